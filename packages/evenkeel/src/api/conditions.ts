@@ -1,0 +1,106 @@
+/**
+ * Conditions: named observations in `status.conditions`, each True, False or Unknown.
+ *
+ * Everything here is pure: a call that changes nothing gives back the very list it was given, so `===` tells whether
+ * there is something to write.
+ */
+import { fieldError } from './error/field-error.ts'
+import type { FieldError } from './error/field-error.ts'
+import type { FieldPath } from './error/field-path.ts'
+import { checkQualifiedName } from './names.ts'
+import { utf8Length } from './text.ts'
+import { formatTime } from './time.ts'
+
+export type ConditionStatus = 'True' | 'False' | 'Unknown'
+
+export interface Condition {
+  readonly type: string
+  readonly status: ConditionStatus
+  /** The `metadata.generation` this was observed at; absent when it was not said. */
+  readonly observedGeneration?: number
+  readonly lastTransitionTime: string
+  readonly reason: string
+  readonly message: string
+}
+
+/** A condition somebody reports: the time of the last transition is worked out, unless it is given. */
+export type NewCondition = Omit<Condition, 'lastTransitionTime' | 'message'> & Partial<Pick<Condition, 'lastTransitionTime' | 'message'>>
+
+export interface SetConditionOptions {
+  /** The present: milliseconds since 1970, or an RFC 3339 text. */
+  readonly now: number | string
+}
+
+/**
+ * The list with one condition added or brought up to date.
+ *
+ * `lastTransitionTime` moves only when the status does. Order is kept; a new type goes to the end.
+ */
+export function setCondition(conditions: readonly Condition[] | undefined, condition: NewCondition, { now }: SetConditionOptions): readonly Condition[] {
+  const before = conditions ?? []
+  const index = before.findIndex(({ type }) => type === condition.type)
+  const existing = before[index]
+  const moved = condition.lastTransitionTime ?? (typeof now === 'number' ? formatTime(now) : now)
+  const lastTransitionTime = existing?.status === condition.status ? existing.lastTransitionTime : moved
+  const next: Condition = { ...condition, message: condition.message ?? '', lastTransitionTime }
+  if (!existing) return [...before, next]
+  return sayTheSame(existing, next) ? before : before.with(index, next)
+}
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type)
+}
+
+export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return findCondition(conditions, type)?.status === 'True'
+}
+
+export function isConditionFalse(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return findCondition(conditions, type)?.status === 'False'
+}
+
+/** The list without a type. */
+export function removeCondition(conditions: readonly Condition[] | undefined, type: string): readonly Condition[] {
+  const before = conditions ?? []
+  return findCondition(before, type) ? before.filter((condition) => condition.type !== type) : before
+}
+
+/** What a server objects to in a list of conditions: no type twice, every condition complete and well-formed. */
+export function validateConditions(conditions: readonly Condition[], path: FieldPath): FieldError[] {
+  const seen = new Set<string>()
+  return conditions.flatMap((condition, index) => {
+    const here = path.index(index)
+    const duplicate = seen.has(condition.type) ? [fieldError.duplicate(here.child('type'), condition.type)] : []
+    seen.add(condition.type)
+    return [...duplicate, ...validateCondition(condition, here)]
+  })
+}
+
+const statuses: readonly string[] = ['False', 'True', 'Unknown']
+const reasonBytesMax = 1024
+const messageBytesMax = 32 * 1024
+const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
+const reasonComplaint = 'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or \'_,:\', and must end with an alphanumeric character or \'_\' '
+  + '(e.g. \'my_name\',  or \'MY_NAME\',  or \'MyName\',  or \'ReasonA,ReasonB\',  or \'ReasonA:ReasonB\', regex used for validation is \'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?\')'
+
+function sayTheSame(a: Condition, b: Condition): boolean {
+  return a.status === b.status && a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration
+}
+
+function validateCondition(condition: Condition, path: FieldPath): FieldError[] {
+  const { type, status, observedGeneration = 0, lastTransitionTime, reason, message } = condition
+  const errors = checkQualifiedName(type).map((complaint) => fieldError.invalid(path.child('type'), type, complaint))
+  if (!statuses.includes(status)) errors.push(fieldError.notSupported(path.child('status'), status, statuses))
+  if (observedGeneration < 0) errors.push(fieldError.invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'))
+  if (!lastTransitionTime) errors.push(fieldError.required(path.child('lastTransitionTime')))
+  errors.push(...validateReason(reason, path.child('reason')))
+  if (utf8Length(message) > messageBytesMax) errors.push(fieldError.tooLong(path.child('message'), messageBytesMax))
+  return errors
+}
+
+function validateReason(reason: string, path: FieldPath): FieldError[] {
+  if (!reason) return [fieldError.required(path)]
+  const errors = reasonPattern.test(reason) ? [] : [fieldError.invalid(path, reason, reasonComplaint)]
+  if (utf8Length(reason) > reasonBytesMax) errors.push(fieldError.tooLong(path, reasonBytesMax))
+  return errors
+}

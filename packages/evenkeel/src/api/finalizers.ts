@@ -1,0 +1,69 @@
+/**
+ * Finalizers: names on an object that keep it from vanishing until whoever put them there has cleaned up.
+ *
+ * Everything here is pure: a call that changes nothing gives back the object it was given.
+ */
+import { fieldError } from './error/field-error.ts'
+import type { FieldError } from './error/field-error.ts'
+import type { FieldPath } from './error/field-path.ts'
+import { checkQualifiedName } from './names.ts'
+import type { KubeObject } from './object.ts'
+import { compareText, quote } from './text.ts'
+
+/** Put there by a delete in the foreground: wait for the dependents, then go. */
+export const foregroundFinalizer = 'foregroundDeletion'
+/** Put there by a delete that leaves the dependents alone: let go of them, then go. */
+export const orphanFinalizer = 'orphan'
+
+export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
+  return object.metadata.finalizers?.includes(finalizer) ?? false
+}
+
+/**
+ * The object with a finalizer.
+ *
+ * @throws {RangeError} when the object is being deleted: no server accepts a new finalizer then, and trying anyway is
+ * how reconcile loops come about. Look at `metadata.deletionTimestamp` first.
+ */
+export function addFinalizer<T extends KubeObject>(object: T, finalizer: string): T {
+  const complaints = checkQualifiedName(finalizer)
+  if (complaints.length > 0) throw new RangeError(`${quote(finalizer)} is no name for a finalizer: ${complaints.join('; ')}`)
+  if (hasFinalizer(object, finalizer)) return object
+  if (object.metadata.deletionTimestamp) {
+    throw new RangeError(`${object.kind} ${object.metadata.name ?? ''} is being deleted, so finalizer ${finalizer} cannot be added: handle deletion before anything else`)
+  }
+  return withFinalizers(object, [...object.metadata.finalizers ?? [], finalizer])
+}
+
+/** The object without a finalizer. */
+export function removeFinalizer<T extends KubeObject>(object: T, finalizer: string): T {
+  return hasFinalizer(object, finalizer) ? withFinalizers(object, (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)) : object
+}
+
+/** What a server objects to: names that are none, and both ways of treating dependents at once. */
+export function validateFinalizers(finalizers: readonly string[], path: FieldPath): FieldError[] {
+  const errors = finalizers.flatMap((finalizer) => checkQualifiedName(finalizer).map((complaint) => fieldError.invalid(path, finalizer, complaint)))
+  if (finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
+    errors.push(fieldError.invalid(path, finalizers, `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`))
+  }
+  return errors
+}
+
+/** What a server objects to in an update of an object that is being deleted: finalizers may only go. */
+export function validateNoNewFinalizers(next: readonly string[], previous: readonly string[], path: FieldPath): FieldError[] {
+  const extra = [...new Set(next)].filter((finalizer) => !previous.includes(finalizer)).sort(compareText)
+  if (extra.length === 0) return []
+  return [fieldError.forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers []string{${extra.map(quote).join(', ')}}`)]
+}
+
+/** Warnings about finalizers that are allowed and still a bad idea: names without a domain clash sooner or later. */
+export function finalizerWarnings(finalizers: readonly string[], path: FieldPath): string[] {
+  return finalizers
+    .filter((finalizer) => !finalizer.includes('/') && finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer)
+    .map((finalizer) => `${path.toString()}: ${quote(finalizer)}: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`)
+}
+
+function withFinalizers<T extends KubeObject>(object: T, finalizers: readonly string[]): T {
+  const { finalizers: _, ...metadata } = object.metadata
+  return { ...object, metadata: finalizers.length > 0 ? { ...metadata, finalizers } : metadata }
+}

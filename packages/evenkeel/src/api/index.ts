@@ -1,0 +1,94 @@
+/**
+ * Layer 1: what objects are, and everything that can be said about them without asking anybody.
+ *
+ * Pure functions on plain JSON: no I/O, no clock, no chance. Published as `evenkeel/api`.
+ */
+export { setCondition, findCondition, isConditionTrue, isConditionFalse, removeCondition, validateConditions } from './conditions.ts'
+export type { Condition, ConditionStatus, NewCondition, SetConditionOptions } from './conditions.ts'
+
+export { ApiError, isApiError, formatSubject } from './error/api-error.ts'
+export type { ApiErrorOptions, Subject } from './error/api-error.ts'
+export { fieldError, formatFieldError, formatFieldErrors, invalid } from './error/field-error.ts'
+export type { FieldError } from './error/field-error.ts'
+export { FieldPath } from './error/field-path.ts'
+export {
+  alreadyExists, applyConflict, badRequest, conflict, expired, forbidden, generateNameConflict, gone, internalError, methodNotAllowed,
+  namespaceTerminating, notAcceptable, notFound, requestEntityTooLarge, resourceVersionTooLarge, serverTimeout, serviceUnavailable,
+  staleVersion, timeout, tooManyRequests, unauthorized, unsupportedMediaType,
+} from './error/makers.ts'
+export type { NamedSubject } from './error/makers.ts'
+export {
+  findCause, isAlreadyExists, isBadRequest, isConflict, isExpired, isForbidden, isGone, isInternalError, isInvalid, isMethodNotAllowed,
+  isNotAcceptable, isNotFound, isReason, isRequestEntityTooLarge, isServerTimeout, isServiceUnavailable, isStorageReadError, isTimeout,
+  isTooManyRequests, isUnauthorized, isUnsupportedMediaType,
+} from './error/predicates.ts'
+export { fieldCauses, isKnownReason, otherCauses, reasons } from './error/reasons.ts'
+export type { CauseType, FieldCauseType, Reason, StatusCause } from './error/reasons.ts'
+export { errorReference } from './error/reference.ts'
+export { fromStatus, fromUnexpectedResponse, isFailureStatus, toStatus } from './error/status.ts'
+export type { Status, StatusDetails, UnexpectedResponse } from './error/status.ts'
+
+export {
+  addFinalizer, finalizerWarnings, foregroundFinalizer, hasFinalizer, orphanFinalizer, removeFinalizer, validateFinalizers, validateNoNewFinalizers,
+} from './finalizers.ts'
+
+export { deepCopy, deepEqual, deepFreeze, exceedsDepth, getOwn, isJsonObject, jsonSize, setOwn } from './json.ts'
+export type { JsonArray, JsonObject, JsonObjectDraft, JsonPrimitive, JsonValue } from './json.ts'
+
+export { defaultCluster, equalKeys, formatKey, keyOf, parseKey } from './key.ts'
+export type { ObjectKey } from './key.ts'
+
+export { declareKind, defineKind } from './kind/define-kind.ts'
+export type { DefinedInput, DefinedObject, KindDeclaration, KindDefinition, KindNames } from './kind/define-kind.ts'
+export { formatApiVersion, formatGroupName, parseApiVersion } from './kind/group-version.ts'
+export type { GroupVersion, GroupVersionKind, GroupVersionResource } from './kind/group-version.ts'
+export type { Direction, FromJsonSchema, Infer, JsonSchemaLike, SchemaSource } from './kind/infer.ts'
+export type { InputOf, Kind, ObjectOf, PrinterColumn, ScalePaths, Scope, Subresources } from './kind/kind.ts'
+export { jsonSchemaOf } from './kind/standard-schema.ts'
+export type { StandardSchema } from './kind/standard-schema.ts'
+
+export { annotationBytesMax, validateAnnotations, validateLabels } from './metadata.ts'
+
+export {
+  checkDns1035Label, checkDns1035LabelName, checkDnsLabel, checkDnsLabelName, checkDnsSubdomain, checkDnsSubdomainName, checkLabelValue,
+  checkPathSegmentName, checkQualifiedName, generateName,
+} from './names.ts'
+export type { NameRule } from './names.ts'
+
+export type {
+  KubeObject, ListMeta, ManagedFieldsEntry, ObjectList, ObjectMeta, OwnerReference, Stored, StoredMeta, TypeMeta, UnstructuredObject,
+} from './object.ts'
+
+export {
+  AlreadyOwnedError, dedupeOwnerReferences, getControllerOf, isAlreadyOwned, isControlledBy, isOwnedBy, removeOwnerReference,
+  setControllerReference, setOwnerReference, validateOwnerReferences,
+} from './owners.ts'
+export type { Owner, OwnerReferenceOptions } from './owners.ts'
+
+export { applyJsonPatch } from './patch/json-patch.ts'
+export type { JsonPatchOperation, JsonPatchOptions } from './patch/json-patch.ts'
+export { applyMergePatch, createMergePatch } from './patch/merge-patch.ts'
+export { formatPointer, parsePointer } from './patch/pointer.ts'
+
+export {
+  addQuantities, compareQuantities, formatQuantity, isQuantity, parseQuantity, quantityAsInteger, quantityAsNumber, quantityOf, subtractQuantities,
+} from './quantity.ts'
+export type { Quantity, QuantityFormat } from './quantity.ts'
+
+export { compareResourceVersions, formatResourceVersion, isResourceVersion, parseRequestedVersion } from './resource-version.ts'
+export type { RequestedVersion } from './resource-version.ts'
+
+export {
+  escapeFieldValue, exactFieldValue, formatFieldRequirements, matchesFields, parseFieldSelector, requireSelectable, transformFields,
+} from './selector/field-selector.ts'
+export type { FieldRequirement, FieldTransform, SelectableFields } from './selector/field-selector.ts'
+export { parseLabelSelector } from './selector/label-parser.ts'
+export { exactLabelValue, formatLabelRequirements, matchesLabels, validateLabelRequirement } from './selector/label-requirement.ts'
+export type { LabelOperator, LabelRequirement, Labels } from './selector/label-requirement.ts'
+export { labelRequirementsOf, selectsLabels, toLabelSelector, validateLabelSelector } from './selector/label-selector.ts'
+export type { LabelSelector, LabelSelectorRequirement } from './selector/label-selector.ts'
+
+export { compareText, quote, utf8Length } from './text.ts'
+
+export { formatDuration, formatMicroTime, formatTime, parseDuration, parseTime, parseTimestamp } from './time.ts'
+export type { Timestamp } from './time.ts'

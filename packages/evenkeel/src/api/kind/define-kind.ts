@@ -1,0 +1,138 @@
+/**
+ * Making kinds: `defineKind` for those you invent, with types from their schemas; `declareKind` for those that exist.
+ */
+import { deepFreeze } from '../json.ts'
+import type { JsonObject } from '../json.ts'
+import { checkDns1035Label, checkDnsSubdomain } from '../names.ts'
+import type { KubeObject } from '../object.ts'
+import { quote } from '../text.ts'
+import { formatApiVersion } from './group-version.ts'
+import type { Infer, SchemaSource } from './infer.ts'
+import type { Kind, PrinterColumn, ScalePaths, Scope } from './kind.ts'
+import { jsonSchemaOf } from './standard-schema.ts'
+
+/** Names and manners of a kind; everything that can be guessed is optional. */
+export interface KindNames {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  /**
+   * The resource in URLs.
+   *
+   * @default the kind in lower case with an English plural: `Proxy` gives `proxies`, `Ingress` gives `ingresses`
+   */
+  readonly plural?: string
+  /** @default the kind in lower case */
+  readonly singular?: string
+  /** @default the kind followed by `List` */
+  readonly listKind?: string
+  /** @default none */
+  readonly shortNames?: readonly string[]
+  /** @default none */
+  readonly categories?: readonly string[]
+  /** @default 'Namespaced' */
+  readonly scope?: Scope
+  /** Turns the scale subresource on. */
+  readonly scale?: ScalePaths
+  /** @default none, so that `kubectl get` shows name and age */
+  readonly printerColumns?: readonly PrinterColumn[]
+  /** @default none */
+  readonly selectableFields?: readonly string[]
+}
+
+export interface KindDefinition<Spec extends SchemaSource | undefined, Status extends SchemaSource | undefined> extends KindNames {
+  /** What the user wants. */
+  readonly spec?: Spec
+  /** What the controller observed; giving a schema turns the status subresource on. */
+  readonly status?: Status
+}
+
+/** An object with the spec and status of its schemas, as it is read. */
+export type DefinedObject<Spec, Status> = KubeObject & SpecOf<Spec, 'stored'> & StatusOf<Status>
+
+/** An object with the spec and status of its schemas, as it is written. */
+export type DefinedInput<Spec, Status> = KubeObject & SpecOf<Spec, 'input'> & StatusOf<Status>
+
+/**
+ * A kind of your own, with the types of its schemas.
+ *
+ * @throws {RangeError} when a name is not allowed or a schema cannot be used; the message says what to do.
+ */
+export function defineKind<const Spec extends SchemaSource | undefined = undefined, const Status extends SchemaSource | undefined = undefined>(
+  definition: KindDefinition<Spec, Status>,
+): Kind<DefinedObject<Spec, Status>, DefinedInput<Spec, Status>> {
+  const { group, kind, spec, status } = definition
+  if (!group.includes('.')) throw new RangeError(`group ${quote(group)} of ${kind} needs a dot: use a domain you own, such as ${quote(`${group || 'demo'}.example.com`)}`)
+  const schema: JsonObject = {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...spec !== undefined && { spec: jsonSchemaOf(spec, `${kind}.spec`) },
+      ...status !== undefined && { status: jsonSchemaOf(status, `${kind}.status`) },
+    },
+    ...spec !== undefined && { required: ['spec'] },
+  }
+  return declareKind({ ...definition, schema, statusSubresource: status !== undefined })
+}
+
+export interface KindDeclaration extends KindNames {
+  readonly schema?: JsonObject
+  /** @default true */
+  readonly statusSubresource?: boolean
+}
+
+/**
+ * A kind that exists already, such as a Kubernetes built-in: the type is given, a schema need not be.
+ *
+ * @throws {RangeError} when a name is not allowed.
+ */
+export function declareKind<T extends KubeObject, Input extends KubeObject = T>(declaration: KindDeclaration): Kind<T, Input> {
+  const { group, version, kind, schema, scope = 'Namespaced', scale } = declaration
+  const { shortNames = [], categories = [], printerColumns = [], selectableFields = [], statusSubresource = true } = declaration
+  const { singular = kind.toLowerCase(), plural = pluralOf(kind.toLowerCase()), listKind = `${kind}List` } = declaration
+  checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories })
+  const subresources = { status: statusSubresource, ...scale && { scale: { ...scale } } }
+  return deepFreeze({
+    group, version, kind, apiVersion: formatApiVersion({ group, version }), listKind, plural, singular,
+    shortNames: [...shortNames], categories: [...categories], scope, ...schema && { schema: ownCopy(schema) }, subresources,
+    printerColumns: printerColumns.map((column) => ({ ...column })), selectableFields: [...selectableFields],
+  })
+}
+
+type SpecOf<Source, D extends 'input' | 'stored'> = [Source] extends [undefined] ? unknown : { readonly spec: Infer<Source, D> }
+type StatusOf<Source> = [Source] extends [undefined] ? unknown : { readonly status?: Infer<Source, 'stored'> }
+
+/** What people expect to type: `y` after a consonant becomes `ies`, hissing sounds take `es`. `plural` overrules it. */
+function pluralOf(singular: string): string {
+  if (singular.endsWith('endpoints')) return singular
+  if (singular.endsWith('s') || singular.endsWith('x') || singular.endsWith('ch') || singular.endsWith('sh')) return `${singular}es`
+  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`
+}
+
+interface CheckedNames extends Required<Pick<KindNames, 'group' | 'version' | 'kind' | 'listKind' | 'plural' | 'singular'>> {
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+}
+
+function checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories }: CheckedNames): void {
+  if (group !== '') refuse(checkDnsSubdomain(group), 'group', { name: group, kind, advice: 'use a domain in lower case' })
+  refuse(checkDns1035Label(version), 'version', { name: version, kind, advice: 'use v1, v1beta1 or v1alpha1' })
+  const lowerKinds = [{ part: 'kind', name: kind }, { part: 'listKind', name: listKind }]
+  for (const { part, name } of lowerKinds) refuse(checkDns1035Label(name.toLowerCase()), part, { name, kind, advice: 'use letters and digits, such as Website' })
+  if (listKind === kind) throw new RangeError(`listKind of ${kind} must differ from kind: leave it out to get ${kind}List`)
+  const resources = [{ part: 'plural', names: [plural] }, { part: 'singular', names: [singular] }, { part: 'short name', names: shortNames }, { part: 'category', names: categories }]
+  for (const { part, names } of resources) {
+    for (const name of names) refuse(checkDns1035Label(name), part, { name, kind, advice: 'use letters in lower case' })
+  }
+}
+
+function refuse(complaints: readonly string[], part: string, { name, kind, advice }: { name: string, kind: string, advice: string }): void {
+  if (complaints.length > 0) throw new RangeError(`${part} ${quote(name)} of kind ${quote(kind)} is not allowed; ${advice}: ${complaints.join('; ')}`)
+}
+
+/** Freezing the user's own schema object (typebox mutates none, but others might) would be rude. */
+function ownCopy(schema: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(schema)) as JsonObject
+}

@@ -1,0 +1,65 @@
+/**
+ * A kind as one value: its names, its scope, its schema, how it is printed, and its TypeScript type.
+ *
+ * Invariants: a kind is frozen; its type is a phantom (`~types` never has a value at run time).
+ */
+import type { JsonObject } from '../json.ts'
+import type { KubeObject } from '../object.ts'
+
+export type Scope = 'Namespaced' | 'Cluster'
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly jsonPath: string
+  readonly description?: string
+  readonly format?: string
+  /** Above 0: shown only with `-o wide`. */
+  readonly priority?: number
+}
+
+/** Where the scale subresource finds its numbers. */
+export interface ScalePaths {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  readonly labelSelectorPath?: string
+}
+
+export interface Subresources {
+  /** Whether status is written through its own endpoint, apart from spec. */
+  readonly status: boolean
+  readonly scale?: ScalePaths
+}
+
+/**
+ * A kind whose objects have the type `T` when read and `Input` when written.
+ *
+ * `Object` and `Input` differ in defaults only.
+ */
+export interface Kind<T extends KubeObject = KubeObject, Input extends KubeObject = T> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  /** `group/version`, or the version alone in the core group. */
+  readonly apiVersion: string
+  readonly listKind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly scope: Scope
+  /** The JSON Schema of a whole object, as obtained from its source; absent when the server knows it anyway. */
+  readonly schema?: JsonObject
+  readonly subresources: Subresources
+  readonly printerColumns: readonly PrinterColumn[]
+  /** JSON paths that field selectors may use beside name and namespace. */
+  readonly selectableFields: readonly string[]
+  readonly '~types'?: { readonly object: T, readonly input: Input }
+}
+
+/** The type of a kind's objects as they are read. */
+export type ObjectOf<K> = K extends { readonly '~types'?: { readonly object: infer T } } ? T : never
+
+/** The type of a kind's objects as they are written. */
+export type InputOf<K> = K extends { readonly '~types'?: { readonly input: infer Input } } ? Input : never

@@ -1,0 +1,30 @@
+/**
+ * Rules for the maps in an object's metadata: labels and annotations.
+ */
+import { fieldError } from './error/field-error.ts'
+import type { FieldError } from './error/field-error.ts'
+import type { FieldPath } from './error/field-path.ts'
+import { checkLabelValue, checkQualifiedName } from './names.ts'
+import { utf8Length } from './text.ts'
+
+/** Keys and values of all annotations of one object together. */
+export const annotationBytesMax = 256 * 1024
+
+export function validateLabels(labels: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...checkQualifiedName(key).map((complaint) => fieldError.invalid(path, key, complaint)),
+    ...checkLabelValue(value).map((complaint) => fieldError.invalid(path, value, complaint)),
+  ])
+}
+
+/** Keys are qualified names in any case; values are free, but everything together has a limit. */
+export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  let bytes = 0
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += utf8Length(key) + utf8Length(value)
+    errors.push(...checkQualifiedName(key.toLowerCase()).map((complaint) => fieldError.invalid(path, key, complaint)))
+  }
+  if (bytes > annotationBytesMax) errors.push(fieldError.tooLong(path, annotationBytesMax))
+  return errors
+}

@@ -1,0 +1,155 @@
+/**
+ * Who owns whom. An owner is recognised by its UID: an object that was deleted and made again under the same name is
+ * somebody else, and must not silently inherit its predecessor's children.
+ *
+ * Everything here is pure: a call that changes nothing gives back the object it was given.
+ */
+import { fieldError } from './error/field-error.ts'
+import type { FieldError } from './error/field-error.ts'
+import type { FieldPath } from './error/field-path.ts'
+import { deepEqual } from './json.ts'
+import { parseApiVersion } from './kind/group-version.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from './object.ts'
+
+/** An object that can own others: it has been stored, so it has a UID. */
+export type Owner = KubeObject & { readonly metadata: ObjectMeta & { readonly name: string, readonly uid: string } }
+
+export interface OwnerReferenceOptions {
+  /** Whether the owner, deleted in the foreground, waits for this object to go first. */
+  readonly blockOwnerDeletion?: boolean
+}
+
+const brand = Symbol.for('evenkeel.AlreadyOwnedError')
+
+/** Another controller is in charge of the object; there can be only one. */
+export class AlreadyOwnedError extends Error {
+  override readonly name = 'AlreadyOwnedError'
+  /** The reference to the controller in charge. */
+  readonly owner: OwnerReference
+
+  constructor(object: KubeObject, owner: OwnerReference) {
+    const { namespace, name = '' } = object.metadata
+    super(`Object ${namespace ? `${namespace}/${name}` : name} is already owned by another ${owner.kind} controller ${owner.name} (uid ${owner.uid}): `
+      + 'give the object another name, or remove that reference first')
+    this.owner = owner
+  }
+
+  get [brand](): true {
+    return true
+  }
+}
+
+/** Whether something thrown is an {@link AlreadyOwnedError}, of this or another copy of the package. */
+export function isAlreadyOwned(error: unknown): error is AlreadyOwnedError {
+  return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
+}
+
+/**
+ * The object with `owner` as its controller: the one whose reconcile is called for it, and with whom it dies.
+ *
+ * @throws {AlreadyOwnedError} when another controller is in charge, be it an earlier object of the same name.
+ * @throws {RangeError} when the owner lives where it cannot own this object.
+ */
+export function setControllerReference<T extends KubeObject>(owner: Owner, object: T, { blockOwnerDeletion = true }: OwnerReferenceOptions = {}): T {
+  const current = getControllerOf(object)
+  if (current && current.uid !== owner.metadata.uid) throw new AlreadyOwnedError(object, current)
+  return withReference(object, owner, { ...referenceTo(owner), controller: true, blockOwnerDeletion })
+}
+
+/**
+ * The object with `owner` among its owners: it is collected once all of them are gone.
+ *
+ * @throws {RangeError} when the owner lives where it cannot own this object.
+ */
+export function setOwnerReference<T extends KubeObject>(owner: Owner, object: T, { blockOwnerDeletion }: OwnerReferenceOptions = {}): T {
+  return withReference(object, owner, { ...referenceTo(owner), ...blockOwnerDeletion !== undefined && { blockOwnerDeletion } })
+}
+
+/** The object without any reference to `owner`. */
+export function removeOwnerReference<T extends KubeObject>(owner: Owner, object: T): T {
+  const references = object.metadata.ownerReferences ?? []
+  const kept = references.filter(({ uid }) => uid !== owner.metadata.uid)
+  if (kept.length === references.length) return object
+  const { ownerReferences: _, ...metadata } = object.metadata
+  return { ...object, metadata: kept.length > 0 ? { ...metadata, ownerReferences: kept } : metadata }
+}
+
+/** The reference to the controller of an object, if it has one. */
+export function getControllerOf(object: KubeObject): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find(({ controller }) => controller === true)
+}
+
+export function isOwnedBy(object: KubeObject, owner: Owner): boolean {
+  return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false
+}
+
+export function isControlledBy(object: KubeObject, owner: Owner): boolean {
+  return getControllerOf(object)?.uid === owner.metadata.uid
+}
+
+/** What a server objects to in owner references: parts missing, Events as owners, two controllers. */
+export function validateOwnerReferences(references: readonly OwnerReference[], path: FieldPath): FieldError[] {
+  const errors: FieldError[] = []
+  let controller: string | undefined
+  for (const reference of references) {
+    errors.push(...validateReference(reference, path))
+    if (reference.controller !== true) continue
+    const here = `${reference.kind}/${reference.name}`
+    if (controller === undefined) controller = here
+    else errors.push(fieldError.invalid(path, references, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${here}`))
+  }
+  return errors
+}
+
+/** References without exact repetitions, and the UIDs that were repeated: the server drops them with a warning. */
+export function dedupeOwnerReferences(references: readonly OwnerReference[]): { kept: readonly OwnerReference[], duplicateUids: readonly string[] } {
+  const kept: OwnerReference[] = []
+  const duplicateUids: string[] = []
+  for (const reference of references) {
+    if (kept.some((other) => deepEqual(other, reference))) duplicateUids.push(reference.uid)
+    else kept.push(reference)
+  }
+  return { kept: duplicateUids.length > 0 ? kept : references, duplicateUids }
+}
+
+function referenceTo({ apiVersion, kind, metadata: { name, uid } }: Owner): OwnerReference {
+  if (!apiVersion || !kind || !name || !uid) {
+    throw new RangeError(`an owner needs apiVersion, kind, metadata.name and metadata.uid, got ${JSON.stringify({ apiVersion, kind, name, uid })}: use an object that was read from a server`)
+  }
+  return { apiVersion, kind, name, uid }
+}
+
+function withReference<T extends KubeObject>(object: T, owner: Owner, reference: OwnerReference): T {
+  checkReach(owner, object)
+  const references = object.metadata.ownerReferences ?? []
+  const index = references.findIndex(({ uid }) => uid === reference.uid)
+  if (index >= 0 && deepEqual(references[index], reference)) return object
+  const ownerReferences = index >= 0 ? references.with(index, reference) : [...references, reference]
+  return { ...object, metadata: { ...object.metadata, ownerReferences } }
+}
+
+// The collector looks for an owner in the namespace of its dependent, or among the cluster-scoped objects; an owner
+// anywhere else does not exist for it, and the dependent would be deleted.
+function checkReach(owner: Owner, object: KubeObject): void {
+  const { namespace: home } = owner.metadata
+  if (!home) return
+  const { namespace } = object.metadata
+  if (!namespace) throw new RangeError(`cluster-scoped resource must not have a namespace-scoped owner, owner's namespace ${home}`)
+  if (namespace !== home) throw new RangeError(`cross-namespace owner references are disallowed, owner's namespace ${home}, obj's namespace ${namespace}`)
+}
+
+function validateReference(reference: OwnerReference, path: FieldPath): FieldError[] {
+  const { apiVersion, kind, name, uid } = reference
+  const { group, version } = lenientApiVersion(apiVersion)
+  const errors: FieldError[] = []
+  if (!version) errors.push(fieldError.invalid(path.child('apiVersion'), apiVersion, 'version must not be empty'))
+  if (!kind) errors.push(fieldError.invalid(path.child('kind'), kind, 'must not be empty'))
+  if (!name) errors.push(fieldError.invalid(path.child('name'), name, 'must not be empty'))
+  if (!uid) errors.push(fieldError.invalid(path.child('uid'), uid, 'must not be empty'))
+  if (group === '' && version === 'v1' && kind === 'Event') errors.push(fieldError.invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'))
+  return errors
+}
+
+function lenientApiVersion(apiVersion: string): { group: string, version: string } {
+  return apiVersion.split('/').length > 2 ? { group: '', version: '' } : parseApiVersion(apiVersion)
+}

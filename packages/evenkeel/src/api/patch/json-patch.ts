@@ -1,0 +1,135 @@
+/**
+ * JSON patch (RFC 6902): a list of steps that happen all or not at all.
+ *
+ * Errors follow kube-apiserver: a patch that is no list of objects is `BadRequest`, too many operations are
+ * `RequestEntityTooLarge`, and everything that does not work out on this document (a failed test, a path that leads
+ * nowhere, copies that grow without end) is `Invalid`.
+ *
+ * Invariants: the document is not written to and shares with the result whatever did not change; hostile patches are
+ * bounded in operations and in what copying may add.
+ */
+import { ApiError } from '../error/api-error.ts'
+import { badRequest, requestEntityTooLarge } from '../error/makers.ts'
+import { deepEqual, isJsonObject, jsonSize } from '../json.ts'
+import type { JsonValue } from '../json.ts'
+import { Draft, PlaceError } from './draft.ts'
+import { parsePointer } from './pointer.ts'
+
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test', readonly path: string, readonly value: JsonValue }
+  | { readonly op: 'remove', readonly path: string }
+  | { readonly op: 'move' | 'copy', readonly from: string, readonly path: string }
+
+export interface JsonPatchOptions {
+  /**
+   * Whether `-1` is the last item of an array: not in the RFC, but kube-apiserver takes it.
+   *
+   * @default false
+   */
+  readonly negativeIndices?: boolean
+  /**
+   * How many operations a patch may have.
+   *
+   * @default 10_000
+   */
+  readonly operationsMax?: number
+  /**
+   * How many bytes of JSON all copy operations together may add.
+   *
+   * @default 3 MiB
+   */
+  readonly copyBytesMax?: number
+}
+
+/**
+ * The document as the patch makes it.
+ *
+ * @param patch parsed JSON, checked here.
+ * @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` or `Invalid`; the document is as it was.
+ */
+export function applyJsonPatch(document: JsonValue, patch: unknown, options: JsonPatchOptions = {}): JsonValue {
+  const { negativeIndices = false, operationsMax = 10_000, copyBytesMax = 3 * 1024 * 1024 } = options
+  const operations = checkPatch(patch, operationsMax)
+  const draft = new Draft(document, { negativeIndices })
+  const budget = { bytes: copyBytesMax }
+  for (const [index, operation] of operations.entries()) {
+    try {
+      applyOperation(draft, operation, budget)
+    } catch (error) {
+      if (error instanceof PlaceError) throw refuse(error.message, index, operation)
+      throw error
+    }
+  }
+  return draft.document
+}
+
+type RawOperation = Readonly<Record<string, unknown>>
+
+function checkPatch(patch: unknown, operationsMax: number): readonly RawOperation[] {
+  if (!Array.isArray(patch)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
+  if (patch.length > operationsMax) {
+    throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${patch.length}`)
+  }
+  const index = patch.findIndex((operation) => !isJsonObject(operation))
+  if (index >= 0) throw badRequest(`error decoding patch: operation ${index} is not an object`)
+  return patch as RawOperation[]
+}
+
+function applyOperation(draft: Draft, operation: RawOperation, budget: { bytes: number }): void {
+  const path = pointerOf(operation, 'path')
+  switch (operation['op']) {
+    case 'add':
+      return draft.add(path, valueOf(operation))
+    case 'replace':
+      return draft.replace(path, valueOf(operation))
+    case 'remove':
+      draft.remove(path)
+      return
+    case 'test':
+      return test(draft.get(path), valueOf(operation))
+    case 'move':
+      return move(draft, pointerOf(operation, 'from'), path)
+    case 'copy':
+      return copy(draft, { from: pointerOf(operation, 'from'), path }, budget)
+    default:
+      throw new PlaceError('"op" must be add, remove, replace, move, copy or test')
+  }
+}
+
+function test(actual: JsonValue, expected: JsonValue): void {
+  if (!deepEqual(actual, expected)) throw new PlaceError('test failed: the value is another one')
+}
+
+function move(draft: Draft, from: readonly string[], path: readonly string[]): void {
+  if (from.length < path.length && from.every((step, index) => step === path[index])) throw new PlaceError('a value cannot be moved into itself')
+  const value = draft.get(from)
+  if (from.length === path.length && from.every((step, index) => step === path[index])) return
+  draft.remove(from)
+  draft.add(path, value)
+}
+
+function copy(draft: Draft, { from, path }: { from: readonly string[], path: readonly string[] }, budget: { bytes: number }): void {
+  budget.bytes -= jsonSize(draft.get(from))
+  if (budget.bytes < 0) throw new PlaceError('copying would make the document grow beyond the limit')
+  draft.add(path, draft.copyOf(from))
+}
+
+function pointerOf(operation: RawOperation, member: 'path' | 'from'): readonly string[] {
+  const text = Object.hasOwn(operation, member) ? operation[member] : undefined
+  const steps = typeof text === 'string' ? parsePointer(text) : undefined
+  if (steps === undefined) throw new PlaceError(`"${member}" must be a JSON pointer`)
+  return steps
+}
+
+function valueOf(operation: RawOperation): JsonValue {
+  const value = Object.hasOwn(operation, 'value') ? operation['value'] : undefined
+  if (value === undefined) throw new PlaceError('"value" is missing')
+  return value as JsonValue
+}
+
+function refuse(why: string, index: number, operation: RawOperation): ApiError {
+  // Only texts are shown: turning a deeply nested array into one would run out of stack.
+  const what = [operation['op'], operation['path']].filter((part) => typeof part === 'string').join(' ').slice(0, 200)
+  // The first half is all kube-apiserver says.
+  return new ApiError('Invalid', `the server rejected our request due to an error in our request: operation ${index} (${what}): ${why}`)
+}

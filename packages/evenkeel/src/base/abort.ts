@@ -1,0 +1,81 @@
+/**
+ * Cancellation: everything that can wait takes a signal, and leaves no listener behind.
+ *
+ * Invariant: when a function of this file returns or its promise settles, it has removed
+ * every listener and timer it added.
+ */
+import type { Clock } from './clock.ts'
+
+/** What every call that can wait takes as its last parameter. */
+export interface AbortOptions {
+  /** Ends the wait; the call then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+}
+
+/** Calls back once when the signal aborts, at once if it has; gives back how to stop listening. */
+export function onAbort(signal: AbortSignal | undefined, callback: (reason: unknown) => void): () => void {
+  if (!signal) return () => undefined
+  if (signal.aborted) {
+    callback(signal.reason)
+    return () => undefined
+  }
+  const listener = (): void => { callback(signal.reason) }
+  signal.addEventListener('abort', listener, { once: true })
+  return () => { signal.removeEventListener('abort', listener) }
+}
+
+/** The promise's outcome, or the signal's reason if that comes first. The work behind it goes on. */
+export function abortable<T>(promise: Promise<T>, { signal }: AbortOptions = {}): Promise<T> {
+  if (!signal) return promise
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, reject)
+    promise.then(resolve, reject).finally(stop)
+  })
+}
+
+/** Waits on the given clock. */
+export function sleep(clock: Clock, delayMs: number, { signal }: AbortOptions = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error)
+      return
+    }
+    const cancel = clock.after(delayMs, () => {
+      stop()
+      resolve()
+    })
+    const stop = onAbort(signal, (reason) => {
+      cancel()
+      reject(reason as Error)
+    })
+  })
+}
+
+/** Lets waiting input and other work go first; loops over many items call it now and then. */
+export function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => { clock.soon(resolve) })
+}
+
+/** A signal that aborts after a while, or with the given one. `done` frees the timer. */
+export interface Deadline {
+  readonly signal: AbortSignal
+  readonly done: () => void
+}
+
+/** The reason of a {@link deadline} that ran out. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError'
+}
+
+/** `AbortSignal.timeout` on the given clock. */
+export function deadline(clock: Clock, delayMs: number, { signal }: AbortOptions = {}): Deadline {
+  const controller = new AbortController()
+  const cancel = clock.after(delayMs, () => { controller.abort(new DeadlineError(`gave up after ${delayMs} ms`)) })
+  const stop = onAbort(signal, (reason) => { controller.abort(reason) })
+  const done = (): void => {
+    cancel()
+    stop()
+  }
+  controller.signal.addEventListener('abort', done, { once: true })
+  return { signal: controller.signal, done }
+}

@@ -1,0 +1,22 @@
+/**
+ * Layer 0: time, chance, cancellation, streams, logs. No word of Kubernetes, one thing per file.
+ */
+export { abortable, deadline, DeadlineError, nextTurn, onAbort, sleep } from './abort.ts'
+export type { AbortOptions, Deadline } from './abort.ts'
+export { assert, AssertionError, unreachable } from './assert.ts'
+export { Channel } from './channel.ts'
+export type { ChannelOptions } from './channel.ts'
+export { SystemClock } from './clock.ts'
+export type { Cancel, Clock } from './clock.ts'
+export { deferred } from './deferred.ts'
+export type { Deferred } from './deferred.ts'
+export { Heap } from './heap.ts'
+export type { Compare } from './heap.ts'
+export { createLogger, silentLogger } from './log.ts'
+export type { Fields, Level, Logger, LoggerOptions, LogRecord } from './log.ts'
+export { jsonLines, prettyLines } from './log-lines.ts'
+export type { PrettyOptions, WriteText } from './log-lines.ts'
+export { randomFraction, randomInt, randomUuid, SeededRandom, SystemRandom } from './random.ts'
+export type { Random } from './random.ts'
+export { SimulatedClock } from './simulated-clock.ts'
+export type { SimulatedClockOptions } from './simulated-clock.ts'

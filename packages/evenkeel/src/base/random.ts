@@ -1,0 +1,79 @@
+/**
+ * Chance, as everybody above this layer sees it: one source that is handed in, so that a run
+ * can be repeated from its seed.
+ */
+import { randomFillSync } from 'node:crypto'
+
+export interface Random {
+  /** 32 bits, each as likely as the other. */
+  uint32(): number
+}
+
+/** The machine's own source, good enough for names, ids and tokens. */
+export class SystemRandom implements Random {
+  readonly #pool = new Uint32Array(256)
+  #next = this.#pool.length
+
+  uint32(): number {
+    if (this.#next === this.#pool.length) {
+      randomFillSync(this.#pool)
+      this.#next = 0
+    }
+    return this.#pool[this.#next++] ?? 0
+  }
+}
+
+/** The same numbers for the same seed, on every machine (sfc32). Never for secrets. */
+export class SeededRandom implements Random {
+  readonly #state: Int32Array
+
+  constructor(seed: number | string) {
+    const [a, b] = hashText(String(seed))
+    this.#state = Int32Array.of(a, b, ~a, 1)
+    for (let round = 0; round < 16; round++) this.uint32()
+  }
+
+  uint32(): number {
+    const state = this.#state
+    const [a = 0, b = 0, c = 0, counter = 0] = state
+    const sum = (a + b + counter) | 0
+    state[0] = b ^ (b >>> 9)
+    state[1] = (c + (c << 3)) | 0
+    state[2] = ((c << 21 | c >>> 11) + sum) | 0
+    state[3] = (counter + 1) | 0
+    return sum >>> 0
+  }
+}
+
+/** A whole number from 0 up to, but not including, `below`; every one as likely as the other. */
+export function randomInt(random: Random, below: number): number {
+  if (!(Number.isInteger(below) && below > 0 && below <= 2 ** 32)) throw new RangeError(`below must be a whole number from 1 to 2^32, got ${below}`)
+  const fair = 2 ** 32 - 2 ** 32 % below
+  for (;;) {
+    const drawn = random.uint32()
+    if (drawn < fair) return drawn % below
+  }
+}
+
+/** A number from 0 up to, but not including, 1. */
+export function randomFraction(random: Random): number {
+  return (random.uint32() * 2 ** 21 + (random.uint32() >>> 11)) / 2 ** 53
+}
+
+/** A random (version 4) UUID. */
+export function randomUuid(random: Random): string {
+  const words = [random.uint32(), random.uint32(), random.uint32(), random.uint32()]
+  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('')
+  const variant = (8 + (Number.parseInt(hex[16] ?? '0', 16) & 3)).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+}
+
+/** FNV-1a over the text, twice with different starts: 64 bits of seed from any text. */
+function hashText(text: string): [number, number] {
+  let [a, b] = [0x811c9dc5, 0x01000193]
+  for (let index = 0; index < text.length; index++) {
+    a = Math.imul(a ^ text.charCodeAt(index), 0x01000193)
+    b = Math.imul(b ^ text.charCodeAt(index), 0x85ebca6b) ^ (b >>> 13)
+  }
+  return [a | 0, b | 0]
+}

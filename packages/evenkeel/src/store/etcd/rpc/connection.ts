@@ -1,0 +1,235 @@
+/**
+ * One HTTP/2 connection to one etcd server, and gRPC calls on it.
+ *
+ *   open ──▶ usable ──goaway, error, no answer to a ping──▶ gone
+ *
+ * Invariants: a call settles once, with an answer, an {@link RpcError} or its signal's reason,
+ * and leaves no listener and no timer; a peer that is silent while calls wait is asked for a sign
+ * of life, and dropped if it gives none; whoever does not read a stream holds up nobody else.
+ */
+import { connect, constants } from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import { abortable, deadline, deferred, onAbort } from '#base'
+import type { AbortOptions, Cancel, Clock } from '#base'
+import { FrameReader } from './frames.ts'
+import type { ProtobufWriter } from './protobuf.ts'
+import { broken, errorOf, notSent, RpcError } from './rpc-error.ts'
+import { RpcStream } from './rpc-stream.ts'
+
+/** Who we are and whom we believe, in PEM. */
+export interface TlsOptions {
+  /**
+   * The authorities that may have signed the server's certificate.
+   *
+   * @default those of Node
+   */
+  ca?: string | Buffer
+  /** Our certificate, with `key`, where the server asks for one. */
+  cert?: string | Buffer
+  key?: string | Buffer
+}
+
+export interface ConnectionOptions {
+  clock: Clock
+  tls: TlsOptions
+  connectMs: number
+  requestMs: number
+  pingMs: number
+  pingTimeoutMs: number
+}
+
+export interface CallOptions extends AbortOptions {
+  /**
+   * @default `requestMs` of the connection
+   */
+  timeoutMs?: number
+}
+
+const streamWindowBytes = 4 * 1024 * 1024
+const connectionWindowBytes = 2 ** 30
+/** Node refuses calls above this; etcd answers with what we asked for, so only we can cause it. */
+const sessionMegabytes = 4096
+
+export class Connection {
+  readonly endpoint: string
+  /** Settles, with the reason, once the connection takes no more calls. */
+  readonly gone: Promise<string>
+  /** Settles once nothing is left of it. */
+  readonly closed: Promise<undefined>
+  /** Sent with every call once somebody logged in. */
+  token: string | undefined
+  /** True when progress that is asked for comes in order with the events (see `upstream`). */
+  isProgressOrdered = false
+  readonly #session: ClientHttp2Session
+  readonly #clock: Clock
+  readonly #requestMs: number
+  readonly #pingMs: number
+  readonly #pingTimeoutMs: number
+  readonly #gone = deferred<string>()
+  #isGone = false
+  #calls = 0
+  #isHeard = false
+  #stopPinging: Cancel | undefined
+
+  /** Connects. Rejects with an {@link RpcError} when that fails or takes too long. */
+  static async open(endpoint: string, { signal, ...options }: ConnectionOptions & AbortOptions): Promise<Connection> {
+    const { clock, tls, connectMs } = options
+    const session = connect(endpoint, { ...tls, maxSessionMemory: sessionMegabytes, settings: { enablePush: false, initialWindowSize: streamWindowBytes } })
+    const limit = deadline(clock, connectMs, { signal })
+    const opened = deferred<undefined>()
+    session.once('connect', () => { opened.resolve(undefined) })
+    session.on('error', opened.reject)
+    try {
+      await abortable(opened.promise, { signal: limit.signal })
+    } catch (error) {
+      session.destroy()
+      signal?.throwIfAborted()
+      throw notSent(`cannot connect to ${endpoint}: ${messageOf(error)}`, error)
+    } finally {
+      limit.done()
+    }
+    return new Connection(endpoint, session, options)
+  }
+
+  private constructor(endpoint: string, session: ClientHttp2Session, { clock, requestMs, pingMs, pingTimeoutMs }: ConnectionOptions) {
+    this.endpoint = endpoint
+    this.#session = session
+    this.#clock = clock
+    this.#requestMs = requestMs
+    this.#pingMs = pingMs
+    this.#pingTimeoutMs = pingTimeoutMs
+    this.gone = this.#gone.promise
+    const closed = deferred<undefined>()
+    this.closed = closed.promise
+    session.setLocalWindowSize(connectionWindowBytes)
+    session.on('error', (error) => { this.#leave(messageOf(error)) })
+    session.on('goaway', () => { this.#leave('the server is going away') })
+    session.on('close', () => {
+      this.#leave('the connection was closed')
+      this.#stopPinging?.()
+      closed.resolve(undefined)
+    })
+  }
+
+  /** Asks once, answers once. */
+  unary(path: string, request: ProtobufWriter, { signal, timeoutMs = this.#requestMs }: CallOptions = {}): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      const stream = this.#request(path)
+      const reader = new FrameReader()
+      let answer: Uint8Array | undefined
+      let status: IncomingHttpHeaders | undefined
+      let failure: unknown
+      const giveUp = (reason: unknown): void => {
+        reject(reason)
+        stream.close(constants.NGHTTP2_CANCEL)
+      }
+      const cancel = this.#clock.after(timeoutMs, () => { giveUp(new RpcError('DeadlineExceeded', `no answer from ${this.endpoint} within ${timeoutMs} ms`, { isUncertain: true })) })
+      const stop = onAbort(signal, giveUp)
+      stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) status = headers })
+      stream.on('trailers', (headers) => { status ??= headers })
+      stream.on('error', (error) => { failure = error })
+      stream.on('data', (chunk: Buffer) => {
+        try {
+          answer = reader.push(chunk)[0] ?? answer
+        } catch (error) {
+          giveUp(broken(`${this.endpoint} does not speak gRPC: ${messageOf(error)}`, error))
+        }
+      })
+      stream.on('close', () => {
+        cancel()
+        stop()
+        const error = status ? errorOf(status) : this.#lost(stream, failure)
+        if (error) reject(error)
+        else if (answer) resolve(answer)
+        else reject(broken(`${this.endpoint} gave an empty answer`))
+      })
+      stream.end(request.frame())
+    })
+  }
+
+  /** Opens a stream of messages both ways, with the first one sent. */
+  stream(path: string, first: ProtobufWriter, { signal }: AbortOptions = {}): RpcStream {
+    signal?.throwIfAborted()
+    const stream = this.#request(path)
+    const rpc = new RpcStream(stream, { signal, lost: (error) => this.#lost(stream, error) })
+    rpc.send(first)
+    return rpc
+  }
+
+  /** Takes no more calls; those under way may end. */
+  retire(reason: string): void {
+    this.#leave(reason)
+    if (!this.#session.closed) this.#session.close()
+  }
+
+  /** Ends everything at once. */
+  destroy(reason: string): void {
+    this.#leave(reason)
+    this.#session.destroy()
+  }
+
+  #request(path: string): ClientHttp2Stream {
+    if (this.#isGone) throw notSent(`the connection to ${this.endpoint} is gone`)
+    let stream: ClientHttp2Stream
+    try {
+      stream = this.#session.request(headersFor(path, this.token))
+    } catch (error) {
+      throw notSent(`cannot call ${this.endpoint}: ${messageOf(error)}`, error)
+    }
+    if (this.#calls++ === 0) this.#watchOver()
+    const heard = (): void => { this.#isHeard = true }
+    stream.on('response', heard)
+    stream.on('data', heard)
+    stream.on('close', () => {
+      if (--this.#calls === 0) this.#stopPinging?.()
+    })
+    return stream
+  }
+
+  /** What a stream that closed without a status means for its call. */
+  #lost(stream: ClientHttp2Stream, error: unknown): RpcError {
+    const text = `lost the connection to ${this.endpoint}${error === undefined ? '' : `: ${messageOf(error)}`}`
+    return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? notSent(text, error) : broken(text, error)
+  }
+
+  /** While calls wait: when nothing was heard for a while, a ping has to be answered. */
+  #watchOver(): void {
+    this.#isHeard = false
+    this.#stopPinging = this.#clock.after(this.#pingMs, () => {
+      if (this.#isHeard) this.#watchOver()
+      else this.#ping()
+    })
+  }
+
+  #ping(): void {
+    this.#stopPinging = this.#clock.after(this.#pingTimeoutMs, () => { this.destroy(`${this.endpoint} does not answer`) })
+    const onAnswer = (): void => {
+      if (this.#isGone) return
+      this.#stopPinging?.()
+      if (this.#calls > 0) this.#watchOver()
+    }
+    if (!this.#session.destroyed) this.#session.ping(onAnswer)
+  }
+
+  #leave(reason: string): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.#gone.resolve(reason)
+  }
+}
+
+function headersFor(path: string, token: string | undefined): Record<string, string> {
+  return {
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    'te': 'trailers',
+    'hasleader': 'true',
+    ...token !== undefined && { token },
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

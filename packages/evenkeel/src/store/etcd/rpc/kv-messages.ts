@@ -1,0 +1,179 @@
+/**
+ * What the KV service of etcd is asked and answers. Field numbers are those of etcd's `rpc.proto`
+ * and `kv.proto`; requests and answers stand side by side.
+ *
+ * Invariant: keys are text of one byte per character, values are views into the answer.
+ */
+import { ProtobufReader, ProtobufWriter } from './protobuf.ts'
+
+/** A range of keys: from `key` up to, but not including, `end`; without `end` that one key. */
+export interface KeyRange {
+  readonly key: string
+  readonly end?: string
+}
+
+/** One key as etcd has it. */
+export interface KeyValue {
+  readonly key: string
+  readonly value: Uint8Array
+  readonly created: number
+  readonly modified: number
+  /** 0n when the key has no lease. */
+  readonly lease: bigint
+}
+
+export interface RangeRequest extends KeyRange {
+  /** 0 or absent means the newest. */
+  readonly revision?: number
+  /** 0 or absent means all. */
+  readonly limit?: number
+  readonly isKeysOnly?: boolean
+}
+
+export interface RangeAnswer {
+  /** The newest revision when the answer was made. */
+  readonly revision: number
+  readonly entries: readonly KeyValue[]
+  /** How many keys the range has, whatever the limit. */
+  readonly count: number
+}
+
+/** One write of a transaction; no value means delete. */
+export interface TxnWrite {
+  readonly key: string
+  /** The value in pieces. */
+  readonly value?: readonly Uint8Array[]
+  readonly lease?: bigint
+}
+
+/** Writes, if every key was last modified at the given revision (0: is absent); otherwise reads those keys. */
+export interface TxnRequest {
+  readonly expected: readonly { readonly key: string, readonly revision: number }[]
+  readonly writes: readonly TxnWrite[]
+}
+
+export interface TxnAnswer {
+  readonly revision: number
+  readonly isDone: boolean
+  /** When it was not done: what the expected keys were like, in their order. */
+  readonly found: readonly (KeyValue | undefined)[]
+}
+
+export function encodeRange(request: RangeRequest): ProtobufWriter {
+  const writer = new ProtobufWriter()
+  writeRange(writer, request)
+  return writer
+}
+
+export function decodeRange(message: Uint8Array): RangeAnswer {
+  return readRange(new ProtobufReader(message))
+}
+
+export function encodePut(key: string, value: Uint8Array): ProtobufWriter {
+  return new ProtobufWriter().latin1(1, key).bytes(2, value)
+}
+
+export function encodeTxn({ expected, writes }: TxnRequest): ProtobufWriter {
+  const writer = new ProtobufWriter()
+  for (const { key, revision } of expected) {
+    writer.message(1, (compare) => compare.int(2, compareModified).latin1(3, key).intAlways(6, revision))
+  }
+  for (const write of writes) writer.message(2, (operation) => writeOperation(operation, write))
+  for (const { key } of expected) {
+    writer.message(3, (operation) => operation.message(1, (range) => writeRange(range, { key })))
+  }
+  return writer
+}
+
+/** Several reads of single keys at one revision, as one transaction that does nothing else. */
+export function encodeReads(keys: readonly string[]): ProtobufWriter {
+  const writer = new ProtobufWriter()
+  for (const key of keys) writer.message(2, (operation) => operation.message(1, (range) => writeRange(range, { key })))
+  return writer
+}
+
+export function decodeTxn(message: Uint8Array): TxnAnswer {
+  const reader = new ProtobufReader(message)
+  const found: (KeyValue | undefined)[] = []
+  let [revision, isDone] = [0, false]
+  while (reader.next()) {
+    if (reader.field === 1) revision = readHeader(reader.message())
+    else if (reader.field === 2) isDone = reader.flag()
+    else if (reader.field === 3) readOperation(reader.message(), found)
+    else reader.skip()
+  }
+  return { revision, isDone, found }
+}
+
+export function encodeCompact(revision: number): ProtobufWriter {
+  return new ProtobufWriter().int(1, revision)
+}
+
+/** The revision in the header of any answer, which is the message in field 1. */
+export function decodeHeader(message: Uint8Array): number {
+  const reader = new ProtobufReader(message)
+  while (reader.next()) {
+    if (reader.field === 1) return readHeader(reader.message())
+    reader.skip()
+  }
+  return 0
+}
+
+export function readHeader(reader: ProtobufReader): number {
+  let revision = 0
+  while (reader.next()) {
+    if (reader.field === 3) revision = reader.int()
+    else reader.skip()
+  }
+  return revision
+}
+
+export function readKeyValue(reader: ProtobufReader): KeyValue {
+  let [key, created, modified, lease] = ['', 0, 0, 0n]
+  let value: Uint8Array = nothing
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1: key = reader.latin1(); break
+      case 2: created = reader.int(); break
+      case 3: modified = reader.int(); break
+      case 5: value = reader.bytes(); break
+      case 6: lease = reader.int64(); break
+      default: reader.skip()
+    }
+  }
+  return { key, value, created, modified, lease }
+}
+
+const compareModified = 2
+const nothing = new Uint8Array(0)
+
+function writeRange(writer: ProtobufWriter, { key, end = '', revision = 0, limit = 0, isKeysOnly = false }: RangeRequest): void {
+  writer.latin1(1, key).latin1(2, end).int(3, limit).int(4, revision).flag(8, isKeysOnly)
+}
+
+function writeOperation(writer: ProtobufWriter, { key, value, lease = 0n }: TxnWrite): void {
+  if (value) writer.message(2, (put) => put.latin1(1, key).bytes(2, ...value).int64(3, lease))
+  else writer.message(3, (remove) => remove.latin1(1, key))
+}
+
+function readRange(reader: ProtobufReader): RangeAnswer {
+  const entries: KeyValue[] = []
+  let [revision, count] = [0, 0]
+  while (reader.next()) {
+    switch (reader.field) {
+      case 1: revision = readHeader(reader.message()); break
+      case 2: entries.push(readKeyValue(reader.message())); break
+      case 4: count = reader.int(); break
+      default: reader.skip()
+    }
+  }
+  return { revision, entries, count }
+}
+
+/** Of the answers inside a transaction only those to reads say anything. */
+function readOperation(reader: ProtobufReader, found: (KeyValue | undefined)[]): void {
+  while (reader.next()) {
+    if (reader.field === 1) found.push(readRange(reader.message()).entries[0])
+    else reader.skip()
+  }
+}

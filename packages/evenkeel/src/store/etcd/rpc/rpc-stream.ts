@@ -1,0 +1,64 @@
+/**
+ * A gRPC call with messages both ways, read at the pace of its reader.
+ *
+ * Invariants: messages come in order; while nobody reads, the sender is held back by HTTP/2's
+ * flow control and not by a queue of ours; the loop ends with what the server said, with an
+ * `RpcError`, or with the signal's reason; leaving the loop ends the call.
+ */
+import { constants } from 'node:http2'
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import { onAbort } from '#base'
+import type { AbortOptions } from '#base'
+import { FrameReader } from './frames.ts'
+import type { ProtobufWriter } from './protobuf.ts'
+import { errorOf } from './rpc-error.ts'
+import type { RpcError } from './rpc-error.ts'
+
+export interface RpcStreamOptions extends AbortOptions {
+  /** What to throw when the stream ends without a word from the server. */
+  lost: (error: unknown) => RpcError
+}
+
+export class RpcStream implements AsyncIterable<Uint8Array> {
+  readonly #stream: ClientHttp2Stream
+  readonly #signal: AbortSignal | undefined
+  readonly #lost: (error: unknown) => RpcError
+  #status: IncomingHttpHeaders | undefined
+
+  constructor(stream: ClientHttp2Stream, { signal, lost }: RpcStreamOptions) {
+    this.#stream = stream
+    this.#signal = signal
+    this.#lost = lost
+    const stop = onAbort(signal, () => { this.close() })
+    stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) this.#status = headers })
+    stream.on('trailers', (headers) => { this.#status ??= headers })
+    stream.on('error', () => undefined)
+    stream.on('close', stop)
+  }
+
+  /** Sends a message; one that comes too late is dropped. */
+  send(message: ProtobufWriter): void {
+    if (!this.#stream.destroyed && !this.#stream.writableEnded) this.#stream.write(message.frame())
+  }
+
+  /** Ends the call. */
+  close(): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.#stream.destroy()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = new FrameReader()
+    try {
+      for await (const chunk of this.#stream as AsyncIterable<Buffer>) yield* reader.push(chunk)
+    } catch (error) {
+      this.#signal?.throwIfAborted()
+      throw (this.#status && errorOf(this.#status)) ?? this.#lost(error)
+    } finally {
+      this.close()
+    }
+    this.#signal?.throwIfAborted()
+    const error = this.#status ? errorOf(this.#status) : this.#lost(undefined)
+    if (error) throw error
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * The durable engine: a checksummed log, a snapshot, and everything in memory besides.
+ *
+ *   open: lock ─ plan ─ recover ─ cut the torn tail ─ new log ─ sweep up ─ serve
+ *
+ * Invariants: nothing is changed on the disk before recovery has found everything whole; the
+ * store serves only after its first frame, with a fresh ceiling, is durable. See
+ * `docs/decisions/store.md` for the eight rules this keeps.
+ */
+import { silentLogger, SystemClock, SystemRandom } from '#base'
+import type { Cancel, Clock, Logger, Random } from '#base'
+import { LocalStore } from '../local/local-store.ts'
+import type { LocalStoreOptions } from '../local/local-store.ts'
+import type { RetentionOptions } from '../local/retention.ts'
+import type { Store } from '../store.ts'
+import { Compactor } from './compactor.ts'
+import { isNoSpace } from './disk.ts'
+import type { Disk } from './disk.ts'
+import { FileJournal, ceilingBlock } from './file-journal.ts'
+import { planFolder } from './folder.ts'
+import { FrameBuilder } from './frame.ts'
+import { LogFile } from './log-file.ts'
+import { openFolder } from './open-folder.ts'
+import { recover } from './recover.ts'
+import type { Recovered } from './recover.ts'
+import { writeNumber } from './record.ts'
+import { Reserve } from './reserve.ts'
+import { writeSnapshot } from './snapshot.ts'
+import type { SnapshotSource } from './snapshot.ts'
+
+export interface FileStoreOptions extends RetentionOptions {
+  /**
+   * @default the clock of this machine
+   */
+  clock?: Clock
+  random?: Random
+  log?: Logger
+  /**
+   * Logs shorter than this are not compacted.
+   *
+   * @default 64 MiB
+   */
+  logBytesMin?: number
+  /**
+   * Room kept back for deletes on a full disk.
+   *
+   * @default 4 MiB
+   */
+  reserveBytes?: number
+}
+
+/** A durable store, with what only files can do. */
+export interface FileStore extends Store {
+  /** Writes a backup of the newest revision into a folder, under a name that must be free. */
+  backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }>
+  /** Replaces the logs by a snapshot now; false when that did not work out. */
+  compactLog(): Promise<boolean>
+}
+
+/** Opens the store in a folder, which is made if it is not there. @throws StoreError that says what to do. */
+export async function openFileStore(folder: string, options: FileStoreOptions = {}): Promise<FileStore> {
+  const { clock = new SystemClock(), random = new SystemRandom() } = options
+  const { disk, release } = await openFolder(folder, { clock, random })
+  try {
+    return await openOnDisk(disk, { ...options, clock, random, onClosed: release })
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+export interface DiskStoreOptions extends FileStoreOptions {
+  /** Called last, when everything is closed. */
+  onClosed?: () => Promise<void>
+}
+
+/** Opens a store on any disk, also a simulated one. Nobody else may have it open. */
+export async function openOnDisk(disk: Disk, { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, logBytesMin = 64 * 1024 * 1024, reserveBytes = 4 * 1024 * 1024, onClosed, ...retention }: DiskStoreOptions = {}): Promise<FileStore> {
+  if (!(logBytesMin >= 1)) throw new RangeError(`logBytesMin must be 1 or more, got ${logBytesMin}`)
+  if (!(reserveBytes >= 0)) throw new RangeError(`reserveBytes must be 0 or more, got ${reserveBytes}`)
+  const plan = await planFolder(disk)
+  const recovered = await recover(disk, plan)
+  if (!recovered.clean) log.warn('the store was not closed in good order; revisions go on above the last ceiling', { folder: disk.label, revision: recovered.revision })
+  await mend(disk, recovered)
+  const storeId = recovered.storeId ?? newStoreId(random)
+  const { logFile, ceiling } = await beginLog(disk, { ...recovered, storeId })
+  await sweep(disk, plan.leftovers)
+  return new DiskStore({ disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin, reserveBytes, onClosed })
+}
+
+interface Parts extends Pick<LocalStoreOptions, 'retention'> {
+  disk: Disk
+  clock: Clock
+  random: Random
+  log: Logger
+  recovered: Recovered
+  storeId: string
+  logFile: LogFile
+  ceiling: number
+  logBytesMin: number
+  reserveBytes: number
+  onClosed: (() => Promise<void>) | undefined
+}
+
+/** How often a full disk is looked at again. */
+const fullRetryMs = 2_000
+
+class DiskStore extends LocalStore implements FileStore {
+  readonly #parts: Parts
+  readonly #journal: FileJournal
+  readonly #compactor: Compactor
+  readonly #source: SnapshotSource
+  readonly #reserve: Reserve
+  #retry: Cancel | undefined
+  #ended: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    const { disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin, reserveBytes } = parts
+    const { versions, leases, revision, snapshotBytes } = recovered
+    const journal = new FileJournal({
+      clock, log: logFile, label: disk.label, ceiling, logger: log, bytesBefore: recovered.logBytes,
+      onFull: () => this.#makeRoom(),
+      onFlushed: () => { this.#compactor.consider() },
+    })
+    super({ clock, random, log, journal, versions, leases, lastRevision: revision, retention })
+    this.#parts = parts
+    this.#journal = journal
+    this.#reserve = new Reserve(disk, { bytes: reserveBytes })
+    this.#source = { versions, clock, leases: () => this.leases(), ceiling: () => journal.ceiling }
+    this.#compactor = new Compactor({ disk, clock, journal, source: this.#source, storeId, logNumber: logFile.number, snapshotBytes, logBytesMin, logger: log })
+    this.#keepReserve()
+  }
+
+  backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }> {
+    return writeSnapshot(this.#source, { disk, temporary: `${name}.tmp`, name, header: { kind: 'backup', storeId: this.#parts.storeId, number: 0 } })
+  }
+
+  compactLog(): Promise<boolean> {
+    return this.#compactor.compact()
+  }
+
+  override close(): Promise<void> {
+    this.#ended ??= this.#end()
+    return this.#ended
+  }
+
+  async #end(): Promise<void> {
+    this.#retry?.()
+    await this.#compactor.stop()
+    await super.close()
+    await this.#parts.onClosed?.()
+  }
+
+  async #makeRoom(): Promise<void> {
+    await this.#reserve.release()
+    this.#lookAgain()
+  }
+
+  /** Puts room aside; while that does not work the disk counts as full. */
+  #keepReserve(): void {
+    const { log } = this.#parts
+    this.#reserve.keep(isNoSpace).then((kept) => {
+      if (kept) this.#journal.clearFull()
+      else this.#lookAgain()
+    }, (error: unknown) => { log.warn('no room could be kept back for a full disk', { error }) })
+  }
+
+  #lookAgain(): void {
+    this.#retry?.()
+    this.#retry = this.#parts.clock.after(fullRetryMs, () => { this.#keepReserve() })
+  }
+}
+
+/** Cuts off what never became durable, and removes logs that were never used. */
+async function mend(disk: Disk, { torn, unused }: Recovered): Promise<void> {
+  if (torn) {
+    const file = await disk.open(torn.name, 'write')
+    try {
+      await file.truncate(torn.length)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+  for (const name of unused) await disk.remove(name)
+  if (unused.length > 0) await disk.syncFolder()
+}
+
+/** Every start has a log of its own, which begins with where it stands. */
+async function beginLog(disk: Disk, { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string }): Promise<{ logFile: LogFile, ceiling: number }> {
+  const logFile = await LogFile.create(disk, { kind: 'log', storeId, number: nextLog, revision })
+  const first = new FrameBuilder(64)
+  const raised = Math.max(ceiling, revision + ceilingBlock)
+  if (lastLogLength !== undefined) writeNumber(first, 'follows', lastLogLength)
+  writeNumber(first, 'ceiling', raised)
+  writeNumber(first, 'compact', versions.compacted)
+  const frames = [logFile.seal(first, 0)]
+  await logFile.write(frames)
+  await logFile.sync(frames)
+  return { logFile, ceiling: raised }
+}
+
+async function sweep(disk: Disk, leftovers: readonly string[]): Promise<void> {
+  for (const name of leftovers) await disk.remove(name)
+}
+
+function newStoreId(random: Random): string {
+  return Array.from({ length: 4 }, () => random.uint32().toString(16).padStart(8, '0')).join('')
+}

@@ -1,0 +1,88 @@
+/**
+ * Reads a file frame by frame, through a window that the frames share.
+ *
+ * Invariants: a frame is given only if its checksum holds; the window a payload lies in is never
+ * written again, so whoever wants to keep a payload can keep the window.
+ */
+import type { DiskFile } from './disk.ts'
+import { headerBytes } from './file-header.ts'
+import { findMagic, frameHeaderAt, frameHeaderBytes, frameIsWhole } from './frame.ts'
+import type { FrameHeader } from './frame.ts'
+
+const windowBytes = 4 * 1024 * 1024
+
+/** A whole frame: its records lie in `window` from `start` to `end`. */
+export interface Frame {
+  readonly header: FrameHeader
+  readonly window: Buffer
+  readonly start: number
+  readonly end: number
+}
+
+export class FrameReader {
+  readonly #file: DiskFile
+  readonly #seed: number
+  readonly #size: number
+  #window: Buffer = Buffer.alloc(0)
+  #windowAt: number = headerBytes
+  #offset: number = headerBytes
+  #count = 0
+
+  constructor(file: DiskFile, { seed, size }: { seed: number, size: number }) {
+    this.#file = file
+    this.#seed = seed
+    this.#size = size
+  }
+
+  /** Where the next frame begins: the end of the last whole one. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  /** Frames read so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  get atEnd(): boolean {
+    return this.#offset >= this.#size
+  }
+
+  /** The next frame; undefined at the end of the file and at the first frame that is not whole. */
+  async next(): Promise<Frame | undefined> {
+    await this.#have(frameHeaderBytes)
+    const found = frameHeaderAt(this.#window, this.#offset - this.#windowAt)
+    if (!found) return undefined
+    await this.#have(frameHeaderBytes + found.length)
+    const start = this.#offset - this.#windowAt
+    const header = frameHeaderAt(this.#window, start)
+    if (!header || header.number !== this.#count || !frameIsWhole(this.#window, start, { header, seed: this.#seed })) return undefined
+    this.#offset += frameHeaderBytes + header.length
+    this.#count++
+    return { header, window: this.#window, start: start + frameHeaderBytes, end: start + frameHeaderBytes + header.length }
+  }
+
+  /** Looks behind a bad place for a whole frame that was written after that place had been synced. */
+  async provesDamage(): Promise<boolean> {
+    const rest = Buffer.allocUnsafeSlow(Math.max(this.#size - this.#offset, 0))
+    const length = await this.#file.read(this.#offset, rest)
+    const bytes = rest.subarray(0, length)
+    for (let at = findMagic(bytes, 0); at >= 0; at = findMagic(bytes, at + 1)) {
+      const header = frameHeaderAt(bytes, at)
+      if (header && header.durable > this.#offset && frameIsWhole(bytes, at, { header, seed: this.#seed })) return true
+    }
+    return false
+  }
+
+  /** Makes the window hold so many bytes from the offset on, as far as the file goes. */
+  async #have(length: number): Promise<void> {
+    const kept = this.#windowAt + this.#window.length - this.#offset
+    if (kept >= length || this.#windowAt + this.#window.length >= this.#size) return
+    const wanted = Math.min(Math.max(length, windowBytes), this.#size - this.#offset)
+    const window = Buffer.allocUnsafeSlow(wanted)
+    if (kept > 0) this.#window.copy(window, 0, this.#offset - this.#windowAt)
+    const read = await this.#file.read(this.#offset + Math.max(kept, 0), window.subarray(Math.max(kept, 0)))
+    this.#window = window.subarray(0, Math.max(kept, 0) + read)
+    this.#windowAt = this.#offset
+  }
+}

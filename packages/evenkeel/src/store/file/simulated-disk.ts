@@ -1,0 +1,175 @@
+/**
+ * A disk in memory that can be cut off at any moment: what survives is what was synced, plus
+ * any part of the rest.
+ *
+ * Invariants: a sector (512 bytes) that was written and not synced survives wholly, in part or not
+ * at all, independent of every other; names made, renamed or removed and not synced survive up to
+ * some point, because file systems journal them in order; what was synced always survives. A call
+ * can be made to fail by the `before` hook, and room can be made to run out.
+ */
+import { randomInt } from '#base'
+import type { Random } from '#base'
+import type { Disk, DiskFile } from './disk.ts'
+
+/** One call of the disk, as the hooks see it. */
+export interface DiskCall {
+  readonly operation: 'list' | 'open' | 'rename' | 'remove' | 'syncFolder' | 'size' | 'read' | 'write' | 'truncate' | 'sync' | 'close'
+  readonly name: string
+}
+
+export interface SimulatedDiskOptions {
+  /** Called before each call; what it throws, the call throws. */
+  before?: (call: DiskCall) => void
+  /** Called after each call has done its work and before its promise resolves. */
+  after?: (call: DiskCall) => void
+  /**
+   * The most bytes that all files may have together.
+   *
+   * @default no limit
+   */
+  bytesMax?: number
+}
+
+const sectorBytes = 512
+
+/** A file as the running system sees it, and as the platters have it. */
+interface Inode {
+  current: Buffer
+  length: number
+  durable: Buffer
+  /** Sectors written since the last sync. */
+  dirty: Set<number>
+}
+
+export class SimulatedDisk implements Disk {
+  readonly label = '(simulated disk)'
+  readonly #options: SimulatedDiskOptions
+  #names: Map<string, Inode>
+  #durableNames: Map<string, Inode>
+  #namings: ((names: Map<string, Inode>) => void)[] = []
+
+  constructor(options: SimulatedDiskOptions = {}, contents: ReadonlyMap<string, Buffer> = new Map()) {
+    this.#options = options
+    this.#names = new Map([...contents].map(([name, bytes]) => [name, { current: Buffer.from(bytes), length: bytes.length, durable: Buffer.from(bytes), dirty: new Set() }]))
+    this.#durableNames = new Map(this.#names)
+  }
+
+  /** Every file as the running system sees it. */
+  contents(): Map<string, Buffer> {
+    return new Map([...this.#names].map(([name, { current, length }]) => [name, Buffer.from(current.subarray(0, length))]))
+  }
+
+  /** What a power cut at this moment could leave behind. */
+  cut(random: Random): Map<string, Buffer> {
+    const names = new Map(this.#durableNames)
+    for (const naming of this.#namings.slice(0, randomInt(random, this.#namings.length + 1))) naming(names)
+    return new Map([...names].map(([name, inode]) => [name, survivorOf(inode, random)]))
+  }
+
+  list(): Promise<readonly string[]> {
+    return this.#call({ operation: 'list', name: '' }, () => [...this.#names.keys()])
+  }
+
+  open(name: string, mode: 'create' | 'read' | 'write'): Promise<DiskFile> {
+    return this.#call({ operation: 'open', name }, () => {
+      if (mode === 'create') {
+        if (this.#names.has(name)) throw diskError('EEXIST', name)
+        const inode: Inode = { current: Buffer.alloc(1024), length: 0, durable: Buffer.alloc(0), dirty: new Set() }
+        this.#rename((names) => names.set(name, inode))
+      }
+      const inode = this.#names.get(name)
+      if (!inode) throw diskError('ENOENT', name)
+      return this.#file(name, inode)
+    })
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#call({ operation: 'rename', name: from }, () => {
+      const inode = this.#names.get(from)
+      if (!inode) throw diskError('ENOENT', from)
+      this.#rename((names) => {
+        names.delete(from)
+        names.set(to, inode)
+      })
+    })
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#call({ operation: 'remove', name }, () => {
+      if (!this.#names.has(name)) throw diskError('ENOENT', name)
+      this.#rename((names) => names.delete(name))
+    })
+  }
+
+  syncFolder(): Promise<void> {
+    return this.#call({ operation: 'syncFolder', name: '' }, () => {
+      this.#durableNames = new Map(this.#names)
+      this.#namings = []
+    })
+  }
+
+  #rename(naming: (names: Map<string, Inode>) => void): void {
+    naming(this.#names)
+    this.#namings.push(naming)
+  }
+
+  #file(name: string, inode: Inode): DiskFile {
+    const run = <T>(operation: DiskCall['operation'], work: () => T): Promise<T> => this.#call({ operation, name }, work)
+    return {
+      size: () => run('size', () => inode.length),
+      read: (offset, into) => run('read', () => offset >= inode.length ? 0 : inode.current.copy(into, 0, offset, Math.min(offset + into.length, inode.length))),
+      write: (offset, bytes) => run('write', () => { this.#write(inode, offset, bytes) }),
+      truncate: (length) => run('truncate', () => { truncate(inode, length) }),
+      sync: () => run('sync', () => {
+        inode.durable = Buffer.from(inode.current.subarray(0, inode.length))
+        inode.dirty.clear()
+      }),
+      close: () => run('close', () => undefined),
+    }
+  }
+
+  /** Like the real thing, a write that does not fit leaves as much as did. */
+  #write(inode: Inode, offset: number, bytes: Uint8Array): void {
+    const free = (this.#options.bytesMax ?? Infinity) - [...this.#names.values()].reduce((sum, { length }) => sum + length, 0)
+    const fitting = Math.max(0, Math.min(bytes.length, inode.length + free - offset))
+    const end = offset + fitting
+    if (end > inode.current.length) inode.current = Buffer.concat([inode.current, Buffer.alloc(Math.max(end, inode.current.length))])
+    inode.current.set(bytes.subarray(0, fitting), offset)
+    inode.length = Math.max(inode.length, end)
+    for (let sector = Math.floor(offset / sectorBytes); sector * sectorBytes < end; sector++) inode.dirty.add(sector)
+    if (fitting < bytes.length) throw diskError('ENOSPC', 'write')
+  }
+
+  async #call<T>(call: DiskCall, work: () => T): Promise<T> {
+    this.#options.before?.(call)
+    const result = work()
+    this.#options.after?.(call)
+    await undefined
+    return result
+  }
+}
+
+/** An error such as `node:fs` throws. */
+export function diskError(code: string, what: string): Error {
+  return Object.assign(new Error(`${code}: ${what}`), { code })
+}
+
+function truncate(inode: Inode, length: number): void {
+  inode.current.fill(0, length, inode.length)
+  for (let sector = Math.floor(length / sectorBytes); sector * sectorBytes < inode.length; sector++) inode.dirty.add(sector)
+  inode.length = length
+}
+
+/** Each dirty sector old, new or torn; the length somewhere between the synced and the current one. */
+function survivorOf({ current, length, durable, dirty }: Inode, random: Random): Buffer {
+  if (dirty.size === 0 && durable.length === length) return Buffer.from(durable)
+  const [least, most] = [Math.min(durable.length, length), Math.max(durable.length, length)]
+  const bytes = Buffer.alloc([least, most, least + randomInt(random, most - least + 1)][randomInt(random, 3)] ?? most)
+  durable.copy(bytes)
+  for (const sector of dirty) {
+    const start = sector * sectorBytes
+    const end = Math.min(start + ([0, sectorBytes, randomInt(random, sectorBytes + 1)][randomInt(random, 3)] ?? 0), bytes.length, length)
+    if (end > start) current.copy(bytes, start, start, end)
+  }
+  return bytes
+}

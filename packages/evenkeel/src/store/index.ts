@@ -1,0 +1,13 @@
+/**
+ * Layer 2: where state lives. Keys and bytes under one growing revision; no word of Kubernetes.
+ */
+export { ContentHash } from './content-hash.ts'
+export { openMemoryStore } from './memory.ts'
+export type { MemoryStoreOptions } from './memory.ts'
+export { isStoreError, StoreError } from './store-error.ts'
+export type { StoreErrorReason } from './store-error.ts'
+export { storeLimits } from './store.ts'
+export type {
+  Change, Check, CommitOptions, CommitResult, Entry, GetResult, HashResult, Lease, RangeOptions, RangeResult, ReadOptions, Refused, Store, StoreFailure,
+  Watch, WatchBatch, WatchEnd, WatchOptions, Write,
+} from './store.ts'

@@ -1,0 +1,132 @@
+/**
+ * Where the bytes of values live: a few large buffers instead of a million small ones, which
+ * would cost more in bookkeeping than the values themselves.
+ *
+ * Invariants: bytes are never overwritten once somebody may look at them; a slab with nothing
+ * live in it is let go; when more than a third of all bytes is dead, the emptiest slabs are
+ * emptied into fresh ones, so dead bytes stay below half of the live ones plus a slab or two.
+ * A reader that still holds a view of an emptied slab keeps that buffer alive by itself.
+ */
+import type { Version } from './version.ts'
+
+export interface Slab {
+  readonly bytes: Buffer
+  used: number
+  live: number
+  /** Every version that was placed here; those that have moved on or died are skipped. */
+  holders: Version[]
+}
+
+const slabBytes = 1024 * 1024
+
+/** Values above this get a slab of their own, which goes when they go. */
+const aloneBytes = slabBytes / 4
+
+export class Slabs {
+  readonly #slabs = new Set<Slab>()
+  #current: Slab | undefined
+  #live = 0
+  #held = 0
+
+  /** Bytes of values that somebody can still ask for. */
+  get liveBytes(): number {
+    return this.#live
+  }
+
+  /** Bytes of all buffers held. */
+  get heldBytes(): number {
+    return this.#held
+  }
+
+  /** Copies the value into a slab; with `digits`, inserts them at `at` on the way. */
+  place(version: Version, value: Uint8Array, { stampAt, stamp = '' }: { stampAt?: number | undefined, stamp?: string } = {}): void {
+    const length = stampAt === undefined ? value.length : value.length + stamp.length
+    const slab = this.#room(length)
+    const offset = slab.used
+    if (stampAt === undefined) slab.bytes.set(value, offset)
+    else {
+      slab.bytes.set(value.subarray(0, stampAt), offset)
+      slab.bytes.write(stamp, offset + stampAt, 'latin1')
+      slab.bytes.set(value.subarray(stampAt), offset + stampAt + stamp.length)
+    }
+    slab.used += length
+    this.#hold(version, slab, { offset, length })
+  }
+
+  /** Takes over a buffer that already holds values, as one slab. */
+  adopt(bytes: Buffer): Slab {
+    const slab: Slab = { bytes, used: bytes.length, live: 0, holders: [] }
+    this.#slabs.add(slab)
+    this.#held += bytes.length
+    return slab
+  }
+
+  /** Says where in an adopted slab the value of a version lies. */
+  placeIn(version: Version, slab: Slab, { offset, length }: { offset: number, length: number }): void {
+    this.#hold(version, slab, { offset, length })
+  }
+
+  /** Nobody will ask for this version again. */
+  release(version: Version): void {
+    const slab = version.slab
+    if (!slab) return
+    version.slab = undefined
+    slab.live -= version.length
+    this.#live -= version.length
+    version.length = 0
+    if (slab.live === 0 && slab !== this.#current) this.#drop(slab)
+  }
+
+  /** Empties the worst slab if too much is dead; true when there may be more to do. */
+  tidy(): boolean {
+    if (this.#held - this.#live < Math.max(this.#held / 3, 4 * slabBytes)) return false
+    let worst: Slab | undefined
+    for (const slab of this.#slabs) {
+      if (slab !== this.#current && (!worst || slab.live / slab.bytes.length < worst.live / worst.bytes.length)) worst = slab
+    }
+    if (!worst || worst.live > worst.bytes.length * 0.9) return false
+    this.#empty(worst)
+    return true
+  }
+
+  #empty(slab: Slab): void {
+    for (const version of slab.holders) {
+      if (version.slab !== slab) continue
+      const value = version.value
+      slab.live -= version.length
+      this.#live -= version.length
+      this.place(version, value)
+    }
+    if (this.#slabs.has(slab)) this.#drop(slab)
+  }
+
+  #room(length: number): Slab {
+    if (length > aloneBytes) return this.#make(length)
+    const current = this.#current
+    if (current && current.used + length <= current.bytes.length) return current
+    this.#current = this.#make(slabBytes)
+    if (current?.live === 0) this.#drop(current)
+    return this.#current
+  }
+
+  #make(length: number): Slab {
+    const slab = this.adopt(Buffer.allocUnsafeSlow(length))
+    slab.used = 0
+    return slab
+  }
+
+  #hold(version: Version, slab: Slab, { offset, length }: { offset: number, length: number }): void {
+    version.slab = slab
+    version.offset = offset
+    version.length = length
+    slab.live += length
+    slab.holders.push(version)
+    this.#live += length
+  }
+
+  #drop(slab: Slab): void {
+    this.#slabs.delete(slab)
+    this.#held -= slab.bytes.length
+    slab.holders = []
+  }
+}

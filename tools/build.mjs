@@ -1,0 +1,75 @@
+/**
+ * Builds the published files: `node tools/build.mjs [PACKAGE-FOLDER]`.
+ *
+ * Plain `tsc`, no bundler: one JavaScript and one declaration file per source file. The old
+ * `dist` goes first, so that a deleted source leaves nothing behind. Afterwards every target
+ * of `exports` and `imports` must exist, because a missing one is only noticed by users.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const library = join(root, 'packages', 'evenkeel')
+const builtFile = join(root, '.cache', 'built')
+
+/** Builds one package folder in place. Throws with the compiler's own words when it cannot. */
+export function build(folder = library) {
+  rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const args = [compiler, '-p', join(folder, 'tsconfig.build.json'), '--pretty', 'false']
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`tsc failed\n${stdout}${stderr}`)
+  const missing = missingTargets(folder)
+  if (missing.length > 0) throw new Error(`package.json names files that the build did not make:\n${missing.join('\n')}`)
+  if (folder === library) noteBuilt()
+}
+
+/** Targets of `exports` and `imports`, for users (so without `source`), that are not there. */
+export function missingTargets(folder) {
+  const { exports = {}, imports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return [...targetsOf(exports), ...targetsOf(imports)]
+    .flatMap((target) => expand(folder, target))
+    .filter((target) => !existsSync(join(folder, target)))
+}
+
+function targetsOf(entry) {
+  if (typeof entry === 'string') return entry.startsWith('./') ? [entry] : []
+  return Object.entries(entry ?? {}).flatMap(([condition, inner]) => (condition === 'source' ? [] : targetsOf(inner)))
+}
+
+/** A star in a target stands for every folder of `src` that has an index. */
+function expand(folder, target) {
+  if (!target.includes('*')) return [target]
+  const source = join(folder, 'src')
+  const layers = readdirSync(source).filter((name) => existsSync(join(source, name, 'index.ts')))
+  return layers.map((layer) => target.replace('*', layer))
+}
+
+function noteBuilt() {
+  mkdirSync(dirname(builtFile), { recursive: true })
+  writeFileSync(builtFile, '')
+}
+
+/** True when there is no build, or a source is newer than it (folders count: files may be gone). */
+export function isStale() {
+  if (!existsSync(builtFile) || !existsSync(join(library, 'dist'))) return true
+  const inputs = [join(library, 'src'), join(library, 'package.json'), join(library, 'tsconfig.build.json'), join(root, 'tsconfig.base.json')]
+  return Math.max(...inputs.map(newestMs)) > statSync(builtFile).mtimeMs
+}
+
+function newestMs(path) {
+  const { mtimeMs } = statSync(path)
+  if (!statSync(path).isDirectory()) return mtimeMs
+  return Math.max(mtimeMs, ...readdirSync(path).filter((name) => !name.endsWith('.test.ts')).map((name) => newestMs(join(path, name))))
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  try {
+    build(process.argv[2] ? resolve(process.argv[2]) : library)
+  } catch (error) {
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * The gate before a change is merged: `npm run ok`, or `node tools/ok.mjs STEP...` for some steps.
+ *
+ * Steps do not depend on each other and run two at a time. One line per step; a step that fails
+ * shows everything it printed. The last line counts steps.
+ */
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const modules = join(root, 'node_modules')
+const packageTest = 'tools/package.test.ts'
+
+/** By name; in this order they fill two lanes well. */
+const steps = {
+  tests: ['tools/test.mjs', '--exclude', packageTest],
+  types: [join(modules, 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json'],
+  lint: [join(modules, 'eslint', 'bin', 'eslint.js'), '--max-warnings', '0', '.'],
+  package: ['tools/test.mjs', packageTest],
+  build: ['tools/build.mjs'],
+}
+const gate = ['tests', 'types', 'lint', 'package']
+
+function run(args) {
+  const startMs = Date.now()
+  const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}
+  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...color }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { output += chunk })
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ ok: false, output: String(error), seconds: 0 }))
+    child.on('close', (code) => resolve({ ok: code === 0, output, seconds: (Date.now() - startMs) / 1_000 }))
+  })
+}
+
+function show(name, { ok, output, seconds }) {
+  const last = output.trim().split('\n').at(-1) ?? ''
+  const note = /^\d+ passed/.test(last) ? `  ${last}` : ''
+  console.log(`${ok ? 'ok    ' : 'FAILED'}  ${name.padEnd(8)} ${seconds.toFixed(1).padStart(6)} s${note}`)
+  if (!ok) console.log(`\n${output.trim()}\n`)
+}
+
+/** Takes names from the list until it is empty; several of these share one list. */
+async function lane(names, results) {
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    const result = await run(steps[name])
+    results.push(result.ok)
+    show(name, result)
+  }
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !(name in steps))
+if (unknown.length > 0) {
+  console.error(`Unknown step ${unknown.join(', ')}: there are ${Object.keys(steps).join(', ')}`)
+  process.exit(2)
+}
+const waiting = asked.length > 0 ? asked : [...gate]
+const results = []
+const lanes = Math.min(2, availableParallelism())
+await Promise.all(Array.from({ length: lanes }, () => lane(waiting, results)))
+const failed = results.filter((ok) => !ok).length
+console.log(`${results.length - failed} passed, ${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0

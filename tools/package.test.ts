@@ -1,0 +1,139 @@
+/**
+ * The package as users get it: packed, installed in an empty folder, type-checked and run there.
+ *
+ * Everything happens in a temporary folder; the working tree and its build are left alone.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+interface Packed {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>
+}
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const user = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-user-'))
+const allowed = /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|README\.md|LICENSE|package\.json)$/
+const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+
+let packed: Packed
+let manifest: Manifest
+
+beforeAll(() => {
+  packed = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as Packed
+  write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
+  execFileSync('npm', ['install', ...npmQuiet, join(user, packed.filename)], { cwd: user, encoding: 'utf8', stdio: 'pipe' })
+  manifest = JSON.parse(read('node_modules/evenkeel/package.json')) as Manifest
+  addNodeTypes()
+}, 120_000)
+
+afterAll(() => rmSync(user, { recursive: true, force: true }))
+
+describe('the packed package', () => {
+  test('holds only built files, the readme, the licence and package.json', () => {
+    const paths = packed.files.map(({ path }) => path)
+    expect(paths.filter((path) => !allowed.test(path))).toEqual([])
+    expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
+    expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.js', 'dist/index.d.ts']))
+  })
+
+  test('runs nothing when it is installed', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as Lock
+    expect(Object.keys(packages).filter((path) => packages[path]?.hasInstallScript)).toEqual([])
+    expect(manifest.scripts).toBeUndefined()
+  })
+
+  test('has entry points, and none that needs the sources', () => {
+    expect(Object.keys(manifest.exports)).toEqual(expect.arrayContaining(['.', './api']))
+    expect(JSON.stringify(manifest)).not.toContain('/src/')
+  })
+})
+
+describe('a program that uses it', () => {
+  test.for([
+    ['as a module', []],
+    ['as a module under the source condition', ['--conditions=source']],
+  ] as const)('runs %s', ([, flags]) => {
+    write('run.mjs', `${importLines()}
+      import { SimulatedClock } from 'evenkeel/unstable/base'
+      import { defineKind } from 'evenkeel/api'
+      console.log(typeof defineKind, typeof new SimulatedClock().now())`)
+    expect(run(...flags, join(user, 'run.mjs')).trim()).toBe('function number')
+  })
+
+  test('runs by require', () => {
+    write('run.cjs', `${specifiers().map((name) => `require('${name}')`).join('\n')}
+      const { SimulatedClock } = require('evenkeel/unstable/base')
+      const { defineKind } = require('evenkeel/api')
+      console.log(typeof defineKind, typeof new SimulatedClock().now())`)
+    expect(run(join(user, 'run.cjs')).trim()).toBe('function number')
+  })
+
+  test.for([
+    ['nodenext', 'nodenext', {}],
+    ['bundler', 'esnext', {}],
+    ['nodenext with the source condition', 'nodenext', { customConditions: ['source'] }],
+  ] as const)('type-checks under %s', ([name, module, extra]) => {
+    write('check.ts', `${importLines()}
+      import { SimulatedClock, type Clock } from 'evenkeel/unstable/base'
+      import { defineKind } from 'evenkeel/api'
+      export const clock: Clock = new SimulatedClock()
+      export const now: number = clock.now()
+      export const make: typeof defineKind = defineKind
+      // @ts-expect-error: a clock that counts in text would mean that types were lost
+      export const text: string = clock.now()`)
+    expect(typeErrors({ module, moduleResolution: name.split(' ')[0], ...extra })).toBe('')
+  })
+})
+
+/** Declarations are checked too (no skipLibCheck): ours must not need our own settings. */
+function typeErrors(options: object): string {
+  const compilerOptions = { target: 'es2023', lib: ['es2023', 'esnext.disposable'], strict: true, noEmit: true, types: ['node'], ...options }
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['check.ts'] }))
+  try {
+    return run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', user)
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+/** Users of Node have its types. */
+function addNodeTypes(): void {
+  for (const name of ['@types/node', 'undici-types']) {
+    mkdirSync(dirname(join(user, 'node_modules', name)), { recursive: true })
+    cpSync(join(root, 'node_modules', name), join(user, 'node_modules', name), { recursive: true })
+  }
+}
+
+function specifiers(): string[] {
+  return Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json')).map((subpath) => subpath.replace('.', 'evenkeel'))
+}
+
+function importLines(): string {
+  return specifiers().map((name) => `import '${name}'`).join('\n')
+}
+
+function run(...args: string[]): string {
+  return execFileSync(process.execPath, args, { cwd: user, encoding: 'utf8', stdio: 'pipe' })
+}
+
+function read(path: string): string {
+  return readFileSync(join(user, path), 'utf8')
+}
+
+function write(path: string, text: string): void {
+  writeFileSync(join(user, path), text)
+}

@@ -1,0 +1,44 @@
+/**
+ * Runs the tests: `node tools/test.mjs [vitest arguments]`; ends with `N passed, N failed`.
+ *
+ * Everything is passed on to vitest (a path, `-t NAME`, `--watch`), and vitest prints what it
+ * always prints. The numbers come from test-counter.mjs, a reporter that runs inside vitest and
+ * tells them through a pipe. A run of no tests, or one that vitest calls failed, is a failure.
+ */
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sentByTerminal } from './run.mjs'
+
+const tools = dirname(fileURLToPath(import.meta.url))
+const root = dirname(tools)
+
+function vitestArguments(given) {
+  const has = (...names) => given.some((argument) => names.some((name) => argument === name || argument.startsWith(`${name}=`)))
+  const mode = has('--watch', '-w') ? [] : ['--run']
+  const shown = has('--reporter') ? [] : ['--reporter=default']
+  return [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...mode, ...shown, `--reporter=${join(tools, 'test-counter.mjs')}`, ...given]
+}
+
+/** Resolves with the exit code and the last counts that vitest told. */
+function runVitest(given) {
+  const child = spawn(process.execPath, vitestArguments(given), { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env: { ...process.env, TEST_COUNTER: '3' } })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => sentByTerminal(signal) || child.kill(signal))
+  let told = ''
+  child.stdio[3].on('data', (chunk) => { told += chunk })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code: code ?? 1, told: told.trim().split('\n').at(-1) }))
+  })
+}
+
+function summary({ passed, failed, skipped }) {
+  const line = `${passed} passed, ${failed} failed`
+  return skipped > 0 ? `${line}, ${skipped} skipped` : line
+}
+
+const { code, told } = await runVitest(process.argv.slice(2))
+const counts = told ? JSON.parse(told) : { passed: 0, failed: 0, skipped: 0 }
+if (code !== 0 && counts.failed === 0) counts.failed = 1
+console.log(summary(counts))
+process.exitCode = counts.failed > 0 || counts.passed === 0 ? code || 1 : 0

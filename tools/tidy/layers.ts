@@ -1,0 +1,96 @@
+/**
+ * Who may import whom: layers point downward, apps use what is published, the judge sees little.
+ *
+ * Types count as well: a type-only import ties two layers together just as much for a reader.
+ */
+import { isBuiltin } from 'node:module'
+import ts from 'typescript'
+import { entryPoints, findingAt, layerOf, library, packageOf, resolveImport, type Finding, type House, type HouseFile } from './house.ts'
+import { importsOf, type ImportUse } from './imports.ts'
+import { judgeImports, layers } from './rules.ts'
+
+export function checkLayers(house: House): Finding[] {
+  return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
+}
+
+/** A folder of the library that is no layer, and a root index that is more than a list. */
+function misplaced(file: HouseFile): Finding[] {
+  const layer = layerOf(file.path)
+  if (layer === undefined) return []
+  if (layer !== '') return layers[layer] ? [] : [findingAt(file, 0, `${layer} is not a layer: add it to tools/tidy/rules.ts or move the file`)]
+  return file.source.statements
+    .filter((statement) => !(ts.isExportDeclaration(statement) && statement.moduleSpecifier) && !file.isTest)
+    .map((statement) => findingAt(file, statement, 'files beside the layers only re-export'))
+}
+
+function checkFile(house: House, file: HouseFile): Finding[] {
+  return importsOf(file).flatMap((use) => {
+    const problem = use.specifier === '' ? 'imports a computed name' : complaint(house, file, use)
+    return problem ? [findingAt(file, use.node, problem)] : []
+  })
+}
+
+function complaint(house: House, file: HouseFile, { specifier }: ImportUse): string | undefined {
+  if (specifier.startsWith('node:')) return undefined
+  if (isBuiltin(specifier)) return `write node:${specifier}`
+  if ((file.isTest || file.isFixture) && isTestPackage(house, specifier)) return undefined
+  if (layerOf(file.path) !== undefined) return libraryComplaint(house, file.path, specifier)
+  return appComplaint(house, file.path, specifier)
+}
+
+function libraryComplaint(house: House, path: string, specifier: string): string | undefined {
+  const layer = layerOf(path) ?? ''
+  const target = resolveImport(house, path, specifier)
+  if (target === `${library}/src/index.ts`) return 'nobody imports the root index: import the layer'
+  if (specifier.startsWith('#')) return crossing(layer, specifier.slice(1))
+  if (specifier.startsWith('.')) return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
+  if (specifier === 'evenkeel' || specifier.startsWith('evenkeel/')) return `the library does not import itself by name: write #layer instead of ${specifier}`
+  return undeclared(house, path, specifier)
+}
+
+function crossing(layer: string, target: string): string | undefined {
+  if (target.includes('/')) return `#${target} reaches into a layer: import #${target.split('/')[0]}`
+  if (!layers[target]) return `#${target} is not a layer`
+  if (target === layer) return `a layer does not import itself by #${target}: write a relative path`
+  if (layer === '' || layers[layer]?.includes(target)) return undefined
+  return `${layer} may not import ${target}`
+}
+
+function appComplaint(house: House, path: string, specifier: string): string | undefined {
+  const home = homeOf(house, path)
+  if (specifier.startsWith('.')) {
+    const target = resolveImport(house, path, specifier) ?? ''
+    return target.startsWith(`${home}/`) ? undefined : `leaves ${home} by ${specifier}`
+  }
+  const isOurs = specifier === 'evenkeel' || specifier.startsWith('evenkeel/')
+  if (home === 'packages/conformance') return judgeImports.includes(specifier) ? undefined : `the judge may not import ${specifier}`
+  if (!isOurs) return undeclared(house, path, specifier)
+  const published = entryPoints(library, house.manifests.get(library) ?? {}).has(specifier)
+  return published ? undefined : `${specifier} is not published`
+}
+
+/** The folder that a file's relative imports stay in. */
+function homeOf(house: House, path: string): string {
+  const home = packageOf(house, path)
+  if (home !== '') return home
+  return path.startsWith('examples/') ? path.split('/').slice(0, 2).join('/') : (path.split('/')[0] ?? '')
+}
+
+/** Tests may use whatever the repository installs for development. */
+function isTestPackage(house: House, specifier: string): boolean {
+  return packageName(specifier) in (house.manifests.get('')?.devDependencies ?? {})
+}
+
+/** Tools and examples have no package.json of their own, so they use what the repository installs. */
+function undeclared(house: House, path: string, specifier: string): string | undefined {
+  const name = packageName(specifier)
+  const home = packageOf(house, path)
+  const { dependencies, peerDependencies, optionalDependencies, devDependencies } = house.manifests.get(home) ?? {}
+  const declared = { ...dependencies, ...peerDependencies, ...optionalDependencies, ...(home === library ? {} : devDependencies) }
+  const isWorkspace = home === '' && [...house.manifests.values()].some((other) => other.name === name)
+  return name in declared || isWorkspace ? undefined : `${name} is not a dependency of ${home === '' ? 'the repository' : home}`
+}
+
+function packageName(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+}

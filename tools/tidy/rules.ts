@@ -1,0 +1,42 @@
+/**
+ * What the house rules are, as data: sizes, layers, and who may import what.
+ *
+ * Change a rule here, and say why on a page of docs/decisions. The limits only go down.
+ */
+
+/** Sizes. Lines count everything between the first and the last one, comments too. */
+export const limits = {
+  fileLines: 400,
+  functionLines: 60,
+  parameters: 3,
+  folderFiles: 14,
+} as const
+
+/** The layers of the library, lowest first, each with the layers it may import. */
+export const layers: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  api: ['base'],
+  wire: ['api', 'base'],
+  store: ['base'],
+  queue: ['base'],
+  server: ['wire', 'store', 'api', 'base'],
+  client: ['wire', 'api', 'base'],
+  webhook: ['wire', 'api', 'base'],
+  cache: ['client', 'api', 'base'],
+  controller: ['cache', 'queue', 'client', 'api', 'base'],
+  manager: ['controller', 'cache', 'webhook', 'client', 'api', 'base'],
+  plane: ['manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
+  testing: ['plane', 'manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
+}
+
+/** What the judge may see of the library: enough to read objects and to drive a store. */
+export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/unstable/store', 'evenkeel/unstable/base']
+
+/** Folders whose files are checked. */
+export const checkedFolders: readonly string[] = ['packages', 'bench', 'tools', 'examples']
+
+/** Names that say nothing about what is inside. */
+export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
+
+/** Files whose default export another tool asks for. */
+export const defaultExports: readonly string[] = ['tools/test-counter.mjs']

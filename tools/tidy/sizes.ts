@@ -1,0 +1,91 @@
+/**
+ * How long files and functions are, how many parameters they take, how full folders are.
+ */
+import { posix } from 'node:path'
+import ts from 'typescript'
+import { findingAt, visit, type Finding, type House, type HouseFile } from './house.ts'
+import { limits } from './rules.ts'
+
+/** The largest of each, for the report: what there is, and where. */
+export interface Measure {
+  readonly size: number
+  readonly what: string
+  readonly finding: Finding
+}
+
+export type Measures = Readonly<Record<keyof typeof limits, readonly Measure[]>>
+
+/** Everything above its limit. */
+export function checkSizes(house: House): Finding[] {
+  const measures = measure(house)
+  return (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) =>
+    measures[name]
+      .filter(({ size }) => size > limits[name])
+      .map(({ size, what, finding }) => ({ ...finding, message: `${what}: ${size}, the limit is ${limits[name]}` })),
+  )
+}
+
+/** All sizes, largest first. */
+export function measure(house: House): Measures {
+  const files = [...house.files.values()]
+  const functions = files.flatMap((file) => functionsOf(file).map((node) => ({ file, node })))
+  return {
+    fileLines: sorted(files.map((file) => toMeasure('lines of file', linesOf(file, file.source), findingAt(file, 0, '')))),
+    functionLines: sorted(functions.filter(({ node }) => hasBody(node) && !isGroup(node)).map(({ file, node }) => toMeasure(`lines of ${nameOf(node)}`, linesOf(file, node), findingAt(file, node, '')))),
+    parameters: sorted(functions.map(({ file, node }) => toMeasure(`parameters of ${nameOf(node)}`, parametersOf(node), findingAt(file, node, '')))),
+    folderFiles: sorted(foldersOf(files)),
+  }
+}
+
+function toMeasure(what: string, size: number, finding: Finding): Measure {
+  return { what, size, finding }
+}
+
+function sorted(measures: Measure[]): Measure[] {
+  return measures.sort((a, b) => b.size - a.size)
+}
+
+function functionsOf(file: HouseFile): ts.SignatureDeclaration[] {
+  const found: ts.SignatureDeclaration[] = []
+  visit(file.source, (node) => {
+    if (ts.isFunctionLike(node)) found.push(node)
+  })
+  return found
+}
+
+function hasBody(node: ts.SignatureDeclaration): boolean {
+  return 'body' in node && node.body !== undefined
+}
+
+/** The function of a `describe` only groups tests: it is as long as they are. */
+function isGroup({ parent }: ts.Node): boolean {
+  return ts.isCallExpression(parent) && /^describe\b/.test(parent.expression.getText())
+}
+
+function linesOf({ source }: HouseFile, node: ts.Node): number {
+  const start = ts.isSourceFile(node) ? 0 : node.getStart(source)
+  const end = ts.isSourceFile(node) ? node.text.trimEnd().length : node.end
+  return source.getLineAndCharacterOfPosition(end).line - source.getLineAndCharacterOfPosition(start).line + 1
+}
+
+function parametersOf(node: ts.SignatureDeclaration): number {
+  return node.parameters.filter(({ name }) => name.getText() !== 'this').length
+}
+
+function nameOf(node: ts.SignatureDeclaration): string {
+  if (ts.isConstructorDeclaration(node)) return 'constructor'
+  if (node.name) return node.name.getText()
+  const { parent } = node
+  return (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent)) ? parent.name.getText() : 'a nameless function'
+}
+
+/** Source files per folder; tests and fixtures lie beside what they test and do not count. */
+function foldersOf(files: readonly HouseFile[]): Measure[] {
+  const folders = new Map<string, number>()
+  for (const { path, isTest, isFixture } of files) {
+    if (isTest || isFixture) continue
+    const folder = posix.dirname(path)
+    folders.set(folder, (folders.get(folder) ?? 0) + 1)
+  }
+  return [...folders].map(([folder, count]) => toMeasure('files in folder', count, { path: folder, line: 1, message: '' }))
+}

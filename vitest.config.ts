@@ -1,0 +1,19 @@
+/**
+ * How the unit tests run: from the sources, with no build in between.
+ *
+ * The `source` condition is what makes `#layer` and `evenkeel/...` imports resolve to `src`.
+ */
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['source', 'node', 'import', 'module', 'default']
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ['source', 'node', 'import', 'default'] }, noExternal: [/^evenkeel/, /^@evenkeel\//] },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts'],
+    environment: 'node',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
