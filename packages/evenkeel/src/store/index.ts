@@ -2,6 +2,13 @@
  * Layer 2: where state lives. Keys and bytes under one growing revision; no word of Kubernetes.
  */
 export { ContentHash } from './content-hash.ts'
+export { restoreBackup, saveBackup } from './file/backup.ts'
+export type { RestoreOptions } from './file/backup.ts'
+export { diskError, SimulatedDisk } from './file/simulated-disk.ts'
+export type { DiskCall, SimulatedDiskOptions } from './file/simulated-disk.ts'
+export type { Disk, DiskFile } from './file/disk.ts'
+export { openFileStore, openOnDisk } from './file/file-store.ts'
+export type { DiskStoreOptions, FileStore, FileStoreOptions } from './file/file-store.ts'
 export { openMemoryStore } from './memory.ts'
 export type { MemoryStoreOptions } from './memory.ts'
 export { isStoreError, StoreError } from './store-error.ts'

@@ -19,11 +19,6 @@ export class FieldPath {
     return new FieldPath(undefined, first).child(...names)
   }
 
-  /** A path of one subscript and no field before it: `[key]`. */
-  static ofKey(key: string): FieldPath {
-    return new FieldPath(undefined, `[${key}]`)
-  }
-
   child(...names: readonly string[]): FieldPath {
     return names.reduce<FieldPath>((path, name) => new FieldPath(path, `.${name}`), this)
   }

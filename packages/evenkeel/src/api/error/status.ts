@@ -6,6 +6,7 @@
  */
 import { isJsonObject } from '../json.ts'
 import type { ListMeta } from '../object.ts'
+import { quote } from '../text.ts'
 import { formatGroupName } from '../kind/group-version.ts'
 import { ApiError, isApiError } from './api-error.ts'
 import type { Subject } from './api-error.ts'
@@ -103,7 +104,7 @@ function meaningOf(code: number, method: string, text: string): { reason: Reason
   if (code === 406) return { reason: 'NotAcceptable', message: text === 'unknown' ? 'the server was unable to respond with a content type that the client supports' : text }
   const known = meanings.get(code)
   if (known) return known
-  if (code >= 500) return { reason: 'InternalError', message: `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding` }
+  if (code >= 500) return { reason: 'InternalError', message: `an error on the server (${quote(text)}) has prevented the request from succeeding` }
   return { reason: 'Unknown', message: `the server responded with the status code ${code} but did not return more information` }
 }
 

@@ -7,10 +7,10 @@
  * When the answer is lost, the commit may have happened, may not have, or may still happen: the
  * server can have it in hand. Then the keys are read again:
  *
- *   a key carries our nonce ─────────────────────────▶ it happened, at that key's revision
- *   a key we put went from `expect` on without us ───▶ it did not and cannot: a lost race
- *   nothing moved, and a write expects a revision ───▶ try again: of two tries at most one can win
- *   anything else ───────────────────────────────────▶ nobody can know; we say so
+ *   a key carries our nonce, or did ─────────────────▶ it happened, at that key's revision
+ *   a key moved on from what we expected, without us ─▶ it did not and cannot: a lost race
+ *   nothing moved, and a write expects a revision ────▶ try again: of two tries at most one can win
+ *   anything else ────────────────────────────────────▶ nobody can know; we say so
  *
  * Invariants: a commit is made at most once; "ok" is said only of a commit that was made, with
  * its revision, and "not ok" only of one that never will be.
@@ -62,18 +62,22 @@ export class Commits {
   /** @throws {StoreError} `NoLease`, `Failed` when nobody can know whether it happened, or an `RpcError`. */
   async commit(writes: readonly Write[], checks: readonly Check[], { signal }: AbortOptions = {}): Promise<CommitResult> {
     const attempt = this.#prepare(writes, checks)
+    let lost: RpcError | undefined
     for (let retries = 0; ; retries++) {
       try {
-        return this.#read(attempt, await this.#client.call(methods.txn, attempt.request, { signal, isOnce: true }))
+        const { isDone, revision, found } = decodeTxn(await this.#client.call(methods.txn, attempt.request, { signal, isOnce: true }))
+        if (isDone) return { ok: true, revision }
+        if (!lost) return this.#raceLost(attempt, found)
+        return await this.#judge(attempt, found, { signal }) ?? throwUnknown(attempt, lost)
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
-        if (error.says('requested lease not found')) throw noLease(writes, error)
-        if (!error.isUncertain) throw error
+        if (!error.isUncertain && !lost) throw error.says('requested lease not found') ? noLease(writes, error) : error
         this.#log.warn('the answer to a commit was lost', { key: writes[0]?.key, error })
-        const result = await this.#resolve(attempt, error, { signal })
-        if (result) return result
-        if (retries === retriesMax) throw unknown(attempt, error)
+        lost = error
       }
+      const result = await this.#resolve(attempt, lost, { signal })
+      if (result) return result
+      if (retries === retriesMax) throw unknown(attempt, lost)
     }
   }
 
@@ -94,60 +98,52 @@ export class Commits {
     return { writes, expected, nonce, request }
   }
 
-  #read(attempt: Attempt, answer: Uint8Array): CommitResult {
-    const { isDone, revision, found } = decodeTxn(answer)
-    if (isDone) return { ok: true, revision }
-    return this.#recognise(attempt, found) ?? this.#lost(attempt, found)
-  }
-
-  /** The commit was made, and it is ours, if any key has our nonce. */
-  #recognise({ writes, nonce }: Attempt, found: TxnAnswer['found']): CommitResult | undefined {
-    const own = writes.map((_, index) => found[index]).find((entry) => entry && isWrittenBy(nonce, entry.value))
-    return own && { ok: true, revision: own.modified }
-  }
-
   /** The first key that is not as expected. */
-  #lost({ expected }: Attempt, found: TxnAnswer['found']): CommitResult {
+  #raceLost({ expected }: Attempt, found: TxnAnswer['found']): CommitResult {
     const index = expected.findIndex(({ expect }, at) => (found[at]?.modified ?? 0) !== expect)
     const current = found[index]
     return { ok: false, key: expected[index]?.key ?? '', current: current && this.#keyspace.entry(current) }
   }
 
-  /** What became of a commit; undefined when it was not made and it is safe to try again. */
+  /** What became of a commit whose answer was lost; undefined when it was not made and it is safe to try again. */
   async #resolve(attempt: Attempt, cause: RpcError, { signal }: AbortOptions): Promise<CommitResult | undefined> {
     const keys = attempt.expected.map(({ key }) => this.#keyspace.inEtcd(key))
     let found: TxnAnswer['found']
     try {
       found = decodeTxn(await this.#client.call(methods.txn, encodeReads(keys), { signal })).found
     } catch (error) {
-      if (error instanceof RpcError) throw unknown(attempt, cause)
-      throw error
+      throw error instanceof RpcError ? unknown(attempt, cause) : error
     }
-    const own = this.#recognise(attempt, found)
-    if (own) return own
+    const judged = await this.#judge(attempt, found, { signal })
+    if (judged) return judged
     const isUnmoved = attempt.expected.every(({ expect }, index) => (found[index]?.modified ?? 0) === expect)
-    if (!isUnmoved) return await this.#follow(attempt, found, { signal }) ?? throwUnknown(attempt, cause)
-    if (attempt.writes.some(({ expect }) => expect > 0)) return undefined
-    throw unknown(attempt, cause)
+    const isFenced = attempt.writes.some(({ expect }) => expect > 0)
+    return isUnmoved && isFenced ? undefined : throwUnknown(attempt, cause)
   }
 
-  /** Follows a key that we put, and that others put since, back to what we expected: were we among them? */
-  async #follow(attempt: Attempt, found: TxnAnswer['found'], { signal }: AbortOptions): Promise<CommitResult | undefined> {
-    const index = attempt.writes.findIndex(({ value, expect }, at) => value && expect > 0 && found[at])
-    const { expect = 0 } = attempt.writes[index] ?? {}
+  /** Whether a commit happened, from what its keys are like now; undefined when they do not tell, or it may still happen. */
+  async #judge(attempt: Attempt, found: TxnAnswer['found'], { signal }: AbortOptions): Promise<CommitResult | undefined> {
+    const own = attempt.writes.map((_, index) => found[index]).find((entry) => entry && isWrittenBy(attempt.nonce, entry.value))
+    if (own) return { ok: true, revision: own.modified }
+    const isOver = attempt.expected.some(({ expect }, index) => expect > 0 && (found[index]?.modified ?? 0) !== expect)
+    if (!isOver) return undefined
+    const revision = await this.#revisionOf(attempt, found, { signal })
+    if (revision === 0) return this.#raceLost(attempt, found)
+    return revision === undefined ? undefined : { ok: true, revision }
+  }
+
+  /** The revision at which a commit was made that others have written over; 0 if it never was, undefined if history does not tell. */
+  async #revisionOf({ writes, nonce }: Attempt, found: TxnAnswer['found'], { signal }: AbortOptions): Promise<number | undefined> {
+    if (writes.some((write, index) => isUntouched(write, found[index]))) return 0
+    const index = writes.findIndex(({ value, expect }, at) => value && expect > 0 && found[at])
+    const expect = writes[index]?.expect
     let entry: KeyValue | undefined = found[index]
     for (let step = 0; entry && step < stepsBackMax; step++) {
-      if (isWrittenBy(attempt.nonce, entry.value)) return { ok: true, revision: entry.modified }
-      if (entry.modified === expect) return this.#settle(attempt, found)
+      if (isWrittenBy(nonce, entry.value)) return entry.modified
+      if (entry.modified === expect) return 0
       entry = await this.#before(entry, { signal })
     }
     return undefined
-  }
-
-  /** The key we followed never was ours. If it has moved, it cannot become ours either, and the race is lost. */
-  #settle(attempt: Attempt, found: TxnAnswer['found']): CommitResult | undefined {
-    const isOver = attempt.expected.some(({ expect }, index) => expect > 0 && (found[index]?.modified ?? 0) !== expect)
-    return isOver ? this.#lost(attempt, found) : undefined
   }
 
   /** The same key before it got this value; undefined when that cannot be read any more. */
@@ -159,6 +155,12 @@ export class Commits {
       throw error
     }
   }
+}
+
+/** True when a write has certainly not happened: its key is as it was, or was to be deleted and has been there all along. */
+function isUntouched({ value, expect }: Write, found: KeyValue | undefined): boolean {
+  if (!found || expect === 0) return false
+  return found.modified === expect || (!value && found.created <= expect)
 }
 
 /** The number of a lease; undefined for a text that no lease has. */

@@ -12,10 +12,12 @@ import type { Cancel, Clock, Logger, Random } from '#base'
 import { LocalStore } from '../local/local-store.ts'
 import type { LocalStoreOptions } from '../local/local-store.ts'
 import type { RetentionOptions } from '../local/retention.ts'
+import { isStoreError, StoreError } from '../store-error.ts'
 import type { Store } from '../store.ts'
 import { Compactor } from './compactor.ts'
 import { isNoSpace } from './disk.ts'
 import type { Disk } from './disk.ts'
+import { fileName } from './file-header.ts'
 import { FileJournal, ceilingBlock } from './file-journal.ts'
 import { planFolder } from './folder.ts'
 import { FrameBuilder } from './frame.ts'
@@ -78,27 +80,41 @@ export interface DiskStoreOptions extends FileStoreOptions {
 export async function openOnDisk(disk: Disk, { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, logBytesMin = 64 * 1024 * 1024, reserveBytes = 4 * 1024 * 1024, onClosed, ...retention }: DiskStoreOptions = {}): Promise<FileStore> {
   if (!(logBytesMin >= 1)) throw new RangeError(`logBytesMin must be 1 or more, got ${logBytesMin}`)
   if (!(reserveBytes >= 0)) throw new RangeError(`reserveBytes must be 0 or more, got ${reserveBytes}`)
-  const plan = await planFolder(disk)
-  const recovered = await recover(disk, plan)
-  if (!recovered.clean) log.warn('the store was not closed in good order; revisions go on above the last ceiling', { folder: disk.label, revision: recovered.revision })
-  await mend(disk, recovered)
-  const storeId = recovered.storeId ?? newStoreId(random)
-  const { logFile, ceiling } = await beginLog(disk, { ...recovered, storeId })
-  await sweep(disk, plan.leftovers)
-  return new DiskStore({ disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin, reserveBytes, onClosed })
+  const { recovered, ...begun } = await begin(disk, { random, log, reserve: new Reserve(disk, { bytes: reserveBytes }) })
+  return new DiskStore({ ...begun, disk, clock, random, log, retention, recovered, logBytesMin, onClosed })
 }
 
-interface Parts extends Pick<LocalStoreOptions, 'retention'> {
+interface Begun {
+  readonly recovered: Recovered
+  readonly storeId: string
+  readonly logFile: LogFile
+  readonly ceiling: number
+  readonly reserve: Reserve
+}
+
+/** Everything from a folder of files to a store that could serve. */
+async function begin(disk: Disk, { random, log, reserve }: { random: Random, log: Logger, reserve: Reserve }): Promise<Begun> {
+  try {
+    const plan = await planFolder(disk)
+    const recovered = await recover(disk, plan)
+    if (!recovered.clean) log.warn('the store was not closed in good order; revisions go on above the last ceiling', { folder: disk.label, revision: recovered.revision })
+    await mend(disk, recovered)
+    for (const name of plan.leftovers) await disk.remove(name)
+    const storeId = recovered.storeId ?? newStoreId(random)
+    return { recovered, storeId, reserve, ...await beginLog(disk, { ...recovered, storeId }, reserve) }
+  } catch (error) {
+    if (isStoreError(error)) throw error
+    const what = isNoSpace(error) ? 'its disk is full: free some room, then start again' : error instanceof Error ? error.message : String(error)
+    throw new StoreError('Unusable', `${disk.label} cannot be opened: ${what}`, { cause: error })
+  }
+}
+
+interface Parts extends Begun, Pick<LocalStoreOptions, 'retention'> {
   disk: Disk
   clock: Clock
   random: Random
   log: Logger
-  recovered: Recovered
-  storeId: string
-  logFile: LogFile
-  ceiling: number
   logBytesMin: number
-  reserveBytes: number
   onClosed: (() => Promise<void>) | undefined
 }
 
@@ -110,12 +126,11 @@ class DiskStore extends LocalStore implements FileStore {
   readonly #journal: FileJournal
   readonly #compactor: Compactor
   readonly #source: SnapshotSource
-  readonly #reserve: Reserve
   #retry: Cancel | undefined
   #ended: Promise<void> | undefined
 
   constructor(parts: Parts) {
-    const { disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin, reserveBytes } = parts
+    const { disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin } = parts
     const { versions, leases, revision, snapshotBytes } = recovered
     const journal = new FileJournal({
       clock, log: logFile, label: disk.label, ceiling, logger: log, bytesBefore: recovered.logBytes,
@@ -125,7 +140,6 @@ class DiskStore extends LocalStore implements FileStore {
     super({ clock, random, log, journal, versions, leases, lastRevision: revision, retention })
     this.#parts = parts
     this.#journal = journal
-    this.#reserve = new Reserve(disk, { bytes: reserveBytes })
     this.#source = { versions, clock, leases: () => this.leases(), ceiling: () => journal.ceiling }
     this.#compactor = new Compactor({ disk, clock, journal, source: this.#source, storeId, logNumber: logFile.number, snapshotBytes, logBytesMin, logger: log })
     this.#keepReserve()
@@ -152,14 +166,14 @@ class DiskStore extends LocalStore implements FileStore {
   }
 
   async #makeRoom(): Promise<void> {
-    await this.#reserve.release()
+    await this.#parts.reserve.release()
     this.#lookAgain()
   }
 
   /** Puts room aside; while that does not work the disk counts as full. */
   #keepReserve(): void {
-    const { log } = this.#parts
-    this.#reserve.keep(isNoSpace).then((kept) => {
+    const { log, reserve } = this.#parts
+    reserve.keep(isNoSpace).then((kept) => {
       if (kept) this.#journal.clearFull()
       else this.#lookAgain()
     }, (error: unknown) => { log.warn('no room could be kept back for a full disk', { error }) })
@@ -186,22 +200,35 @@ async function mend(disk: Disk, { torn, unused }: Recovered): Promise<void> {
   if (unused.length > 0) await disk.syncFolder()
 }
 
-/** Every start has a log of its own, which begins with where it stands. */
-async function beginLog(disk: Disk, { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string }): Promise<{ logFile: LogFile, ceiling: number }> {
-  const logFile = await LogFile.create(disk, { kind: 'log', storeId, number: nextLog, revision })
-  const first = new FrameBuilder(64)
-  const raised = Math.max(ceiling, revision + ceilingBlock)
-  if (lastLogLength !== undefined) writeNumber(first, 'follows', lastLogLength)
-  writeNumber(first, 'ceiling', raised)
-  writeNumber(first, 'compact', versions.compacted)
-  const frames = [logFile.seal(first, 0)]
-  await logFile.write(frames)
-  await logFile.sync(frames)
-  return { logFile, ceiling: raised }
+/** Every start has a log of its own, which begins with where it stands. On a full disk it takes the room kept back. */
+async function beginLog(disk: Disk, recovered: Recovered & { storeId: string }, reserve: Reserve): Promise<{ logFile: LogFile, ceiling: number }> {
+  try {
+    return await writeFirstFrame(disk, recovered)
+  } catch (error) {
+    if (!isNoSpace(error)) throw error
+    const name = fileName('log', recovered.nextLog)
+    if ((await disk.list()).includes(name)) await disk.remove(name)
+    await reserve.release()
+    return writeFirstFrame(disk, recovered)
+  }
 }
 
-async function sweep(disk: Disk, leftovers: readonly string[]): Promise<void> {
-  for (const name of leftovers) await disk.remove(name)
+async function writeFirstFrame(disk: Disk, { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string }): Promise<{ logFile: LogFile, ceiling: number }> {
+  const logFile = await LogFile.create(disk, { kind: 'log', storeId, number: nextLog, revision })
+  try {
+    const first = new FrameBuilder(64)
+    const raised = Math.max(ceiling, revision + ceilingBlock)
+    if (lastLogLength !== undefined) writeNumber(first, 'follows', lastLogLength)
+    writeNumber(first, 'ceiling', raised)
+    writeNumber(first, 'compact', versions.compacted)
+    const frames = [logFile.seal(first, 0)]
+    await logFile.write(frames)
+    await logFile.sync(frames)
+    return { logFile, ceiling: raised }
+  } catch (error) {
+    await logFile.close()
+    throw error
+  }
 }
 
 function newStoreId(random: Random): string {

@@ -36,13 +36,13 @@ export async function planFolder(disk: Disk): Promise<FolderPlan> {
 }
 
 /** The header of a file, or `unfinished`. @throws StoreError when the file is not what its name says. */
-export async function readHeader(disk: Disk, kind: 'log' | 'snapshot', number: number): Promise<FileHeader | 'unfinished'> {
-  const name = fileName(kind, number)
+export async function readHeader(disk: Disk, name: string, { kind, number }: Pick<FileHeader, 'kind' | 'number'>): Promise<FileHeader | 'unfinished'> {
   const file = await disk.open(name, 'read')
   try {
     const bytes = Buffer.alloc(headerBytes)
     const reading = decodeHeader(bytes.subarray(0, await file.read(0, bytes)))
-    if (reading.type === 'unfinished') return 'unfinished'
+    // A log whose header was torn by a power cut has no frames; whether that is so, the reader of frames will see.
+    if (reading.type === 'unfinished' || (reading.type === 'damaged' && kind === 'log')) return 'unfinished'
     if (reading.type === 'foreign') throw new StoreError('Foreign', `${disk.label}/${name} was not written by Evenkeel: move it away, or choose another folder`)
     if (reading.type === 'newer') throw newerFormat(`${disk.label}/${name}`, reading.format)
     if (reading.type === 'damaged') throw damaged(disk, name, 'its header is broken')

@@ -44,12 +44,19 @@ export interface Recovered {
 
 export async function recover(disk: Disk, plan: FolderPlan): Promise<Recovered> {
   const recovery = new Recovery(disk)
-  if (plan.snapshot !== undefined) await recovery.load(plan.snapshot)
+  if (plan.snapshot !== undefined) await recovery.load(fileName('snapshot', plan.snapshot), { kind: 'snapshot', number: plan.snapshot })
   for (const number of plan.logs) await recovery.replay(number)
   return recovery.finish(plan)
 }
 
-/** A bad place in a log, and whether what is bad there was once durable. */
+/** What a backup holds. @throws StoreError when it is not whole. */
+export async function recoverBackup(disk: Disk, name: string): Promise<Recovered> {
+  const recovery = new Recovery(disk)
+  await recovery.load(name, { kind: 'backup', number: 0 })
+  return recovery.finish({ snapshot: undefined, logs: [], leftovers: [] })
+}
+
+/** A bad place in a log that may be a torn tail, or damage if a later log turns up. */
 interface BadTail {
   readonly number: number
   readonly length: number
@@ -76,9 +83,8 @@ class Recovery {
   }
 
   /** Reads a snapshot: every frame must be whole, and the summary must agree with what came before. */
-  async load(number: number): Promise<void> {
-    const name = fileName('snapshot', number)
-    const header = await readHeader(this.#disk, 'snapshot', number)
+  async load(name: string, { kind, number }: { kind: 'snapshot' | 'backup', number: number }): Promise<void> {
+    const header = await readHeader(this.#disk, name, { kind, number })
     if (header === 'unfinished') throw damaged(this.#disk, name, 'its beginning is missing')
     this.#storeId = header.storeId
     await this.#eachFrame(name, number, (reader) => this.#loadFrames(reader, name))
@@ -109,7 +115,7 @@ class Recovery {
   /** Reads a log as far as it is whole. */
   async replay(number: number): Promise<void> {
     const name = fileName('log', number)
-    const header = await readHeader(this.#disk, 'log', number)
+    const header = await readHeader(this.#disk, name, { kind: 'log', number })
     if (header !== 'unfinished') {
       if (this.#storeId !== undefined && header.storeId !== this.#storeId) throw damaged(this.#disk, name, 'it belongs to another store')
       this.#storeId = header.storeId

@@ -130,7 +130,7 @@ export class Client {
         return answer
       } catch (error) {
         if (!(error instanceof RpcError) || !error.isPassing) throw error
-        this.#complain(connection, error)
+        this.report(connection, error)
         if ((isOnce && error.isUncertain) || clock.monotonic() >= until || this.#closing.signal.aborted) throw error
       }
       await this.pause(failures, { signal })
@@ -142,6 +142,16 @@ export class Client {
     const { clock, random } = this.#options
     const longest = Math.min(pauseMaxMs, pauseMinMs * 2 ** Math.min(failures, 10))
     return sleep(clock, longest * (0.5 + randomFraction(random) / 2), { signal })
+  }
+
+  /** A call failed, though the connection may stand: the next ones get a new connection, a new token, perhaps another server. */
+  report(connection: Connection, error: RpcError): void {
+    if (error.isLoginOver) {
+      connection.retire('the login is over')
+    } else if (error.code === 'Unavailable') {
+      this.#failure ??= `${connection.endpoint}: ${error.message}; trying again`
+      connection.retire(error.message)
+    }
   }
 
   /** Ends every call and the connection. */
@@ -237,16 +247,6 @@ export class Client {
     } catch (error) {
       // A server that minds its status is a server that answers.
       if (!(error instanceof RpcError) || (error.code !== 'PermissionDenied' && error.code !== 'Unauthenticated')) throw error
-    }
-  }
-
-  /** A call failed, though the connection may stand: the next ones get a new connection, a new token, perhaps another server. */
-  #complain(connection: Connection, error: RpcError): void {
-    if (error.isLoginOver) {
-      connection.retire('the login is over')
-    } else if (error.code === 'Unavailable') {
-      this.#failure ??= `${connection.endpoint}: ${error.message}; trying again`
-      connection.retire(error.message)
     }
   }
 }

@@ -130,6 +130,7 @@ export class Connection {
       stream.on('trailers', (headers) => { status ??= headers })
       stream.on('error', (error) => { failure = error })
       stream.on('data', (chunk: Buffer) => {
+        this.#isHeard = true
         try {
           answer = reader.push(chunk)[0] ?? answer
         } catch (error) {
@@ -152,7 +153,8 @@ export class Connection {
   stream(path: string, first: ProtobufWriter, { signal }: AbortOptions = {}): RpcStream {
     signal?.throwIfAborted()
     const stream = this.#request(path)
-    const rpc = new RpcStream(stream, { signal, lost: (error) => this.#lost(stream, error) })
+    const onHeard = (): void => { this.#isHeard = true }
+    const rpc = new RpcStream(stream, { signal, onHeard, lost: (error) => this.#lost(stream, error) })
     rpc.send(first)
     return rpc
   }
@@ -178,9 +180,6 @@ export class Connection {
       throw notSent(`cannot call ${this.endpoint}: ${messageOf(error)}`, error)
     }
     if (this.#calls++ === 0) this.#watchOver()
-    const heard = (): void => { this.#isHeard = true }
-    stream.on('response', heard)
-    stream.on('data', heard)
     stream.on('close', () => {
       if (--this.#calls === 0) this.#stopPinging?.()
     })

@@ -15,6 +15,8 @@ import { errorOf } from './rpc-error.ts'
 import type { RpcError } from './rpc-error.ts'
 
 export interface RpcStreamOptions extends AbortOptions {
+  /** Called for everything that arrives. */
+  onHeard: () => void
   /** What to throw when the stream ends without a word from the server. */
   lost: (error: unknown) => RpcError
 }
@@ -22,12 +24,14 @@ export interface RpcStreamOptions extends AbortOptions {
 export class RpcStream implements AsyncIterable<Uint8Array> {
   readonly #stream: ClientHttp2Stream
   readonly #signal: AbortSignal | undefined
+  readonly #onHeard: () => void
   readonly #lost: (error: unknown) => RpcError
   #status: IncomingHttpHeaders | undefined
 
-  constructor(stream: ClientHttp2Stream, { signal, lost }: RpcStreamOptions) {
+  constructor(stream: ClientHttp2Stream, { signal, onHeard, lost }: RpcStreamOptions) {
     this.#stream = stream
     this.#signal = signal
+    this.#onHeard = onHeard
     this.#lost = lost
     const stop = onAbort(signal, () => { this.close() })
     stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) this.#status = headers })
@@ -50,7 +54,10 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = new FrameReader()
     try {
-      for await (const chunk of this.#stream as AsyncIterable<Buffer>) yield* reader.push(chunk)
+      for await (const chunk of this.#stream as AsyncIterable<Buffer>) {
+        this.#onHeard()
+        yield* reader.push(chunk)
+      }
     } catch (error) {
       this.#signal?.throwIfAborted()
       throw (this.#status && errorOf(this.#status)) ?? this.#lost(error)

@@ -1,0 +1,260 @@
+/**
+ * The engine for those who outgrow one machine: several servers, active at once, on one etcd.
+ *
+ * Every promise of the contract is etcd's own, passed on; what etcd has no word for (a stamp in the
+ * value, an answer that was lost, how far a watch has come) is in `stored-value`, `commits` and
+ * `upstream`.
+ *
+ * Invariants: arguments are checked before anything is sent; what leaves here is a value, a
+ * `StoreError`, a `RangeError` or a signal's reason; after `close` nothing of us is left.
+ */
+import { abortable, silentLogger, SystemClock, SystemRandom } from '#base'
+import type { AbortOptions, Clock, Logger, Random } from '#base'
+import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites } from '../check.ts'
+import { ContentHash } from '../content-hash.ts'
+import { isStoreError, StoreError } from '../store-error.ts'
+import type { CommitOptions, CommitResult, Entry, GetResult, HashResult, Lease, RangeOptions, RangeResult, ReadOptions, Refused, Store, StoreFailure, Watch, WatchOptions, Write } from '../store.ts'
+import { Commits } from './commits.ts'
+import { EtcdWatch } from './etcd-watch.ts'
+import { Feed } from './feed.ts'
+import { Keyspace } from './keyspace.ts'
+import { Leases } from './leases.ts'
+import { Reads } from './reads.ts'
+import { Client } from './rpc/client.ts'
+import type { EtcdTimeouts } from './rpc/client.ts'
+import type { TlsOptions } from './rpc/connection.ts'
+import { toStoreError } from './rpc/rpc-error.ts'
+
+export interface EtcdStoreOptions extends AbortOptions {
+  /** Addresses of the servers, `http://` or `https://`; one is used at a time. */
+  endpoints: readonly string[]
+  /**
+   * @default no certificate of our own, the authorities of Node
+   */
+  tls?: TlsOptions
+  /**
+   * @default etcd is not asked to know us
+   */
+  user?: string
+  password?: string
+  /**
+   * Where in etcd our keys lie; ends with `/`. Stores with the same prefix are one store.
+   *
+   * @default '/evenkeel/'
+   */
+  prefix?: string
+  timeouts?: EtcdTimeouts
+  /**
+   * How many bytes of recent changes are kept, so that watches which begin there cost etcd nothing.
+   *
+   * @default 16 MiB
+   */
+  recentBytesMax?: number
+  /**
+   * @default the clock of this machine
+   */
+  clock?: Clock
+  random?: Random
+  log?: Logger
+}
+
+/**
+ * Opens a store in etcd, once etcd has answered.
+ *
+ * @throws {StoreError} `Unusable` when it does not, or does not let us in.
+ */
+export async function openEtcdStore({
+  endpoints, tls = {}, user, password, prefix = '/evenkeel/', timeouts = {}, recentBytesMax = 16 * 1024 * 1024,
+  clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, signal,
+}: EtcdStoreOptions): Promise<Store> {
+  checkEndpoints(endpoints)
+  checkKey(prefix)
+  if (!prefix.endsWith('/')) throw new RangeError(`prefix must end with /, got ${prefix}`)
+  const client = new Client({ endpoints, tls, user, password, timeouts: { ...defaultTimeouts, ...timeouts }, clock, random, log })
+  const keyspace = new Keyspace(prefix)
+  const reads = new Reads(client, keyspace)
+  try {
+    await reads.head({ signal })
+  } catch (error) {
+    await client.close()
+    signal?.throwIfAborted()
+    const { message } = toStoreError(error, 'be read') as Error
+    throw new StoreError('Unusable', `${message}; check that etcd runs at ${endpoints.join(', ')}`, { cause: error })
+  }
+  const feed = new Feed({ client, keyspace, clock, log, reads, recentBytesMax })
+  return new EtcdStore({ client, reads, feed, commits: new Commits({ client, keyspace, random, log }), leases: new Leases(client, random) })
+}
+
+interface EtcdStoreParts {
+  readonly client: Client
+  readonly reads: Reads
+  readonly feed: Feed
+  readonly commits: Commits
+  readonly leases: Leases
+}
+
+class EtcdStore implements Store {
+  readonly #client: Client
+  readonly #reads: Reads
+  readonly #feed: Feed
+  readonly #commits: Commits
+  readonly #leases: Leases
+  readonly #watches = new Set<EtcdWatch>()
+  readonly #writing = new Set<Promise<unknown>>()
+  #isFull = false
+  #closed: Promise<void> | undefined
+
+  constructor({ client, reads, feed, commits, leases }: EtcdStoreParts) {
+    this.#client = client
+    this.#reads = reads
+    this.#feed = feed
+    this.#commits = commits
+    this.#leases = leases
+  }
+
+  head({ signal }: AbortOptions = {}): Promise<number> {
+    return this.#do('read its revision', signal, () => this.#reads.head({ signal }))
+  }
+
+  compacted({ signal }: AbortOptions = {}): Promise<number> {
+    return this.#do('read how far it is compacted', signal, () => this.#reads.compacted({ signal }))
+  }
+
+  commit(write: Write, options?: CommitOptions): Promise<CommitResult> {
+    return this.commitAll([write], options)
+  }
+
+  commitAll(writes: readonly Write[], { checks = [], signal }: CommitOptions = {}): Promise<CommitResult> {
+    return this.#do(`write ${writes[0]?.key}`, signal, async () => {
+      checkWrites(writes, checks)
+      const result = await this.#write(this.#commits.commit(writes, checks, { signal }))
+      if (result.ok && writes.some(({ value }) => value)) this.#isFull = false
+      return result
+    })
+  }
+
+  get(key: string, { revision, signal }: ReadOptions = {}): Promise<GetResult> {
+    return this.#do(`read ${key}`, signal, () => {
+      checkKey(key)
+      if (revision !== undefined) checkRevision(revision)
+      return this.#reads.get(key, { revision, signal })
+    })
+  }
+
+  range(prefix: string, { revision, after, limit = Infinity, signal }: RangeOptions = {}): Promise<RangeResult> {
+    return this.#do(`read ${prefix}`, signal, async () => {
+      const entries: Entry[] = []
+      const last = await this.#scan(prefix, { revision, after, limit, signal }, (entry) => { entries.push(entry) })
+      return last.ok ? { ok: true, revision: last.revision, entries, remaining: last.remaining } : last
+    })
+  }
+
+  watch(prefix: string, options: WatchOptions): Watch {
+    checkPrefix(prefix)
+    checkRevision(options.after)
+    const watch = new EtcdWatch(prefix, { feed: this.#feed, reads: this.#reads }, options)
+    this.#watches.add(watch)
+    void watch.done.then(() => this.#watches.delete(watch))
+    if (this.#closed) watch.close()
+    return watch
+  }
+
+  compact(revision: number, { signal }: AbortOptions = {}): Promise<{ readonly ok: true } | Refused> {
+    return this.#do('compact', signal, () => {
+      checkRevision(revision)
+      return this.#write(this.#reads.compact(revision, { signal }))
+    })
+  }
+
+  grant(ttlMs: number, { signal }: AbortOptions = {}): Promise<Lease> {
+    return this.#do('grant a lease', signal, async () => {
+      checkTtl(ttlMs)
+      const lease = await this.#write(this.#leases.grant(ttlMs, { signal }))
+      this.#isFull = false
+      return lease
+    })
+  }
+
+  renew(lease: string, { signal }: AbortOptions = {}): Promise<boolean> {
+    return this.#do(`renew lease ${lease}`, signal, () => this.#leases.renew(lease, { signal }))
+  }
+
+  revoke(lease: string, { signal }: AbortOptions = {}): Promise<boolean> {
+    return this.#do(`revoke lease ${lease}`, signal, () => this.#write(this.#leases.revoke(lease, { signal })))
+  }
+
+  hash(prefix: string, { revision, signal }: ReadOptions = {}): Promise<HashResult> {
+    return this.#do(`read ${prefix}`, signal, async () => {
+      const hash = new ContentHash()
+      const last = await this.#scan(prefix, { revision, limit: Infinity, signal }, (entry) => { hash.add(entry) })
+      return last.ok ? { ok: true, revision: last.revision, hash: hash.digest() } : last
+    })
+  }
+
+  failure(): StoreFailure | undefined {
+    if (this.#client.failure !== undefined) return { state: 'unreachable', message: this.#client.failure }
+    return this.#isFull ? { state: 'full', message: 'etcd is full; compact, defragment and clear its NOSPACE alarm, or raise its quota' } : undefined
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    const watches = [...this.#watches]
+    for (const watch of watches) watch.close()
+    await Promise.allSettled([...watches.map(({ done }) => done), ...this.#writing])
+    await this.#client.close()
+  }
+
+  /** Runs a call unless the store is closed or the signal aborted, and makes its failure one of ours. */
+  async #do<T>(what: string, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted()
+    if (this.#closed) throw closedError()
+    try {
+      return await abortable(call(), { signal })
+    } catch (error) {
+      signal?.throwIfAborted()
+      const told = toStoreError(error, what)
+      if (isStoreError(told, 'NoSpace')) this.#isFull = true
+      throw this.#closed && isStoreError(told, 'Failed') ? closedError() : told
+    }
+  }
+
+  /** Lets `close` wait for a write under way. */
+  async #write<T>(writing: Promise<T>): Promise<T> {
+    this.#writing.add(writing)
+    try {
+      return await writing
+    } finally {
+      this.#writing.delete(writing)
+    }
+  }
+
+  /** Visits every entry, page by page; gives the last page, or why there is none. */
+  async #scan(prefix: string, { revision, after, limit, signal }: RangeOptions & { limit: number }, visit: (entry: Entry) => void): Promise<{ ok: true, revision: number, remaining: number } | Refused> {
+    checkPrefix(prefix)
+    checkLimit(limit)
+    if (revision !== undefined) checkRevision(revision)
+    let last: { ok: true, revision: number, remaining: number } | Refused = { ok: true, revision: 0, remaining: 0 }
+    for await (const page of this.#reads.pages(prefix, { revision, after, limit, signal })) {
+      last = page
+      if (page.ok) for (const entry of page.entries) visit(entry)
+    }
+    return last
+  }
+}
+
+const defaultTimeouts: Required<EtcdTimeouts> = { connectMs: 3_000, requestMs: 10_000, retryMs: 15_000, pingMs: 6_000, pingTimeoutMs: 4_000 }
+
+function checkEndpoints(endpoints: readonly string[]): void {
+  if (endpoints.length === 0) throw new RangeError('endpoints must name at least one server')
+  for (const endpoint of endpoints) {
+    if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) throw new RangeError(`an endpoint begins with http:// or https://, got ${endpoint}`)
+  }
+}
+
+function closedError(): StoreError {
+  return new StoreError('Closed', 'the store was closed; open it again to use it')
+}

@@ -1,0 +1,36 @@
+/**
+ * The process that is killed: opens the store, writes with all writers at once and says of every
+ * acknowledged step `writer step revision`, at once and before the next.
+ *
+ * With `--ack-early` it says so before the store did: the deliberately wrong variant.
+ */
+import { writeSync } from 'node:fs'
+import { openFileStore } from 'evenkeel/unstable/store'
+import type { FileStore } from 'evenkeel/unstable/store'
+import { keyOf, valueOf, writers } from './workload.ts'
+
+const [folder = '', steps = '', early] = process.argv.slice(2)
+
+const say = (line: string): void => { writeSync(1, `${line}\n`) }
+
+const store = await openFileStore(folder, { logBytesMin: 256 * 1024 })
+const head = await store.head()
+say(`ready ${head}`)
+await Promise.all(steps.split(',').map((step, writer) => write(store, writer, Number(step))))
+
+async function write(target: FileStore, writer: number, from: number): Promise<void> {
+  const key = keyOf(writer)
+  const found = await target.get(key)
+  let expect = found.ok ? found.entry?.revision ?? 0 : 0
+  for (let step = from + 1; step < from + 1_000_000; step++) {
+    const value = valueOf(writer, step)
+    if (!value && expect === 0) continue
+    if (early) say(`${writer} ${step} 0`)
+    const result = await target.commit({ key, expect, ...value && { value } })
+    if (!result.ok) throw new Error(`step ${step} of writer ${writer} lost a race with nobody`)
+    expect = value ? result.revision : 0
+    if (!early) say(`${writer} ${step} ${result.revision}`)
+  }
+}
+
+if (steps.split(',').length !== writers) throw new Error(`expected a step for each of ${writers} writers`)

@@ -1,0 +1,46 @@
+/**
+ * Stores that are wrong on purpose, so that the harness can show it would notice.
+ *
+ * - `ack before sync`: a disk whose sync does nothing; every acknowledgement comes too early.
+ * - `no checksum`: what a cut leaves behind is given checksums that hold, as if none were checked.
+ */
+import { crc32 } from 'node:zlib'
+import type { Disk, DiskFile } from 'evenkeel/unstable/store'
+
+/** A disk that says it synced and did not. */
+export function withoutSync(disk: Disk): Disk {
+  const open = async (name: string, mode: 'create' | 'read' | 'write'): Promise<DiskFile> => {
+    const file = await disk.open(name, mode)
+    return { ...file, sync: () => Promise.resolve() }
+  }
+  return {
+    label: disk.label,
+    list: () => disk.list(),
+    rename: (from, to) => disk.rename(from, to),
+    remove: (name) => disk.remove(name),
+    syncFolder: () => disk.syncFolder(),
+    open,
+  }
+}
+
+const headerBytes = 64
+const frameHeaderBytes = 32
+
+/** Gives every frame in the files a checksum that fits what is there. */
+export function withoutChecksums(files: Map<string, Buffer>): Map<string, Buffer> {
+  for (const [name, bytes] of files) {
+    const number = Number(/-(\d+)\.ek$/.exec(name)?.[1] ?? NaN)
+    if (!Number.isNaN(number)) forgeFrames(bytes, number)
+  }
+  return files
+}
+
+function forgeFrames(bytes: Buffer, seed: number): void {
+  let at = headerBytes
+  while (at + frameHeaderBytes <= bytes.length && bytes.toString('latin1', at, at + 4) === 'EFK1') {
+    const end = at + frameHeaderBytes + bytes.readUInt32LE(at + 8)
+    if (end > bytes.length) return
+    bytes.writeUInt32LE(crc32(bytes.subarray(at + 8, end), seed), at + 4)
+    at = end
+  }
+}
