@@ -14,7 +14,7 @@ describe('setCondition', () => {
   test('adds a type at the end, with the time of now', () => {
     const condition = { type: 'New', status: 'False', reason: 'Because' } as const
     expect(setCondition(list, condition, { now: t1 })).toEqual([ready, other, { ...condition, message: '', lastTransitionTime: t1 }])
-    expect(setCondition(undefined, condition, { now: Date.parse(t1) })).toEqual([{ ...condition, message: '', lastTransitionTime: t1 }])
+    expect(setCondition(undefined, condition, { now: 1_767_225_660_000 })).toEqual([{ ...condition, message: '', lastTransitionTime: t1 }])
   })
 
   test('keeps a time it is given for a new type', () => {

@@ -30,11 +30,11 @@ const parsed: Row[] = [
 ]
 
 describe('parseQuantity', () => {
-  test.each(parsed)('%s', (text, unscaled, scale, format) => {
+  test.each(parsed)('%s', (...[text, unscaled, scale, format]) => {
     expect(normal(parseQuantity(text))).toEqual(normal({ unscaled, scale, format }))
   })
 
-  test.each(parsed)('-%s and +%s', (text, unscaled, scale, format) => {
+  test.each(parsed)('-%s and +%s', (...[text, unscaled, scale, format]) => {
     if (text.startsWith('-')) return
     expect(normal(parseQuantity(`-${text}`))).toEqual(normal({ unscaled: -unscaled, scale, format }))
     expect(normal(parseQuantity(`+${text}`))).toEqual(normal({ unscaled, scale, format }))
@@ -140,5 +140,5 @@ test.each([['100m', 0.1], ['1.5Gi', 1610612736], ['-1u', -1e-6], ['0', 0], ['0.3
 })
 
 function normal({ unscaled, scale, format }: { unscaled: bigint, scale: number, format: QuantityFormat }): unknown {
-  return { value: `${unscaled}e${scale}`.replace(/^(-?\d*?)(0+)e(-?\d+)$/, (_all, head: string, zeros: string, power: string) => head === '' || head === '-' ? '0e0' : `${head}e${Number(power) + zeros.length}`), format }
+  return { value: `${unscaled}e${scale}`.replace(/^(-?\d*?)(0+)e(-?\d+)$/, (...[, head, zeros, power]: string[]) => head === '' || head === '-' ? '0e0' : `${head}e${Number(power) + zeros.length}`), format }
 }

@@ -99,7 +99,7 @@ describe('fromUnexpectedResponse', () => {
     [502, 'GET', 'InternalError', 'an error on the server ("a page") has prevented the request from succeeding'],
     [503, 'GET', 'ServiceUnavailable', 'the server is currently unable to handle the request'],
     [504, 'GET', 'Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request'],
-  ])('%d on %s is %s', (code, method, reason, message) => {
+  ])('%d on %s is %s', (...[code, method, reason, message]) => {
     const error = fromUnexpectedResponse({ code, method, text: 'a page' })
     expect(error).toMatchObject({ code, reason, message, causes: [{ reason: 'UnexpectedServerResponse', message: 'a page' }] })
   })

@@ -6,7 +6,7 @@
  * Invariants: at every moment the newest snapshot and the logs behind it hold everything that was
  * acknowledged; one compaction at a time; a failure costs a warning and a later attempt, never data.
  */
-import { silentLogger } from '#base'
+import { nextTurn, silentLogger } from '#base'
 import type { Clock, Logger } from '#base'
 import type { Disk } from './disk.ts'
 import { fileName, parseFileName } from './file-header.ts'
@@ -58,7 +58,7 @@ export class Compactor {
 
   /** Compacts now, or joins the compaction that runs; false when it did not work out. */
   compact(): Promise<boolean> {
-    this.#running ??= this.#compact().finally(() => { this.#running = undefined })
+    this.#running ??= this.#compact()
     return this.#running
   }
 
@@ -71,6 +71,8 @@ export class Compactor {
   async #compact(): Promise<boolean> {
     const { journal, source } = this.#options
     try {
+      // Not before the caller has seen that we run.
+      await nextTurn(this.#options.clock)
       this.#stop.signal.throwIfAborted()
       await this.#rotate(this.#logNumber + 1)
       await this.#write()
@@ -82,6 +84,8 @@ export class Compactor {
       this.#notBelowBytes = journal.logBytes * patience
       if (!this.#stop.signal.aborted) this.#logger.warn('the log could not be compacted, trying again later', { error, revision: source.versions.published })
       return false
+    } finally {
+      this.#running = undefined
     }
   }
 

@@ -145,7 +145,8 @@ class DiskStore extends LocalStore implements FileStore {
     this.#keepReserve()
   }
 
-  backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }> {
+  async backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }> {
+    if ((await disk.list()).includes(name)) throw new StoreError('Unusable', `${disk.label}/${name} is there already: choose another name for the backup`)
     return writeSnapshot(this.#source, { disk, temporary: `${name}.tmp`, name, header: { kind: 'backup', storeId: this.#parts.storeId, number: 0 } })
   }
 

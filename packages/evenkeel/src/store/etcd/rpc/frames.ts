@@ -16,11 +16,6 @@ export class FrameReader {
   #size = 0
   #needed = prefixBytes
 
-  /** True when the bytes so far end with a whole message. */
-  get empty(): boolean {
-    return this.#size === 0
-  }
-
   /** Takes what arrived and gives the messages that are now whole. */
   push(chunk: Uint8Array): Uint8Array[] {
     this.#held.push(chunk)

@@ -109,16 +109,7 @@ export function encodeCompact(revision: number): ProtobufWriter {
   return new ProtobufWriter().int(1, revision)
 }
 
-/** The revision in the header of any answer, which is the message in field 1. */
-export function decodeHeader(message: Uint8Array): number {
-  const reader = new ProtobufReader(message)
-  while (reader.next()) {
-    if (reader.field === 1) return readHeader(reader.message())
-    reader.skip()
-  }
-  return 0
-}
-
+/** The revision in the header that every answer has. */
 export function readHeader(reader: ProtobufReader): number {
   let revision = 0
   while (reader.next()) {

@@ -1,0 +1,85 @@
+/**
+ * A real etcd of our own, on loopback, in a folder that goes when it goes.
+ *
+ * Invariant: the process ends with ours, also when ours ends without a word.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deferred } from 'evenkeel/unstable/base'
+
+export interface EtcdProcess {
+  readonly endpoint: string
+  stop(): Promise<void>
+}
+
+/** Why there is no etcd here; undefined when there is one. */
+export function whyNoEtcd(): string | undefined {
+  const { error, status } = spawnSync('etcd', ['--version'], { stdio: 'ignore' })
+  return error || status !== 0 ? 'there is no etcd on this machine; install it to judge the etcd engine' : undefined
+}
+
+/** Starts one and waits until it listens; a port that was taken meanwhile means another try. */
+export async function startEtcd(): Promise<EtcdProcess> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await tryToStart()
+    } catch (error) {
+      if (attempt === 3) throw error
+    }
+  }
+}
+
+async function tryToStart(): Promise<EtcdProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'evenkeel-etcd-'))
+  const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
+  const child = spawn('etcd', [
+    '--name', 'judge', '--data-dir', folder, '--log-level', 'info',
+    '--listen-client-urls', client, '--advertise-client-urls', client,
+    '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `judge=${peer}`,
+    // A short election makes the shortest lease one second.
+    '--heartbeat-interval', '10', '--election-timeout', '100',
+  ], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const exited = deferred<undefined>()
+  child.once('exit', () => { exited.resolve(undefined) })
+  child.once('error', () => { exited.resolve(undefined) })
+  const kill = (): void => { child.kill('SIGKILL') }
+  process.once('exit', kill)
+  const stop = async (): Promise<void> => {
+    process.removeListener('exit', kill)
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await exited.promise
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await Promise.race([ready(child), exited.promise.then(() => { throw new Error('etcd ended before it was ready') })])
+    return { endpoint: client, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Resolves when etcd says that it serves clients; reads on afterwards, so that it never waits for us. */
+function ready({ stderr }: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    let told = ''
+    stderr?.on('data', (chunk: Buffer) => {
+      if (told.length > 1_000_000) return
+      told += chunk.toString('latin1')
+      if (/serving (?:insecure )?client (?:requests|traffic)|ready to serve client requests/.test(told)) resolve()
+    })
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  const { port } = server.address() as AddressInfo
+  await new Promise<void>((resolve) => { server.close(() => { resolve() }) })
+  return port
+}

@@ -1,0 +1,10 @@
+/**
+ * Everything that keeps the store's contract, listed once.
+ */
+import { etcdEngine } from './etcd.ts'
+import { fileEngine, simulatedFileEngine } from './file.ts'
+import { memoryEngine } from './memory.ts'
+import type { StoreEngine } from './target.ts'
+
+/** Memory first: it is the reference. */
+export const storeEngines: readonly StoreEngine[] = [memoryEngine, simulatedFileEngine, fileEngine, etcdEngine]

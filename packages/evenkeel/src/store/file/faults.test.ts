@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest'
+import { isStoreError } from '../store-error.ts'
+import type { CommitResult } from '../store.ts'
+import { openOnDisk } from './file-store.ts'
+import type { FileStore } from './file-store.ts'
+import { diskError, SimulatedDisk } from './simulated-disk.ts'
+import type { DiskCall } from './simulated-disk.ts'
+import { settle, StillClock } from './still-clock.fixture.ts'
+
+const value = Buffer.alloc(400, 'v')
+
+/** What was acknowledged, and what was answered with an error that leaves the outcome open. */
+interface Known {
+  readonly acked: Map<string, number>
+  readonly unknown: Set<string>
+}
+
+async function attempt(known: Known, key: string, commit: () => Promise<CommitResult>): Promise<void> {
+  try {
+    const result = await commit()
+    if (result.ok) known.acked.set(key, result.revision)
+  } catch (error) {
+    if (!isStoreError(error)) throw error
+    expect(error.message).not.toContain('\n')
+    if (error.reason !== 'NoSpace') known.unknown.add(key)
+  }
+}
+
+/** Opens, writes, compacts, writes and closes; every call of the disk may fail. */
+async function live(disk: SimulatedDisk, known: Known): Promise<void> {
+  let store: FileStore
+  try {
+    store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 2_000 })
+  } catch (error) {
+    if (!isStoreError(error)) throw error
+    return
+  }
+  const put = (key: string): Promise<void> => attempt(known, key, () => store.commit({ key, value, expect: 0 }))
+  await Promise.all([put('/a'), put('/b')])
+  await store.compactLog()
+  await Promise.all([put('/c'), put('/d')])
+  await store.close().catch((error: unknown) => { if (!(error instanceof Error)) throw error })
+}
+
+/** Everything acknowledged is there; what was refused for lack of room is not. */
+async function verify(disk: SimulatedDisk, { acked, unknown }: Known, note: string): Promise<void> {
+  const healthy = new SimulatedDisk({}, disk.contents())
+  const store = await openOnDisk(healthy, { clock: new StillClock(), reserveBytes: 0 })
+  const found = await store.range('')
+  if (!found.ok) throw new Error('the newest revision can always be read')
+  const keys = new Set(found.entries.map(({ key }) => key))
+  for (const key of acked.keys()) expect(keys, `${note}: ${key} was acknowledged`).toContain(key)
+  for (const key of keys) expect(acked.has(key) || unknown.has(key), `${note}: ${key} was refused and is there`).toBe(true)
+  expect(found.revision).toBeGreaterThanOrEqual(Math.max(1, ...acked.values()))
+}
+
+for (const code of ['ENOSPC', 'EIO', 'EROFS']) {
+  test(`${code} at any one call, once or from then on, loses nothing that was acknowledged`, async () => {
+    for (const lasting of [false, true]) {
+      let failures = 0
+      for (let failAt = 0; ; failAt++) {
+        let calls = 0
+        const known: Known = { acked: new Map(), unknown: new Set() }
+        const before = (call: DiskCall): void => {
+          const number = calls++
+          if (number !== failAt && !(lasting && number > failAt && call.operation !== 'read')) return
+          failures++
+          throw diskError(code, `${call.operation} ${call.name}`)
+        }
+        const disk = new SimulatedDisk({ before })
+        await live(disk, known)
+        if (calls <= failAt) break
+        await verify(disk, known, `${code} at call ${failAt}${lasting ? ' and after' : ''}`)
+      }
+      expect(failures).toBeGreaterThanOrEqual(30)
+    }
+  })
+}
+
+test('a failed sync is final: the write is not acknowledged, nothing more is written, reads go on', async () => {
+  let failing = false
+  const calls: string[] = []
+  const disk = new SimulatedDisk({
+    before: ({ operation, name }) => {
+      calls.push(operation)
+      if (failing && operation === 'sync') throw diskError('EIO', name)
+    },
+  })
+  const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
+  await store.commit({ key: '/a', value, expect: 0 })
+  const watch = store.watch('', { after: await store.head() })
+  failing = true
+  await expect(store.commit({ key: '/b', value, expect: 0 })).rejects.toMatchObject({ reason: 'Failed' })
+  failing = false
+  calls.length = 0
+  await expect(store.commit({ key: '/c', value, expect: 0 })).rejects.toMatchObject({ reason: 'Failed' })
+  expect(calls, 'nothing touches the disk again').toEqual([])
+  expect(store.failure()).toMatchObject({ state: 'failed' })
+  const read = await store.get('/a')
+  expect(read.ok && read.entry?.value.length).toBe(400)
+  const lost = await store.get('/b')
+  expect(lost.ok && lost.entry).toBeUndefined()
+  const seen: string[] = []
+  for await (const { changes } of watch) seen.push(...changes.map(({ key }) => key))
+  expect(seen, 'a watch never shows what may not be durable').toEqual([])
+  expect(watch.end).toMatchObject({ reason: 'failed' })
+  await store.close()
+})
+
+test('a full disk refuses puts and goes on with reads, deletes and watches; with room again, puts go on', async () => {
+  const clock = new StillClock()
+  const limits = { bytesMax: 9_000 }
+  const disk = new SimulatedDisk(limits)
+  const store = await openOnDisk(disk, { clock, reserveBytes: 3_000 })
+  await settle()
+  const revisions: number[] = []
+  const fill = async (): Promise<void> => {
+    for (let number = 0; number < 100; number++) {
+      const result = await store.commit({ key: `/k/${number}`, value, expect: 0 })
+      if (result.ok) revisions.push(result.revision)
+    }
+  }
+  await expect(fill()).rejects.toMatchObject({ reason: 'NoSpace' })
+  expect(revisions.length).toBeGreaterThan(5)
+  expect(store.failure()).toMatchObject({ state: 'full' })
+  await expect(store.commit({ key: '/more', value, expect: 0 })).rejects.toThrow(/is full: free some room, or delete objects/)
+
+  const watch = store.watch('', { after: await store.head() })
+  const deleted = await store.commit({ key: '/k/0', expect: revisions[0] ?? 0 })
+  expect(deleted.ok).toBe(true)
+  const told = await watch[Symbol.asyncIterator]().next()
+  expect(told.value).toMatchObject({ changes: [{ key: '/k/0' }] })
+  const read = await store.range('/k/')
+  expect(read.ok && read.entries.length).toBe(revisions.length - 1)
+
+  limits.bytesMax = 1e9
+  clock.fire()
+  await settle()
+  expect(store.failure()).toBeUndefined()
+  const again = await store.commit({ key: '/more', value, expect: 0 })
+  expect(again.ok).toBe(true)
+  watch.close()
+  await store.close()
+})
+
+test('a commit that was refused for lack of room never shows, and its key can be written later', async () => {
+  const clock = new StillClock()
+  const limits = { bytesMax: 2_000 }
+  const disk = new SimulatedDisk(limits)
+  const store = await openOnDisk(disk, { clock, reserveBytes: 0 })
+  await settle()
+  await expect(store.commit({ key: '/big', value: Buffer.alloc(5_000), expect: 0 })).rejects.toMatchObject({ reason: 'NoSpace' })
+  limits.bytesMax = 1e9
+  clock.fire()
+  await settle()
+  const result = await store.commit({ key: '/big', value, expect: 0 })
+  expect(result.ok).toBe(true)
+  await verify(disk, { acked: new Map([['/big', result.ok ? result.revision : 0]]), unknown: new Set() }, 'after a refusal')
+})

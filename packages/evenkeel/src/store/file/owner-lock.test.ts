@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SeededRandom, SystemClock } from '#base'
+import { isStoreError } from '../store-error.ts'
+import { lockFolder } from './owner-lock.ts'
+
+const clock = new SystemClock()
+let folder = ''
+
+beforeEach(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'evenkeel-lock-')) })
+afterEach(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+
+const lock = (seed: string, where = folder): ReturnType<typeof lockFolder> => lockFolder(where, { clock, random: new SeededRandom(seed) })
+
+/** Listens on a socket in the folder as an owner would, then is killed: what a crash leaves behind. */
+async function leaveDeadOwner(name: string): Promise<void> {
+  const script = `require('node:net').createServer().listen(${JSON.stringify(path.join(folder, name))}, () => process.stdout.write('up'))`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await new Promise((resolve) => { child.stdout.once('data', resolve) })
+  child.kill('SIGKILL')
+  await new Promise((resolve) => { child.once('close', resolve) })
+}
+
+test('lockFolder refuses a second owner and lets the next in after release', async () => {
+  const first = await lock('1')
+  await expect(lock('2')).rejects.toThrow(/is in use by another process: stop that one, or choose another folder/)
+  await first.release()
+  const second = await lock('3')
+  await second.release()
+  expect(fs.readdirSync(folder)).toEqual([])
+})
+
+test('lockFolder takes over from a killed owner at once and sweeps up after it', async () => {
+  await leaveDeadOwner('owner.7.sock')
+  expect(fs.readdirSync(folder)).toEqual(['owner.7.sock'])
+  const taken = await lock('1')
+  expect(fs.readdirSync(folder)).toEqual(['owner.8.sock'])
+  await expect(lock('2')).rejects.toMatchObject({ reason: 'Locked' })
+  await taken.release()
+})
+
+test('of many that try at the same moment at most one gets the folder, and it is never two', async () => {
+  for (let round = 0; round < 40; round++) {
+    if (round % 4 === 0) await leaveDeadOwner(`owner.${100 + round}.sock`)
+    const tries = await Promise.allSettled(Array.from({ length: 6 }, (_, number) => lock(`${round}/${number}`)))
+    const owners = tries.flatMap((result) => result.status === 'fulfilled' ? [result.value] : [])
+    for (const result of tries) if (result.status === 'rejected') expect(isStoreError(result.reason, 'Locked')).toBe(true)
+    expect(owners.length, `round ${round}`).toBe(1)
+    for (const owner of owners) await owner.release()
+  }
+})
+
+test('lockFolder works in a folder whose path is longer than a socket path may be', async () => {
+  const deep = path.join(folder, 'a'.repeat(90), 'b'.repeat(90))
+  fs.mkdirSync(deep, { recursive: true })
+  const taken = await lock('1', deep)
+  await expect(lock('2', deep)).rejects.toMatchObject({ reason: 'Locked' })
+  await taken.release()
+})
+
+test('a busy owner whose event loop stands still is not robbed', async () => {
+  const script = `
+    const server = require('node:net').createServer().listen(${JSON.stringify(path.join(folder, 'owner.1.sock'))}, () => {
+      process.stdout.write('up')
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
+    })`
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await new Promise((resolve) => { child.stdout.once('data', resolve) })
+  await expect(lock('1')).rejects.toMatchObject({ reason: 'Locked' })
+  child.kill('SIGKILL')
+  await new Promise((resolve) => { child.once('close', resolve) })
+})
