@@ -17,6 +17,9 @@ export interface EtcdProcess {
   stop(): Promise<void>
 }
 
+/** Runs etcd until the other end of our input is closed, which the system does when whoever started us is gone. */
+const tiedToUs = 'exec 3<&0; etcd "$@" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -9 $pid) 2>/dev/null & wait $pid'
+
 /** Why there is no etcd here; undefined when there is one. */
 export function whyNoEtcd(): string | undefined {
   const { error, status } = spawnSync('etcd', ['--version'], { stdio: 'ignore' })
@@ -37,21 +40,18 @@ export async function startEtcd(): Promise<EtcdProcess> {
 async function tryToStart(): Promise<EtcdProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'evenkeel-etcd-'))
   const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
-  const child = spawn('etcd', [
-    '--name', 'judge', '--data-dir', folder, '--log-level', 'info',
+  const child = spawn('sh', [
+    '-c', tiedToUs, 'sh', '--name', 'judge', '--data-dir', folder, '--log-level', 'info',
     '--listen-client-urls', client, '--advertise-client-urls', client,
     '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `judge=${peer}`,
     // A short election makes the shortest lease one second.
     '--heartbeat-interval', '10', '--election-timeout', '100',
-  ], { stdio: ['ignore', 'ignore', 'pipe'] })
+  ], { stdio: ['pipe', 'ignore', 'pipe'] })
   const exited = deferred<undefined>()
   child.once('exit', () => { exited.resolve(undefined) })
   child.once('error', () => { exited.resolve(undefined) })
-  const kill = (): void => { child.kill('SIGKILL') }
-  process.once('exit', kill)
   const stop = async (): Promise<void> => {
-    process.removeListener('exit', kill)
-    if (child.exitCode === null) child.kill('SIGKILL')
+    child.stdin.end()
     await exited.promise
     await rm(folder, { recursive: true, force: true })
   }

@@ -36,7 +36,11 @@ export interface SetConditionOptions {
  *
  * `lastTransitionTime` moves only when the status does. Order is kept; a new type goes to the end.
  */
-export function setCondition(conditions: readonly Condition[] | undefined, condition: NewCondition, { now }: SetConditionOptions): readonly Condition[] {
+export function setCondition(
+  conditions: readonly Condition[] | undefined,
+  condition: NewCondition,
+  { now }: SetConditionOptions,
+): readonly Condition[] {
   const before = conditions ?? []
   const index = before.findIndex(({ type }) => type === condition.type)
   const existing = before[index]
@@ -80,8 +84,10 @@ const statuses: readonly string[] = ['False', 'True', 'Unknown']
 const reasonBytesMax = 1024
 const messageBytesMax = 32 * 1024
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
-const reasonComplaint = 'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or \'_,:\', and must end with an alphanumeric character or \'_\' '
-  + '(e.g. \'my_name\',  or \'MY_NAME\',  or \'MyName\',  or \'ReasonA,ReasonB\',  or \'ReasonA:ReasonB\', regex used for validation is \'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?\')'
+const reasonComplaint = 'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric '
+  + 'characters or \'_,:\', and must end with an alphanumeric character or \'_\' '
+  + '(e.g. \'my_name\',  or \'MY_NAME\',  or \'MyName\',  or \'ReasonA,ReasonB\',  or \'ReasonA:ReasonB\', '
+  + 'regex used for validation is \'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?\')'
 
 function sayTheSame(a: Condition, b: Condition): boolean {
   return a.status === b.status && a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration
@@ -91,7 +97,9 @@ function validateCondition(condition: Condition, path: FieldPath): FieldError[] 
   const { type, status, observedGeneration = 0, lastTransitionTime, reason, message } = condition
   const errors = checkQualifiedName(type).map((complaint) => fieldError.invalid(path.child('type'), type, complaint))
   if (!statuses.includes(status)) errors.push(fieldError.notSupported(path.child('status'), status, statuses))
-  if (observedGeneration < 0) errors.push(fieldError.invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'))
+  if (observedGeneration < 0) {
+    errors.push(fieldError.invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'))
+  }
   if (!lastTransitionTime) errors.push(fieldError.required(path.child('lastTransitionTime')))
   errors.push(...validateReason(reason, path.child('reason')))
   if (utf8Length(message) > messageBytesMax) errors.push(fieldError.tooLong(path.child('message'), messageBytesMax))

@@ -63,7 +63,7 @@ export {
   AlreadyOwnedError, dedupeOwnerReferences, getControllerOf, isAlreadyOwned, isControlledBy, isOwnedBy, removeOwnerReference,
   setControllerReference, setOwnerReference, validateOwnerReferences,
 } from './owners.ts'
-export type { Owner, OwnerReferenceOptions } from './owners.ts'
+export type { DedupedReferences, Owner, OwnerReferenceOptions } from './owners.ts'
 
 export { applyJsonPatch } from './patch/json-patch.ts'
 export type { JsonPatchOperation, JsonPatchOptions } from './patch/json-patch.ts'

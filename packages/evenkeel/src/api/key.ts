@@ -38,15 +38,16 @@ export function formatKey({ cluster, group, kind, namespace = '', name }: Object
  */
 export function parseKey(text: string): ObjectKey {
   const parts = text.split('/').map(unescapePart)
-  const [cluster, group, kind, namespace, name] = parts
-  if (parts.length !== 5 || cluster === undefined || group === undefined || kind === undefined || namespace === undefined || name === undefined) {
+  const [cluster = '', group = '', kind = '', namespace = '', name = ''] = parts
+  if (parts.length !== 5) {
     throw new RangeError(`an object key looks like cluster/group/kind/namespace/name, got ${JSON.stringify(text)}`)
   }
   return { cluster, group, kind, ...namespace !== '' && { namespace }, name }
 }
 
 export function equalKeys(a: ObjectKey, b: ObjectKey): boolean {
-  return a.name === b.name && (a.namespace ?? '') === (b.namespace ?? '') && a.kind === b.kind && a.group === b.group && a.cluster === b.cluster
+  const sameKind = a.kind === b.kind && a.group === b.group && a.cluster === b.cluster
+  return sameKind && a.name === b.name && (a.namespace ?? '') === (b.namespace ?? '')
 }
 
 /**

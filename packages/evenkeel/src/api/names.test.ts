@@ -61,6 +61,8 @@ describe('complaints are upstream\'s', () => {
     [checkDnsLabel('A'), ['a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', and must start and end with an alphanumeric character (e.g. \'my-name\',  or \'123-abc\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?\')']],
     [checkDnsLabel('a.b'), ['must not contain dots']],
     [checkDnsLabel(a(64)), ['must be no more than 63 characters']],
+    [checkDnsLabel(`${a(63)}.b`), ['must be no more than 63 characters', 'must not contain dots']],
+    [checkDns1035Label(`1${a(63)}`), ['must be no more than 63 characters', expect.stringMatching(/^a DNS-1035 label/) as string]],
     [checkDnsSubdomain('A'), [subdomainRule]],
     [checkDnsSubdomain(a(254)), ['must be no more than 253 characters']],
     [checkDns1035Label('1'), ['a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character (e.g. \'my-name\',  or \'abc-123\', regex used for validation is \'[a-z]([-a-z0-9]*[a-z0-9])?\')']],

@@ -21,6 +21,7 @@ const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const dns1035Label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const labelKey = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 
+/** What all label names have in common; the rest of the sentence depends on where they stand. */
 const labelKeyComplaint = 'must consist of alphanumeric characters, \'-\', \'_\' or \'.\', and must start and end with an alphanumeric character'
 
 /** A DNS label of RFC 1123: namespaces and most names that become host names. */
@@ -28,7 +29,8 @@ export function checkDnsLabel(value: string): string[] {
   const complaints = tooLong(value, 63, 'characters')
   if (dnsLabel.test(value)) return complaints
   if (isDnsSubdomain(value)) return [...complaints, 'must not contain dots']
-  const complaint = 'a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', and must start and end with an alphanumeric character'
+  const complaint = 'a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', '
+    + 'and must start and end with an alphanumeric character'
   return [...complaints, withPattern(complaint, dnsLabelText, ['my-name', '123-abc'])]
 }
 
@@ -41,7 +43,8 @@ export function checkDnsSubdomain(value: string): string[] {
 export function checkDns1035Label(value: string): string[] {
   const complaints = tooLong(value, 63, 'characters')
   if (dns1035Label.test(value)) return complaints
-  const complaint = 'a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character'
+  const complaint = 'a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, '
+    + 'and end with an alphanumeric character'
   return [...complaints, withPattern(complaint, dns1035LabelText, ['my-name', 'abc-123'])]
 }
 
@@ -50,7 +53,8 @@ export function checkQualifiedName(value: string): string[] {
   const parts = value.split('/')
   const examples = ['MyName', 'my.name', '123-abc']
   if (parts.length > 2) {
-    return [`a valid label key ${withPattern(labelKeyComplaint, labelKeyText, examples)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
+    const rule = withPattern(labelKeyComplaint, labelKeyText, examples)
+    return [`a valid label key ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
   }
   const complaints = parts.length === 2 ? checkPrefixPart(parts[0] ?? '') : []
   const name = parts.at(-1) ?? ''
@@ -64,7 +68,8 @@ export function checkQualifiedName(value: string): string[] {
 export function checkLabelValue(value: string): string[] {
   const complaints = tooLong(value, 63, 'bytes')
   if (value === '' || labelKey.test(value)) return complaints
-  return [...complaints, withPattern(`a valid label must be an empty string or ${labelKeyComplaint.slice('must '.length)}`, labelValueText, ['MyValue', 'my_value', '12345'])]
+  const complaint = `a valid label must be an empty string or ${labelKeyComplaint.slice('must '.length)}`
+  return [...complaints, withPattern(complaint, labelValueText, ['MyValue', 'my_value', '12345'])]
 }
 
 /** A name that only has to fit into a URL path: RBAC objects. */
@@ -100,7 +105,8 @@ function isDnsSubdomain(value: string): boolean {
 function checkSubdomain(value: string, unit: 'bytes' | 'characters'): string[] {
   const complaints = tooLong(value, 253, unit)
   if (isDnsSubdomain(value)) return complaints
-  const complaint = 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\', and must start and end with an alphanumeric character'
+  const complaint = 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\', '
+    + 'and must start and end with an alphanumeric character'
   return [...complaints, withPattern(complaint, dnsSubdomainText, ['example.com'])]
 }
 

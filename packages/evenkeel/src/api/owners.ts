@@ -19,6 +19,11 @@ export interface OwnerReferenceOptions {
   readonly blockOwnerDeletion?: boolean
 }
 
+export interface DedupedReferences {
+  readonly kept: readonly OwnerReference[]
+  readonly duplicateUids: readonly string[]
+}
+
 const brand = Symbol.for('evenkeel.AlreadyOwnedError')
 
 /** Another controller is in charge of the object; there can be only one. */
@@ -29,7 +34,8 @@ export class AlreadyOwnedError extends Error {
 
   constructor(object: KubeObject, owner: OwnerReference) {
     const { namespace, name = '' } = object.metadata
-    super(`Object ${namespace ? `${namespace}/${name}` : name} is already owned by another ${owner.kind} controller ${owner.name} (uid ${owner.uid}): `
+    const which = namespace ? `${namespace}/${name}` : name
+    super(`Object ${which} is already owned by another ${owner.kind} controller ${owner.name} (uid ${owner.uid}): `
       + 'give the object another name, or remove that reference first')
     this.owner = owner
   }
@@ -96,13 +102,13 @@ export function validateOwnerReferences(references: readonly OwnerReference[], p
     if (reference.controller !== true) continue
     const here = `${reference.kind}/${reference.name}`
     if (controller === undefined) controller = here
-    else errors.push(fieldError.invalid(path, references, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${here}`))
+    else errors.push(fieldError.invalid(path, references, `Only one reference can have Controller set to true. ${found(controller, here)}`))
   }
   return errors
 }
 
 /** References without exact repetitions, and the UIDs that were repeated: the server drops them with a warning. */
-export function dedupeOwnerReferences(references: readonly OwnerReference[]): { kept: readonly OwnerReference[], duplicateUids: readonly string[] } {
+export function dedupeOwnerReferences(references: readonly OwnerReference[]): DedupedReferences {
   const kept: OwnerReference[] = []
   const duplicateUids: string[] = []
   for (const reference of references) {
@@ -112,9 +118,14 @@ export function dedupeOwnerReferences(references: readonly OwnerReference[]): { 
   return { kept: duplicateUids.length > 0 ? kept : references, duplicateUids }
 }
 
+function found(first: string, second: string): string {
+  return `Found "true" in references for ${first} and ${second}`
+}
+
 function referenceTo({ apiVersion, kind, metadata: { name, uid } }: Owner): OwnerReference {
   if (!apiVersion || !kind || !name || !uid) {
-    throw new RangeError(`an owner needs apiVersion, kind, metadata.name and metadata.uid, got ${JSON.stringify({ apiVersion, kind, name, uid })}: use an object that was read from a server`)
+    const got = JSON.stringify({ apiVersion, kind, name, uid })
+    throw new RangeError(`an owner needs apiVersion, kind, metadata.name and metadata.uid, got ${got}: use an object that was read from a server`)
   }
   return { apiVersion, kind, name, uid }
 }
@@ -135,7 +146,9 @@ function checkReach(owner: Owner, object: KubeObject): void {
   if (!home) return
   const { namespace } = object.metadata
   if (!namespace) throw new RangeError(`cluster-scoped resource must not have a namespace-scoped owner, owner's namespace ${home}`)
-  if (namespace !== home) throw new RangeError(`cross-namespace owner references are disallowed, owner's namespace ${home}, obj's namespace ${namespace}`)
+  if (namespace !== home) {
+    throw new RangeError(`cross-namespace owner references are disallowed, owner's namespace ${home}, obj's namespace ${namespace}`)
+  }
 }
 
 function validateReference(reference: OwnerReference, path: FieldPath): FieldError[] {
@@ -146,7 +159,9 @@ function validateReference(reference: OwnerReference, path: FieldPath): FieldErr
   if (!kind) errors.push(fieldError.invalid(path.child('kind'), kind, 'must not be empty'))
   if (!name) errors.push(fieldError.invalid(path.child('name'), name, 'must not be empty'))
   if (!uid) errors.push(fieldError.invalid(path.child('uid'), uid, 'must not be empty'))
-  if (group === '' && version === 'v1' && kind === 'Event') errors.push(fieldError.invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'))
+  if (group === '' && version === 'v1' && kind === 'Event') {
+    errors.push(fieldError.invalid(path, reference, '/v1, Kind=Event is disallowed from being an owner'))
+  }
   return errors
 }
 

@@ -2,6 +2,8 @@
  * Layer 2: where state lives. Keys and bytes under one growing revision; no word of Kubernetes.
  */
 export { ContentHash } from './content-hash.ts'
+export { openEtcdStore } from './etcd/etcd-store.ts'
+export type { EtcdStoreOptions } from './etcd/etcd-store.ts'
 export { restoreBackup, saveBackup } from './file/backup.ts'
 export type { RestoreOptions } from './file/backup.ts'
 export { diskError, SimulatedDisk } from './file/simulated-disk.ts'

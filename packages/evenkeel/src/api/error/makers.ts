@@ -112,7 +112,8 @@ export function notAcceptable(accepted: readonly string[]): ApiError {
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
-  return new ApiError('UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`)
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
+  return new ApiError('UnsupportedMediaType', message)
 }
 
 /** A failure nobody planned for; the original stays attached as the cause. */

@@ -90,6 +90,7 @@ const meanings = new Map<number, { readonly reason: Reason, readonly message: st
   [401, { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' }],
   [404, { reason: 'NotFound', message: 'the server could not find the requested resource' }],
   [405, { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' }],
+  [406, { reason: 'NotAcceptable', message: 'the server was unable to respond with a content type that the client supports' }],
   [409, { reason: 'Conflict', message: 'the server reported a conflict' }],
   [422, { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' }],
   [429, { reason: 'TooManyRequests', message: 'the server has received too many requests and has asked us to try again later' }],
@@ -101,7 +102,7 @@ function meaningOf(code: number, method: string, text: string): { reason: Reason
   if (code === 409 && method.toUpperCase() === 'POST') return { reason: 'AlreadyExists', message: 'the server reported a conflict' }
   if (code === 403) return { reason: 'Forbidden', message: text }
   if (code === 415) return { reason: 'UnsupportedMediaType', message: text }
-  if (code === 406) return { reason: 'NotAcceptable', message: text === 'unknown' ? 'the server was unable to respond with a content type that the client supports' : text }
+  if (code === 406 && text !== 'unknown') return { reason: 'NotAcceptable', message: text }
   const known = meanings.get(code)
   if (known) return known
   if (code >= 500) return { reason: 'InternalError', message: `an error on the server (${quote(text)}) has prevented the request from succeeding` }

@@ -62,7 +62,10 @@ export function defineKind<const Spec extends SchemaSource | undefined = undefin
   definition: KindDefinition<Spec, Status>,
 ): Kind<DefinedObject<Spec, Status>, DefinedInput<Spec, Status>> {
   const { group, kind, spec, status } = definition
-  if (!group.includes('.')) throw new RangeError(`group ${quote(group)} of ${kind} needs a dot: use a domain you own, such as ${quote(`${group || 'demo'}.example.com`)}`)
+  if (!group.includes('.')) {
+    const better = quote(`${group || 'demo'}.example.com`)
+    throw new RangeError(`group ${quote(group)} of ${kind} needs a dot: use a domain you own, such as ${better}`)
+  }
   const schema: JsonObject = {
     type: 'object',
     properties: {
@@ -119,11 +122,12 @@ interface CheckedNames extends Required<Pick<KindNames, 'group' | 'version' | 'k
 function checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories }: CheckedNames): void {
   if (group !== '') refuse(checkDnsSubdomain(group), 'group', { name: group, kind, advice: 'use a domain in lower case' })
   refuse(checkDns1035Label(version), 'version', { name: version, kind, advice: 'use v1, v1beta1 or v1alpha1' })
-  const lowerKinds = [{ part: 'kind', name: kind }, { part: 'listKind', name: listKind }]
-  for (const { part, name } of lowerKinds) refuse(checkDns1035Label(name.toLowerCase()), part, { name, kind, advice: 'use letters and digits, such as Website' })
+  for (const [part, name] of [['kind', kind], ['listKind', listKind]] as const) {
+    refuse(checkDns1035Label(name.toLowerCase()), part, { name, kind, advice: 'use letters and digits, such as Website' })
+  }
   if (listKind === kind) throw new RangeError(`listKind of ${kind} must differ from kind: leave it out to get ${kind}List`)
-  const resources = [{ part: 'plural', names: [plural] }, { part: 'singular', names: [singular] }, { part: 'short name', names: shortNames }, { part: 'category', names: categories }]
-  for (const { part, names } of resources) {
+  const parts = [['plural', [plural]], ['singular', [singular]], ['short name', shortNames], ['category', categories]] as const
+  for (const [part, names] of parts) {
     for (const name of names) refuse(checkDns1035Label(name), part, { name, kind, advice: 'use letters in lower case' })
   }
 }

@@ -92,9 +92,11 @@ type RequiredNames<Schema, Members> =
 
 type NamesWithDefault<Members> = { [Name in keyof Members]: Members[Name] extends { readonly default: unknown } ? Name : never }[keyof Members]
 
+type KeepsUnknown = { readonly 'x-kubernetes-preserve-unknown-fields': true } | { readonly 'x-kubernetes-embedded-resource': true }
+
 /** Fields beyond the named ones. Without any of these keywords a server prunes them, so they do not exist. */
 type Rest<Schema, D extends Direction> =
-  Schema extends { readonly 'x-kubernetes-preserve-unknown-fields': true } | { readonly 'x-kubernetes-embedded-resource': true } ? Record<string, unknown>
+  Schema extends KeepsUnknown ? Record<string, unknown>
     : Schema extends { readonly additionalProperties: true } ? Record<string, unknown>
       : Schema extends { readonly additionalProperties: infer Value extends object } ? Record<string, FromJsonSchema<Value, D>>
         : Schema extends { readonly patternProperties: infer Patterns extends object } ? Record<string, EachOf<Patterns[keyof Patterns], D>>

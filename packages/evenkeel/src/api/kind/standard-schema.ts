@@ -37,7 +37,9 @@ export function jsonSchemaOf(source: object, where: string): JsonObject {
     return source
   }
   const { vendor, jsonSchema } = source['~standard']
-  if (jsonSchema === undefined) throw new RangeError(`${where} is a ${vendor} schema, and ${vendor} does not give its JSON Schema: ${remedies.get(vendor) ?? fallbackRemedy}`)
+  if (jsonSchema === undefined) {
+    throw new RangeError(`${where} is a ${vendor} schema, and ${vendor} does not give its JSON Schema: ${remedies.get(vendor) ?? fallbackRemedy}`)
+  }
   const { schema, target } = convertInput(jsonSchema, vendor, where)
   checkOutput(schema, { converter: jsonSchema, target, where, vendor })
   return schema
@@ -81,11 +83,13 @@ function checkOutput(input: JsonObject, { converter, target, where, vendor }: Ou
   try {
     output = converter.output({ target })
   } catch (error) {
-    throw new RangeError(`${where} changes values while parsing (${messageOf(error)}), and an API server cannot run ${vendor}: describe the value as it is stored, without transforms`, { cause: error })
+    throw new RangeError(`${where} changes values while parsing (${messageOf(error)}), and an API server cannot run ${vendor}: `
+      + 'describe the value as it is stored, without transforms', { cause: error })
   }
   const [lost] = lostDefaults(input, output as JsonObject, where)
   if (lost !== undefined) {
-    throw new RangeError(`${lost} has a default that ${vendor} does not put into the JSON Schema, so an API server could not fill it in: make the field optional, or give ${where} as a JSON Schema object with \`default\``)
+    throw new RangeError(`${lost} has a default that ${vendor} does not put into the JSON Schema, so an API server could not fill it in: `
+      + `make the field optional, or give ${where} as a JSON Schema object with \`default\``)
   }
 }
 

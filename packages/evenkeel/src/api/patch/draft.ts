@@ -105,7 +105,8 @@ export class Draft {
   #index(step: string, length: number, { insert = false }: { insert?: boolean } = {}): number {
     if (insert && step === '-') return length
     const size = insert ? length + 1 : length
-    if (!(this.#negativeIndices ? /^(-?[1-9][0-9]*|0)$/ : /^([1-9][0-9]*|0)$/).test(step)) throw new PlaceError(`${JSON.stringify(step)} is no index of an array`)
+    const pattern = this.#negativeIndices ? /^(-?[1-9][0-9]*|0)$/ : /^([1-9][0-9]*|0)$/
+    if (!pattern.test(step)) throw new PlaceError(`${JSON.stringify(step)} is no index of an array`)
     const index = Number(step) < 0 ? Number(step) + size : Number(step)
     if (index < 0 || index >= size) throw new PlaceError(`index ${step} lies outside an array of ${length}`)
     return index

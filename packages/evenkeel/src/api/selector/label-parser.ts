@@ -138,13 +138,17 @@ class Parser {
     for (;;) {
       const { kind, text } = this.#peek()
       if (kind === 'identifier') this.#position++
-      else if (kind !== ',' && kind !== ')') throw complain(`found '${text}', expected: ${values.length === 0 ? '\',\', \')\' or identifier' : '\',\', or identifier'}`, true)
+      else if (kind !== ',' && kind !== ')') throw complain(`found '${text}', expected: ${expectedValue(values.length === 0)}`, true)
       values.push(kind === 'identifier' ? text : '')
       const next = this.#take()
       if (next.kind === ')') return values
       if (next.kind !== ',') throw complain(`found '${next.text}', expected: ',' or ')'`, true)
     }
   }
+}
+
+function expectedValue(isFirst: boolean): string {
+  return isFirst ? '\',\', \')\' or identifier' : '\',\', or identifier'
 }
 
 function check(requirement: LabelRequirement): LabelRequirement {

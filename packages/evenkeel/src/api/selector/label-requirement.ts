@@ -122,7 +122,8 @@ function validateCount(operator: LabelOperator, values: readonly string[]): Fiel
       return values.length !== 0 ? wrong('values set must be empty for exists and does not exist') : []
     case 'gt':
     case 'lt':
-      return [...values.length !== 1 ? wrong('for \'Gt\', \'Lt\' operators, exactly one value is required') : [], ...values.flatMap(validateInteger)]
+      if (values.length !== 1) return wrong('for \'Gt\', \'Lt\' operators, exactly one value is required')
+      return values.flatMap(validateInteger)
     default: {
       const supported = ['in', 'notin', '=', '==', '!=', 'gt', 'lt', 'exists', '!']
       return [fieldError.notSupported(FieldPath.of('operator'), operator satisfies never, supported)]

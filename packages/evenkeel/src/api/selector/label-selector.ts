@@ -32,7 +32,7 @@ export interface LabelSelector {
  */
 export function labelRequirementsOf(selector: LabelSelector | undefined): readonly LabelRequirement[] | undefined {
   if (selector === undefined) return undefined
-  const requirements: LabelRequirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: '=', values: [value] }))
+  const requirements = Object.entries(selector.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({ key, operator: '=', values: [value] }))
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
     const textOperator = textOperators.get(operator)
     if (textOperator === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`)

@@ -27,7 +27,7 @@ import type { ProtobufWriter } from './rpc/protobuf.ts'
 import { RpcError } from './rpc/rpc-error.ts'
 import { isWrittenBy, nonceBytes, valueHeader } from './stored-value.ts'
 
-export interface CommitterOptions {
+interface CommitterOptions {
   client: Client
   keyspace: Keyspace
   random: Random

@@ -16,7 +16,7 @@ async function open(options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const textOf = (entry: Entry | undefined): string | undefined => entry && Buffer.from(entry.value).toString()
-const put = (key: string, text: string, expect = 0, more: Partial<Write> = {}): Write => ({ key, value: bytes(text), expect, ...more })
+const put = (key: string, text: string, more: number | Partial<Write> = 0): Write => ({ key, value: bytes(text), expect: 0, ...typeof more === 'number' ? { expect: more } : more })
 
 async function committed(store: Store, ...writes: readonly Write[]): Promise<number> {
   const result = await store.commitAll(writes)
@@ -51,7 +51,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
 
     test('puts the revision where the stamp says', async () => {
       const store = await open()
-      const first = await committed(store, put('a', '{"v":""}', 0, { stampAt: 6 }), put('b', '', 0, { stampAt: 0 }))
+      const first = await committed(store, put('a', '{"v":""}', { stampAt: 6 }), put('b', '', { stampAt: 0 }))
       expect(textOf((await store.get('a') as { entry: Entry }).entry)).toBe(`{"v":"${first}"}`)
       expect(textOf((await store.get('b') as { entry: Entry }).entry)).toBe(String(first))
       const lost = await store.commit(put('a', 'x'))
@@ -203,7 +203,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('takes its keys with it when it is revoked, in one commit', async () => {
       const store = await open()
       const { id } = await store.grant(60_000)
-      const revision = await committed(store, put('a', '1', 0, { lease: id }), put('b', '1', 0, { lease: id }), put('c', '1'))
+      const revision = await committed(store, put('a', '1', { lease: id }), put('b', '1', { lease: id }), put('c', '1'))
       expect(await store.get('a')).toMatchObject({ entry: { lease: id } })
       expect(await store.revoke(id)).toBe(true)
       expect(await store.range('')).toMatchObject({ revision: revision + 1, entries: [{ key: 'c' }] })
@@ -214,7 +214,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('is over when nobody renews it, and goes on when somebody does', async () => {
       const store = await open()
       const [kept, left] = [await store.grant(1_000), await store.grant(1_000)]
-      await committed(store, put('kept', '1', 0, { lease: kept.id }), put('left', '1', 0, { lease: left.id }))
+      await committed(store, put('kept', '1', { lease: kept.id }), put('left', '1', { lease: left.id }))
       await eventually('the lease that is not renewed takes its key', async () => {
         expect(await store.renew(kept.id)).toBe(true)
         const found = await store.get('left')
@@ -227,7 +227,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('that is gone refuses a commit', async () => {
       const store = await open()
       for (const lease of ['7', 'no number', '0', String(2n ** 63n)]) {
-        await expect(store.commit(put('a', '1', 0, { lease }))).rejects.toMatchObject({ reason: 'NoLease', message: expect.stringContaining(lease) as string })
+        await expect(store.commit(put('a', '1', { lease }))).rejects.toMatchObject({ reason: 'NoLease', message: expect.stringContaining(lease) as string })
         expect([await store.renew(lease), await store.revoke(lease)]).toEqual([false, false])
       }
     })

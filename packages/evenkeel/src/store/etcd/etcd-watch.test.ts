@@ -19,7 +19,7 @@ async function open(options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
 const openTwin = (options: Partial<EtcdStoreOptions> = {}): Promise<Store> => open({ prefix: `/watch-${prefixes}/`, ...options })
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
-const put = (key: string, text: string, expect = 0, more: Partial<Write> = {}): Write => ({ key, value: bytes(text), expect, ...more })
+const put = (key: string, text: string, more: number | Partial<Write> = 0): Write => ({ key, value: bytes(text), expect: 0, ...typeof more === 'number' ? { expect: more } : more })
 
 async function committed(store: Store, ...writes: readonly Write[]): Promise<number> {
   const result = await store.commitAll(writes)
@@ -59,7 +59,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const store = await open()
     const after = await store.head()
     const watch = store.watch('a', { after })
-    const first = await committed(store, put('a', 'one', 0, { stampAt: 0 }), put('b', 'other'))
+    const first = await committed(store, put('a', 'one', { stampAt: 0 }), put('b', 'other'))
     const second = await committed(store, put('a', 'two', first))
     const third = await committed(store, { key: 'a', expect: second })
     const changes = changesOf(await readUntil(watch, third))
@@ -95,7 +95,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const second = await committed(store, ...writes.map((write) => ({ ...write, expect: first })))
     const third = await committed(store, ...writes.map((write) => ({ ...write, expect: second })))
     await readUntil(live, third)
-    for (const watch of [store.watch('', { after }), await (await openTwin()).watch('', { after })]) {
+    for (const watch of [store.watch('', { after }), (await openTwin()).watch('', { after })]) {
       const batches = await readUntil(watch, third)
       const counts = new Map<number, number>()
       for (const { revision, changes } of batches) {
@@ -225,7 +225,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
   test('tells the end of a lease as one commit', async () => {
     const store = await open()
     const { id } = await store.grant(1_000)
-    const revision = await committed(store, put('a', '1', 0, { lease: id }), put('b', '1', 0, { lease: id }))
+    const revision = await committed(store, put('a', '1', { lease: id }), put('b', '1', { lease: id }))
     const [batch] = await readUntil(store.watch('', { after: revision }), revision + 1)
     expect(batch?.changes.map(({ key, entry, previous }) => [key, entry, previous?.lease])).toEqual([['a', undefined, id], ['b', undefined, id]])
   })

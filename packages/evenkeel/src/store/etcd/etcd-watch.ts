@@ -22,7 +22,7 @@ import type { Reads } from './reads.ts'
 import { RpcError, toStoreError } from './rpc/rpc-error.ts'
 import { CompactedError } from './upstream.ts'
 
-export interface EtcdWatchOptions {
+interface EtcdWatchOptions {
   feed: Feed
   reads: Reads
 }

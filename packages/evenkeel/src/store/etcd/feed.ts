@@ -14,7 +14,7 @@ import type { Reads } from './reads.ts'
 import { CompactedError, Upstream } from './upstream.ts'
 import type { Told, UpstreamBatch, UpstreamOptions } from './upstream.ts'
 
-export interface FeedOptions extends UpstreamOptions {
+interface FeedOptions extends UpstreamOptions {
   reads: Reads
   recentBytesMax: number
 }

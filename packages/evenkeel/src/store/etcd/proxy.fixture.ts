@@ -11,11 +11,12 @@ export class Proxy {
   readonly endpoint: string
   readonly #server: Server
   readonly #pairs: Set<{ readonly client: Socket, readonly server: Socket }>
-  /** Asked for everything that comes back from the server; false cuts the connection instead of passing it on. */
-  onAnswer: (bytes: Buffer) => boolean = () => true
-  /** Told of everything that goes to the server, before it does. */
-  onRequest: (bytes: Buffer) => void = () => undefined
-  connections = 0
+  /** What the server says is dropped, until the connections are cut. */
+  isMute = false
+  /** What the client says is dropped, until the connections are cut. */
+  isDeaf = false
+  /** New connections are refused. */
+  isClosed = false
 
   static async start(port: number): Promise<Proxy> {
     const pairs = new Set<{ readonly client: Socket, readonly server: Socket }>()
@@ -32,8 +33,9 @@ export class Proxy {
     this.#pairs = pairs
   }
 
-  /** Breaks every connection. */
+  /** Breaks every connection; new ones pass everything on. */
   cut(): void {
+    this.isMute = this.isDeaf = false
     for (const { client, server } of this.#pairs) {
       client.destroy()
       server.destroy()
@@ -47,17 +49,11 @@ export class Proxy {
   }
 
   #join(client: Socket, server: Socket): void {
-    this.connections++
+    if (this.isClosed) client.destroy()
     const pair = { client, server }
     this.#pairs.add(pair)
-    client.on('data', (bytes) => {
-      this.onRequest(bytes)
-      server.write(bytes)
-    })
-    server.on('data', (bytes) => {
-      if (this.onAnswer(bytes)) client.write(bytes)
-      else client.destroy()
-    })
+    client.on('data', (bytes) => { if (!this.isDeaf) server.write(bytes) })
+    server.on('data', (bytes) => { if (!this.isMute) client.write(bytes) })
     for (const [one, other] of [[client, server], [server, client]] as const) {
       one.on('error', () => undefined)
       one.on('close', () => {

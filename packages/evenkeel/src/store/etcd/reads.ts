@@ -15,14 +15,14 @@ import type { RangeAnswer, RangeRequest } from './rpc/kv-messages.ts'
 import { RpcError } from './rpc/rpc-error.ts'
 import { decodeWatch, encodeWatch } from './rpc/watch-messages.ts'
 
-export interface PageOptions extends AbortOptions {
+interface PageOptions extends AbortOptions {
   revision: number | undefined
   after?: string | undefined
   limit: number
 }
 
 /** One page; `remaining` counts the keys behind it. */
-export interface Page {
+interface Page {
   readonly ok: true
   readonly revision: number
   readonly entries: readonly Entry[]

@@ -34,6 +34,16 @@ export interface FileJournalOptions {
   onFlushed: () => void
 }
 
+/** Some records on their way to the disk. */
+interface Flight {
+  readonly count: number
+  readonly ceiling: number
+  readonly written: Promise<void>
+}
+
+/** Fewer records than this always wait for the rest of their turn. */
+const gatherMin = 8
+
 /** How many revisions are set aside at once. */
 export const ceilingBlock = 10_000
 
@@ -52,6 +62,8 @@ export class FileJournal implements Journal {
   #ceiling: number
   #durableCeiling: number
   #active = false
+  #gathering: Deferred<undefined> | undefined
+  #lastCount = 0
   #running: Promise<void> | undefined
   #rotation: { readonly log: LogFile, readonly done: Deferred<undefined> } | undefined
   #full: StoreError | undefined
@@ -133,7 +145,11 @@ export class FileJournal implements Journal {
   }
 
   #start(): void {
-    if (this.#active) return
+    if (this.#active) {
+      // After an answer the writers come back one by one: half of them are reason enough not to wait for the rest.
+      if (this.#gathering && this.#records * 2 >= this.#lastCount && this.#records >= gatherMin) this.#gathering.resolve(undefined)
+      return
+    }
     this.#active = true
     this.#running = this.#run()
   }
@@ -144,8 +160,8 @@ export class FileJournal implements Journal {
       await nextTurn(this.#clock)
       while ((this.#records > 0 || this.#rotation) && !this.#failed) {
         if (this.#rotation) await this.#switch(this.#rotation)
-        else await this.#flushRecords()
-        await nextTurn(this.#clock)
+        else await this.#fly(this.#launch())
+        await this.#gather()
       }
     } catch (error) {
       this.#fail(error)
@@ -154,20 +170,39 @@ export class FileJournal implements Journal {
     }
   }
 
-  async #flushRecords(): Promise<void> {
+  /** Waits for the records of this turn, or for enough of them. */
+  async #gather(): Promise<void> {
+    const gathering = deferred<undefined>()
+    this.#gathering = gathering
+    this.#clock.soon(() => { gathering.resolve(undefined) })
+    await gathering.promise
+    this.#gathering = undefined
+  }
+
+  /** Starts to write everything collected so far. */
+  #launch(): Flight {
     const count = this.#records
     this.#records = 0
-    const ceiling = this.#ceiling
-    try {
-      await this.#flush()
-    } catch (error) {
-      this.#records += count
-      await this.#refuse(error)
-      return
+    this.#lastCount = count
+    return { count, ceiling: this.#ceiling, written: this.#flush() }
+  }
+
+  /** Sees a flight through; the next one takes off before the writers of this one are answered, so that disk and processor work at the same time. */
+  async #fly(first: Flight): Promise<void> {
+    for (let flight: Flight | undefined = first; flight;) {
+      const { count, ceiling, written }: Flight = flight
+      try {
+        await written
+      } catch (error) {
+        this.#records += count
+        await this.#refuse(error)
+        return
+      }
+      this.#durableCeiling = ceiling
+      flight = this.#records > 0 && !this.#rotation ? this.#launch() : undefined
+      this.#sink?.durable(count)
+      this.#onFlushed()
     }
-    this.#durableCeiling = ceiling
-    this.#sink?.durable(count)
-    this.#onFlushed()
   }
 
   /** One write and one sync for everything collected so far. Only a failed write leaves the log usable. */

@@ -37,6 +37,8 @@ export interface LocalStoreOptions {
   log?: Logger | undefined
 }
 
+const none: readonly never[] = []
+
 /** How many keys a scan looks at before other work gets its turn. */
 const scanStep = 8192
 
@@ -80,13 +82,18 @@ export class LocalStore implements Store, JournalSink {
     return this.commitAll([write], options)
   }
 
-  commitAll(writes: readonly Write[], { checks = [], signal }: CommitOptions = {}): Promise<CommitResult> {
-    return this.#now(signal, () => {
+  /** Not an async function, and not through `#now`: this is the hot path, and each promise counts. */
+  commitAll(writes: readonly Write[], { checks = none, signal }: CommitOptions = {}): Promise<CommitResult> {
+    try {
+      this.#checkOpen(signal)
       checkWrites(writes, checks)
-      const missing = writes.find(({ lease }) => lease !== undefined && !this.#leases.has(lease))
-      if (missing) throw new StoreError('NoLease', `lease ${missing.lease} is gone; grant a new one before writing ${missing.key}`)
+      for (const { key, lease } of writes) {
+        if (lease !== undefined && !this.#leases.has(lease)) throw new StoreError('NoLease', `lease ${lease} is gone; grant a new one before writing ${key}`)
+      }
       return abortable(this.#writer.commit(writes, checks), { signal })
-    })
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
   }
 
   get(key: string, { revision, signal }: ReadOptions = {}): Promise<GetResult> {
@@ -192,9 +199,13 @@ export class LocalStore implements Store, JournalSink {
 
   /** Runs a call unless the store is closed or the signal aborted; what it throws becomes a rejection. */
   async #now<T>(signal: AbortSignal | undefined, call: () => T | Promise<T>): Promise<T> {
+    this.#checkOpen(signal)
+    return call()
+  }
+
+  #checkOpen(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted()
     if (this.#closed) throw new StoreError('Closed', 'the store was closed; open it again to use it')
-    return call()
   }
 
   /** The revision to read at, or why it cannot be served. */

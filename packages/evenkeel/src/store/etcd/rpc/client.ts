@@ -49,7 +49,7 @@ export interface EtcdTimeouts {
   pingTimeoutMs?: number
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   endpoints: readonly string[]
   tls: TlsOptions
   user: string | undefined
@@ -60,7 +60,7 @@ export interface ClientOptions {
   log: Logger
 }
 
-export interface ClientCallOptions extends AbortOptions {
+interface ClientCallOptions extends AbortOptions {
   /**
    * Doing it twice is not the same as doing it once.
    *

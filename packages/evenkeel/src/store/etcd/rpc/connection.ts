@@ -9,6 +9,9 @@
  */
 import { connect, constants } from 'node:http2'
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import { connect as connectTcp, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { abortable, deadline, deferred, onAbort } from '#base'
 import type { AbortOptions, Cancel, Clock } from '#base'
 import { FrameReader } from './frames.ts'
@@ -29,7 +32,7 @@ export interface TlsOptions {
   key?: string | Buffer
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   clock: Clock
   tls: TlsOptions
   connectMs: number
@@ -38,11 +41,17 @@ export interface ConnectionOptions {
   pingTimeoutMs: number
 }
 
-export interface CallOptions extends AbortOptions {
+interface CallOptions extends AbortOptions {
   /**
    * @default `requestMs` of the connection
    */
   timeoutMs?: number
+}
+
+interface Opened {
+  readonly endpoint: string
+  readonly socket: Socket
+  readonly closed: Promise<undefined>
 }
 
 const streamWindowBytes = 4 * 1024 * 1024
@@ -61,6 +70,7 @@ export class Connection {
   /** True when progress that is asked for comes in order with the events (see `upstream`). */
   isProgressOrdered = false
   readonly #session: ClientHttp2Session
+  readonly #socket: Socket
   readonly #clock: Clock
   readonly #requestMs: number
   readonly #pingMs: number
@@ -74,7 +84,10 @@ export class Connection {
   /** Connects. Rejects with an {@link RpcError} when that fails or takes too long. */
   static async open(endpoint: string, { signal, ...options }: ConnectionOptions & AbortOptions): Promise<Connection> {
     const { clock, tls, connectMs } = options
-    const session = connect(endpoint, { ...tls, maxSessionMemory: sessionMegabytes, settings: { enablePush: false, initialWindowSize: streamWindowBytes } })
+    const socket = openSocket(new URL(endpoint), tls)
+    const closed = deferred<undefined>()
+    socket.once('close', () => { closed.resolve(undefined) })
+    const session = connect(endpoint, { createConnection: () => socket, maxSessionMemory: sessionMegabytes, settings: { enablePush: false, initialWindowSize: streamWindowBytes } })
     const limit = deadline(clock, connectMs, { signal })
     const opened = deferred<undefined>()
     session.once('connect', () => { opened.resolve(undefined) })
@@ -83,31 +96,32 @@ export class Connection {
       await abortable(opened.promise, { signal: limit.signal })
     } catch (error) {
       session.destroy()
+      socket.destroy()
+      await closed.promise
       signal?.throwIfAborted()
       throw notSent(`cannot connect to ${endpoint}: ${messageOf(error)}`, error)
     } finally {
       limit.done()
     }
-    return new Connection(endpoint, session, options)
+    return new Connection(session, { ...options, endpoint, socket, closed: closed.promise })
   }
 
-  private constructor(endpoint: string, session: ClientHttp2Session, { clock, requestMs, pingMs, pingTimeoutMs }: ConnectionOptions) {
+  private constructor(session: ClientHttp2Session, { endpoint, socket, closed, clock, requestMs, pingMs, pingTimeoutMs }: ConnectionOptions & Opened) {
     this.endpoint = endpoint
+    this.closed = closed
     this.#session = session
+    this.#socket = socket
     this.#clock = clock
     this.#requestMs = requestMs
     this.#pingMs = pingMs
     this.#pingTimeoutMs = pingTimeoutMs
     this.gone = this.#gone.promise
-    const closed = deferred<undefined>()
-    this.closed = closed.promise
     session.setLocalWindowSize(connectionWindowBytes)
     session.on('error', (error) => { this.#leave(messageOf(error)) })
     session.on('goaway', () => { this.#leave('the server is going away') })
     session.on('close', () => {
       this.#leave('the connection was closed')
       this.#stopPinging?.()
-      closed.resolve(undefined)
     })
   }
 
@@ -116,34 +130,19 @@ export class Connection {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()
       const stream = this.#request(path)
-      const reader = new FrameReader()
-      let answer: Uint8Array | undefined
-      let status: IncomingHttpHeaders | undefined
-      let failure: unknown
       const giveUp = (reason: unknown): void => {
         reject(reason)
         stream.close(constants.NGHTTP2_CANCEL)
       }
       const cancel = this.#clock.after(timeoutMs, () => { giveUp(new RpcError('DeadlineExceeded', `no answer from ${this.endpoint} within ${timeoutMs} ms`, { isUncertain: true })) })
       const stop = onAbort(signal, giveUp)
-      stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) status = headers })
-      stream.on('trailers', (headers) => { status ??= headers })
-      stream.on('error', (error) => { failure = error })
-      stream.on('data', (chunk: Buffer) => {
-        this.#isHeard = true
-        try {
-          answer = reader.push(chunk)[0] ?? answer
-        } catch (error) {
-          giveUp(broken(`${this.endpoint} does not speak gRPC: ${messageOf(error)}`, error))
-        }
-      })
+      const result = this.#gather(stream)
       stream.on('close', () => {
         cancel()
         stop()
-        const error = status ? errorOf(status) : this.#lost(stream, failure)
-        if (error) reject(error)
-        else if (answer) resolve(answer)
-        else reject(broken(`${this.endpoint} gave an empty answer`))
+        const answer = result()
+        if (answer instanceof RpcError) reject(answer)
+        else resolve(answer)
       })
       stream.end(request.frame())
     })
@@ -169,6 +168,7 @@ export class Connection {
   destroy(reason: string): void {
     this.#leave(reason)
     this.#session.destroy()
+    this.#socket.destroy()
   }
 
   #request(path: string): ClientHttp2Stream {
@@ -184,6 +184,26 @@ export class Connection {
       if (--this.#calls === 0) this.#stopPinging?.()
     })
     return stream
+  }
+
+  /** Collects the one answer of a stream; what is given back tells it, once the stream has closed. */
+  #gather(stream: ClientHttp2Stream): () => Uint8Array | RpcError {
+    const reader = new FrameReader()
+    let answer: Uint8Array | undefined
+    let status: IncomingHttpHeaders | undefined
+    let failure: unknown
+    stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) status = headers })
+    stream.on('trailers', (headers) => { status ??= headers })
+    stream.on('error', (error) => { failure = error })
+    stream.on('data', (chunk: Buffer) => {
+      this.#isHeard = true
+      try {
+        answer ??= reader.push(chunk)[0]
+      } catch (error) {
+        stream.destroy(error as Error)
+      }
+    })
+    return () => (status ? errorOf(status) ?? answer : undefined) ?? this.#lost(stream, failure)
   }
 
   /** What a stream that closed without a status means for its call. */
@@ -216,6 +236,13 @@ export class Connection {
     this.#isGone = true
     this.#gone.resolve(reason)
   }
+}
+
+/** Our own socket, because a session that ends gently leaves its socket to the other side. */
+function openSocket({ protocol, hostname, port }: URL, tls: TlsOptions): Socket {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) })
+  return connectTls({ ...tls, host, port: Number(port || 443), ALPNProtocols: ['h2'], ...isIP(host) === 0 && { servername: host } })
 }
 
 function headersFor(path: string, token: string | undefined): Record<string, string> {

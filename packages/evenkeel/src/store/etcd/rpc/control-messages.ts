@@ -4,12 +4,12 @@
 import { ProtobufReader, ProtobufWriter } from './protobuf.ts'
 
 /** `ttl` is in seconds; 0 or less means that the lease is gone. */
-export interface LeaseAnswer {
+interface LeaseAnswer {
   readonly id: bigint
   readonly ttl: number
 }
 
-export interface ServerStatus {
+interface ServerStatus {
   readonly version: string
   readonly hasLeader: boolean
 }

@@ -39,7 +39,7 @@ export interface RangeAnswer {
 }
 
 /** One write of a transaction; no value means delete. */
-export interface TxnWrite {
+interface TxnWrite {
   readonly key: string
   /** The value in pieces. */
   readonly value?: readonly Uint8Array[]
@@ -47,7 +47,7 @@ export interface TxnWrite {
 }
 
 /** Writes, if every key was last modified at the given revision (0: is absent); otherwise reads those keys. */
-export interface TxnRequest {
+interface TxnRequest {
   readonly expected: readonly { readonly key: string, readonly revision: number }[]
   readonly writes: readonly TxnWrite[]
 }

@@ -14,7 +14,7 @@ const codes = [
   'FailedPrecondition', 'Aborted', 'OutOfRange', 'Unimplemented', 'Internal', 'Unavailable', 'DataLoss', 'Unauthenticated',
 ] as const
 
-export type RpcCode = (typeof codes)[number]
+type RpcCode = (typeof codes)[number]
 
 /** An answer with one of these was given before the request was acted upon. */
 const refusals: ReadonlySet<RpcCode> = new Set([
@@ -24,7 +24,7 @@ const refusals: ReadonlySet<RpcCode> = new Set([
 /** What etcd says before it looks at a request, under a code that also stands for what goes wrong later. */
 const refusedTexts = ['etcdserver: no leader', 'etcdserver: not capable', 'not supported for learner']
 
-export interface RpcErrorOptions {
+interface RpcErrorOptions {
   readonly isUncertain: boolean
   readonly cause?: unknown
 }

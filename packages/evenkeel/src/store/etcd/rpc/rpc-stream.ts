@@ -14,7 +14,7 @@ import type { ProtobufWriter } from './protobuf.ts'
 import { errorOf } from './rpc-error.ts'
 import type { RpcError } from './rpc-error.ts'
 
-export interface RpcStreamOptions extends AbortOptions {
+interface RpcStreamOptions extends AbortOptions {
   /** Called for everything that arrives. */
   onHeard: () => void
   /** What to throw when the stream ends without a word from the server. */

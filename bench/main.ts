@@ -1,0 +1,47 @@
+/**
+ * `npm run bench -- NAME [--json]`: how fast we are, and how fast the others are in the same run.
+ *
+ * A table, or with `--json` one line per figure: `{"bench","case","ours","peer","peerName","ratio","unit"}` and
+ * what else was measured. The ratio is the figure; the machine is shared and noisy. A peer that is
+ * not installed is said so, never invented.
+ */
+import { parseArgs } from 'node:util'
+import { printer } from './print.ts'
+import type { Bench } from './print.ts'
+import { storeBench } from './store/main.ts'
+
+const benches: Readonly<Record<string, Bench>> = { store: storeBench }
+
+const help = `npm run bench -- NAME [options]
+
+  ${Object.entries(benches).map(([name, { about }]) => `${name.padEnd(10)} ${about}`).join('\n  ')}
+
+  --json       one JSON line per figure
+  --only TEXT  cases whose name contains the text
+  --rounds N   rounds per case, interleaved with the peers (default 3)
+  --help
+`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '3' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const [name = ''] = positionals
+const bench = benches[name]
+const rounds = Number(values.rounds)
+if (values.help) process.stdout.write(help)
+else if (!bench) {
+  process.stderr.write(`${name === '' ? 'which benchmark?' : `there is no benchmark ${name}`}\n\n${help}`)
+  process.exitCode = 2
+} else if (!(Number.isInteger(rounds) && rounds >= 1)) {
+  process.stderr.write(`--rounds takes a whole number of 1 or more, got ${values.rounds}\n`)
+  process.exitCode = 2
+} else {
+  await bench.run({ rounds, only: values.only, print: printer(name, { json: values.json }) })
+}

@@ -1,0 +1,46 @@
+/**
+ * The store against its peers: etcd over its own protocol, SQLite, and the bare disk.
+ */
+import path from 'node:path'
+import { openMemoryStore } from 'evenkeel/unstable/store'
+import type { Bench, BenchOptions } from '../print.ts'
+import { commitBench } from './commits.ts'
+import { bareContender, benchFolder, fileContender, sqliteContender } from './contender.ts'
+import type { Contender } from './contender.ts'
+import { startEtcd } from './etcd.ts'
+import { openingBench } from './opening.ts'
+import { fanOutBench, scanBench } from './reads.ts'
+
+export const storeBench: Bench = {
+  about: 'durable commits, range scan, watch fan-out, memory, opening: against etcd, SQLite and the bare disk',
+  async run(options) {
+    const { folder, remove } = benchFolder()
+    try {
+      await runIn(folder, options)
+    } finally {
+      remove()
+    }
+  },
+}
+
+async function runIn(folder: string, options: BenchOptions): Promise<void> {
+  const missing: string[] = []
+  const etcd = await startEtcd(path.join(folder, 'etcd'))
+  if (!etcd) missing.push('etcd is not installed (Debian package etcd-server)')
+  const sqlite = await sqliteContender(folder)
+  if (!sqlite) missing.push(`SQLite is not in Node ${process.version}`)
+  const contenders: Contender[] = [await fileContender(folder), bareContender(folder), ...etcd ? [etcd.contender] : [], ...sqlite ? [sqlite] : []]
+  const memory = openMemoryStore({ historyChangesMax: 1_000_000 })
+  const ours = { name: 'memory', store: memory }
+  const peer = etcd && { name: `etcd ${etcd.version}`, store: etcd.store }
+  try {
+    await commitBench(contenders, { ...options, missing })
+    await fanOutBench(ours, peer, options)
+    await scanBench(ours, peer, options)
+    await openingBench(folder, options)
+  } finally {
+    await memory.close()
+    for (const contender of contenders) await contender.close()
+    await etcd?.stop()
+  }
+}

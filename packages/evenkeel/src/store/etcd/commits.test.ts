@@ -1,0 +1,136 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { CommitResult, Store, Write } from '../store.ts'
+import { EtcdServer, etcdMissing, eventually } from './etcd-server.fixture.ts'
+import { openEtcdStore } from './etcd-store.ts'
+import { Proxy } from './proxy.fixture.ts'
+
+let server: EtcdServer
+let proxy: Proxy
+/** The store whose connections break. */
+let store: Store
+/** The same keys, seen without the proxy. */
+let other: Store
+let prefixes = 0
+
+const put = (key: string, text: string, expect = 0): Write => ({ key, value: new Uint8Array(Buffer.from(text)), expect })
+
+async function committed(one: Store, ...writes: readonly Write[]): Promise<number> {
+  const result = await one.commitAll(writes)
+  if (!result.ok) throw new Error(`lost the race for ${result.key}`)
+  return result.revision
+}
+
+/** Commits through a server that hears us but is not heard; cut only once it has done what we asked, and `meanwhile` too. */
+async function commitUnheard(writes: readonly Write[], meanwhile: (revision: number) => Promise<unknown> = () => Promise.resolve()): Promise<CommitResult> {
+  const before = await other.head()
+  proxy.isMute = true
+  const committing = store.commitAll(writes)
+  committing.catch(() => undefined)
+  await eventually('etcd has made the commit', async () => await other.head() > before)
+  await meanwhile(before + 1)
+  proxy.cut()
+  return committing
+}
+
+/** Commits through a connection that loses what we say. */
+async function commitUnsaid(writes: readonly Write[], { meanwhile = () => Promise.resolve(), checks = [] }: { meanwhile?: () => Promise<unknown>, checks?: readonly { key: string, expect: number }[] } = {}): Promise<CommitResult> {
+  proxy.isDeaf = true
+  const committing = store.commitAll(writes, { checks })
+  committing.catch(() => undefined)
+  await meanwhile()
+  proxy.cut()
+  return committing
+}
+
+const unknown = { name: 'StoreError', reason: 'Failed', message: expect.stringContaining('may or may not have been stored') as string }
+
+describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (skipped: ${etcdMissing})` : ''}`, () => {
+  beforeAll(async () => { server = await EtcdServer.start() })
+  beforeEach(async () => {
+    proxy = await Proxy.start(server.port)
+    const prefix = `/commit-${++prefixes}/`
+    store = await openEtcdStore({ endpoints: [proxy.endpoint], prefix, timeouts: { retryMs: 2_000, requestMs: 5_000 } })
+    other = await openEtcdStore({ endpoints: [server.endpoint], prefix })
+  })
+  afterEach(async () => {
+    proxy.cut()
+    await Promise.all([store.close(), other.close()])
+    await proxy.stop()
+  })
+  afterAll(async () => { await server.stop() })
+
+  test('is ok, with its revision, when a key carries its mark', async () => {
+    const head = await other.head()
+    expect(await commitUnheard([put('a', '1')])).toEqual({ ok: true, revision: head + 1 })
+    expect(await commitUnheard([put('a', '2', head + 1)])).toEqual({ ok: true, revision: head + 2 })
+    expect(await other.head()).toBe(head + 2)
+  })
+
+  test('is ok when it deleted some keys and put others', async () => {
+    const first = await committed(other, put('a', '1'))
+    expect(await commitUnheard([{ key: 'a', expect: first }, put('b', '1')])).toEqual({ ok: true, revision: first + 1 })
+  })
+
+  test('is ok, with its own revision, when others have written over it since', async () => {
+    const first = await committed(other, put('a', '1'))
+    const result = await commitUnheard([put('a', '2', first)], async (revision) => committed(other, put('a', '4', await committed(other, put('a', '3', revision)))))
+    expect(result).toEqual({ ok: true, revision: first + 1 })
+  })
+
+  test('is unknown when the key it made was deleted since', async () => {
+    await expect(commitUnheard([put('a', '1')], (revision) => committed(other, { key: 'a', expect: revision }))).rejects.toMatchObject(unknown)
+  })
+
+  test('is unknown when it only deleted', async () => {
+    const first = await committed(other, put('a', '1'))
+    await expect(commitUnheard([{ key: 'a', expect: first }])).rejects.toMatchObject(unknown)
+    expect(await other.get('a')).toMatchObject({ entry: undefined })
+  })
+
+  test('is made again, once, when it never arrived and cannot happen twice', async () => {
+    const first = await committed(other, put('a', '1'), put('b', '1'))
+    expect(await commitUnsaid([put('a', '2', first)])).toEqual({ ok: true, revision: first + 1 })
+    expect(await commitUnsaid([{ key: 'b', expect: first }, put('c', '1')])).toEqual({ ok: true, revision: first + 2 })
+    expect(await other.head()).toBe(first + 2)
+  })
+
+  test('is not made again when it could happen twice: the key may be deleted before a late first try', async () => {
+    const head = await other.head()
+    await expect(commitUnsaid([put('a', '1')])).rejects.toMatchObject(unknown)
+    expect(await other.head()).toBe(head)
+  })
+
+  test('has lost the race when it never arrived and the key moved on', async () => {
+    const first = await committed(other, put('a', '1'), put('b', '1'))
+    const lost = await commitUnsaid([put('a', '2', first)], { meanwhile: () => committed(other, put('a', 'theirs', first)) })
+    expect(lost).toMatchObject({ ok: false, key: 'a', current: { revision: first + 1 } })
+    const lostDelete = await commitUnsaid([{ key: 'b', expect: first }], { meanwhile: () => committed(other, put('b', 'theirs', first)) })
+    expect(lostDelete).toMatchObject({ ok: false, key: 'b', current: { revision: first + 2 } })
+  })
+
+  test('has lost the race when it never arrived and what it checked moved on', async () => {
+    const first = await committed(other, put('a', '1'), put('leader', 'me'))
+    const lost = await commitUnsaid([put('a', '2', first)], { checks: [{ key: 'leader', expect: first }], meanwhile: () => committed(other, put('leader', 'you', first)) })
+    expect(lost).toMatchObject({ ok: false, key: 'leader', current: { revision: first + 1 } })
+  })
+
+  test('is unknown when a key that was to be absent is there: it may be deleted before a late try', async () => {
+    const first = await committed(other, put('a', '1'))
+    await expect(commitUnsaid([put('a', '2', first), put('new', '1')], { meanwhile: () => committed(other, put('new', 'theirs')) })).rejects.toMatchObject(unknown)
+  })
+
+  test('is unknown when its key was deleted and made anew', async () => {
+    const first = await committed(other, put('a', '1'))
+    const meanwhile = async (): Promise<unknown> => {
+      await committed(other, { key: 'a', expect: first })
+      return committed(other, put('a', 'theirs'))
+    }
+    await expect(commitUnsaid([put('a', '2', first)], { meanwhile })).rejects.toMatchObject(unknown)
+  })
+
+  test('is unknown when nobody can be asked, and says so in time', async () => {
+    const first = await committed(other, put('a', '1'))
+    proxy.isClosed = true
+    await expect(commitUnheard([put('a', '2', first)])).rejects.toMatchObject(unknown)
+  })
+})
