@@ -1,5 +1,5 @@
 /**
- * `npm run crash`: kills and power cuts, and the same on stores that are wrong on purpose.
+ * `npm run crash`: kills, power cuts and rivals for one folder, and the same on stores that are wrong on purpose.
  *
  * One line per case; with `--json` one JSON line per case. Exits with 1 when a right store lost or
  * invented anything, and also when a wrong one did not: a harness that cannot fail proves nothing.
@@ -8,11 +8,13 @@ import { parseArgs } from 'node:util'
 import { runCuts } from './cuts.ts'
 import type { Variant } from './cuts.ts'
 import { runKills } from './kills.ts'
+import { runPairs } from './pairs.ts'
 
 const help = `npm run crash -- [options]
 
   --kills N    real kills of a process under load (default 50)
   --cuts N     simulated power cuts (default 20000)
+  --pairs N    times that two processes try for one folder (default 100)
   --seed TEXT  repeats a run (default: from the clock)
   --json       one JSON line per case
   --help
@@ -31,6 +33,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '50' },
     cuts: { type: 'string', default: '20000' },
+    pairs: { type: 'string', default: '100' },
     seed: { type: 'string', default: Date.now().toString(36) },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -38,9 +41,9 @@ const { values } = parseArgs({
 })
 
 if (values.help) process.stdout.write(help)
-else process.exitCode = await main({ kills: count('kills', values.kills), cuts: count('cuts', values.cuts), seed: values.seed, json: values.json })
+else process.exitCode = await main({ kills: count('kills', values.kills), cuts: count('cuts', values.cuts), pairs: count('pairs', values.pairs), seed: values.seed, json: values.json })
 
-async function main({ kills, cuts, seed, json }: { kills: number, cuts: number, seed: string, json: boolean }): Promise<number> {
+async function main({ kills, cuts, pairs, seed, json }: { kills: number, cuts: number, pairs: number, seed: string, json: boolean }): Promise<number> {
   const rows: Row[] = []
   const add = (row: Row): void => {
     rows.push(row)
@@ -56,6 +59,10 @@ async function main({ kills, cuts, seed, json }: { kills: number, cuts: number, 
     add(await cut(cuts, { name: 'power cut', variant: 'right', seed }))
     add(await cut(Math.min(cuts, 5_000), { name: 'wrong power cut, ack before sync', variant: 'ack before sync', seed }))
     add(await cut(Math.min(cuts, 5_000), { name: 'wrong power cut, no checksum', variant: 'no checksum', seed }))
+  }
+  if (pairs > 0) {
+    const result = await runPairs(pairs, { onProgress: (done) => { progress(`two processes: ${done} of ${pairs}`) } })
+    add({ case: 'two processes', ...result, recoveryMs: Math.round(result.recoveryMs) })
   }
   return verdict(rows)
 }

@@ -81,8 +81,14 @@ export async function openOnDisk(disk: Disk, { clock = new SystemClock(), random
   if (!(logBytesMin >= 1)) throw new RangeError(`logBytesMin must be 1 or more, got ${logBytesMin}`)
   if (!(reserveBytes >= 0)) throw new RangeError(`reserveBytes must be 0 or more, got ${reserveBytes}`)
   const { recovered, ...begun } = await begin(disk, { random, log, reserve: new Reserve(disk, { bytes: reserveBytes }) })
-  return new DiskStore({ ...begun, disk, clock, random, log, retention, recovered, logBytesMin, onClosed })
+  const store = new DiskStore({ ...begun, disk, clock, random, log, retention, recovered, logBytesMin, onClosed })
+  // Every start leaves a log; many short lives in a row would otherwise make each start slower than the last.
+  if (recovered.logs >= logsMax) await store.compactLog()
+  return store
 }
+
+/** With so many logs to read, a start makes a snapshot first. */
+const logsMax = 16
 
 interface Begun {
   readonly recovered: Recovered

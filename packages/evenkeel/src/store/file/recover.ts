@@ -36,6 +36,8 @@ export interface Recovered {
   readonly torn: { readonly name: string, readonly length: number } | undefined
   /** The last logs that never got a frame. */
   readonly unused: readonly string[]
+  /** How many logs had to be read. */
+  readonly logs: number
   readonly logBytes: number
   readonly snapshotBytes: number
   /** The length of the last log that was used, which the next one names. */
@@ -192,7 +194,7 @@ class Recovery {
     return {
       versions, leases: [...this.#leases.values()], storeId: this.#storeId, revision, clean, torn, unused: this.#unused,
       ceiling: Math.max(this.#ceiling, revision), nextLog: first + plan.logs.length - this.#unused.length,
-      logBytes: this.#logBytes, snapshotBytes: this.#snapshotBytes, lastLogLength: this.#previousLength,
+      logs: plan.logs.length, logBytes: this.#logBytes, snapshotBytes: this.#snapshotBytes, lastLogLength: this.#previousLength,
     }
   }
 

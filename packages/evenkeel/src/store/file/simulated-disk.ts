@@ -144,7 +144,7 @@ export class SimulatedDisk implements Disk {
     this.#options.before?.(call)
     const result = work()
     this.#options.after?.(call)
-    await undefined
+    await Promise.resolve()
     return result
   }
 }

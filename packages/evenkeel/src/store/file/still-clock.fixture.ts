@@ -33,5 +33,5 @@ export class StillClock implements Clock {
 
 /** Lets everything run that waits on promises alone. */
 export async function settle(): Promise<void> {
-  for (let round = 0; round < 200; round++) await undefined
+  for (let round = 0; round < 200; round++) await Promise.resolve()
 }
