@@ -34,7 +34,8 @@ export class PlayedWatch {
     const from = this.#position
     this.#watch.requestProgress()
     const isAhead = !this.#isTold && from > model.head
-    while (this.#position < model.head || isAhead) {
+    const until = isAhead ? Infinity : model.head
+    while (this.#position < until) {
       const { done, value } = await this.#iterator.next()
       if (done) {
         if (value?.reason === 'compacted') assert.ok(this.#position < value.compacted && value.compacted <= model.compacted, 'ended without need')

@@ -35,7 +35,6 @@ export async function play(target: StoreTarget, steps: readonly Step[], { isComp
   await player.begin(await target.open())
   const outcomes: Outcome[] = []
   for (const [index, step] of steps.entries()) {
-    if (process.env['DBG']) process.stderr.write(`${target.name} ${index} ${JSON.stringify(step)}\n`)
     try {
       outcomes.push(await player.take(step))
     } catch (error) {
@@ -101,10 +100,11 @@ class Player {
       result = await this.#store.commitAll(writes, { checks })
     } catch (error) {
       assert.ok(isStoreError(error, 'NoLease') && isLeaseGone, String(error))
-      return { refused: 'NoLease' }
+      return conflict ? { lostOrRefused: true } : { refused: 'NoLease' }
     }
     if (!result.ok) {
       assert.deepEqual({ key: result.key, current: plainEntry(result.current) }, conflict && { key: conflict.key, current: conflict.current })
+      if (isLeaseGone) return { lostOrRefused: true }
       return { lost: result.key, current: this.#outline(result.current && plainEntry(result.current)) }
     }
     assert.equal(conflict, undefined, 'the commit should have been lost')
@@ -232,7 +232,7 @@ class Player {
     this.#store = await this.#target[how]()
     const [head, compacted] = [await this.#store.head(), await this.#store.compacted()]
     if (how === 'crash') assert.ok(head > before && compacted > before, 'after a power cut revisions go on above all that were given out')
-    else assert.ok(head >= before && compacted >= this.#model.compacted)
+    else assert.ok(head >= before && compacted >= this.#model.compacted, `reopened at ${head} compacted at ${compacted}; it was at ${before} and ${this.#model.compacted}`)
     this.#model.moveTo(head)
     this.#model.compacted = compacted
     this.#watches = []

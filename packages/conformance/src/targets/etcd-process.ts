@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deferred } from 'evenkeel/unstable/base'
 
-export interface EtcdProcess {
+interface EtcdProcess {
   readonly endpoint: string
   stop(): Promise<void>
 }

@@ -65,6 +65,7 @@ describe('complaints are upstream\'s', () => {
     [checkDns1035Label(`1${a(63)}`), ['must be no more than 63 characters', expect.stringMatching(/^a DNS-1035 label/) as string]],
     [checkDnsSubdomain('A'), [subdomainRule]],
     [checkDnsSubdomain(a(254)), ['must be no more than 253 characters']],
+    [checkDnsSubdomain(`${a(254)}_`), ['must be no more than 253 characters', subdomainRule]],
     [checkDns1035Label('1'), ['a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character (e.g. \'my-name\',  or \'abc-123\', regex used for validation is \'[a-z]([-a-z0-9]*[a-z0-9])?\')']],
     [checkQualifiedName('a/b/c'), [`a valid label key ${labelKeyRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]],
     [checkQualifiedName(''), ['name part must be non-empty', `name part ${labelKeyRule}`]],

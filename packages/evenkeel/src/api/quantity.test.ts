@@ -24,7 +24,7 @@ const parsed: Row[] = [
   // Too big for a binary suffix: capped.
   ['9Ei', 2n ** 63n - 1n, 0, B], ['9223372036854775807Ki', 2n ** 63n - 1n, 0, B],
   // Binary and below one: becomes decimal.
-  ['0.000000000001Ki', 2n, -9, D],
+  ['0.000000000001Ki', 2n, -9, D], ['0.0009765625Ki', 1n, 0, B],
   // Odd, and fine upstream.
   ['.001', 1n, -3, D], ['.0001k', 1n, -1, D], ['1.', 1n, 0, D], ['1.G', 1n, 9, D], ['.', 0n, 0, D], ['Ki', 0n, 0, B], ['-', 0n, 0, D],
 ]
@@ -65,7 +65,7 @@ describe('formatQuantity is canonical', () => {
   })
 
   test.each<[number, QuantityFormat, string]>([
-    [5, B, '5'], [1023, B, '1023'], [1024, B, '1Ki'], [1025, B, '1025'], [6 * 1024, B, '6Ki'], [1000, D, '1k'], [1024, D, '1024'], [1000, X, '1e3'], [0, B, '0'], [-2048, B, '-2Ki'],
+    [5, B, '5'], [1023, B, '1023'], [1024, B, '1Ki'], [1025, B, '1025'], [6 * 1024, B, '6Ki'], [1000, D, '1k'], [1024, D, '1024'], [1000, X, '1e3'], [0, B, '0'], [-2048, B, '-2Ki'], [-1024, B, '-1Ki'], [-1023, B, '-1023'],
   ])('%d as %s', (value, format, text) => expect(formatQuantity(quantityOf(value, { format }))).toBe(text))
 
   test('a binary sum beyond Ei keeps its digits', () => {

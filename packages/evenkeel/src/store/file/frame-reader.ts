@@ -1,5 +1,6 @@
 /**
- * Reads a file frame by frame, through a window that the frames share.
+ * Reads a file frame by frame, through a window that the frames share. While one window is looked
+ * at, the next is already being read.
  *
  * Invariants: a frame is given only if its checksum holds; the window a payload lies in is never
  * written again, so whoever wants to keep a payload can keep the window.
@@ -10,6 +11,9 @@ import { findMagic, frameHeaderAt, frameHeaderBytes, frameIsWhole } from './fram
 import type { FrameHeader } from './frame.ts'
 
 const windowBytes = 4 * 1024 * 1024
+
+/** Room before the bytes that are read ahead, for the part of a frame that the window before ended with. */
+const headroomBytes = 512 * 1024
 
 /** A whole frame: its records lie in `window` from `start` to `end`. */
 export interface Frame {
@@ -27,6 +31,7 @@ export class FrameReader {
   #windowAt: number = headerBytes
   #offset: number = headerBytes
   #count = 0
+  #ahead: Promise<Buffer> | undefined
 
   constructor(file: DiskFile, { seed, size }: { seed: number, size: number }) {
     this.#file = file
@@ -76,13 +81,35 @@ export class FrameReader {
 
   /** Makes the window hold so many bytes from the offset on, as far as the file goes. */
   async #have(length: number): Promise<void> {
-    const kept = this.#windowAt + this.#window.length - this.#offset
-    if (kept >= length || this.#windowAt + this.#window.length >= this.#size) return
-    const wanted = Math.min(Math.max(length, windowBytes), this.#size - this.#offset)
-    const window = Buffer.allocUnsafeSlow(wanted)
-    if (kept > 0) this.#window.copy(window, 0, this.#offset - this.#windowAt)
-    const read = await this.#file.read(this.#offset + Math.max(kept, 0), window.subarray(Math.max(kept, 0)))
-    this.#window = window.subarray(0, Math.max(kept, 0) + read)
+    const windowEnd = this.#windowAt + this.#window.length
+    const kept = Math.max(windowEnd - this.#offset, 0)
+    if (kept >= length || windowEnd >= this.#size) return
+    const bytes = await this.#room(kept, length)
+    if (kept > 0) this.#window.copy(bytes, 0, this.#offset - this.#windowAt)
+    this.#window = bytes
     this.#windowAt = this.#offset
+    this.#ahead = this.#readAhead()
+  }
+
+  /** A window with room for what is kept and, behind it, the bytes that follow: read ahead if they were, and if they are enough. */
+  async #room(kept: number, length: number): Promise<Buffer> {
+    const ahead = await this.#ahead
+    const start = headroomBytes - kept
+    if (ahead && start >= 0 && ahead.length - start >= length) return ahead.subarray(start)
+    const wanted = Math.min(Math.max(length, windowBytes), this.#size - this.#offset)
+    const bytes = Buffer.allocUnsafeSlow(wanted)
+    const read = await this.#file.read(this.#offset + kept, bytes.subarray(kept))
+    return bytes.subarray(0, kept + read)
+  }
+
+  /** Begins to read what follows the window; a failure shows when somebody waits for it. */
+  #readAhead(): Promise<Buffer> | undefined {
+    const from = this.#windowAt + this.#window.length
+    const length = Math.min(windowBytes, this.#size - from)
+    if (length <= 0) return undefined
+    const bytes = Buffer.allocUnsafeSlow(headroomBytes + length)
+    const reading = this.#file.read(from, bytes.subarray(headroomBytes)).then((read) => bytes.subarray(0, headroomBytes + read))
+    reading.catch(() => undefined)
+    return reading
   }
 }

@@ -14,7 +14,7 @@
  * Numbers are little-endian; those of 8 bytes are doubles, which hold every revision exactly.
  */
 import type { LeaseState } from '../local/leases.ts'
-import type { Version } from '../local/version.ts'
+import { Version } from '../local/version.ts'
 import type { FrameBuilder } from './frame.ts'
 
 const types = { put: 1, delete: 2, grant: 3, revoke: 4, compact: 5, ceiling: 6, follows: 7, clean: 8, summary: 9 } as const
@@ -128,6 +128,18 @@ function readPut(bytes: Buffer, offset: number): { record: FileRecord, next: num
     },
     next: valueAt + valueBytes,
   }
+}
+
+/** The put at an offset as a version, straight away: opening a large store is mostly this. Undefined when it is another record. */
+export function readVersion(bytes: Buffer, offset: number): Version | undefined {
+  if (bytes[offset] !== types.put) return undefined
+  const keyEnd = offset + 24 + bytes.readUInt16LE(offset + 1)
+  const leaseLength = bytes[offset + 3] ?? 0
+  const lease = leaseLength > 0 ? bytes.toString('latin1', keyEnd, keyEnd + leaseLength) : undefined
+  const version = new Version(bytes.toString('latin1', offset + 24, keyEnd), bytes.readDoubleLE(offset + 8), { created: bytes.readDoubleLE(offset + 16), lease })
+  version.offset = keyEnd + leaseLength
+  version.length = bytes.readUInt32LE(offset + 4)
+  return version
 }
 
 function readDelete(bytes: Buffer, offset: number): { record: FileRecord, next: number } {

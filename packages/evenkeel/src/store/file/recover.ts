@@ -10,7 +10,6 @@
  */
 import type { LeaseState } from '../local/leases.ts'
 import type { Slab } from '../local/slab.ts'
-import { Version } from '../local/version.ts'
 import { Versions } from '../local/versions.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import { fileName } from './file-header.ts'
@@ -18,7 +17,7 @@ import { damaged, readHeader } from './folder.ts'
 import type { FolderPlan } from './folder.ts'
 import { FrameReader } from './frame-reader.ts'
 import type { Frame } from './frame-reader.ts'
-import { readRecord } from './record.ts'
+import { readRecord, readVersion } from './record.ts'
 import type { FileRecord, Summary } from './record.ts'
 
 export interface Recovered {
@@ -102,16 +101,27 @@ class Recovery {
     let slab: Slab | undefined
     for (let frame = await reader.next(); frame; frame = await reader.next()) {
       if (frame.window !== slab?.bytes) slab = this.#versions.adopt(frame.window)
-      const into = slab
-      this.#eachRecord(frame, name, (record) => {
-        if (record.type === 'put') this.#versions.load(new Version(record.key, record.revision, record), into, { offset: record.valueAt, length: record.valueBytes })
-        else if (record.type === 'grant') this.#leases.set(record.lease.id, record.lease)
+      const puts = this.#loadPuts(frame, slab)
+      this.#eachRecord({ ...frame, start: puts }, name, (record) => {
+        if (record.type === 'grant') this.#leases.set(record.lease.id, record.lease)
         else if (record.type === 'summary') this.#summary = record.summary
         else throw damaged(this.#disk, name, `a record of type ${record.type} does not belong there`)
       })
     }
     if (!reader.atEnd) throw damaged(this.#disk, name, `the data at byte ${reader.offset} does not match its checksum`)
     this.#snapshotBytes = reader.offset
+  }
+
+  /** The puts a frame begins with; gives where they end. */
+  #loadPuts(frame: Frame, slab: Slab): number {
+    let at = frame.start
+    while (at < frame.end) {
+      const version = readVersion(frame.window, at)
+      if (!version) break
+      at = version.offset + version.length
+      this.#versions.load(version, slab)
+    }
+    return at
   }
 
   /** Reads a log as far as it is whole. */

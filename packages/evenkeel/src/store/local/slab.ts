@@ -43,6 +43,8 @@ export class Slabs {
     const length = stampAt === undefined ? value.length : value.length + stamp.length
     const slab = this.#room(length)
     const offset = slab.used
+    version.offset = offset
+    version.length = length
     if (stampAt === undefined) slab.bytes.set(value, offset)
     else {
       slab.bytes.set(value.subarray(0, stampAt), offset)
@@ -50,7 +52,7 @@ export class Slabs {
       slab.bytes.set(value.subarray(stampAt), offset + stampAt + stamp.length)
     }
     slab.used += length
-    this.#hold(version, slab, { offset, length })
+    this.hold(version, slab)
   }
 
   /** Takes over a buffer that already holds values, as one slab. */
@@ -61,9 +63,12 @@ export class Slabs {
     return slab
   }
 
-  /** Says where in an adopted slab the value of a version lies. */
-  placeIn(version: Version, slab: Slab, { offset, length }: { offset: number, length: number }): void {
-    this.#hold(version, slab, { offset, length })
+  /** Counts a version that knows where in the slab its bytes lie. */
+  hold(version: Version, slab: Slab): void {
+    version.slab = slab
+    slab.live += version.length
+    slab.holders.push(version)
+    this.#live += version.length
   }
 
   /** Nobody will ask for this version again. */
@@ -113,15 +118,6 @@ export class Slabs {
     const slab = this.adopt(Buffer.allocUnsafeSlow(length))
     slab.used = 0
     return slab
-  }
-
-  #hold(version: Version, slab: Slab, { offset, length }: { offset: number, length: number }): void {
-    version.slab = slab
-    version.offset = offset
-    version.length = length
-    slab.live += length
-    slab.holders.push(version)
-    this.#live += length
   }
 
   #drop(slab: Slab): void {

@@ -95,9 +95,9 @@ export class Versions {
     this.#published = revision
   }
 
-  /** Adds a version read from a snapshot, whose bytes lie in a buffer we keep. Keys must rise. */
-  load(version: Version, slab: Slab, place: { offset: number, length: number }): void {
-    this.#slabs.placeIn(version, slab, place)
+  /** Adds a version read from a snapshot, which knows already where in the slab its bytes lie. Fastest when keys rise. */
+  load(version: Version, slab: Slab): void {
+    this.#slabs.hold(version, slab)
     this.#keys.put(version)
   }
 

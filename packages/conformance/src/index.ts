@@ -1,0 +1,20 @@
+/**
+ * The judge: cases, targets, a model and validators, to be driven by vitest or by anything else.
+ */
+export type { Case } from './case.ts'
+export { storeSuite } from './cases/store/index.ts'
+export { play } from './model/player.ts'
+export type { Outcome, PlayOptions } from './model/player.ts'
+export type { Claim, Step, WriteStep } from './model/step.ts'
+export { plainChange, plainEntry, StoreModel } from './model/store-model.ts'
+export type { PlainChange, PlainEntry } from './model/store-model.ts'
+export { storeEngines } from './targets/index.ts'
+export { onTarget, reasonToSkip } from './targets/target.ts'
+export type { RunningEngine, StoreCase, StoreEngine, StoreNeed, StoreTarget } from './targets/target.ts'
+export { runClients } from './validate/clients.ts'
+export { linearizabilityFaults } from './validate/linearizable.ts'
+export type { Operation } from './validate/linearizable.ts'
+export { positionOf, sessionValidators, watchFaults } from './validate/watch.ts'
+export type { Session, Told } from './validate/watch.ts'
+export { runWorkload } from './validate/workload.ts'
+export type { WorkloadOptions, WorkloadResult } from './validate/workload.ts'
