@@ -71,8 +71,8 @@ export function bareContender(folder: string): Contender {
 }
 
 /** SQLite as it comes with Node, write-ahead log, synchronous FULL, all rows that wait together in one transaction. */
-export async function sqliteContender(folder: string): Promise<Contender | undefined> {
-  const sqlite = await import('node:sqlite' as string).catch(() => undefined) as SqliteModule | undefined
+export function sqliteContender(folder: string): Contender | undefined {
+  const sqlite = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined
   if (!sqlite) return undefined
   const database = new sqlite.DatabaseSync(path.join(folder, 'bench.sqlite'))
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB)')

@@ -27,7 +27,7 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
   const missing: string[] = []
   const etcd = await startEtcd(path.join(folder, 'etcd'))
   if (!etcd) missing.push('etcd is not installed (Debian package etcd-server)')
-  const sqlite = await sqliteContender(folder)
+  const sqlite = sqliteContender(folder)
   if (!sqlite) missing.push(`SQLite is not in Node ${process.version}`)
   const contenders: Contender[] = [await fileContender(folder), bareContender(folder), ...etcd ? [etcd.contender] : [], ...sqlite ? [sqlite] : []]
   const memory = openMemoryStore({ historyChangesMax: 1_000_000 })

@@ -7,7 +7,6 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { sourceArguments } from '../../tools/run.mjs'
 import { median } from '../print.ts'
 import type { BenchOptions } from '../print.ts'
 
@@ -43,6 +42,6 @@ export async function openingBench(folder: string, { rounds, only, print }: Benc
 }
 
 async function step(name: string, data: string, count: number): Promise<StepResult> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...sourceArguments(script), name, data, String(count)], { maxBuffer: 1 << 20 })
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...process.execArgv, script, name, data, String(count)], { maxBuffer: 1 << 20 })
   return JSON.parse(stdout) as StepResult
 }

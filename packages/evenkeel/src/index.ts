@@ -1,4 +1,8 @@
 /**
- * The names most people need, listed by hand. Everything else has a subpath of its own.
+ * The names most people need, listed by hand. Everything else has a subpath: `evenkeel/api`, `evenkeel/unstable/store`, …
  */
-export * from './api/index.ts'
+export {
+  addFinalizer, ApiError, createMergePatch, defineKind, findCondition, formatKey, getControllerOf, hasFinalizer, isAlreadyExists, isConditionTrue, isConflict,
+  isForbidden, isInvalid, isNotFound, isOwnedBy, keyOf, removeFinalizer, setCondition, setControllerReference, setOwnerReference,
+} from '#api'
+export type { Condition, InputOf, Kind, KubeObject, ObjectKey, ObjectMeta, ObjectOf, OwnerReference, Reason, Stored } from '#api'

@@ -50,7 +50,7 @@ export function checkTtl(ttlMs: number): void {
 }
 
 /** @throws RangeError for a write that no engine could take. */
-export function checkWrite({ key, value, expect, stampAt, lease }: Write): void {
+function checkWrite({ key, value, expect, stampAt, lease }: Write): void {
   checkExpected(key, expect)
   if (!value) {
     if (expect === 0) throw new RangeError(`a delete names the revision it deletes; ${key} was given 0`)

@@ -8,14 +8,14 @@
  */
 import { nextTurn, silentLogger } from '#base'
 import type { Clock, Logger } from '#base'
-import type { Disk } from './disk.ts'
-import { fileName, parseFileName } from './file-header.ts'
+import type { Disk } from './disk/disk.ts'
+import { fileName, parseFileName } from './format/file-header.ts'
 import type { FileJournal } from './file-journal.ts'
 import { LogFile } from './log-file.ts'
 import { writeSnapshot } from './snapshot.ts'
 import type { SnapshotSource } from './snapshot.ts'
 
-export interface CompactorOptions {
+interface CompactorOptions {
   disk: Disk
   clock: Clock
   journal: FileJournal

@@ -3,8 +3,8 @@ import { isStoreError } from '../store-error.ts'
 import type { CommitResult } from '../store.ts'
 import { openOnDisk } from './file-store.ts'
 import type { FileStore } from './file-store.ts'
-import { diskError, SimulatedDisk } from './simulated-disk.ts'
-import type { DiskCall } from './simulated-disk.ts'
+import { diskError, SimulatedDisk } from './disk/simulated-disk.ts'
+import type { DiskCall } from './disk/simulated-disk.ts'
 import { settle, StillClock } from './still-clock.fixture.ts'
 
 const value = Buffer.alloc(400, 'v')

@@ -13,12 +13,12 @@ import type { Clock, Deferred, Logger } from '#base'
 import type { Journal, JournalRecord, JournalSink } from '../local/journal.ts'
 import { StoreError } from '../store-error.ts'
 import type { StoreFailure } from '../store.ts'
-import { isNoSpace } from './disk.ts'
-import { FrameBuilder } from './frame.ts'
+import { isNoSpace } from './disk/disk.ts'
+import { FrameBuilder } from './format/frame.ts'
 import type { LogFile } from './log-file.ts'
-import { writeGrant, writeNumber, writeRevoke, writeVersion } from './record.ts'
+import { writeGrant, writeNumber, writeRevoke, writeVersion } from './format/record.ts'
 
-export interface FileJournalOptions {
+interface FileJournalOptions {
   clock: Clock
   log: LogFile
   /** How to name the folder to a person. */

@@ -6,7 +6,7 @@ import { SeededRandom, SimulatedClock } from '#base'
 import type { Store, WatchBatch } from '../store.ts'
 import { restoreBackup, saveBackup } from './backup.ts'
 import { openFileStore, openOnDisk } from './file-store.ts'
-import { SimulatedDisk } from './simulated-disk.ts'
+import { SimulatedDisk } from './disk/simulated-disk.ts'
 import { settle, StillClock } from './still-clock.fixture.ts'
 
 let folder = ''
@@ -16,7 +16,7 @@ afterEach(() => { fs.rmSync(folder, { recursive: true, force: true }) })
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
-async function put(store: Store, key: string, text: string, expected = 0): Promise<number> {
+async function put(store: Store, [key, text]: readonly [string, string], expected = 0): Promise<number> {
   const result = await store.commit({ key, value: bytes(text), expect: expected })
   if (!result.ok) throw new Error(`${key} is at ${result.current?.revision}, not ${expected}`)
   return result.revision
@@ -40,8 +40,8 @@ async function firstBatch(store: Store, after: number): Promise<WatchBatch | und
 
 test('a store closed in good order goes on at the next revision with its history', async () => {
   let store = await openFileStore(path.join(folder, 'data'))
-  const first = await put(store, '/a', 'one')
-  await put(store, '/a', 'two', first)
+  const first = await put(store, ['/a', 'one'])
+  await put(store, ['/a', 'two'], first)
   const hash = await store.hash('')
   await store.close()
 
@@ -50,14 +50,14 @@ test('a store closed in good order goes on at the next revision with its history
   expect(await store.hash('')).toEqual(hash)
   expect(await textAt(store, '/a', first)).toBe('one')
   expect((await firstBatch(store, 1))?.changes.map(({ revision }) => revision)).toEqual([2, 3])
-  expect(await put(store, '/b', 'three')).toBe(4)
+  expect(await put(store, ['/b', 'three'])).toBe(4)
   await store.close()
 })
 
 test('after a stop that was not in good order revisions jump above the ceiling and all before is refused', async () => {
   const disk = new SimulatedDisk()
   const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
-  const last = await put(store, '/a', 'one')
+  const last = await put(store, ['/a', 'one'])
 
   const again = await openOnDisk(new SimulatedDisk({}, disk.contents()), { clock: new StillClock(), reserveBytes: 0 })
   const head = await again.head()
@@ -66,12 +66,12 @@ test('after a stop that was not in good order revisions jump above the ceiling a
   expect(await again.get('/a', { revision: last })).toEqual({ ok: false, reason: 'compacted', compacted: head })
   const watch = again.watch('', { after: last })
   expect(await watch[Symbol.asyncIterator]().next()).toMatchObject({ done: true, value: { reason: 'compacted', compacted: head } })
-  expect(await put(again, '/b', 'two')).toBe(head + 1)
+  expect(await put(again, ['/b', 'two'])).toBe(head + 1)
 })
 
 test('the refusal of old revisions outlives a later clean restart', async () => {
   const disk = new SimulatedDisk()
-  const last = await put(await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 }), '/a', 'one')
+  const last = await put(await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 }), ['/a', 'one'])
   const crashed = new SimulatedDisk({}, disk.contents())
   const second = await openOnDisk(crashed, { clock: new StillClock(), reserveBytes: 0 })
   const head = await second.head()
@@ -88,7 +88,7 @@ test('revisions never go back over many crashes, with more commits than one bloc
     const disk = new SimulatedDisk({}, contents)
     const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0, logBytesMin: 100_000 })
     expect(await store.head()).toBeGreaterThanOrEqual(highest)
-    const commits = Array.from({ length: 6_000 }, (_, number) => put(store, `/${crash}/${number}`, 'x'))
+    const commits = Array.from({ length: 6_000 }, (_, number) => put(store, [`/${crash}/${number}`, 'x']))
     highest = Math.max(...await Promise.all(commits))
     contents = disk.contents()
   }
@@ -97,13 +97,13 @@ test('revisions never go back over many crashes, with more commits than one bloc
 test('compactLog leaves one snapshot and one log, and everything in them', async () => {
   const data = path.join(folder, 'data')
   let store = await openFileStore(data)
-  for (let number = 0; number < 2_000; number++) await put(store, `/k/${number % 50}/${number}`, `value ${number}`)
+  for (let number = 0; number < 2_000; number++) await put(store, [`/k/${number % 50}/${number}`, `value ${number}`])
   const gone = await store.get('/k/0/0')
   await store.commit({ key: '/k/0/0', expect: gone.ok ? gone.entry?.revision ?? 0 : 0 })
   const hash = await store.hash('')
   expect(await store.compactLog()).toBe(true)
   expect(fs.readdirSync(data).filter((name) => name.endsWith('.ek')).sort()).toEqual(['log-00000002.ek', 'snapshot-00000002.ek'])
-  await put(store, '/after', 'the snapshot')
+  await put(store, ['/after', 'the snapshot'])
   await store.close()
   store = await openFileStore(data)
   expect(await textAt(store, '/after')).toBe('the snapshot')
@@ -121,7 +121,7 @@ test('the log is compacted in the background while writers go on, and nothing is
   for (let round = 0; round < 60; round++) {
     await Promise.all(Array.from({ length: 10 }, async (_, writer) => {
       const key = `/k/${writer}`
-      revisions.set(key, await put(store, key, `${round} `.repeat(40), revisions.get(key)))
+      revisions.set(key, await put(store, [key, `${round} `.repeat(40)], revisions.get(key)))
     }))
   }
   expect([...disk.contents().keys()].some((name) => name.startsWith('snapshot'))).toBe(true)
@@ -134,8 +134,8 @@ test('the log is compacted in the background while writers go on, and nothing is
 test('a compaction acknowledged before a restart holds after it', async () => {
   const disk = new SimulatedDisk()
   let store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
-  const first = await put(store, '/a', 'one')
-  const second = await put(store, '/a', 'two', first)
+  const first = await put(store, ['/a', 'one'])
+  const second = await put(store, ['/a', 'two'], first)
   await store.compact(second)
   await store.close()
   store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
@@ -166,10 +166,10 @@ test('leases survive a restart with the time they had left, and a crash with the
 
 test('a backup taken under load restores into a new folder, with revisions far above', async () => {
   let store = await openFileStore(path.join(folder, 'data'))
-  for (let number = 0; number < 500; number++) await put(store, `/k/${number}`, `value ${number}`)
+  for (let number = 0; number < 500; number++) await put(store, [`/k/${number}`, `value ${number}`])
   const [saved] = await Promise.all([
     saveBackup(store, path.join(folder, 'backup.ek')),
-    ...Array.from({ length: 50 }, (_, number) => put(store, `/later/${number}`, 'x')),
+    ...Array.from({ length: 50 }, (_, number) => put(store, [`/later/${number}`, 'x'])),
   ])
   const hash = await store.hash('/k/')
   await store.close()
@@ -179,14 +179,14 @@ test('a backup taken under load restores into a new folder, with revisions far a
   expect(await store.head()).toBe(restored.revision)
   expect(await store.hash('/k/')).toMatchObject({ hash: hash.ok ? hash.hash : '' })
   expect(await store.get('/k/1', { revision: 300 })).toMatchObject({ reason: 'compacted' })
-  expect(await put(store, '/new', 'x')).toBe(restored.revision + 1)
+  expect(await put(store, ['/new', 'x'])).toBe(restored.revision + 1)
   await store.close()
 })
 
 test('backup and restore refuse to overwrite anything, and say what to do', async () => {
   const store = await openFileStore(path.join(folder, 'data'))
   const backup = path.join(folder, 'backup.ek')
-  await put(store, '/a', 'one')
+  await put(store, ['/a', 'one'])
   await saveBackup(store, backup)
   const before = fs.readFileSync(backup)
   await expect(saveBackup(store, backup)).rejects.toThrow(/backup\.ek is there already: choose another name/)
@@ -214,7 +214,7 @@ test('a path that is a file, a folder of somebody else and a second opening each
 test('files and folder are for their owner only', async () => {
   const data = path.join(folder, 'data')
   const store = await openFileStore(data)
-  await put(store, '/a', 'secret')
+  await put(store, ['/a', 'secret'])
   await store.compactLog()
   expect(fs.statSync(data).mode & 0o077).toBe(0)
   for (const name of fs.readdirSync(data).filter((file) => file.endsWith('.ek'))) expect(fs.statSync(path.join(data, name)).mode & 0o077, name).toBe(0)
@@ -224,7 +224,7 @@ test('files and folder are for their owner only', async () => {
 test('close waits for writes under way and leaves no socket, file or timer behind', async () => {
   const data = path.join(folder, 'data')
   const store = await openFileStore(data)
-  const writes = Array.from({ length: 20 }, (_, number) => put(store, `/k/${number}`, 'x'))
+  const writes = Array.from({ length: 20 }, (_, number) => put(store, [`/k/${number}`, 'x']))
   await store.close()
   expect((await Promise.allSettled(writes)).filter(({ status }) => status === 'fulfilled').length).toBe(20)
   expect(fs.readdirSync(data).filter((name) => name.endsWith('.sock') || name.endsWith('.tmp'))).toEqual([])
@@ -240,6 +240,6 @@ test('all commits of a turn share one write and one sync', async () => {
   const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
   await settle()
   calls.length = 0
-  await Promise.all(Array.from({ length: 64 }, (_, number) => put(store, `/k/${number}`, 'x')))
+  await Promise.all(Array.from({ length: 64 }, (_, number) => put(store, [`/k/${number}`, 'x'])))
   expect(calls).toEqual(['write', 'sync'])
 })

@@ -9,9 +9,9 @@
  * make is refused, so that a wrong path never mixes a store with somebody's files.
  */
 import { StoreError } from '../store-error.ts'
-import type { Disk } from './disk.ts'
-import { decodeHeader, fileName, formatVersion, headerBytes, parseFileName } from './file-header.ts'
-import type { FileHeader } from './file-header.ts'
+import type { Disk } from './disk/disk.ts'
+import { decodeHeader, fileName, formatVersion, headerBytes, parseFileName } from './format/file-header.ts'
+import type { FileHeader } from './format/file-header.ts'
 
 /** The numbers of the files that are to be read, and the names of those that are left over. */
 export interface FolderPlan {
@@ -53,7 +53,7 @@ export async function readHeader(disk: Disk, name: string, { kind, number }: Pic
   }
 }
 
-export function newerFormat(where: string, format: number): StoreError {
+function newerFormat(where: string, format: number): StoreError {
   return new StoreError('NewerFormat', `${where} has format ${format}, this version reads up to ${formatVersion}: use the version of Evenkeel that wrote it, or a newer one`)
 }
 

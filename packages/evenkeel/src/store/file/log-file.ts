@@ -5,10 +5,10 @@
  * a flush is one or more frames and one sync; after a refused flush the file ends at `length`
  * again, on the disk too.
  */
-import type { Disk, DiskFile } from './disk.ts'
-import { encodeHeader, fileName, headerBytes } from './file-header.ts'
-import type { FileHeader } from './file-header.ts'
-import type { FrameBuilder } from './frame.ts'
+import type { Disk, DiskFile } from './disk/disk.ts'
+import { encodeHeader, fileName, headerBytes } from './format/file-header.ts'
+import type { FileHeader } from './format/file-header.ts'
+import type { FrameBuilder } from './format/frame.ts'
 
 export class LogFile {
   readonly number: number

@@ -7,9 +7,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Clock, Random } from '#base'
 import { isStoreError, StoreError } from '../store-error.ts'
-import { codeOf } from './disk.ts'
-import type { Disk } from './disk.ts'
-import { NodeDisk } from './node-disk.ts'
+import { codeOf } from './disk/disk.ts'
+import type { Disk } from './disk/disk.ts'
+import { NodeDisk } from './disk/node-disk.ts'
 import { lockFolder } from './owner-lock.ts'
 
 /** @throws StoreError `Unusable` or `Locked`. */

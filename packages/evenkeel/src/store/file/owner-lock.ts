@@ -20,9 +20,9 @@ import path from 'node:path'
 import { randomInt, sleep } from '#base'
 import type { Clock, Random } from '#base'
 import { StoreError } from '../store-error.ts'
-import { codeOf } from './disk.ts'
+import { codeOf } from './disk/disk.ts'
 
-export interface OwnerLock {
+interface OwnerLock {
   release(): Promise<void>
 }
 

@@ -11,14 +11,14 @@
 import type { LeaseState } from '../local/leases.ts'
 import type { Slab } from '../local/slab.ts'
 import { Versions } from '../local/versions.ts'
-import type { Disk, DiskFile } from './disk.ts'
-import { fileName } from './file-header.ts'
+import type { Disk, DiskFile } from './disk/disk.ts'
+import { fileName } from './format/file-header.ts'
 import { damaged, readHeader } from './folder.ts'
 import type { FolderPlan } from './folder.ts'
-import { FrameReader } from './frame-reader.ts'
-import type { Frame } from './frame-reader.ts'
-import { readRecord, readVersion } from './record.ts'
-import type { FileRecord, Summary } from './record.ts'
+import { FrameReader } from './format/frame-reader.ts'
+import type { Frame } from './format/frame-reader.ts'
+import { readRecord, readVersion } from './format/record.ts'
+import type { FileRecord, Summary } from './format/record.ts'
 
 export interface Recovered {
   readonly versions: Versions

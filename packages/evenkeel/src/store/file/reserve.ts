@@ -3,7 +3,7 @@
  *
  * Invariant: the file holds real bytes, not a hole, or giving it up would free nothing.
  */
-import type { Disk } from './disk.ts'
+import type { Disk } from './disk/disk.ts'
 
 const reserveName = 'reserve'
 

@@ -10,11 +10,11 @@ import type { AbortOptions, Clock } from '#base'
 import type { LeaseState } from '../local/leases.ts'
 import type { Version } from '../local/version.ts'
 import type { Versions } from '../local/versions.ts'
-import type { Disk, DiskFile } from './disk.ts'
-import { encodeHeader, headerBytes } from './file-header.ts'
-import type { FileHeader } from './file-header.ts'
-import { FrameBuilder } from './frame.ts'
-import { writeGrant, writeSummary, writeVersion } from './record.ts'
+import type { Disk, DiskFile } from './disk/disk.ts'
+import { encodeHeader, headerBytes } from './format/file-header.ts'
+import type { FileHeader } from './format/file-header.ts'
+import { FrameBuilder } from './format/frame.ts'
+import { writeGrant, writeSummary, writeVersion } from './format/record.ts'
 
 /** How much is collected before it is written. */
 const pieceBytes = 256 * 1024
@@ -31,7 +31,7 @@ export interface SnapshotSource {
   readonly clock: Clock
 }
 
-export interface SnapshotTarget {
+interface SnapshotTarget {
   readonly disk: Disk
   /** The name while it is written; it must not be taken. */
   readonly temporary: string

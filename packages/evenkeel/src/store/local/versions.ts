@@ -17,7 +17,7 @@ import type { Slab } from './slab.ts'
 import { entryOf, Version, versionAt } from './version.ts'
 
 /** Where a scan is to begin and how far it may go in one step. */
-export interface Scan {
+interface Scan {
   readonly prefix: string
   readonly revision: number
   /** The first key to look at; the empty text for the first of all. */

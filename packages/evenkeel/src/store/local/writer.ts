@@ -23,7 +23,7 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   versions: Versions
   journal: Journal
   /** The last revision that was given out, which may be above the last that was published. */

@@ -13,8 +13,8 @@
  *
  * Numbers are little-endian; those of 8 bytes are doubles, which hold every revision exactly.
  */
-import type { LeaseState } from '../local/leases.ts'
-import { Version } from '../local/version.ts'
+import type { LeaseState } from '../../local/leases.ts'
+import { Version } from '../../local/version.ts'
 import type { FrameBuilder } from './frame.ts'
 
 const types = { put: 1, delete: 2, grant: 3, revoke: 4, compact: 5, ceiling: 6, follows: 7, clean: 8, summary: 9 } as const

@@ -13,7 +13,7 @@ import { crc32 } from 'node:zlib'
 export const frameHeaderBytes = 32
 
 /** Nobody writes longer ones; a length above it is damage, not a reason to reserve memory. */
-export const framePayloadMax = 64 * 1024 * 1024
+const framePayloadMax = 64 * 1024 * 1024
 
 /** A frame is closed once it has this much, so that no single write gets too long. */
 const frameFullBytes = 4 * 1024 * 1024

@@ -5,7 +5,7 @@
  * Invariants: a frame is given only if its checksum holds; the window a payload lies in is never
  * written again, so whoever wants to keep a payload can keep the window.
  */
-import type { DiskFile } from './disk.ts'
+import type { DiskFile } from '../disk/disk.ts'
 import { headerBytes } from './file-header.ts'
 import { findMagic, frameHeaderAt, frameHeaderBytes, frameIsWhole } from './frame.ts'
 import type { FrameHeader } from './frame.ts'

@@ -16,7 +16,7 @@ export const formatVersion = 1
 const magic = Buffer.from('EVENKEEL', 'latin1')
 const kinds = { log: 1, snapshot: 2, backup: 3 } as const
 
-export type FileKind = keyof typeof kinds
+type FileKind = keyof typeof kinds
 
 export interface FileHeader {
   readonly kind: FileKind
@@ -41,7 +41,7 @@ export function encodeHeader({ kind, storeId, number, revision }: FileHeader): B
 }
 
 /** What the first bytes of a file turned out to be. `unfinished`: a header of ours that did not reach the disk. */
-export type HeaderReading =
+type HeaderReading =
   | { readonly type: 'header', readonly header: FileHeader }
   | { readonly type: 'newer', readonly format: number }
   | { readonly type: 'unfinished' }
