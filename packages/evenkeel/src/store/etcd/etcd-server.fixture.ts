@@ -33,19 +33,32 @@ export class EtcdServer {
   #process: ChildProcess | undefined
 
   static async start({ args = [], tls }: EtcdServerOptions = {}): Promise<EtcdServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'evenkeel-etcd-'))
-    const [port, peerPort] = [await freePort(), await freePort()]
-    const client = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
-    const peer = `http://127.0.0.1:${peerPort}`
-    const server = new EtcdServer(port, folder, [
-      '--name', 'test', '--data-dir', folder, '--listen-client-urls', client, '--advertise-client-urls', client,
-      '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `test=${peer}`,
-      '--heartbeat-interval', '20', '--election-timeout', '200', '--logger', 'zap', '--log-outputs', 'stderr',
-      ...tls ? ['--cert-file', tls.certFile, '--key-file', tls.keyFile, '--trusted-ca-file', tls.caFile, '--client-cert-auth'] : [],
-      ...args,
-    ])
+    const peer = `http://127.0.0.1:${await freePort()}`
+    const guard = tls ? ['--cert-file', tls.certFile, '--key-file', tls.keyFile, '--trusted-ca-file', tls.caFile, '--client-cert-auth'] : []
+    const server = await EtcdServer.#make(tls ? 'https' : 'http', peer, ['--name', 'm0', '--initial-cluster', `m0=${peer}`, ...guard, ...args])
     await server.startAgain()
     return server
+  }
+
+  /** Several servers that are one etcd. */
+  static async startCluster(size: number): Promise<EtcdServer[]> {
+    const peers: string[] = []
+    while (peers.length < size) peers.push(`http://127.0.0.1:${await freePort()}`)
+    const cluster = peers.map((peer, index) => `m${index}=${peer}`).join()
+    const servers: EtcdServer[] = []
+    for (const [index, peer] of peers.entries()) servers.push(await EtcdServer.#make('http', peer, ['--name', `m${index}`, '--initial-cluster', cluster]))
+    await Promise.all(servers.map((server) => server.startAgain()))
+    return servers
+  }
+
+  static async #make(protocol: string, peer: string, args: readonly string[]): Promise<EtcdServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'evenkeel-etcd-'))
+    const port = await freePort()
+    const client = `${protocol}://127.0.0.1:${port}`
+    return new EtcdServer(port, folder, [
+      '--data-dir', folder, '--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer,
+      '--heartbeat-interval', '20', '--election-timeout', '200', '--logger', 'zap', '--log-outputs', 'stderr', ...args,
+    ])
   }
 
   private constructor(port: number, folder: string, args: readonly string[]) {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Entry, Store, Write } from '../store.ts'
 import { EtcdServer, etcdMissing, eventually } from './etcd-server.fixture.ts'
@@ -267,6 +268,18 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
         await expect(running).rejects.toBe(reason)
       }
       expect(await store.head()).toBeGreaterThan(0)
+    })
+
+    test('leaves no listener on a signal', async () => {
+      const store = await open()
+      const { signal } = new AbortController()
+      const after = await store.head({ signal })
+      await store.commit(put('a', '1'), { signal })
+      await Promise.all([store.get('a', { signal }), store.range('', { signal }), store.hash('', { signal }), store.compacted({ signal }), store.renew('7', { signal }), store.grant(1000, { signal })])
+      const watch = store.watch('', { after, signal })
+      await watch[Symbol.asyncIterator]().next()
+      watch.close()
+      expect(getEventListeners(signal, 'abort')).toEqual([])
     })
 
     test('checks what it was given before it opens', async () => {

@@ -31,7 +31,7 @@ interface Page {
 
 /** How many keys the first page of a read has, before anybody knows how big they are, and any page at most. */
 const firstPageKeys = 256
-const pageKeysMax = 10_000
+const pageKeysMax = 5_000
 const pageBytes = 4 * 1024 * 1024
 
 export class Reads {

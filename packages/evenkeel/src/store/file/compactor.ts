@@ -49,6 +49,11 @@ export class Compactor {
     this.#snapshotBytes = options.snapshotBytes
   }
 
+  /** What the snapshot and the logs behind it take. */
+  get diskBytes(): number {
+    return this.#snapshotBytes + this.#options.journal.logBytes
+  }
+
   /** Starts a compaction if the logs have outgrown the snapshot. */
   consider(): void {
     const { journal, logBytesMin } = this.#options

@@ -143,6 +143,28 @@ test('a full disk refuses puts and goes on with reads, deletes and watches; with
   await store.close()
 })
 
+test('on a full disk, deletes alone make room again: a snapshot gives back what they freed', async () => {
+  const clock = new StillClock()
+  const disk = new SimulatedDisk({ bytesMax: 20_000 })
+  const store = await openOnDisk(disk, { clock, reserveBytes: 4_000 })
+  await settle()
+  const revisions: [string, number][] = []
+  const fill = async (): Promise<void> => {
+    for (let number = 0; ; number++) {
+      const result = await store.commit({ key: `/k/${number}`, value, expect: 0 })
+      if (result.ok) revisions.push([`/k/${number}`, result.revision])
+    }
+  }
+  await expect(fill()).rejects.toMatchObject({ reason: 'NoSpace' })
+  for (const [key, revision] of revisions.slice(0, -3)) await store.commit({ key, expect: revision })
+  clock.fire()
+  await settle()
+  expect(store.failure()).toBeUndefined()
+  expect((await store.commit({ key: '/more', value, expect: 0 })).ok).toBe(true)
+  expect([...disk.contents().keys()].filter((name) => name.startsWith('snapshot')).length).toBe(1)
+  await store.close()
+})
+
 test('a commit that was refused for lack of room never shows, and its key can be written later', async () => {
   const clock = new StillClock()
   const limits = { bytesMax: 2_000 }

@@ -148,7 +148,7 @@ class DiskStore extends LocalStore implements FileStore {
     this.#journal = journal
     this.#source = { versions, clock, leases: () => this.leases(), ceiling: () => journal.ceiling }
     this.#compactor = new Compactor({ disk, clock, journal, source: this.#source, storeId, logNumber: logFile.number, snapshotBytes, logBytesMin, logger: log })
-    this.#keepReserve()
+    void this.#keepReserve()
   }
 
   async backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }> {
@@ -178,17 +178,26 @@ class DiskStore extends LocalStore implements FileStore {
   }
 
   /** Puts room aside; while that does not work the disk counts as full. */
-  #keepReserve(): void {
+  async #keepReserve(): Promise<void> {
     const { log, reserve } = this.#parts
-    reserve.keep(isNoSpace).then((kept) => {
-      if (kept) this.#journal.clearFull()
+    try {
+      if (await reserve.keep(isNoSpace)) this.#journal.clearFull()
       else this.#lookAgain()
-    }, (error: unknown) => { log.warn('no room could be kept back for a full disk', { error }) })
+    } catch (error) {
+      log.warn('no room could be kept back for a full disk', { error })
+    }
+  }
+
+  /** What deletes have freed comes back to the disk only by a snapshot; worth a try when it would be small. */
+  async #recoverRoom(): Promise<void> {
+    const { recovered: { versions } } = this.#parts
+    if (this.#compactor.diskBytes > 2 * (versions.liveBytes - versions.history.bytes)) await this.#compactor.compact()
+    await this.#keepReserve()
   }
 
   #lookAgain(): void {
     this.#retry?.()
-    this.#retry = this.#parts.clock.after(fullRetryMs, () => { this.#keepReserve() })
+    this.#retry = this.#parts.clock.after(fullRetryMs, () => { void this.#recoverRoom() })
   }
 }
 

@@ -33,6 +33,7 @@ function explain(folder: string, error: unknown): string {
     case 'EACCES':
     case 'EPERM': return `${folder} may not be written by this user: change its owner, or choose another folder`
     case 'EROFS': return `${folder} is on a read-only file system: mount it writable, or choose another folder`
+    case 'ENOENT': return `${folder} could not be made: the folder above it is read-only or not there; choose another folder`
     case 'ENOSPC': return `the disk of ${folder} is full: free some room, or choose another folder`
     default: return `${folder} cannot be used for a store: ${error instanceof Error ? error.message : String(error)}`
   }

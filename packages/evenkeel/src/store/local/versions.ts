@@ -50,6 +50,12 @@ export class Versions {
     return this.#keys.size
   }
 
+  /** Bytes of the values that can still be asked for. */
+  get liveBytes(): number {
+    return this.#slabs.liveBytes
+  }
+
+  /** Bytes of the buffers that hold them. */
   get heldBytes(): number {
     return this.#slabs.heldBytes
   }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { assert, AssertionError, unreachable } from './assert.ts'
+
+test('assert lets what holds pass', () => {
+  for (const value of [true, 1, 'x', {}, []]) expect(() => { assert(value, 'it holds') }).not.toThrow()
+})
+
+test('assert throws the sentence that turned out false, marked as a bug', () => {
+  for (const value of [false, 0, '', undefined, null, NaN]) {
+    expect(() => { assert(value, 'the sky is up') }).toThrow(new AssertionError('bug: this should always hold: the sky is up'))
+  }
+})
+
+test('unreachable names the value that nobody handles', () => {
+  expect(() => unreachable('surprise' as never)).toThrow(/surprise/)
+  expect(() => unreachable(7 as never)).toThrow(AssertionError)
+})
+
+test('AssertionError is an Error with a name of its own', () => {
+  const error = new AssertionError('x')
+  expect(error).toBeInstanceOf(Error)
+  expect(error.name).toBe('AssertionError')
+})
