@@ -8,7 +8,7 @@ import type { Contender } from './contender.ts'
 
 const value = Buffer.alloc(1024, 'v')
 const writerCounts = [1, 16, 64, 256] as const
-const roundMs = 1_500
+const roundMs = 700
 
 interface Rate {
   readonly perSecond: number

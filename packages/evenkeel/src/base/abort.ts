@@ -29,7 +29,13 @@ export function abortable<T>(promise: Promise<T>, { signal }: AbortOptions = {})
   if (!signal) return promise
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, reject)
-    promise.then(resolve, reject).finally(stop)
+    promise.then((value) => {
+      stop()
+      resolve(value)
+    }, (error: unknown) => {
+      stop()
+      reject(error as Error)
+    })
   })
 }
 
@@ -76,6 +82,6 @@ export function deadline(clock: Clock, delayMs: number, { signal }: AbortOptions
     cancel()
     stop()
   }
-  controller.signal.addEventListener('abort', done, { once: true })
+  onAbort(controller.signal, done)
   return { signal: controller.signal, done }
 }

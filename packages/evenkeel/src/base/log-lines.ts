@@ -12,7 +12,7 @@ export type WriteText = (text: string) => void
 /** One JSON object a line: `time`, `level`, `msg`, then the fields. */
 export function jsonLines(write: WriteText): (record: LogRecord) => void {
   return ({ level, timeMs, message, fields }) => {
-    write(`${safeStringify({ time: stamp(timeMs), level, msg: message, ...fields })}\n`)
+    write(`${printable(safeStringify({ time: stamp(timeMs), level, msg: message, ...fields }))}\n`)
   }
 }
 
@@ -48,15 +48,15 @@ function short(value: unknown): string {
 
 /** JSON that never throws: cycles, bigints and errors are written as what they are. */
 function safeStringify(value: unknown): string {
-  const above: unknown[] = []
+  const above: { readonly item: unknown, readonly shown: unknown }[] = []
   const replace = function (this: unknown, _name: string, item: unknown): unknown {
     if (typeof item === 'bigint') return item.toString()
-    if (item instanceof Error) return { message: item.message, stack: item.stack, cause: item.cause }
     if (typeof item !== 'object' || item === null) return item
-    while (above.length > 0 && above.at(-1) !== this) above.pop()
-    if (above.includes(item)) return '[circular]'
-    above.push(item)
-    return item
+    while (above.length > 0 && above.at(-1)?.shown !== this) above.pop()
+    if (above.some((outer) => outer.item === item)) return '[circular]'
+    const shown = item instanceof Error ? { message: item.message, stack: item.stack, cause: item.cause } : item
+    above.push({ item, shown })
+    return shown
   }
   try {
     return JSON.stringify(value, replace) ?? String(value)
@@ -65,7 +65,7 @@ function safeStringify(value: unknown): string {
   }
 }
 
-/** Control characters as escapes, so that they can be read and do nothing. */
+/** Control characters as escapes, so that they can be read and do nothing; in JSON they mean the same. */
 function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -48,7 +48,11 @@ export function createLogger({ clock, sink, level = 'info' }: LoggerOptions): Lo
   const make = (own: Fields): Logger => {
     const at = (lineLevel: Level) => (message: string, fields?: Fields): void => {
       if (levels[lineLevel] < least) return
-      sink({ level: lineLevel, timeMs: clock.now(), message, fields: fields ? { ...own, ...fields } : own })
+      try {
+        sink({ level: lineLevel, timeMs: clock.now(), message, fields: fields ? { ...own, ...fields } : own })
+      } catch {
+        // A line that cannot be written is lost; what it was about goes on.
+      }
     }
     return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: (more) => make({ ...own, ...more }) }
   }

@@ -8,7 +8,7 @@
  * Invariants: arguments are checked before anything is sent; what leaves here is a value, a
  * `StoreError`, a `RangeError` or a signal's reason; after `close` nothing of us is left.
  */
-import { abortable, silentLogger, SystemClock, SystemRandom } from '#base'
+import { silentLogger, SystemClock, SystemRandom } from '#base'
 import type { AbortOptions, Clock, Logger, Random } from '#base'
 import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites } from '../check.ts'
 import { ContentHash } from '../content-hash.ts'
@@ -213,7 +213,7 @@ class EtcdStore implements Store {
     signal?.throwIfAborted()
     if (this.#closed) throw closedError()
     try {
-      return await abortable(call(), { signal })
+      return await call()
     } catch (error) {
       signal?.throwIfAborted()
       const told = toStoreError(error, what)

@@ -2,10 +2,10 @@
  * Writes everything that is there at one revision into one file, a little at a time.
  *
  * Invariants: the file exists under its final name only when it is whole and synced; versions the
- * scan still needs are pinned; between two pieces everybody else gets a turn, and unsynced bytes
- * never pile up, so writers do not feel it.
+ * scan still needs are pinned; between two pieces everybody else gets a turn, the disk is left to
+ * others half of the time, and unsynced bytes never pile up, so writers hardly feel it.
  */
-import { nextTurn } from '#base'
+import { nextTurn, sleep } from '#base'
 import type { AbortOptions, Clock } from '#base'
 import type { LeaseState } from '../local/leases.ts'
 import type { Version } from '../local/version.ts'
@@ -20,8 +20,8 @@ import { writeGrant, writeSummary, writeVersion } from './format/record.ts'
 const pieceBytes = 256 * 1024
 /** How many keys are looked at before others get a turn, whatever they weigh. */
 const pieceKeys = 512
-/** How much may be written before it is synced. */
-const unsyncedBytesMax = 8 * 1024 * 1024
+/** How much may be written before it is synced: a writer's sync may have to wait for that much. */
+const unsyncedBytesMax = 1024 * 1024
 
 export interface SnapshotSource {
   readonly versions: Versions
@@ -103,10 +103,17 @@ class SnapshotWriter {
 
   async #flush(): Promise<void> {
     const frame = this.#frame.finish(this.#header.number, { durable: this.#synced, number: this.#frames++ })
+    const { clock } = this.#source
+    const startedMs = clock.monotonic()
     await this.#file.write(this.#offset, frame)
     this.#offset += frame.length
-    if (this.#offset - this.#synced < unsyncedBytesMax) return
-    await this.#file.sync()
-    this.#synced = this.#offset
+    if (this.#offset - this.#synced >= unsyncedBytesMax) {
+      await this.#file.sync()
+      this.#synced = this.#offset
+    }
+    // As long as we kept the disk busy, it is left to others.
+    const busyMs = clock.monotonic() - startedMs
+    if (busyMs > 0) await sleep(clock, busyMs)
+    else await nextTurn(clock)
   }
 }
