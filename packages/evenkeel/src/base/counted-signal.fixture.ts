@@ -2,7 +2,7 @@
  * A signal that counts who listens, so that a test can see whether everybody has stopped.
  */
 
-export interface CountedSignal {
+interface CountedSignal {
   readonly controller: AbortController
   readonly signal: AbortSignal
   readonly listeners: () => number
@@ -13,7 +13,7 @@ export function countedSignal(): CountedSignal {
   const { signal } = controller
   const listening = new Set<unknown>()
   const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)]
-  signal.addEventListener = (type: 'abort', listener: () => void, options?: AddEventListenerOptions): void => {
+  signal.addEventListener = (type: 'abort', listener: () => void, options?: { once?: boolean }): void => {
     listening.add(listener)
     add(type, listener, options)
   }

@@ -2,7 +2,7 @@
  * A real etcd for tests: one server on free ports of the loopback, with a folder of its own.
  *
  * Invariant: what is started here is stopped by `stop`, whatever state it was left in, and its
- * folder goes with it.
+ * folder goes with it; what a test forgot ends with its process.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -17,6 +17,9 @@ import { sleep, SystemClock } from '#base'
 
 /** Why tests that need etcd are skipped; undefined when they are not. */
 export const etcdMissing: string | undefined = spawnSync('etcd', ['--version']).status === 0 ? undefined : 'there is no etcd binary on this machine'
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
 
 export interface EtcdServerOptions {
   /** More arguments for etcd. */
@@ -72,6 +75,8 @@ export class EtcdServer {
   async startAgain(): Promise<void> {
     const child = spawn('etcd', this.#arguments, { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#process = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
     const lines: string[] = []
     for await (const line of createInterface({ input: child.stderr })) {
       lines.push(line)

@@ -124,7 +124,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     for (;;) {
       try {
         const served = await this.#reads.serves(this.#cursor, { signal })
-        if (served.ok) this.#feed.run(served.revision)
+        if (served.ok) this.#begin(served.revision)
         else if (served.reason === 'compacted') this.#channel.end({ reason: 'compacted', compacted: served.compacted })
         else this.#channel.end({ reason: 'ahead', revision: served.revision })
         return served.ok
@@ -132,6 +132,12 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
         if (!(error instanceof RpcError && error.isPassing) || signal.aborted) throw error
       }
     }
+  }
+
+  /** At revision 1 there was nothing yet, so whoever asks for what came after 0 has missed nothing then. */
+  #begin(head: number): void {
+    this.#cursor = Math.max(this.#cursor, 1)
+    this.#feed.run(head)
   }
 
   /** Reads a watch of our own until the feed has the rest. */

@@ -94,6 +94,17 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     expect(some.changes.filter(({ key }) => key.startsWith('k1/')).map((change) => change.revision)).toEqual(revisions)
   })
 
+  test('costs an empty etcd no revision to be watched from 0', async () => {
+    const store = await open([server.endpoint])
+    const watch = store.watch('', { after: 0 })
+    watch.requestProgress()
+    expect(await nextOf(watch)).toEqual({ revision: 1, changes: [] })
+    expect(await store.head()).toBe(1)
+    expect([await store.compacted(), await store.compact(1), await store.compacted()]).toEqual([0, { ok: true }, 1])
+    expect(await store.watch('', { after: 0 })[Symbol.asyncIterator]().next()).toEqual({ done: true, value: { reason: 'compacted', compacted: 1 } })
+    expect(await store.get('a', { revision: 0 })).toEqual({ ok: false, reason: 'compacted', compacted: 1 })
+  })
+
   test('notices a server that stands still, and goes on when it moves', async () => {
     const store = await open([server.endpoint], { timeouts: { pingMs: 50, pingTimeoutMs: 50, connectMs: 200, retryMs: 30_000 } })
     const after = await store.head()

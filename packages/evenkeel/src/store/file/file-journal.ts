@@ -32,6 +32,8 @@ interface FileJournalOptions {
   onFull: () => Promise<void>
   /** Called after each flush. */
   onFlushed: () => void
+  /** Called before the last flush; waited for. */
+  onClosing: () => Promise<void>
 }
 
 /** Some records on their way to the disk. */
@@ -53,6 +55,7 @@ export class FileJournal implements Journal {
   readonly #logger: Logger
   readonly #onFull: () => Promise<void>
   readonly #onFlushed: () => void
+  readonly #onClosing: () => Promise<void>
   #frame = new FrameBuilder()
   #sink: JournalSink | undefined
   #log: LogFile
@@ -70,7 +73,7 @@ export class FileJournal implements Journal {
   #failed: StoreError | undefined
   #bytesBefore: number
 
-  constructor({ clock, log, label, ceiling, bytesBefore, logger = silentLogger, onFull, onFlushed }: FileJournalOptions) {
+  constructor({ clock, log, label, ceiling, bytesBefore, logger = silentLogger, onFull, onFlushed, onClosing }: FileJournalOptions) {
     this.#clock = clock
     this.#log = log
     this.#label = label
@@ -80,6 +83,7 @@ export class FileJournal implements Journal {
     this.#logger = logger
     this.#onFull = onFull
     this.#onFlushed = onFlushed
+    this.#onClosing = onClosing
   }
 
   bind(sink: JournalSink): void {
@@ -135,6 +139,7 @@ export class FileJournal implements Journal {
   }
 
   async close(): Promise<void> {
+    await this.#onClosing()
     while (this.#active) await this.#running
     if (!this.#failed) {
       for (const lease of this.#sink?.leases() ?? []) writeGrant(this.#frame, lease)

@@ -142,6 +142,10 @@ class DiskStore extends LocalStore implements FileStore {
       clock, log: logFile, label: disk.label, ceiling, logger: log, bytesBefore: recovered.logBytes,
       onFull: () => this.#makeRoom(),
       onFlushed: () => { this.#compactor.consider() },
+      onClosing: () => {
+        this.#retry?.()
+        return this.#compactor.stop()
+      },
     })
     super({ clock, random, log, journal, versions, leases, lastRevision: revision, retention })
     this.#parts = parts
@@ -166,8 +170,6 @@ class DiskStore extends LocalStore implements FileStore {
   }
 
   async #end(): Promise<void> {
-    this.#retry?.()
-    await this.#compactor.stop()
     await super.close()
     await this.#parts.onClosed?.()
   }

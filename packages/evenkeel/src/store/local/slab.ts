@@ -63,8 +63,9 @@ export class Slabs {
     return slab
   }
 
-  /** Counts a version that knows where in the slab its bytes lie. */
+  /** Counts a version that knows where in the slab its bytes lie. One without bytes needs no slab, and none is to remember it. */
   hold(version: Version, slab: Slab): void {
+    if (version.length === 0) return
     version.slab = slab
     slab.live += version.length
     slab.holders.push(version)

@@ -163,6 +163,15 @@ export class Versions {
     const { older } = version
     version.older = undefined
     if (older) this.#slabs.release(older)
-    if (version.deleted && this.#keys.find(version.key) === version) this.#keys.remove(version.key)
+    if (version.deleted) this.#forgetTombstone(version)
+  }
+
+  /** A write on top of it that is still pending may be undone, and must not bring it back. */
+  #forgetTombstone(version: Version): void {
+    let newer = this.#keys.find(version.key)
+    if (newer === version) this.#keys.remove(version.key)
+    for (; newer && newer.revision > this.#published; newer = newer.older) {
+      if (newer.older === version) newer.older = undefined
+    }
   }
 }
