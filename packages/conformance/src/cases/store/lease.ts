@@ -105,18 +105,19 @@ const ending: readonly StoreCase[] = [
     needs: ['time'],
     async run(target) {
       const store = await target.open()
-      const { id } = await store.grant(5_000)
-      await put(store, '/a', { lease: id })
-      const reader = await watchFromNow(store)
-      for (const jumpMs of [-hourMs, 10 * 365 * 24 * hourMs, -hourMs]) {
+      for (const jumpMs of [-hourMs, 10 * 365 * 24 * hourMs, -10 * 365 * 24 * hourMs]) {
+        const [key, lease] = [`/${jumpMs}`, await store.grant(5_000)]
+        await put(store, key, { lease: lease.id })
+        const reader = await watchFromNow(store)
         target.jumpWall(jumpMs)
-        await target.advance(1_000)
-        const revision = await put(store, `/${jumpMs}`, { expect: (await entryAt(store, `/${jumpMs}`))?.revision ?? 0 })
-        assert.deepEqual((await reader.changes(revision)).map(({ key }) => key), [`/${jumpMs}`])
+        await store.revoke((await store.grant(1_000)).id)
+        await target.advance(4_999)
+        const before = await put(store, `/barrier${jumpMs}`)
+        assert.deepEqual((await reader.changes(before)).map((change) => change.key), [`/barrier${jumpMs}`])
+        await target.advance(1)
+        await seeEnd(reader, [key])
+        await reader.leave()
       }
-      await target.advance(2_000)
-      await seeEnd(reader, ['/a'])
-      await reader.leave()
     },
   },
   {
