@@ -4,6 +4,7 @@
  * Invariant: when a function of this file returns or its promise settles, it has removed
  * every listener and timer it added.
  */
+import { setMaxListeners } from 'node:events'
 import type { Clock } from './clock.ts'
 
 /** What every call that can wait takes as its last parameter. */
@@ -19,9 +20,19 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
     callback(signal.reason)
     return () => undefined
   }
+  expectMany(signal)
   const listener = (): void => { callback(signal.reason) }
   signal.addEventListener('abort', listener, { once: true })
   return () => { signal.removeEventListener('abort', listener) }
+}
+
+const expecting = new WeakSet<AbortSignal>()
+
+/** Node takes more than ten listeners for a leak; many who wait on one signal are what signals are for. */
+function expectMany(signal: AbortSignal): void {
+  if (expecting.has(signal)) return
+  expecting.add(signal)
+  if (signal instanceof EventTarget) setMaxListeners(0, signal)
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. The work behind it goes on. */
