@@ -99,12 +99,11 @@ class Player {
     try {
       result = await this.#store.commitAll(writes, { checks })
     } catch (error) {
-      assert.ok(isStoreError(error, 'NoLease') && isLeaseGone, String(error))
-      return conflict ? { lostOrRefused: true } : { refused: 'NoLease' }
+      assert.ok(isStoreError(error, 'NoLease') && isLeaseGone && !conflict, String(error))
+      return { refused: 'NoLease' }
     }
     if (!result.ok) {
       assert.deepEqual({ key: result.key, current: plainEntry(result.current) }, conflict && { key: conflict.key, current: conflict.current })
-      if (isLeaseGone) return { lostOrRefused: true }
       return { lost: result.key, current: this.#outline(result.current && plainEntry(result.current)) }
     }
     assert.equal(conflict, undefined, 'the commit should have been lost')

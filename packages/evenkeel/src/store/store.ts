@@ -61,7 +61,7 @@ export interface CommitOptions extends AbortOptions {
   checks?: readonly Check[]
 }
 
-/** The revision of the commit, or the first key that was not as expected. Then nothing was written. */
+/** The revision of the commit, or the first key that was not as expected. Then nothing was written, and no lease was looked for. */
 export type CommitResult =
   | { readonly ok: true, readonly revision: number }
   | { readonly ok: false, readonly key: string, readonly current: Entry | undefined }

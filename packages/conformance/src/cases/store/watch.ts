@@ -152,6 +152,7 @@ const many: readonly StoreCase[] = [
       const start = await store.head()
       const prefixes = ['', '/', '/a', '/a/', '/a/b', '/a0', '/b', '~', '/none']
       const readers = prefixes.map((prefix) => new Reader(store.watch(prefix, { after: start })))
+      for (const reader of readers) await reader.until(start)
       const keys = ['/a', '/a/b', '/a/b/c', '/a0', '/a~', '/b', '0', '~']
       let head = start
       for (const key of keys) head = await put(store, key)

@@ -42,6 +42,9 @@ interface Attempt {
   readonly request: ProtobufWriter
 }
 
+/** The number that stands for a text no lease has: etcd says no to it, but only after it has compared the keys. */
+const noSuchLease = 2n ** 63n - 1n
+
 /** How many times a commit whose answer was lost is tried again, and how far back a key is followed. */
 const retriesMax = 3
 const stepsBackMax = 64
@@ -92,7 +95,7 @@ export class Commits {
       writes: writes.map(({ key, value, stampAt, lease }) => ({
         key: this.#keyspace.inEtcd(key),
         ...value && { value: [valueHeader(nonce, stampAt), value] },
-        ...lease !== undefined && { lease: parseLease(lease) ?? throwNoLease(key, lease) },
+        ...lease !== undefined && { lease: parseLease(lease) ?? noSuchLease },
       })),
     })
     return { writes, expected, nonce, request }
@@ -168,10 +171,6 @@ export function parseLease(lease: string): bigint | undefined {
   if (!/^[1-9][0-9]{0,18}$/.test(lease)) return undefined
   const id = BigInt(lease)
   return id < 2n ** 63n ? id : undefined
-}
-
-function throwNoLease(key: string, lease: string): never {
-  throw new StoreError('NoLease', `lease ${lease} is gone; grant a new one before writing ${key}`)
 }
 
 function noLease(writes: readonly Write[], cause: RpcError): StoreError {

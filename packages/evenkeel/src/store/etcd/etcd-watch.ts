@@ -12,10 +12,11 @@
  * Invariants: `#cursor` is the revision up to which the reader was handed everything; the step from
  * recent to live is synchronous; progress is told only when everything up to it was handed over.
  */
-import { abortable, Channel, deferred, onAbort } from '#base'
+import { abortable, deferred, onAbort } from '#base'
 import type { Deferred } from '#base'
-import { storeLimits } from '../store.ts'
 import type { Watch, WatchBatch, WatchEnd, WatchOptions } from '../store.ts'
+import { watchChannel } from '../watch-channel.ts'
+import type { WatchChannel } from '../watch-channel.ts'
 import { changeOf } from './feed.ts'
 import type { Feed, FeedMember } from './feed.ts'
 import type { Reads } from './reads.ts'
@@ -31,7 +32,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   readonly #prefix: string
   readonly #feed: Feed
   readonly #reads: Reads
-  readonly #channel: Channel<WatchBatch, WatchEnd>
+  readonly #channel: WatchChannel
   readonly #over = new AbortController()
   /** Settles when everything behind this watch has stopped. */
   readonly done: Promise<void>
@@ -42,18 +43,12 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   #asked: Deferred<undefined> = deferred()
   #isProgressWanted = false
 
-  constructor(prefix: string, { feed, reads }: EtcdWatchOptions, { after, signal, backlogBytesMax = storeLimits.backlogBytesMax }: WatchOptions) {
+  constructor(prefix: string, { feed, reads }: EtcdWatchOptions, options: WatchOptions) {
     this.#prefix = prefix
     this.#feed = feed
     this.#reads = reads
-    this.#cursor = after
-    this.#channel = new Channel<WatchBatch, WatchEnd>({
-      weightMax: backlogBytesMax,
-      weigh: batchBytes,
-      overflow: { reason: 'overflow' },
-      signal,
-      onClose: () => { this.#over.abort(new Error('the watch is over')) },
-    })
+    this.#cursor = options.after
+    this.#channel = watchChannel(options, () => { this.#over.abort(new Error('the watch is over')) })
     feed.open()
     this.done = this.#run()
   }
@@ -205,11 +200,4 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     }
     this.#cursor = batch.revision
   }
-}
-
-/** What a batch weighs in the backlog, as in every engine. */
-function batchBytes({ changes }: WatchBatch): number {
-  let bytes = 64
-  for (const { key, entry } of changes) bytes += key.length + (entry?.value.length ?? 0) + 64
-  return bytes
 }

@@ -9,6 +9,7 @@
  * runs only while somebody watches.
  */
 import type { AbortOptions } from '#base'
+import { PrefixGroups } from '../prefix-groups.ts'
 import type { Change, WatchBatch } from '../store.ts'
 import type { Reads } from './reads.ts'
 import { CompactedError, Upstream } from './upstream.ts'
@@ -27,20 +28,12 @@ export interface FeedMember {
   fail(cause: unknown): void
 }
 
-interface Group {
-  readonly members: Set<FeedMember>
-  changes: Change[]
-  error?: unknown
-}
-
 /** How many recent changes one batch holds, at most one commit over. */
 const replayMax = 512
 
 export class Feed {
   readonly #options: FeedOptions
-  readonly #groups = new Map<string, Group>()
-  /** The lengths of the watched prefixes: a change is looked up once per length, not once per prefix. */
-  #lengths: readonly number[] = []
+  readonly #groups = new PrefixGroups<FeedMember>()
   #recent: Told[] = []
   #recentBytes = 0
   #watches = 0
@@ -99,20 +92,11 @@ export class Feed {
 
   /** From now on the member hears of everything that happens below the prefix. */
   join(prefix: string, member: FeedMember): void {
-    const group = this.#groups.get(prefix)
-    if (group) {
-      group.members.add(member)
-      return
-    }
-    this.#groups.set(prefix, { members: new Set([member]), changes: [] })
-    this.#measure()
+    this.#groups.join(prefix, member)
   }
 
   leave(prefix: string, member: FeedMember): void {
-    const group = this.#groups.get(prefix)
-    if (!group?.members.delete(member) || group.members.size > 0) return
-    this.#groups.delete(prefix)
-    this.#measure()
+    this.#groups.leave(prefix, member)
   }
 
   /** The next recent changes after a revision, which must be at hand; all of them may belong to other prefixes. */
@@ -137,8 +121,7 @@ export class Feed {
     } catch (error) {
       if (signal.aborted) return
       this.#running = undefined
-      const members = [...this.#groups.values()].flatMap((group) => [...group.members])
-      for (const member of members) {
+      for (const member of this.#groups.members()) {
         if (error instanceof CompactedError) member.leaveFeed()
         else member.fail(error)
       }
@@ -148,21 +131,7 @@ export class Feed {
   #publish({ revision, told }: UpstreamBatch): void {
     this.#position = revision
     this.#remember(told)
-    const touched = new Map<string, Group>()
-    for (const one of told) this.#sort(one, touched)
-    for (const group of touched.values()) tell(group, revision)
-  }
-
-  #sort(told: Told, touched: Map<string, Group>): void {
-    for (const length of this.#lengths) {
-      if (length > told.key.length) break
-      const prefix = told.key.slice(0, length)
-      const group = this.#groups.get(prefix)
-      if (!group) continue
-      touched.set(prefix, group)
-      if ('error' in told) group.error = told.error
-      else group.changes.push(told)
-    }
+    for (const [{ members }, below] of this.#groups.sort(told)) tell([...members], below, revision)
   }
 
   /** Keeps what is recent, and lets go of the oldest quarter, in whole commits, when it is too much. */
@@ -191,10 +160,6 @@ export class Feed {
     }
     return low
   }
-
-  #measure(): void {
-    this.#lengths = [...new Set([...this.#groups.keys()].map(({ length }) => length))].sort((a, b) => a - b)
-  }
 }
 
 /** @throws what was wrong with a key that is not ours. */
@@ -203,14 +168,13 @@ export function changeOf(told: Told): Change {
   return told
 }
 
-function tell(group: Group, revision: number): void {
-  const { members, changes, error } = group
-  group.changes = []
-  delete group.error
-  const batch: WatchBatch = { revision, changes }
-  for (const member of [...members]) {
-    if (error === undefined) member.offer(batch)
-    else member.fail(error)
+/** One batch for all; a key that is not ours ends their watches. */
+function tell(members: readonly FeedMember[], told: readonly Told[], revision: number): void {
+  const foreign = told.find((one) => 'error' in one)
+  const batch: WatchBatch | undefined = foreign ? undefined : { revision, changes: told.map(changeOf) }
+  for (const member of members) {
+    if (batch) member.offer(batch)
+    else member.fail(foreign && 'error' in foreign ? foreign.error : undefined)
   }
 }
 

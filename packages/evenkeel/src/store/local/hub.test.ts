@@ -1,8 +1,9 @@
 import { Channel } from '#base'
 import { describe, expect, test } from 'vitest'
 import type { WatchBatch, WatchEnd } from '../store.ts'
-import { batchBytes, Hub } from './hub.ts'
-import type { WatchChannel } from './hub.ts'
+import { watchChannel } from '../watch-channel.ts'
+import type { WatchChannel } from '../watch-channel.ts'
+import { Hub } from './hub.ts'
 import { Version } from './version.ts'
 
 const version = (key: string, revision: number): Version => new Version(key, revision, { created: revision, lease: undefined })
@@ -69,7 +70,7 @@ describe('Hub.tell', () => {
 
   test('is not disturbed by a watcher that overflows', async () => {
     const hub = new Hub()
-    const small = new Channel<WatchBatch, WatchEnd>({ weightMax: 1, weigh: batchBytes, overflow: { reason: 'overflow' }, onClose: () => { hub.leave('/', small) } })
+    const small: WatchChannel = watchChannel({ backlogBytesMax: 1 }, () => { hub.leave('/', small) })
     hub.add(small)
     hub.join('/', small)
     const other = joined(hub, '/')
@@ -100,12 +101,4 @@ test('Hub.endAll ends every watch, live or not, with the reason', () => {
   hub.add(reads)
   hub.endAll({ reason: 'closed' })
   expect([live.reason, reads.reason]).toEqual([{ reason: 'closed' }, { reason: 'closed' }])
-})
-
-test('batchBytes counts keys and values, and never nothing', () => {
-  expect(batchBytes({ revision: 1, changes: [] })).toBeGreaterThan(0)
-  const entry = { key: '/a', value: new Uint8Array(1_000), revision: 2, created: 2 }
-  const [put, removed] = [batchBytes({ revision: 2, changes: [{ key: '/a', revision: 2, entry }] }), batchBytes({ revision: 2, changes: [{ key: '/a', revision: 2, previous: entry }] })]
-  expect(put).toBeGreaterThan(1_000)
-  expect(removed).toBeLessThan(1_000)
 })

@@ -61,7 +61,7 @@ export class LocalStore implements Store, JournalSink {
     this.#clock = clock
     this.#journal = journal
     this.#versions = versions
-    this.#writer = new Writer({ versions, journal, lastRevision, onPublished: (records, changed) => { this.#published(records, changed) } })
+    this.#writer = new Writer({ versions, journal, lastRevision, hasLease: (id) => this.#leases.has(id), onPublished: (records, changed) => { this.#published(records, changed) } })
     this.#retention = new Retention(versions, { ...retention, clock })
     this.#random = random
     this.#log = log
@@ -87,9 +87,6 @@ export class LocalStore implements Store, JournalSink {
     try {
       this.#checkOpen(signal)
       checkWrites(writes, checks)
-      for (const { key, lease } of writes) {
-        if (lease !== undefined && !this.#leases.has(lease)) throw new StoreError('NoLease', `lease ${lease} is gone; grant a new one before writing ${key}`)
-      }
       return abortable(this.#writer.commit(writes, checks), { signal })
     } catch (error) {
       return Promise.reject(error as Error)

@@ -8,11 +8,10 @@
  * its own; live is pushed to by the hub and has a bounded backlog. The step from the one to the
  * other is synchronous: nothing can be published in between.
  */
-import { Channel } from '#base'
-import { storeLimits } from '../store.ts'
 import type { Watch, WatchBatch, WatchEnd, WatchOptions } from '../store.ts'
-import { batchBytes } from './hub.ts'
-import type { Hub, WatchChannel } from './hub.ts'
+import { watchChannel } from '../watch-channel.ts'
+import type { WatchChannel } from '../watch-channel.ts'
+import type { Hub } from './hub.ts'
 import { changeOf } from './version.ts'
 import type { Versions } from './versions.ts'
 
@@ -28,20 +27,14 @@ export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | u
   #live = false
   #progressAsked = false
 
-  constructor(prefix: string, { versions, hub }: { versions: Versions, hub: Hub }, { after, signal, backlogBytesMax = storeLimits.backlogBytesMax }: WatchOptions) {
+  constructor(prefix: string, { versions, hub }: { versions: Versions, hub: Hub }, options: WatchOptions) {
     this.#prefix = prefix
     this.#versions = versions
     this.#hub = hub
-    this.#cursor = after
-    this.#channel = new Channel<WatchBatch, WatchEnd>({
-      weightMax: backlogBytesMax,
-      weigh: batchBytes,
-      overflow: { reason: 'overflow' },
-      signal,
-      onClose: () => { hub.leave(prefix, this.#channel) },
-    })
+    this.#cursor = options.after
+    this.#channel = watchChannel(options, () => { hub.leave(prefix, this.#channel) })
     if (this.#channel.open) hub.add(this.#channel)
-    if (after === versions.published) this.#join()
+    if (options.after === versions.published) this.#join()
   }
 
   get end(): WatchEnd | undefined {

@@ -11,7 +11,7 @@
  */
 import { assert, deferred } from '#base'
 import type { Deferred } from '#base'
-import type { StoreError } from '../store-error.ts'
+import { StoreError } from '../store-error.ts'
 import type { Check, CommitResult, Entry, Write } from '../store.ts'
 import type { Journal, JournalRecord } from './journal.ts'
 import type { Version } from './version.ts'
@@ -28,6 +28,7 @@ interface WriterOptions {
   journal: Journal
   /** The last revision that was given out, which may be above the last that was published. */
   lastRevision: number
+  hasLease: (id: string) => boolean
   /** Called in the step that publishes, with the records that became durable. */
   onPublished: (records: readonly JournalRecord[], versions: readonly Version[]) => void
 }
@@ -35,15 +36,17 @@ interface WriterOptions {
 export class Writer {
   readonly #versions: Versions
   readonly #journal: Journal
+  readonly #hasLease: (id: string) => boolean
   readonly #onPublished: WriterOptions['onPublished']
   #pending: Pending[] = []
   #lastRevision: number
   #settled: Deferred<void> | undefined
 
-  constructor({ versions, journal, lastRevision, onPublished }: WriterOptions) {
+  constructor({ versions, journal, lastRevision, hasLease, onPublished }: WriterOptions) {
     this.#versions = versions
     this.#journal = journal
     this.#lastRevision = lastRevision
+    this.#hasLease = hasLease
     this.#onPublished = onPublished
   }
 
@@ -53,6 +56,8 @@ export class Writer {
     if (refusal) return Promise.reject(refusal)
     const conflict = this.#versions.conflict(writes) ?? (checks.length > 0 ? this.#versions.conflict(checks) : undefined)
     if (conflict) return this.#lost(conflict, () => this.commit(writes, checks))
+    const orphan = writes.find(({ lease }) => lease !== undefined && !this.#hasLease(lease))
+    if (orphan) return Promise.reject(new StoreError('NoLease', `lease ${orphan.lease} is gone; grant a new one before writing ${orphan.key}`))
 
     const revision = ++this.#lastRevision
     const versions = writes.map((write) => this.#versions.apply(write, revision))
