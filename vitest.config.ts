@@ -13,6 +13,8 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts'],
     environment: 'node',
+    // Many tests wait for a process of their own, so one core more is not kept free.
+    maxWorkers: '100%',
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
