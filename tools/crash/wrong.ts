@@ -11,7 +11,7 @@ import type { Disk, DiskFile } from 'evenkeel/unstable/store'
 export function withoutSync(disk: Disk): Disk {
   const open = async (name: string, mode: 'create' | 'read' | 'write'): Promise<DiskFile> => {
     const file = await disk.open(name, mode)
-    return { ...file, sync: () => Promise.resolve() }
+    return { ...file, sync: () => Promise.resolve(), writeThrough: (offset, bytes) => file.write(offset, bytes) }
   }
   return {
     label: disk.label,
@@ -37,7 +37,7 @@ export function withoutChecksums(files: Map<string, Buffer>): Map<string, Buffer
 
 function forgeFrames(bytes: Buffer, seed: number): void {
   let at = headerBytes
-  while (at + frameHeaderBytes <= bytes.length && bytes.toString('latin1', at, at + 4) === 'EFK1') {
+  while (at + frameHeaderBytes <= bytes.length && bytes.readUInt32LE(at) === ((0x314b4645 ^ seed) >>> 0)) {
     const end = at + frameHeaderBytes + bytes.readUInt32LE(at + 8)
     if (end > bytes.length) return
     bytes.writeUInt32LE(crc32(bytes.subarray(at + 8, end), seed), at + 4)

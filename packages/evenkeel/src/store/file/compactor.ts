@@ -11,7 +11,7 @@ import type { Clock, Logger } from '#base'
 import type { Disk } from './disk/disk.ts'
 import { fileName, parseFileName } from './format/file-header.ts'
 import type { FileJournal } from './file-journal.ts'
-import { LogFile } from './log-file.ts'
+import { LogFile, spareName } from './log-file.ts'
 import { writeSnapshot } from './snapshot.ts'
 import type { SnapshotSource } from './snapshot.ts'
 
@@ -29,6 +29,9 @@ interface CompactorOptions {
   logBytesMin: number
   logger?: Logger | undefined
 }
+
+/** The most of an old log that is kept for its blocks. */
+const spareBytesMax = 64 * 1024 * 1024
 
 /** After a failure, how much longer the log must get before the next attempt. */
 const patience = 1.5
@@ -96,7 +99,7 @@ export class Compactor {
 
   async #rotate(number: number): Promise<void> {
     const { disk, journal, source, storeId } = this.#options
-    const log = await this.#create(number, { kind: 'log', storeId, number, revision: source.versions.published })
+    const log = await LogFile.create(disk, { kind: 'log', storeId, number, revision: source.versions.published })
     try {
       await journal.rotate(log)
       this.#logNumber = number
@@ -104,18 +107,6 @@ export class Compactor {
       await log.close()
       await disk.remove(fileName('log', number))
       await disk.syncFolder()
-      throw error
-    }
-  }
-
-  /** A log that could not be begun leaves no file behind. */
-  async #create(number: number, header: Parameters<typeof LogFile.create>[1]): Promise<LogFile> {
-    const { disk } = this.#options
-    try {
-      return await LogFile.create(disk, header)
-    } catch (error) {
-      const name = fileName('log', number)
-      if ((await disk.list()).includes(name)) await disk.remove(name)
       throw error
     }
   }
@@ -129,13 +120,31 @@ export class Compactor {
     this.#snapshotBytes = bytes
   }
 
-  /** Removes what the new snapshot replaces. What is not removed now is removed at the next start. */
+  /** Removes what the new snapshot replaces, but keeps one log for its blocks. What is not removed now is removed at the next start. */
   async #sweep(): Promise<void> {
     const { disk } = this.#options
-    for (const name of await disk.list()) {
+    const names = await disk.list()
+    let hasSpare = names.includes(spareName)
+    for (const name of names) {
       const parsed = parseFileName(name)
-      if (parsed && parsed.number < this.#logNumber) await disk.remove(name)
+      if (!parsed || parsed.number >= this.#logNumber) continue
+      if (parsed.kind === 'snapshot' || hasSpare) await disk.remove(name)
+      else {
+        hasSpare = true
+        await disk.rename(name, spareName)
+        await this.#shorten(spareName)
+      }
     }
     await disk.syncFolder()
+  }
+
+  /** A log that grew very long is not worth keeping whole. */
+  async #shorten(name: string): Promise<void> {
+    const file = await this.#options.disk.open(name, 'write')
+    try {
+      if (await file.size() > spareBytesMax) await file.truncate(spareBytesMax)
+    } finally {
+      await file.close()
+    }
   }
 }

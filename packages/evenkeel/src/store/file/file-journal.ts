@@ -1,11 +1,11 @@
 /**
- * Makes records durable: all records of a turn are one frame, one write and one sync.
+ * Makes records durable: all records of a turn are one frame and one durable write.
  *
- *   append ─▶ frame being collected ─▶ write ─▶ sync ─▶ sink.durable ─▶ next turn …
+ *   append ─▶ frame being collected ─▶ durable write ─▶ sink.durable ─▶ next turn …
  *
- * Invariants: nothing is reported durable before its sync resolved; one flush at a time, so order
+ * Invariants: nothing is reported durable before its write was; one flush at a time, so order
  * is the order of appending; a revision is given out only at or below a ceiling that is durable no
- * later than the revision itself; after a failed sync nothing is ever written again. While the
+ * later than the revision itself; after a failed write, but for lack of room, nothing is ever written again. While the
  * disk is full, deletes are still tried and everything else is refused.
  */
 import { deferred, nextTurn, silentLogger } from '#base'
@@ -43,9 +43,6 @@ interface Flight {
   readonly written: Promise<void>
 }
 
-/** Fewer records than this always wait for the rest of their turn. */
-const gatherMin = 8
-
 /** How many revisions are set aside at once. */
 export const ceilingBlock = 10_000
 
@@ -65,8 +62,6 @@ export class FileJournal implements Journal {
   #ceiling: number
   #durableCeiling: number
   #active = false
-  #gathering: Deferred<undefined> | undefined
-  #lastCount = 0
   #running: Promise<void> | undefined
   #rotation: { readonly log: LogFile, readonly done: Deferred<undefined> } | undefined
   #full: StoreError | undefined
@@ -144,17 +139,13 @@ export class FileJournal implements Journal {
     if (!this.#failed) {
       for (const lease of this.#sink?.leases() ?? []) writeGrant(this.#frame, lease)
       writeNumber(this.#frame, 'clean', this.#durableCeiling)
-      await this.#flush().catch((error: unknown) => { this.#logger.warn('the store could not be closed in good order; the next start will skip revisions', { error }) })
+      await this.#flush().then(() => this.#log.cut()).catch((error: unknown) => { this.#logger.warn('the store could not be closed in good order; the next start will skip revisions', { error }) })
     }
     await this.#log.close()
   }
 
   #start(): void {
-    if (this.#active) {
-      // After an answer the writers come back one by one: half of them are reason enough not to wait for the rest.
-      if (this.#gathering && this.#records * 2 >= this.#lastCount && this.#records >= gatherMin) this.#gathering.resolve(undefined)
-      return
-    }
+    if (this.#active) return
     this.#active = true
     this.#running = this.#run()
   }
@@ -166,7 +157,7 @@ export class FileJournal implements Journal {
       while ((this.#records > 0 || this.#rotation) && !this.#failed) {
         if (this.#rotation) await this.#switch(this.#rotation)
         else await this.#fly(this.#launch())
-        await this.#gather()
+        await nextTurn(this.#clock)
       }
     } catch (error) {
       this.#fail(error)
@@ -175,20 +166,10 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Waits for the records of this turn, or for enough of them. */
-  async #gather(): Promise<void> {
-    const gathering = deferred<undefined>()
-    this.#gathering = gathering
-    this.#clock.soon(() => { gathering.resolve(undefined) })
-    await gathering.promise
-    this.#gathering = undefined
-  }
-
   /** Starts to write everything collected so far. */
   #launch(): Flight {
     const count = this.#records
     this.#records = 0
-    this.#lastCount = count
     return { count, ceiling: this.#ceiling, written: this.#flush() }
   }
 
@@ -210,17 +191,12 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** One write and one sync for everything collected so far. Only a failed write leaves the log usable. */
+  /** One durable write for everything collected so far. */
   async #flush(): Promise<void> {
     const builders = [...this.#waiting, this.#frame].filter(({ records }) => records > 0)
     this.#waiting = []
     const frames = builders.map((builder, ahead) => this.#log.seal(builder, ahead))
-    await this.#log.write(frames)
-    try {
-      await this.#log.sync(frames)
-    } catch (error) {
-      throw this.#fail(error)
-    }
+    await this.#log.append(frames)
   }
 
   /** A write that did not fit is taken back and refused; anything else that fails is the end. */
@@ -267,15 +243,9 @@ export class FileJournal implements Journal {
     writeNumber(first, 'ceiling', this.#durableCeiling)
     const frames = [log.seal(first, 0)]
     try {
-      await log.write(frames)
+      await log.append(frames)
     } catch (error) {
-      done.reject(error)
-      return
-    }
-    try {
-      await log.sync(frames)
-    } catch (error) {
-      done.reject(this.#fail(error))
+      done.reject(isNoSpace(error) ? error : this.#fail(error))
       return
     }
     const old = this.#log

@@ -21,7 +21,7 @@ import { fileName } from './format/file-header.ts'
 import { FileJournal, ceilingBlock } from './file-journal.ts'
 import { planFolder } from './folder.ts'
 import { FrameBuilder } from './format/frame.ts'
-import { LogFile } from './log-file.ts'
+import { LogFile, spareName } from './log-file.ts'
 import { openFolder } from './open-folder.ts'
 import { recover } from './recover.ts'
 import type { Recovered } from './recover.ts'
@@ -175,7 +175,7 @@ class DiskStore extends LocalStore implements FileStore {
   }
 
   async #makeRoom(): Promise<void> {
-    await this.#parts.reserve.release()
+    await giveUpRoom(this.#parts.disk, this.#parts.reserve)
     this.#lookAgain()
   }
 
@@ -192,8 +192,8 @@ class DiskStore extends LocalStore implements FileStore {
 
   /** What deletes have freed comes back to the disk only by a snapshot; worth a try when it would be small. */
   async #recoverRoom(): Promise<void> {
-    const { recovered: { versions } } = this.#parts
-    if (this.#compactor.diskBytes > 2 * (versions.liveBytes - versions.history.bytes)) await this.#compactor.compact()
+    const { disk, recovered: { versions }, reserve } = this.#parts
+    if (this.#compactor.diskBytes > 2 * (versions.liveBytes - versions.history.bytes) && await this.#compactor.compact()) await giveUpRoom(disk, reserve)
     await this.#keepReserve()
   }
 
@@ -226,9 +226,15 @@ async function beginLog(disk: Disk, recovered: Recovered & { storeId: string }, 
     if (!isNoSpace(error)) throw error
     const name = fileName('log', recovered.nextLog)
     if ((await disk.list()).includes(name)) await disk.remove(name)
-    await reserve.release()
+    await giveUpRoom(disk, reserve)
     return writeFirstFrame(disk, recovered)
   }
+}
+
+/** Everything on the disk that is there only for better times. */
+async function giveUpRoom(disk: Disk, reserve: Reserve): Promise<void> {
+  await reserve.release()
+  if ((await disk.list()).includes(spareName)) await disk.remove(spareName)
 }
 
 async function writeFirstFrame(disk: Disk, { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string }): Promise<{ logFile: LogFile, ceiling: number }> {
@@ -240,8 +246,7 @@ async function writeFirstFrame(disk: Disk, { storeId, nextLog, revision, version
     writeNumber(first, 'ceiling', raised)
     writeNumber(first, 'compact', versions.compacted)
     const frames = [logFile.seal(first, 0)]
-    await logFile.write(frames)
-    await logFile.sync(frames)
+    await logFile.append(frames)
     return { logFile, ceiling: raised }
   } catch (error) {
     await logFile.close()

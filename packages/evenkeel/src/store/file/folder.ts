@@ -3,7 +3,8 @@
  *
  *   snapshot-00000004.ek   all that was before log 4
  *   log-00000004.ek        what came after, then log 5, …
- *   reserve · owner.N.sock room for hard times · who has the folder open
+ *   reserve · spare        room for hard times · an old log, kept for its blocks
+ *   owner.N.sock           who has the folder open
  *
  * Invariants: nothing is changed or removed in here; a folder that holds anything we did not
  * make is refused, so that a wrong path never mixes a store with somebody's files.
@@ -62,7 +63,7 @@ export function damaged(disk: Disk, name: string, what: string): StoreError {
 }
 
 function isOurs(name: string): boolean {
-  return parseFileName(name) !== undefined || /^(?:reserve|owner\.\d+\.sock|owner\.new\.\w+\.sock|snapshot-\d{8,15}\.tmp)$/.test(name)
+  return parseFileName(name) !== undefined || /^(?:reserve|spare|owner\.\d+\.sock|owner\.new\.\w+\.sock|snapshot-\d{8,15}\.tmp)$/.test(name)
 }
 
 /** Logs must follow the snapshot without a gap: one that is missing would be acknowledged writes lost in silence. */

@@ -1,14 +1,20 @@
 /**
  * One log on the disk, open for appending.
  *
- * Invariants: `length` is the end of the last frame that was synced, and nothing behind it counts;
- * a flush is one or more frames and one sync; after a refused flush the file ends at `length`
- * again, on the disk too.
+ * A new log is written over an old one that is no longer needed, if there is one: its blocks are
+ * allocated already, and a durable write into them costs about half of one that makes the file grow.
+ *
+ * Invariants: `length` is the end of the last frame that is durable, and nothing behind it counts,
+ * whatever is there; a log appears under its name only with its header on the disk; after a
+ * refused write the file ends at `length`, on the disk too.
  */
 import type { Disk, DiskFile } from './disk/disk.ts'
 import { encodeHeader, fileName, headerBytes } from './format/file-header.ts'
 import type { FileHeader } from './format/file-header.ts'
 import type { FrameBuilder } from './format/frame.ts'
+
+/** A log that is no longer needed, kept for its blocks. */
+export const spareName = 'spare'
 
 export class LogFile {
   readonly number: number
@@ -21,15 +27,18 @@ export class LogFile {
     this.#file = file
   }
 
-  /** Makes an empty log that would survive a power cut. */
+  /** Makes an empty log that would survive a power cut. What fails leaves no file under its name. */
   static async create(disk: Disk, header: FileHeader): Promise<LogFile> {
-    const file = await disk.open(fileName('log', header.number), 'create')
+    const name = fileName('log', header.number)
+    const isSpare = (await disk.list()).includes(spareName)
+    const file = await disk.open(isSpare ? spareName : name, isSpare ? 'write' : 'create')
     try {
-      await file.write(0, encodeHeader(header))
-      await file.sync()
+      await file.writeThrough(0, encodeHeader(header))
+      if (isSpare) await disk.rename(spareName, name)
       await disk.syncFolder()
     } catch (error) {
       await file.close()
+      if ((await disk.list()).includes(name)) await disk.remove(name)
       throw error
     }
     return new LogFile(header.number, file)
@@ -44,23 +53,18 @@ export class LogFile {
     return frame.finish(this.number, { durable: this.#length, number: this.#frames + ahead })
   }
 
-  /** Writes frames behind the last ones. Nothing counts until {@link sync}. */
-  async write(frames: readonly Buffer[]): Promise<void> {
+  /** Makes frames durable behind the last ones. When it fails, {@link cut} takes back what may have got there. */
+  async append(frames: readonly Buffer[]): Promise<void> {
     let offset = this.#length
     for (const frame of frames) {
-      await this.#file.write(offset, frame)
+      await this.#file.writeThrough(offset, frame)
       offset += frame.length
     }
-  }
-
-  /** Makes the frames durable. A failure here leaves nobody knowing what is on the disk. */
-  async sync(frames: readonly Buffer[]): Promise<void> {
-    await this.#file.sync()
-    for (const frame of frames) this.#length += frame.length
+    this.#length = offset
     this.#frames += frames.length
   }
 
-  /** Takes back what a failed {@link write} may have left behind, so that it can never be read. */
+  /** Ends the file where the durable frames end, so that nothing behind them can ever be read. */
   async cut(): Promise<void> {
     await this.#file.truncate(this.#length)
     await this.#file.sync()

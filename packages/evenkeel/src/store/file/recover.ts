@@ -154,16 +154,11 @@ class Recovery {
   }
 
   #replayFrame(frame: Frame, { name, first }: { name: string, first: boolean }): void {
-    if (first) this.#checkBefore()
-    this.#clean = false
-    this.#eachRecord(frame, name, (record) => { this.#apply(record, { frame, name }) })
-  }
-
-  /** A log got its first frame only after all logs before it were whole on the disk. */
-  #checkBefore(): void {
     const [empty] = this.#unused
     if (empty !== undefined) throw damaged(this.#disk, empty, 'it is empty, and a later log exists')
-    if (this.#bad) throw damaged(this.#disk, fileName('log', this.#bad.number), `the data at byte ${this.#bad.length} does not match its checksum, and a later log exists`)
+    this.#clean = false
+    this.#eachRecord(frame, name, (record) => { this.#apply(record, { frame, name }) })
+    if (first && this.#bad) throw damaged(this.#disk, fileName('log', this.#bad.number), `the data at byte ${this.#bad.length} does not match its checksum, and a later log exists`)
   }
 
   #apply(record: FileRecord, { frame, name }: { frame: Frame, name: string }): void {
@@ -186,13 +181,17 @@ class Recovery {
     this.#revision = revision
   }
 
+  /** A log got its first frame only after the one before it was whole on the disk. What lies behind the end of that one is of an older log. */
   #checkFollows(length: number, name: string): void {
-    if (this.#previousLength === undefined || this.#previousLength === length) return
-    throw damaged(this.#disk, name, `the log before it should have ${length} whole bytes and has ${this.#previousLength}`)
+    if (this.#previousLength !== undefined && this.#previousLength !== length) {
+      throw damaged(this.#disk, name, `the log before it should have ${length} whole bytes and has ${this.#previousLength}`)
+    }
+    this.#bad = undefined
   }
 
   finish(plan: FolderPlan): Recovered {
-    const clean = this.#clean && this.#bad === undefined
+    // Nothing is written behind the mark of a good end, so whatever lies there is old.
+    const clean = this.#clean
     const revision = clean ? this.#revision : Math.max(this.#ceiling, this.#revision)
     const versions = this.#versions
     versions.publish([], revision)

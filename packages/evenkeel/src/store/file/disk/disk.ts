@@ -13,18 +13,22 @@ export interface DiskFile {
   read(offset: number, into: Buffer): Promise<number>
   /** Writes all of the bytes, or throws. */
   write(offset: number, bytes: Uint8Array): Promise<void>
+  /** Writes all of the bytes and resolves once they would survive a power cut: `write` and `sync` in one, and faster. */
+  writeThrough(offset: number, bytes: Uint8Array): Promise<void>
   truncate(length: number): Promise<void>
   /** Resolves once the contents would survive a power cut. */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
+export type OpenMode = 'create' | 'read' | 'write'
+
 export interface Disk {
   /** How to name the folder to a person. */
   readonly label: string
   list(): Promise<readonly string[]>
   /** `create` fails when the name is there, the others when it is not. */
-  open(name: string, mode: 'create' | 'read' | 'write'): Promise<DiskFile>
+  open(name: string, mode: OpenMode): Promise<DiskFile>
   rename(from: string, to: string): Promise<void>
   remove(name: string): Promise<void>
   /** Resolves once names made, renamed and removed would survive a power cut. */

@@ -6,9 +6,14 @@
  */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Disk, DiskFile } from './disk.ts'
+import type { Disk, DiskFile, OpenMode } from './disk.ts'
 
-const flags = { create: 'wx+', read: 'r', write: 'r+' } as const
+const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants
+
+/** Linux makes a write durable in one call; elsewhere that takes two, because only `fdatasync` reaches the platters there. */
+const writesThrough = process.platform === 'linux'
+
+const flags: Readonly<Record<OpenMode, number>> = { create: O_RDWR | O_CREAT | O_EXCL, read: O_RDONLY, write: O_RDWR }
 
 export class NodeDisk implements Disk {
   readonly label: string
@@ -21,9 +26,9 @@ export class NodeDisk implements Disk {
     return fs.promises.readdir(this.label)
   }
 
-  async open(name: string, mode: keyof typeof flags): Promise<DiskFile> {
-    const handle = await call<number>((done) => { fs.open(path.join(this.label, name), flags[mode], 0o600, done) })
-    return new NodeFile(handle)
+  async open(name: string, mode: OpenMode): Promise<DiskFile> {
+    const file = path.join(this.label, name)
+    return new NodeFile(file, await openHandle(file, flags[mode]))
   }
 
   rename(from: string, to: string): Promise<void> {
@@ -47,9 +52,13 @@ export class NodeDisk implements Disk {
 }
 
 class NodeFile implements DiskFile {
+  readonly #path: string
   readonly #handle: number
+  /** A second way into the same file, whose writes are durable when they return. Opened when first needed, while the name still holds. */
+  #through: number | undefined
 
-  constructor(handle: number) {
+  constructor(file: string, handle: number) {
+    this.#path = file
     this.#handle = handle
   }
 
@@ -67,11 +76,17 @@ class NodeFile implements DiskFile {
     return filled
   }
 
-  async write(offset: number, bytes: Uint8Array): Promise<void> {
-    let written = 0
-    while (written < bytes.length) {
-      written += await call<number>((done) => { fs.write(this.#handle, bytes, written, bytes.length - written, offset + written, done) })
+  write(offset: number, bytes: Uint8Array): Promise<void> {
+    return writeAll(this.#handle, offset, bytes)
+  }
+
+  async writeThrough(offset: number, bytes: Uint8Array): Promise<void> {
+    if (writesThrough) {
+      this.#through ??= await openHandle(this.#path, O_RDWR | O_DSYNC)
+      return writeAll(this.#through, offset, bytes)
     }
+    await this.write(offset, bytes)
+    await this.sync()
   }
 
   truncate(length: number): Promise<void> {
@@ -82,8 +97,21 @@ class NodeFile implements DiskFile {
     return call((done) => { fs.fdatasync(this.#handle, done) })
   }
 
-  close(): Promise<void> {
-    return call((done) => { fs.close(this.#handle, done) })
+  async close(): Promise<void> {
+    const through = this.#through
+    if (through !== undefined) await call((done) => { fs.close(through, done) })
+    await call((done) => { fs.close(this.#handle, done) })
+  }
+}
+
+function openHandle(file: string, mode: number): Promise<number> {
+  return call((done) => { fs.open(file, mode, 0o600, done) })
+}
+
+async function writeAll(handle: number, offset: number, bytes: Uint8Array): Promise<void> {
+  let written = 0
+  while (written < bytes.length) {
+    written += await call<number>((done) => { fs.write(handle, bytes, written, bytes.length - written, offset + written, done) })
   }
 }
 

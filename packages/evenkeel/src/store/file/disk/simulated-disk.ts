@@ -9,7 +9,7 @@
  */
 import { randomInt } from '#base'
 import type { Random } from '#base'
-import type { Disk, DiskFile } from './disk.ts'
+import type { Disk, DiskFile, OpenMode } from './disk.ts'
 
 /** One call of the disk, as the hooks see it. */
 export interface DiskCall {
@@ -70,7 +70,7 @@ export class SimulatedDisk implements Disk {
     return this.#call({ operation: 'list', name: '' }, () => [...this.#names.keys()])
   }
 
-  open(name: string, mode: 'create' | 'read' | 'write'): Promise<DiskFile> {
+  open(name: string, mode: OpenMode): Promise<DiskFile> {
     return this.#call({ operation: 'open', name }, () => {
       if (mode === 'create') {
         if (this.#names.has(name)) throw diskError('EEXIST', name)
@@ -115,15 +115,22 @@ export class SimulatedDisk implements Disk {
 
   #file(name: string, inode: Inode): DiskFile {
     const run = <T>(operation: DiskCall['operation'], work: () => T): Promise<T> => this.#call({ operation, name }, work)
+    const write = (offset: number, bytes: Uint8Array): Promise<void> => run('write', () => { this.#write(inode, offset, bytes) })
+    const sync = (): Promise<void> => run('sync', () => {
+      inode.durable = Buffer.from(inode.current.subarray(0, inode.length))
+      inode.dirty.clear()
+    })
     return {
+      write,
+      sync,
+      // Two steps, because the power may go between them.
+      writeThrough: async (offset, bytes) => {
+        await write(offset, bytes)
+        await sync()
+      },
       size: () => run('size', () => inode.length),
       read: (offset, into) => run('read', () => offset >= inode.length ? 0 : inode.current.copy(into, 0, offset, Math.min(offset + into.length, inode.length))),
-      write: (offset, bytes) => run('write', () => { this.#write(inode, offset, bytes) }),
       truncate: (length) => run('truncate', () => { truncate(inode, length) }),
-      sync: () => run('sync', () => {
-        inode.durable = Buffer.from(inode.current.subarray(0, inode.length))
-        inode.dirty.clear()
-      }),
       close: () => run('close', () => undefined),
     }
   }

@@ -56,11 +56,11 @@ export class FrameReader {
   /** The next frame; undefined at the end of the file and at the first frame that is not whole. */
   async next(): Promise<Frame | undefined> {
     await this.#have(frameHeaderBytes)
-    const found = frameHeaderAt(this.#window, this.#offset - this.#windowAt)
+    const found = frameHeaderAt(this.#window, this.#offset - this.#windowAt, this.#seed)
     if (!found) return undefined
     await this.#have(frameHeaderBytes + found.length)
     const start = this.#offset - this.#windowAt
-    const header = frameHeaderAt(this.#window, start)
+    const header = frameHeaderAt(this.#window, start, this.#seed)
     if (!header || header.number !== this.#count || !frameIsWhole(this.#window, start, { header, seed: this.#seed })) return undefined
     this.#offset += frameHeaderBytes + header.length
     this.#count++
@@ -72,8 +72,8 @@ export class FrameReader {
     const rest = Buffer.allocUnsafeSlow(Math.max(this.#size - this.#offset, 0))
     const length = await this.#file.read(this.#offset, rest)
     const bytes = rest.subarray(0, length)
-    for (let at = findMagic(bytes, 0); at >= 0; at = findMagic(bytes, at + 1)) {
-      const header = frameHeaderAt(bytes, at)
+    for (let at = findMagic(bytes, 0, this.#seed); at >= 0; at = findMagic(bytes, at + 1, this.#seed)) {
+      const header = frameHeaderAt(bytes, at, this.#seed)
       if (header && header.durable > this.#offset && frameIsWhole(bytes, at, { header, seed: this.#seed })) return true
     }
     return false

@@ -1,12 +1,12 @@
 /**
  * A frame: the records of one flush under one checksum. It is there whole or not at all.
  *
- *   0 magic (4) · 4 checksum (4) · 8 payload length (4) · 12 records (4) · 16 durable (8) · 24 number (8) · 32 payload
+ *   0 magic and file number (4) · 4 checksum (4) · 8 payload length (4) · 12 records (4) · 16 durable (8) · 24 number (8) · 32 payload
  *
  * `durable` is how much of the file was known to be synced when the frame was written. It is what
  * tells a torn tail from damage: a bad frame before the `durable` of any later one was once
- * whole on the disk. The checksum starts from the number of the file, so that a frame of
- * another file is never taken for one of this.
+ * whole on the disk. Magic and checksum are mixed with the number of the file, so that a frame of
+ * another file is never taken for one of this: logs are written over old ones.
  */
 import { crc32 } from 'node:zlib'
 
@@ -64,7 +64,7 @@ export class FrameBuilder {
   /** Closes the frame and begins the next. */
   finish(seed: number, { durable, number }: { durable: number, number: number }): Buffer {
     const frame = this.#bytes.subarray(0, this.#length)
-    frame.writeUInt32LE(magic, 0)
+    frame.writeUInt32LE(magicOf(seed), 0)
     frame.writeUInt32LE(this.#length - frameHeaderBytes, 8)
     frame.writeUInt32LE(this.#records, 12)
     frame.writeDoubleLE(durable, 16)
@@ -91,8 +91,8 @@ export class FrameBuilder {
 }
 
 /** The header at an offset, if one could be there. It proves nothing until {@link frameIsWhole}. */
-export function frameHeaderAt(bytes: Buffer, offset: number): FrameHeader | undefined {
-  if (offset + frameHeaderBytes > bytes.length || bytes.readUInt32LE(offset) !== magic) return undefined
+export function frameHeaderAt(bytes: Buffer, offset: number, seed: number): FrameHeader | undefined {
+  if (offset + frameHeaderBytes > bytes.length || bytes.readUInt32LE(offset) !== magicOf(seed)) return undefined
   const length = bytes.readUInt32LE(offset + 8)
   if (length > framePayloadMax) return undefined
   return {
@@ -110,10 +110,13 @@ export function frameIsWhole(bytes: Buffer, offset: number, { header, seed }: { 
   return end <= bytes.length && crc32(bytes.subarray(offset + 8, end), seed) === header.checksum
 }
 
-/** Where the next frame could begin, at or behind an offset; -1 when nowhere. */
-export function findMagic(bytes: Buffer, from: number): number {
-  return bytes.indexOf(magicBytes, from)
+/** Where the next frame of this file could begin, at or behind an offset; -1 when nowhere. */
+export function findMagic(bytes: Buffer, from: number, seed: number): number {
+  const wanted = Buffer.alloc(4)
+  wanted.writeUInt32LE(magicOf(seed))
+  return bytes.indexOf(wanted, from)
 }
 
-const magicBytes = Buffer.alloc(4)
-magicBytes.writeUInt32LE(magic)
+function magicOf(seed: number): number {
+  return (magic ^ seed) >>> 0
+}
