@@ -17,7 +17,8 @@ import { damaged, readHeader } from './folder.ts'
 import type { FolderPlan } from './folder.ts'
 import { FrameReader } from './format/frame-reader.ts'
 import type { Frame } from './format/frame-reader.ts'
-import { readRecord, readVersion } from './format/record.ts'
+import { readPackedRun } from './format/packed-run.ts'
+import { readRecord } from './format/record.ts'
 import type { FileRecord, Summary } from './format/record.ts'
 
 export interface Recovered {
@@ -101,7 +102,7 @@ class Recovery {
     let slab: Slab | undefined
     for (let frame = await reader.next(); frame; frame = await reader.next()) {
       if (frame.window !== slab?.bytes) slab = this.#versions.adopt(frame.window)
-      const puts = this.#loadPuts(frame, slab)
+      const puts = this.#loadPuts(frame, slab, name)
       this.#eachRecord({ ...frame, start: puts }, name, (record) => {
         if (record.type === 'grant') this.#leases.set(record.lease.id, record.lease)
         else if (record.type === 'summary') this.#summary = record.summary
@@ -112,16 +113,14 @@ class Recovery {
     this.#snapshotBytes = reader.offset
   }
 
-  /** The puts a frame begins with; gives where they end. */
-  #loadPuts(frame: Frame, slab: Slab): number {
-    let at = frame.start
-    while (at < frame.end) {
-      const version = readVersion(frame.window, at)
-      if (!version) break
-      at = version.offset + version.length
-      this.#versions.load(version, slab)
+  /** The puts a frame begins with, some hundred to a block; gives where they end. */
+  #loadPuts(frame: Frame, slab: Slab, name: string): number {
+    for (let at = frame.start; ;) {
+      const run = readPackedRun(slab, at, frame.end)
+      if (!run) return at
+      if (run.end > frame.end || !this.#versions.load(run, slab, run.valueBytes)) throw damaged(this.#disk, name, 'its keys are not in order although the checksum holds')
+      at = run.end
     }
-    return at
   }
 
   /** Reads a log as far as it is whole. */

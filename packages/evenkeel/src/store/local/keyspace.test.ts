@@ -37,6 +37,28 @@ test('Keyspace does what a sorted list does', () => {
   }))
 })
 
+test('Keyspace does with packed blocks what it does with the same keys put one by one', () => {
+  fc.assert(fc.property(fc.uniqueArray(keyArbitrary, { maxLength: 40 }), fc.integer({ min: 1, max: 7 }), steps, (keys, width, list) => {
+    const [packed, plain] = [new Keyspace(), new Keyspace()]
+    const versions = keys.sort().map((key) => version(key))
+    for (let at = 0; at < versions.length; at += width) {
+      const part = versions.slice(at, at + width)
+      expect(packed.appendPacked({ first: part[0]?.key ?? '', last: part.at(-1)?.key ?? '', count: part.length, unpack: () => part })).toBe(true)
+    }
+    for (const one of versions) plain.put(one)
+    for (const [index, step] of list.entries()) {
+      const made = version(step.key, index)
+      for (const keyspace of [packed, plain]) {
+        if (step.do === 'put') keyspace.put(made)
+        else if (step.do === 'remove') keyspace.remove(step.key)
+      }
+      expect([packed.size, packed.find(step.key)]).toEqual([plain.size, plain.find(step.key)])
+      if (step.do === 'scan') expect(keysFrom(packed, step.key, 3)).toEqual(keysFrom(plain, step.key, 3))
+    }
+    expect(keysFrom(packed)).toEqual(keysFrom(plain))
+  }))
+})
+
 /** Numbers below the count, each once, in an order that looks like none. */
 const shuffled = (count: number): number[] => Array.from({ length: count }, (_, index) => index * 7919 % count)
 

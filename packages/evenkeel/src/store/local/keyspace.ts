@@ -4,6 +4,9 @@
  *   firsts:  a        h        q
  *   blocks: [a b f]  [h i k m] [q z]
  *
+ * A block read from a snapshot stays packed, as the bytes it was read from, until somebody asks
+ * for a key in it: opening a large store makes no object for each of its keys.
+ *
  * Invariants: keys rise within a block and from block to block; `firsts[i]` is the first key of
  * `blocks[i]`; no block is empty. A look-up is two binary searches; an insertion moves at most
  * one block. There is no hash map beside it: at a million keys that would cost more memory and
@@ -11,10 +14,20 @@
  */
 import type { Version } from './version.ts'
 
-const blockMax = 512
+/** How many keys a block has at most. */
+export const blockMax = 512
+
+/** Some keys in a row that nobody has asked for yet. */
+export interface PackedBlock {
+  readonly first: string
+  readonly last: string
+  readonly count: number
+  /** Makes the versions; called once. */
+  readonly unpack: () => Version[]
+}
 
 export class Keyspace {
-  readonly #blocks: Version[][] = []
+  readonly #blocks: (Version[] | PackedBlock)[] = []
   readonly #firsts: string[] = []
   #size = 0
 
@@ -23,7 +36,7 @@ export class Keyspace {
   }
 
   find(key: string): Version | undefined {
-    const block = this.#blocks[this.#blockOf(key)]
+    const block = this.#block(this.#blockOf(key))
     const version = block?.[lowerBound(block, key)]
     return version?.key === key ? version : undefined
   }
@@ -32,7 +45,7 @@ export class Keyspace {
   put(version: Version): void {
     if (this.#append(version)) return
     const at = Math.max(this.#blockOf(version.key), 0)
-    const block = this.#blocks[at] ?? []
+    const block = this.#block(at) ?? []
     const place = lowerBound(block, version.key)
     if (block[place]?.key === version.key) block[place] = version
     else this.#insert(version, at, place)
@@ -40,7 +53,7 @@ export class Keyspace {
 
   remove(key: string): void {
     const at = this.#blockOf(key)
-    const block = this.#blocks[at]
+    const block = this.#block(at)
     if (!block) return
     const place = lowerBound(block, key)
     if (block[place]?.key !== key) return
@@ -58,7 +71,7 @@ export class Keyspace {
   scan(from: string, visit: (version: Version) => boolean): void {
     const start = Math.max(this.#blockOf(from), 0)
     for (let at = start; at < this.#blocks.length; at++) {
-      const block = this.#blocks[at] ?? []
+      const block = this.#block(at) ?? []
       for (let place = at === start ? lowerBound(block, from) : 0; place < block.length; place++) {
         const version = block[place]
         if (version && !visit(version)) return
@@ -66,8 +79,28 @@ export class Keyspace {
     }
   }
 
+  /** Adds keys behind all others; false when they are not. */
+  appendPacked(packed: PackedBlock): boolean {
+    const last = this.#blocks.at(-1)
+    const lastKey = Array.isArray(last) ? last.at(-1)?.key : last?.last
+    if (lastKey !== undefined && lastKey >= packed.first) return false
+    this.#blocks.push(packed)
+    this.#firsts.push(packed.first)
+    this.#size += packed.count
+    return true
+  }
+
+  /** A block, unpacked if it was not. */
+  #block(at: number): Version[] | undefined {
+    const block = this.#blocks[at]
+    if (block === undefined || Array.isArray(block)) return block
+    const versions = block.unpack()
+    this.#blocks[at] = versions
+    return versions
+  }
+
   #insert(version: Version, at: number, place: number): void {
-    const block = this.#blocks[at] ?? []
+    const block = this.#block(at) ?? []
     block.splice(place, 0, version)
     this.#size++
     if (place === 0) this.#firsts[at] = version.key
@@ -76,7 +109,7 @@ export class Keyspace {
 
   /** The short way for a key behind all others: full blocks stay full, because keys that rise come in a row. */
   #append(version: Version): boolean {
-    const block = this.#blocks.at(-1)
+    const block = this.#block(this.#blocks.length - 1)
     const last = block?.at(-1)
     if (last && last.key >= version.key) return false
     if (block && block.length < blockMax) block.push(version)

@@ -15,6 +15,8 @@ export interface Slab {
   live: number
   /** Every version that was placed here; those that have moved on or died are skipped. */
   holders: Version[]
+  /** A key of each packed block whose versions are not among the holders yet. */
+  packed: string[]
 }
 
 const slabBytes = 1024 * 1024
@@ -24,9 +26,15 @@ const aloneBytes = slabBytes / 4
 
 export class Slabs {
   readonly #slabs = new Set<Slab>()
+  readonly #unpack: (key: string) => void
   #current: Slab | undefined
   #live = 0
   #held = 0
+
+  /** @param unpack makes the versions of the packed block with this key, so that they hold their slab. */
+  constructor(unpack: (key: string) => void = () => undefined) {
+    this.#unpack = unpack
+  }
 
   /** Bytes of values that somebody can still ask for. */
   get liveBytes(): number {
@@ -57,7 +65,7 @@ export class Slabs {
 
   /** Takes over a buffer that already holds values, as one slab. */
   adopt(bytes: Buffer): Slab {
-    const slab: Slab = { bytes, used: bytes.length, live: 0, holders: [] }
+    const slab: Slab = { bytes, used: bytes.length, live: 0, holders: [], packed: [] }
     this.#slabs.add(slab)
     this.#held += bytes.length
     return slab
@@ -70,6 +78,13 @@ export class Slabs {
     slab.live += version.length
     slab.holders.push(version)
     this.#live += version.length
+  }
+
+  /** Counts a packed block, whose versions will name this slab themselves once they are made. */
+  holdPacked(slab: Slab, { key, bytes }: { key: string, bytes: number }): void {
+    slab.live += bytes
+    slab.packed.push(key)
+    this.#live += bytes
   }
 
   /** Nobody will ask for this version again. */
@@ -96,6 +111,8 @@ export class Slabs {
   }
 
   #empty(slab: Slab): void {
+    for (const key of slab.packed) this.#unpack(key)
+    slab.packed = []
     for (const version of slab.holders) {
       if (version.slab !== slab) continue
       const value = version.value

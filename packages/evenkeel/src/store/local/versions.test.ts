@@ -190,16 +190,54 @@ describe('Versions.compact', () => {
   })
 })
 
-test('Versions.load takes values where they lie', () => {
+test('Versions.load takes values where they lie, and unpacks them when somebody asks', () => {
   const versions = new Versions()
   const slab = versions.adopt(Buffer.from('onetwo'))
-  for (const [key, offset, length] of [['/1', 0, 3], ['/2', 3, 3], ['/3', 6, 0]] as const) {
-    const version = new Version(key, 7, { created: 5, lease: undefined })
-    version.offset = offset
-    version.length = length
-    versions.load(version, slab)
+  let unpacked = 0
+  const unpack = (): Version[] => {
+    unpacked++
+    return ([['/1', 0, 3], ['/2', 3, 3], ['/3', 6, 0]] as const).map(([key, offset, length]) => {
+      const version = new Version(key, 7, { created: 5, lease: undefined })
+      version.offset = offset
+      version.length = length
+      if (length > 0) version.slab = slab
+      return version
+    })
   }
+  expect(versions.load({ first: '/1', last: '/3', count: 3, unpack }, slab, 6)).toBe(true)
+  expect(versions.load({ first: '/3', last: '/4', count: 2, unpack }, slab, 6), 'keys must rise').toBe(false)
   versions.publish([], 7)
+  expect([unpacked, versions.size, versions.liveBytes]).toEqual([0, 3, 6])
   expect(['/1', '/2', '/3'].map((key) => textOf(versions.get(key, 7)?.value))).toEqual(['one', 'two', ''])
   expect(versions.get('/2', 7)).toMatchObject({ revision: 7, created: 5 })
+  expect(unpacked).toBe(1)
+})
+
+test('a slab that is emptied while blocks in it are still packed loses none of them', () => {
+  const versions = new Versions()
+  const blockBytes = 1024 * 1024
+  const blocks = Array.from({ length: 12 }, (_, number) => `/${String(number).padStart(2, '0')}`)
+  for (const first of blocks) {
+    const slab = versions.adopt(Buffer.alloc(blockBytes, first))
+    const unpack = (): Version[] => [0, 1].map((part) => {
+      const version = new Version(`${first}/${part}`, 7, { created: 7, lease: undefined })
+      version.offset = part * blockBytes / 2
+      version.length = blockBytes / 2
+      version.slab = slab
+      slab.holders.push(version)
+      return version
+    })
+    versions.load({ first: `${first}/0`, last: `${first}/1`, count: 2, unpack }, slab, blockBytes)
+  }
+  versions.publish([], 7)
+  const gone = blocks.map((first, index) => versions.apply({ key: `${first}/0` }, 8 + index))
+  versions.publish(gone, 8 + blocks.length)
+  versions.compact(8 + blocks.length)
+  while (versions.clean(64)) { /* until nothing is left to free */ }
+  expect(versions.heldBytes).toBeLessThan(blocks.length * blockBytes)
+  for (const first of blocks) {
+    const value = versions.get(`${first}/1`, versions.published)?.value
+    expect(value?.length).toBe(blockBytes / 2)
+    expect(value && Buffer.from(value).equals(Buffer.alloc(blockBytes, first).subarray(blockBytes / 2))).toBe(true)
+  }
 })

@@ -12,6 +12,7 @@ import { assert } from '#base'
 import type { Check, Entry, Write } from '../store.ts'
 import { History } from './history.ts'
 import { Keyspace } from './keyspace.ts'
+import type { PackedBlock } from './keyspace.ts'
 import { Slabs } from './slab.ts'
 import type { Slab } from './slab.ts'
 import { entryOf, Version, versionAt } from './version.ts'
@@ -28,7 +29,7 @@ interface Scan {
 
 export class Versions {
   readonly #keys = new Keyspace()
-  readonly #slabs = new Slabs()
+  readonly #slabs = new Slabs((key) => { this.#keys.find(key) })
   readonly history = new History()
   /** Revisions that somebody is writing down: what they need is not freed, whatever the boundary says. */
   readonly #pins = new Set<{ readonly revision: number }>()
@@ -101,10 +102,11 @@ export class Versions {
     this.#published = revision
   }
 
-  /** Adds a version read from a snapshot, which knows already where in the slab its bytes lie. Fastest when keys rise. */
-  load(version: Version, slab: Slab): void {
-    this.#slabs.hold(version, slab)
-    this.#keys.put(version)
+  /** Adds keys read from a snapshot, whose values take so many bytes of the slab; false when they are not behind all others. */
+  load(packed: PackedBlock, slab: Slab, valueBytes: number): boolean {
+    if (!this.#keys.appendPacked(packed)) return false
+    this.#slabs.holdPacked(slab, { key: packed.first, bytes: valueBytes })
+    return true
   }
 
   adopt(bytes: Buffer): Slab {

@@ -130,9 +130,20 @@ function readPut(bytes: Buffer, offset: number): { record: FileRecord, next: num
   }
 }
 
-/** The put at an offset as a version, straight away: opening a large store is mostly this. Undefined when it is another record. */
-export function readVersion(bytes: Buffer, offset: number): Version | undefined {
+/** Where the put at an offset ends, and how long its value is; undefined when it is another record. Opening a large store is mostly this. */
+export function measurePut(bytes: Buffer, offset: number): { end: number, valueBytes: number } | undefined {
   if (bytes[offset] !== types.put) return undefined
+  const valueBytes = bytes.readUInt32LE(offset + 4)
+  return { end: offset + 24 + bytes.readUInt16LE(offset + 1) + (bytes[offset + 3] ?? 0) + valueBytes, valueBytes }
+}
+
+/** The key of the put at an offset. */
+export function readKey(bytes: Buffer, offset: number): string {
+  return bytes.toString('latin1', offset + 24, offset + 24 + bytes.readUInt16LE(offset + 1))
+}
+
+/** The put at an offset as a version that knows where in the buffer its value lies. */
+export function readVersion(bytes: Buffer, offset: number): Version {
   const keyEnd = offset + 24 + bytes.readUInt16LE(offset + 1)
   const leaseLength = bytes[offset + 3] ?? 0
   const lease = leaseLength > 0 ? bytes.toString('latin1', keyEnd, keyEnd + leaseLength) : undefined
