@@ -23,9 +23,8 @@ export function benchFolder(): { folder: string, remove: () => void } {
   return { folder, remove: () => { rmSync(folder, { recursive: true, force: true }) } }
 }
 
-export async function fileContender(folder: string): Promise<Contender> {
-  const store = await openFileStore(path.join(folder, 'file'))
-  return { name: 'file', put: (key, value) => putNew(store, key, value), close: () => store.close() }
+export function openFile(folder: string): Promise<Store> {
+  return openFileStore(path.join(folder, 'file'), { historyChangesMax: 1_000_000 })
 }
 
 export function storeContender(name: string, store: Store, processId?: number): Contender {

@@ -2,10 +2,9 @@
  * The store against its peers: etcd over its own protocol, SQLite, and the bare disk.
  */
 import path from 'node:path'
-import { openMemoryStore } from 'evenkeel/unstable/store'
 import type { Bench, BenchOptions } from '../print.ts'
 import { commitBench } from './commits.ts'
-import { bareContender, benchFolder, fileContender, sqliteContender } from './contender.ts'
+import { bareContender, benchFolder, openFile, sqliteContender, storeContender } from './contender.ts'
 import type { Contender } from './contender.ts'
 import { startEtcd } from './etcd.ts'
 import { openingBench } from './opening.ts'
@@ -29,9 +28,9 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
   if (!etcd) missing.push('etcd is not installed (Debian package etcd-server)')
   const sqlite = sqliteContender(folder)
   if (!sqlite) missing.push(`SQLite is not in Node ${process.version}`)
-  const contenders: Contender[] = [await fileContender(folder), bareContender(folder), ...etcd ? [etcd.contender] : [], ...sqlite ? [sqlite] : []]
-  const memory = openMemoryStore({ historyChangesMax: 1_000_000 })
-  const ours = { name: 'memory', store: memory }
+  const file = await openFile(folder)
+  const contenders: Contender[] = [storeContender('file', file), bareContender(folder), ...etcd ? [etcd.contender] : [], ...sqlite ? [sqlite] : []]
+  const ours = { name: 'file', store: file }
   const peer = etcd && { name: `etcd ${etcd.version}`, store: etcd.store }
   try {
     await commitBench(contenders, { ...options, missing })
@@ -39,7 +38,6 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
     await scanBench(ours, peer, options)
     await openingBench(folder, options)
   } finally {
-    await memory.close()
     for (const contender of contenders) await contender.close()
     await etcd?.stop()
   }

@@ -10,7 +10,7 @@ import type { Slab } from '../../local/slab.ts'
 import type { Version } from '../../local/version.ts'
 import { measurePut, readKey, readVersion } from './record.ts'
 
-export interface PackedRun extends PackedBlock {
+interface PackedRun extends PackedBlock {
   /** Where the next record begins. */
   readonly end: number
   readonly valueBytes: number
