@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import { SeededRandom } from 'evenkeel/unstable/base'
 import { openFileStore, openOnDisk, SimulatedDisk } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
+import { lastingMs } from './target.ts'
 import type { StoreEngine, StoreTarget } from './target.ts'
 import { TurningClock } from './turning-clock.ts'
 
-/** Small ones, so that a case does not write megabytes for nothing. */
-const options = { reserveBytes: 4096 } as const
+/** A small reserve, so that a case does not write megabytes for nothing; history that only a case itself compacts. */
+const options = { reserveBytes: 4096, historyMs: lastingMs } as const
 
 export const fileEngine: StoreEngine = {
   name: 'file',

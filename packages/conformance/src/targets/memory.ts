@@ -4,6 +4,7 @@
 import { SeededRandom } from 'evenkeel/unstable/base'
 import { openMemoryStore } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
+import { lastingMs } from './target.ts'
 import type { StoreEngine, StoreTarget } from './target.ts'
 import { TurningClock } from './turning-clock.ts'
 
@@ -27,7 +28,7 @@ function memoryTarget(): StoreTarget {
     lacks,
     ttlMs: 1_000,
     open: () => {
-      const store = openMemoryStore({ clock, random: new SeededRandom('memory') })
+      const store = openMemoryStore({ clock, random: new SeededRandom('memory'), historyMs: lastingMs })
       opened.push(store)
       return Promise.resolve(store)
     },

@@ -16,6 +16,9 @@ import type { Case } from '../case.ts'
  */
 export type StoreNeed = 'alone' | 'time' | 'reopen' | 'crash' | 'large'
 
+/** Longer than any case moves time: an engine that forgets by age does so behind the back of the model. */
+export const lastingMs = 1e12
+
 export type StoreCase = Case<StoreTarget, StoreNeed>
 
 /** A place for one store, empty at first. */
