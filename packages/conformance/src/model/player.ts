@@ -63,7 +63,17 @@ class Player {
     this.#store = store
     this.#model = new StoreModel(await store.head())
     this.#model.compacted = await store.compacted()
-    this.#witness = new Reader(store.watch('', { after: this.#model.head }))
+    await this.#bearWitness()
+  }
+
+  /** Opens the watch that sees everything, and waits until it has told something: before that, a compaction could still end it. */
+  async #bearWitness(): Promise<void> {
+    this.#witness = new Reader(this.#store.watch('', { after: this.#model.head }))
+    const write = { key: '/witness', value: bytes('sees'), expect: this.#model.get('/witness')?.revision ?? 0 }
+    const result = await this.#store.commit(write)
+    assert.ok(result.ok, 'nobody else writes here')
+    this.#made([write], result.revision)
+    await this.#witness.until(result.revision)
   }
 
   take(step: Step): Promise<Outcome> {
@@ -235,7 +245,7 @@ class Player {
     this.#model.moveTo(head)
     this.#model.compacted = compacted
     this.#watches = []
-    this.#witness = new Reader(this.#store.watch('', { after: head }))
+    await this.#bearWitness()
     if (how === 'crash') for (const id of this.#leases.ids) assert.equal(await this.#store.renew(id), this.#leases.renew(id))
     await this.#compareContents()
     return { how }

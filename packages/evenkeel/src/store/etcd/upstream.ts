@@ -72,6 +72,7 @@ export class Upstream {
   #isIdle = false
   /** Changes of a commit of which more may come. */
   #partial: Told[] = []
+  readonly #begun: Deferred<undefined> = deferred()
 
   constructor(after: number, { client, keyspace, clock, log }: UpstreamOptions) {
     this.#client = client
@@ -113,8 +114,9 @@ export class Upstream {
     }
   }
 
-  /** Waits until everything up to a revision was told and taken, and makes it so if nothing else does. */
+  /** Waits until everything up to a revision was told and taken, and makes it so if nothing else does. From then on no compaction can come in between. */
   async reach(revision: number, { signal }: AbortOptions = {}): Promise<void> {
+    await abortable(this.#begun.promise, { signal })
     for (let patienceMs = graceMs; this.#position < revision;) {
       const limit = deadline(this.#clock, patienceMs, { signal })
       try {
@@ -135,6 +137,7 @@ export class Upstream {
       this.#isIdle = false
       const answer = decodeWatch(message)
       if (answer.isCanceled) throw refusal(answer)
+      this.#begun.resolve(undefined)
       if (answer.events.length > 0) yield* this.#take(answer)
       else if (!answer.isCreated && (answer.watchId >= 0 || isProgressOrdered)) yield* this.#advance([], answer.revision)
       this.#isIdle = true

@@ -132,7 +132,7 @@ export class Connection {
       const stream = this.#request(path)
       const giveUp = (reason: unknown): void => {
         reject(reason)
-        stream.close(constants.NGHTTP2_CANCEL)
+        resetOnceSent(stream)
       }
       const cancel = this.#clock.after(timeoutMs, () => { giveUp(new RpcError('DeadlineExceeded', `no answer from ${this.endpoint} within ${timeoutMs} ms`, { isUncertain: true })) })
       const stop = onAbort(signal, giveUp)
@@ -236,6 +236,12 @@ export class Connection {
     this.#isGone = true
     this.#gone.resolve(reason)
   }
+}
+
+/** Not before its request is on its way, for the reason that `RpcStream.close` gives. */
+function resetOnceSent(stream: ClientHttp2Stream): void {
+  if (stream.writableFinished || stream.destroyed) stream.close(constants.NGHTTP2_CANCEL)
+  else stream.once('finish', () => { stream.close(constants.NGHTTP2_CANCEL) })
 }
 
 /** Our own socket, because a session that ends gently leaves its socket to the other side. */

@@ -27,6 +27,8 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
   readonly #onHeard: () => void
   readonly #lost: (error: unknown) => RpcError
   #status: IncomingHttpHeaders | undefined
+  #unsent = 0
+  #isClosing = false
 
   constructor(stream: ClientHttp2Stream, { signal, onHeard, lost }: RpcStreamOptions) {
     this.#stream = stream
@@ -42,11 +44,23 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
 
   /** Sends a message; one that comes too late is dropped. */
   send(message: ProtobufWriter): void {
-    if (!this.#stream.destroyed && !this.#stream.writableEnded) this.#stream.write(message.frame())
+    if (this.#isClosing || this.#stream.destroyed || this.#stream.writableEnded) return
+    this.#unsent++
+    this.#stream.write(message.frame(), () => {
+      if (--this.#unsent === 0 && this.#isClosing) this.#reset()
+    })
   }
 
-  /** Ends the call. */
+  /**
+   * Ends the call, once what was sent is on its way: when a stream is reset that still has something
+   * to send, Node 20 loops for ever and eats all memory, and Node 26 aborts.
+   */
   close(): void {
+    this.#isClosing = true
+    if (this.#unsent === 0) this.#reset()
+  }
+
+  #reset(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL)
     this.#stream.destroy()
   }
