@@ -6,6 +6,9 @@ import { storeEngines } from './targets/index.ts'
 import { onTarget } from './targets/target.ts'
 import type { RunningEngine, StoreNeed } from './targets/target.ts'
 
+/** A real server has a clock of its own, and a watch that it has not taken up yet may be overtaken by a compaction: tried again, and not shrunk. */
+const withServer = (isServer: boolean): { retry: number } => ({ retry: isServer ? 2 : 0 })
+
 /** How many histories; EVENKEEL_RUNS asks for more, or fewer. */
 const runs = (usual: number): number => Number(process.env['EVENKEEL_RUNS'] ?? usual)
 
@@ -51,11 +54,11 @@ for (const engine of storeEngines) {
     beforeAll(async () => { running = await engine.start() })
     afterAll(() => running.stop())
 
-    test('does in every random history what the model does', async () => {
+    test('does in every random history what the model does', withServer(engine.name === 'etcd'), async () => {
       const { runs: numRuns, length } = usual[engine.name] ?? { runs: 5, length: 30 }
       await fc.assert(fc.asyncProperty(histories(engine.lacks, length), async (history) => {
         await onTarget(running, (target) => play(target, history))
-      }), { numRuns: runs(numRuns) })
+      }), { numRuns: runs(numRuns), endOnFailure: engine.name === 'etcd' })
     })
   })
 }
@@ -67,14 +70,14 @@ describe('the same history', () => {
   beforeAll(async () => { for (const engine of available) all.set(engine.name, await engine.start()) })
   afterAll(async () => { for (const running of all.values()) await running.stop() })
 
-  test('comes to the same, step by step, in every engine', async () => {
+  test('comes to the same, step by step, in every engine', withServer(true), async () => {
     await fc.assert(fc.asyncProperty(histories(lacked, 25), async (history) => {
       const outcomes = await Promise.all([...all.values()].map((running) => onTarget(running, (target) => play(target, history, { isComparable: true }))))
       const [reference, ...others] = outcomes
       for (const other of others) expect(other.map(withoutHash)).toEqual(reference?.map(withoutHash))
       const exact = outcomes.filter((_, index) => available[index]?.lacks.alone === undefined)
       for (const other of exact) expect(other).toEqual(reference)
-    }), { numRuns: runs(4) })
+    }), { numRuns: runs(4), endOnFailure: true })
   })
 })
 
