@@ -11,7 +11,16 @@ import { keyOf, valueOf, writers } from './workload.ts'
 
 const [folder = '', steps = '', early] = process.argv.slice(2)
 
-const say = (line: string): void => { writeSync(1, `${line}\n`) }
+/** At once, whatever the reader does: a pipe that is full is tried again until there is room. */
+const say = (line: string): void => {
+  for (let text = Buffer.from(`${line}\n`); text.length > 0;) {
+    try {
+      text = text.subarray(writeSync(1, text))
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+    }
+  }
+}
 
 const store = await openFileStore(folder, { logBytesMin: 256 * 1024 })
 const head = await store.head()

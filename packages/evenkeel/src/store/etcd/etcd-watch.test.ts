@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { SeededRandom, randomInt } from '#base'
+import { nextTurn, SeededRandom, randomInt, SystemClock } from '#base'
 import type { Change, Store, Watch, WatchBatch, WatchEnd, Write } from '../store.ts'
 import { EtcdServer, etcdMissing } from './etcd-server.fixture.ts'
 import { openEtcdStore } from './etcd-store.ts'
@@ -243,6 +243,35 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const [one, two] = await Promise.all(watches.map(async (watch) => changesOf(await readUntil(watch, head)).map(told)))
     expect(one).toHaveLength(400)
     expect(two).toEqual(one)
+  })
+
+  test('harms nobody however early it is closed', async () => {
+    const store = await open()
+    const random = new SeededRandom('closed early')
+    const turns = new SystemClock()
+    const openAndClose = async (): Promise<void> => {
+      const other = await openTwin()
+      other.watch('', { after: await other.head() })
+      for (let wait = randomInt(random, 5); wait > 0; wait--) await nextTurn(turns)
+      await other.close()
+    }
+    await committed(store, put('a', 'one'))
+    const live = async (worker: number): Promise<void> => {
+      for (let round = 0; round < 150; round++) {
+        const head = await store.head()
+        const watch = store.watch('', { after: Math.max(1, head - randomInt(random, 5)) })
+        if (randomInt(random, 2) === 0) watch.requestProgress()
+        const reading = randomInt(random, 2) === 0 ? watch[Symbol.asyncIterator]().next() : undefined
+        for (let wait = randomInt(random, 6); wait > 0; wait--) await (randomInt(random, 2) === 0 ? Promise.resolve() : nextTurn(turns))
+        if (randomInt(random, 3) === 0) await committed(store, put(`${worker}/${round}`, 'x'))
+        if (randomInt(random, 10) === 0) await store.compact(await store.head())
+        watch.close()
+        await reading
+        if (randomInt(random, 20) === 0) await openAndClose()
+      }
+    }
+    await Promise.all([0, 1, 2, 3].map(live))
+    expect(await store.get('a')).toMatchObject({ ok: true, entry: { key: 'a' } })
   })
 })
 
