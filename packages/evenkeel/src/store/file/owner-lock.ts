@@ -86,6 +86,7 @@ async function release({ base, handle, server, own }: Claim): Promise<void> {
 /** Socket paths are limited to about 100 bytes; on Linux an open folder has a short one. */
 function shortPath(folder: string, descriptor: number): string {
   if (process.platform === 'linux') return `/proc/self/fd/${descriptor}`
+  if (process.platform === 'win32') throw new StoreError('Unusable', 'the file store does not run on Windows yet, because it cannot lock its folder there: use WSL, or a memory or etcd store')
   if (folder.length > 70) throw new StoreError('Unusable', `the path ${folder} is too long for a lock (70 characters at most on this system): choose a shorter one`)
   return folder
 }

@@ -96,7 +96,7 @@ class SnapshotWriter {
       signal?.throwIfAborted()
     }
     for (const lease of leases()) writeGrant(this.#frame, lease)
-    writeSummary(this.#frame, { entries: this.#entries, revision, compacted: versions.compacted, ceiling: ceiling() })
+    writeSummary(this.#frame, { entries: this.#entries, revision, ceiling: ceiling() })
     await this.#flush()
     await this.#file.sync()
   }

@@ -9,7 +9,7 @@
  *   ceiling  6 · revision (8): no revision above it has been given out
  *   follows  7 · length (8): the log before this one was whole up to here
  *   clean    8 · ceiling (8): the store was closed in good order
- *   summary  9 · entries (8) · revision (8) · compacted (8) · ceiling (8): the end of a snapshot
+ *   summary  9 · entries (8) · revision (8) · ceiling (8): the end of a snapshot
  *
  * Numbers are little-endian; those of 8 bytes are doubles, which hold every revision exactly.
  */
@@ -24,7 +24,6 @@ type NumberRecord = 'compact' | 'ceiling' | 'follows' | 'clean'
 export interface Summary {
   readonly entries: number
   readonly revision: number
-  readonly compacted: number
   readonly ceiling: number
 }
 
@@ -86,10 +85,10 @@ export function writeNumber(frame: FrameBuilder, type: NumberRecord, value: numb
   bytes.writeDoubleLE(value, offset + 1)
 }
 
-export function writeSummary(frame: FrameBuilder, { entries, revision, compacted, ceiling }: Summary): void {
-  const { bytes, offset } = frame.reserve(33)
+export function writeSummary(frame: FrameBuilder, { entries, revision, ceiling }: Summary): void {
+  const { bytes, offset } = frame.reserve(25)
   bytes[offset] = types.summary
-  for (const [index, value] of [entries, revision, compacted, ceiling].entries()) bytes.writeDoubleLE(value, offset + 1 + 8 * index)
+  for (const [index, value] of [entries, revision, ceiling].entries()) bytes.writeDoubleLE(value, offset + 1 + 8 * index)
 }
 
 /** The record at an offset and where the next begins; undefined when no record of ours can be there. */
@@ -169,6 +168,6 @@ function readNumber(bytes: Buffer, offset: number, type: NumberRecord): { record
 }
 
 function readSummary(bytes: Buffer, offset: number): { record: FileRecord, next: number } {
-  const [entries, revision, compacted, ceiling] = [1, 9, 17, 25].map((at) => bytes.readDoubleLE(offset + at)) as [number, number, number, number]
-  return { record: { type: 'summary', summary: { entries, revision, compacted, ceiling } }, next: offset + 33 }
+  const [entries, revision, ceiling] = [1, 9, 17].map((at) => bytes.readDoubleLE(offset + at)) as [number, number, number]
+  return { record: { type: 'summary', summary: { entries, revision, ceiling } }, next: offset + 25 }
 }
