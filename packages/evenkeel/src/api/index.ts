@@ -92,3 +92,9 @@ export { compareText, quote, utf8Length } from './text.ts'
 
 export { formatDuration, formatMicroTime, formatTime, parseDuration, parseTime, parseTimestamp } from './time.ts'
 export type { Timestamp } from './time.ts'
+
+export type { Definitions, ListType, Schema, SchemaNode } from './schema/schema.ts'
+export { cannotBeHandled, conform } from './schema/conform.ts'
+export type { Conformed } from './schema/conform.ts'
+export { strictDecodingError, strictSentences } from './schema/strict.ts'
+export { applyStrategicMergePatch } from './patch/strategic/strategic-merge-patch.ts'

@@ -1,0 +1,231 @@
+/**
+ * The edges of a watch: too old, too new, bookmarks, the streaming list, other forms, the end.
+ */
+import assert from 'node:assert/strict'
+import { brief, expectMatch, expectStatus, ok } from '../../expect.ts'
+import { sample } from '../../samples.ts'
+import type { Place, ServerCase } from '../../target.ts'
+
+const future = '900000000000000'
+const streaming = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true } as const
+const ended = { 'k8s.io/initial-events-end': 'true' }
+
+async function make(place: Place, name: string): Promise<string> {
+  return ok(await place.post('leases', sample('leases', name)), 201).metadata.resourceVersion
+}
+
+const time: readonly ServerCase[] = [
+  {
+    id: 'server/watch/too-old',
+    rule: 'A watch from a version that was forgotten answers 200 and one ERROR event with a 410 Expired, and ends.',
+    needs: ['compaction'],
+    async run(place) {
+      const resourceVersion = await make(place, 'a')
+      await make(place, 'b')
+      await place.target.compact?.()
+      const stream = await place.watch('leases', { resourceVersion })
+      const events = await stream.rest()
+      expectMatch(events, [{ type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410, message: /./ } }])
+    },
+  },
+  {
+    id: 'server/watch/ancient',
+    rule: 'So does a watch from version 1, the beginning of all things.',
+    needs: ['compaction'],
+    async run(place) {
+      await make(place, 'a')
+      await place.target.compact?.()
+      expectMatch(await (await place.watch('leases', { resourceVersion: 1 })).rest(), [{ type: 'ERROR', object: { reason: 'Expired', code: 410 } }])
+    },
+  },
+  {
+    id: 'server/watch/too-new',
+    rule: 'A watch from a version that was not reached yet waits: nothing is told, and it ends in good order.',
+    async run(place) {
+      const stream = await place.watch('leases', { resourceVersion: future, timeoutSeconds: 1 })
+      await make(place, 'a')
+      assert.deepEqual(await stream.rest(), [])
+    },
+  },
+  {
+    id: 'server/watch/unreadable-version',
+    rule: 'A watch from a version that is no number is refused before it begins.',
+    async run(place) {
+      const answer = await place.list('leases', { watch: true, resourceVersion: 'abc' })
+      assert.ok(answer.status >= 400, String(answer))
+      expectMatch(answer.json, { kind: 'Status', status: 'Failure' })
+    },
+  },
+  {
+    id: 'server/watch/timeout',
+    rule: 'timeoutSeconds ends a watch in good order, without an ERROR.',
+    async run(place) {
+      await make(place, 'a')
+      assert.deepEqual(brief(await (await place.watch('leases', { timeoutSeconds: 1 })).rest()), ['ADDED a'])
+    },
+  },
+  {
+    id: 'server/watch/bad-timeout',
+    rule: 'A timeoutSeconds that is no number is a bad request.',
+    async run(place) {
+      expectStatus(await place.list('leases', { watch: true, timeoutSeconds: 'soon' }), { code: 400, reason: 'BadRequest' })
+    },
+  },
+]
+
+const bookmarks: readonly ServerCase[] = [
+  {
+    id: 'server/watch/no-bookmarks',
+    rule: 'Who did not ask for bookmarks gets none, not even at the end.',
+    async run(place) {
+      const resourceVersion = await make(place, 'a')
+      assert.deepEqual(await (await place.watch('leases', { resourceVersion, timeoutSeconds: 2 })).rest(), [])
+    },
+  },
+  {
+    id: 'server/watch/bookmark-before-end',
+    rule: 'Who asked for bookmarks gets one before the time is over: only kind and resourceVersion.',
+    async run(place) {
+      const resourceVersion = await make(place, 'a')
+      const stream = await place.watch('leases', { resourceVersion, timeoutSeconds: 3, allowWatchBookmarks: true })
+      const events = await stream.rest()
+      const { type, object } = events.at(-1) ?? assert.fail('no event came')
+      assert.equal(type, 'BOOKMARK')
+      expectMatch(object, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { name: undefined, uid: undefined } })
+      assert.ok(BigInt(object.metadata.resourceVersion) >= BigInt(resourceVersion))
+    },
+  },
+]
+
+const streamingLists: readonly ServerCase[] = [
+  {
+    id: 'server/watch/initial-events',
+    rule: 'A streaming list tells what is there as ADDED, then a marked bookmark, then changes.',
+    async run(place) {
+      await make(place, 'a')
+      const newest = await make(place, 'b')
+      const stream = await place.watch('leases', streaming)
+      const events = await stream.take(3)
+      assert.deepEqual(brief(events.slice(0, 2)), ['ADDED a', 'ADDED b'])
+      expectMatch(events[2], { type: 'BOOKMARK', object: { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { annotations: ended } } })
+      assert.ok(BigInt(events[2]?.object.metadata.resourceVersion ?? '0') >= BigInt(newest))
+      await make(place, 'c')
+      assert.deepEqual(brief([await stream.next()]), ['ADDED c'])
+    },
+  },
+  {
+    id: 'server/watch/initial-events-empty',
+    rule: 'A streaming list of nothing begins with the marked bookmark.',
+    async run(place) {
+      expectMatch(await (await place.watch('leases', streaming)).next(), { type: 'BOOKMARK', object: { metadata: { annotations: ended } } })
+    },
+  },
+  {
+    id: 'server/watch/initial-events-version',
+    rule: 'A streaming list may say how new it must be: 0 or a version.',
+    async run(place) {
+      const resourceVersion = await make(place, 'a')
+      for (const version of ['0', resourceVersion]) {
+        const events = await (await place.watch('leases', { ...streaming, resourceVersion: version })).until(({ type }) => type === 'BOOKMARK')
+        assert.equal(events.at(-1)?.object.metadata.annotations['k8s.io/initial-events-end'], 'true')
+        if (version !== '0') assert.deepEqual(brief(events.slice(0, -1)), ['ADDED a'])
+      }
+    },
+  },
+  {
+    id: 'server/watch/initial-events-selector',
+    rule: 'A streaming list obeys selectors.',
+    async run(place) {
+      for (const name of ['a', 'b']) await make(place, name)
+      const events = await (await place.watch('leases', { ...streaming, fieldSelector: 'metadata.name=b' })).take(2)
+      expectMatch(events, [{ type: 'ADDED', object: { metadata: { name: 'b' } } }, { type: 'BOOKMARK' }])
+    },
+  },
+  {
+    id: 'server/watch/initial-events-not-wanted',
+    rule: 'With sendInitialEvents=false only changes are told.',
+    async run(place) {
+      const resourceVersion = await make(place, 'a')
+      const stream = await place.watch('leases', { sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan', resourceVersion })
+      await make(place, 'b')
+      assert.deepEqual(brief([await stream.next()]), ['ADDED b'])
+    },
+  },
+  {
+    id: 'server/watch/initial-events-rules',
+    rule: 'sendInitialEvents needs resourceVersionMatch=NotOlderThan, and the match needs it.',
+    async run(place) {
+      const refused = { code: 422, reason: 'Invalid', details: { group: 'meta.k8s.io', kind: 'ListOptions' } }
+      expectStatus(await place.list('leases', { watch: true, sendInitialEvents: true }), { ...refused, message: /resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/ })
+      expectStatus(await place.list('leases', { watch: true, sendInitialEvents: true, resourceVersion: 1, resourceVersionMatch: 'Exact' }), { ...refused, message: /Unsupported value: "Exact": supported values: "NotOlderThan"/ })
+      expectStatus(await place.list('leases', { watch: true, resourceVersion: 1, resourceVersionMatch: 'NotOlderThan' }), { ...refused, message: /resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided/ })
+    },
+  },
+  {
+    id: 'server/watch/initial-events-too-new',
+    rule: 'A streaming list of a version that was not reached yet tells a Timeout with the cause ResourceVersionTooLarge.',
+    async run(place) {
+      const query = { ...streaming, resourceVersion: future, timeoutSeconds: 10 }
+      const answer = await place.list('leases', { watch: true, ...query })
+      const told = answer.text.startsWith('{"type"') ? (answer.json as unknown as { object: unknown }).object : answer.json
+      expectMatch(told, { kind: 'Status', code: 504, reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } })
+    },
+  },
+]
+
+const forms: readonly ServerCase[] = [
+  {
+    id: 'server/watch/table',
+    rule: 'A watch as Table tells one row an event; only the first has the columns.',
+    async run(place) {
+      const stream = await place.watch('leases', {}, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' })
+      for (const name of ['a', 'b']) await make(place, name)
+      ok(await place.delete('leases', 'a'))
+      const events = await stream.take(3)
+      expectMatch(events, [
+        { type: 'ADDED', object: { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: /\d/ }, columnDefinitions: (columns: unknown[]) => columns.length > 0, rows: [{ cells: ['a', () => true, () => true], object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }] } },
+        { type: 'ADDED', object: { kind: 'Table', columnDefinitions: (columns: unknown) => columns === null || columns === undefined, rows: [{ cells: ['b', () => true, () => true] }] } },
+        { type: 'DELETED', object: { kind: 'Table', rows: [{ cells: ['a', () => true, () => true] }] } },
+      ])
+    },
+  },
+  {
+    id: 'server/watch/table-bookmark',
+    rule: 'A bookmark of a watch as Table is a Table with one row whose object carries the version and the mark.',
+    async run(place) {
+      const stream = await place.watch('leases', streaming, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' })
+      expectMatch(await stream.next(), { type: 'BOOKMARK', object: { kind: 'Table', metadata: { resourceVersion: /\d/ }, rows: [{ object: { metadata: { resourceVersion: /\d/, annotations: ended } } }] } })
+    },
+  },
+  {
+    id: 'server/watch/metadata-only',
+    rule: 'A watch as PartialObjectMetadata tells metadata only, bookmarks too.',
+    async run(place) {
+      await make(place, 'a')
+      const stream = await place.watch('leases', streaming, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })
+      expectMatch(await stream.take(2), [
+        { type: 'ADDED', object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a', uid: /./ }, spec: undefined } },
+        { type: 'BOOKMARK', object: { kind: 'PartialObjectMetadata', metadata: { annotations: ended } } },
+      ])
+    },
+  },
+  {
+    id: 'server/watch/yaml',
+    rule: 'A watch cannot be YAML.',
+    async run(place) {
+      const answer = await place.list('leases', { watch: true, timeoutSeconds: 1 }, { accept: 'application/yaml' })
+      assert.equal(answer.status, 406)
+    },
+  },
+  {
+    id: 'server/watch/json-stream-parameter',
+    rule: 'A watch may be asked for with `stream=watch`.',
+    async run(place) {
+      await make(place, 'a')
+      const stream = await place.watch('leases', {}, { accept: 'application/json;stream=watch' })
+      assert.deepEqual(brief([await stream.next()]), ['ADDED a'])
+    },
+  },
+]
+
+export const watchEdgeCases: readonly ServerCase[] = [...time, ...bookmarks, ...streamingLists, ...forms]

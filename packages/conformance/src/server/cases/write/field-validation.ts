@@ -1,0 +1,182 @@
+/**
+ * Fields that nobody knows, fields that come twice, and values of the wrong type.
+ */
+import assert from 'node:assert/strict'
+import { expectMatch, expectStatus, ok, warningsOf } from '../../expect.ts'
+import { configMap, sample } from '../../samples.ts'
+import { patchTypes } from '../../target.ts'
+import type { ServerCase } from '../../target.ts'
+
+const unknown = sample('deployments', 'a', { extra: 1, spec: { replicas: 1, wrong: true } })
+const twice = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"1","k":"2"}}'
+
+const onCreate: readonly ServerCase[] = [
+  {
+    id: 'server/validation/unknown-field-warns',
+    rule: 'Without fieldValidation, every unknown field is dropped with a warning.',
+    async run(place) {
+      const answer = await place.post('deployments', unknown)
+      expectMatch(ok(answer, 201), { extra: undefined, spec: { wrong: undefined, replicas: 1 } })
+      assert.deepEqual(warningsOf(answer), ['unknown field "spec.wrong"', 'unknown field "extra"'])
+    },
+  },
+  {
+    id: 'server/validation/unknown-field-ignored',
+    rule: 'With fieldValidation=Ignore unknown fields are dropped without a word.',
+    async run(place) {
+      const answer = await place.post('deployments', unknown, { query: { fieldValidation: 'Ignore' } })
+      expectMatch(ok(answer, 201), { extra: undefined })
+      assert.equal(answer.headers['warning'], undefined)
+    },
+  },
+  {
+    id: 'server/validation/unknown-field-strict',
+    rule: 'With fieldValidation=Strict the request is refused, naming every unknown field in the order of the document.',
+    async run(place) {
+      expectStatus(await place.post('deployments', unknown, { query: { fieldValidation: 'Strict' } }), {
+        code: 400, reason: 'BadRequest', message: 'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.wrong", unknown field "extra"',
+      })
+      expectStatus(await place.get('deployments', 'a'), { code: 404 })
+    },
+  },
+  {
+    id: 'server/validation/duplicate-field-warns',
+    rule: 'Of a field that comes twice the last one counts, with a warning.',
+    async run(place) {
+      const answer = await place.post('configmaps', twice)
+      expectMatch(ok(answer, 201).data, { k: '2' })
+      assert.deepEqual(warningsOf(answer), ['duplicate field "data.k"'])
+    },
+  },
+  {
+    id: 'server/validation/duplicate-field-strict',
+    rule: 'With fieldValidation=Strict a field that comes twice is refused.',
+    async run(place) {
+      expectStatus(await place.post('configmaps', twice, { query: { fieldValidation: 'Strict' } }), {
+        code: 400, reason: 'BadRequest', message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.k"',
+      })
+    },
+  },
+  {
+    id: 'server/validation/duplicate-key-in-yaml',
+    rule: 'A key that comes twice in YAML is refused under Strict and a warning otherwise.',
+    async run(place) {
+      const body = 'metadata:\n  name: a\ndata:\n  k: "1"\n  k: "2"\n'
+      expectStatus(await place.post('configmaps', body, { type: 'application/yaml', query: { fieldValidation: 'Strict' } }), {
+        code: 400, reason: 'BadRequest', message: /strict decoding error: yaml: unmarshal errors:\n {2}line 5: key "k" already set in map/,
+      })
+      const answer = await place.post('configmaps', body, { type: 'application/yaml' })
+      expectMatch(ok(answer, 201).data, { k: '2' })
+      assert.equal(warningsOf(answer).length, 1)
+    },
+  },
+  {
+    id: 'server/validation/case-matters',
+    rule: 'A field in the wrong case is an unknown field.',
+    async run(place) {
+      const answer = await place.post('configmaps', configMap('a', { Data: { k: 'v' } }))
+      expectMatch(ok(answer, 201), { data: undefined })
+      assert.deepEqual(warningsOf(answer), ['unknown field "Data"'])
+    },
+  },
+  {
+    id: 'server/validation/bad-mode',
+    rule: 'A fieldValidation that does not exist is refused.',
+    async run(place) {
+      expectStatus(await place.post('configmaps', configMap('a'), { query: { fieldValidation: 'Maybe' } }), {
+        code: 422, reason: 'Invalid', message: 'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"',
+        details: { group: 'meta.k8s.io', kind: 'CreateOptions', causes: [{ reason: 'FieldValueNotSupported', field: 'fieldValidation' }] },
+      })
+    },
+  },
+]
+
+const onChange: readonly ServerCase[] = [
+  {
+    id: 'server/validation/update',
+    rule: 'A replace is checked like a create.',
+    async run(place) {
+      const made = ok(await place.post('configmaps', configMap('a')))
+      expectStatus(await place.put('configmaps', 'a', { body: { ...made, extra: 1 }, query: { fieldValidation: 'Strict' } }), { code: 400, message: /strict decoding error: unknown field "extra"$/ })
+      const answer = await place.put('configmaps', 'a', { body: { ...made, extra: 1 } })
+      ok(answer, 200)
+      assert.deepEqual(warningsOf(answer), ['unknown field "extra"'])
+    },
+  },
+  {
+    id: 'server/validation/update-bad-mode',
+    rule: 'A bad fieldValidation on a replace or a patch is about UpdateOptions or PatchOptions.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      expectStatus(await place.put('configmaps', 'a', { body: configMap('a'), query: { fieldValidation: 'x' } }), { code: 422, details: { kind: 'UpdateOptions', group: 'meta.k8s.io' } })
+      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldValidation: 'x' } }), { code: 422, details: { kind: 'PatchOptions', group: 'meta.k8s.io' } })
+    },
+  },
+  {
+    id: 'server/validation/merge-patch',
+    rule: 'A merge patch that brings in an unknown field is checked too.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      const strict = await place.patch('configmaps', 'a', { body: { extra: 1 }, query: { fieldValidation: 'Strict' } })
+      expectStatus(strict, { code: 422, reason: 'Invalid', message: /strict decoding error: unknown field "extra"/ })
+      const answer = await place.patch('configmaps', 'a', { body: { extra: 1 } })
+      ok(answer, 200)
+      assert.deepEqual(warningsOf(answer), ['unknown field "extra"'])
+    },
+  },
+  {
+    id: 'server/validation/json-patch',
+    rule: 'A JSON patch that brings in an unknown field is checked too.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      const body = [{ op: 'add', path: '/extra', value: 1 }]
+      expectStatus(await place.patch('configmaps', 'a', { body, type: patchTypes.json, query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /strict decoding error: unknown field "extra"/ })
+      assert.deepEqual(warningsOf(await place.patch('configmaps', 'a', { body, type: patchTypes.json })), ['unknown field "extra"'])
+    },
+  },
+  {
+    id: 'server/validation/strategic-patch',
+    rule: 'A strategic merge patch that brings in an unknown field is checked too.',
+    async run(place) {
+      ok(await place.post('deployments', sample('deployments', 'a')))
+      const body = { spec: { wrong: 1 } }
+      expectStatus(await place.patch('deployments', 'a', { body, type: patchTypes.strategic, query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /unknown field "spec\.wrong"/ })
+      assert.deepEqual(warningsOf(await place.patch('deployments', 'a', { body, type: patchTypes.strategic })), ['unknown field "spec.wrong"'])
+    },
+  },
+  {
+    id: 'server/validation/patch-duplicates',
+    rule: 'A field that comes twice in a patch is refused under Strict.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      const body = '{"data":{"k":"1","k":"2"}}'
+      expectStatus(await place.patch('configmaps', 'a', { body, query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /strict decoding error: duplicate field "data\.k"/ })
+      const answer = await place.patch('configmaps', 'a', { body })
+      expectMatch(ok(answer).data, { k: '2' })
+      assert.deepEqual(warningsOf(answer), ['duplicate field "data.k"'])
+    },
+  },
+]
+
+/** A body with a wrong type, and what the message says. */
+const wrongTypes: readonly (readonly [string, string, unknown, RegExp])[] = [
+  ['number-for-text', 'A number where text belongs', { data: { k: 1 } }, /json: cannot unmarshal number into Go struct field ConfigMap\.data of type string/],
+  ['text-for-object', 'Text where an object belongs', { data: 'x' }, /json: cannot unmarshal string into Go struct field ConfigMap\.data of type map\[string\]string/],
+  ['number-for-name', 'A number as the name', { metadata: { name: 1 } }, /json: cannot unmarshal number into Go struct field ObjectMeta\.metadata\.name of type string/],
+  ['list-for-labels', 'A list of labels', { metadata: { labels: [] } }, /json: cannot unmarshal array into Go struct field ObjectMeta\.metadata\.labels of type map\[string\]string/],
+  ['bad-time', 'A time that is none', { metadata: { creationTimestamp: 'yesterday' } }, /parsing time "yesterday" as "2006-01-02T15:04:05Z07:00"/],
+  ['bad-bytes', 'Bytes that are not base64', { binaryData: { k: '!' } }, /illegal base64 data at input byte 0/],
+]
+
+const types = wrongTypes.map(([id, what, rest, message]): ServerCase => ({
+  id: `server/validation/${id}`,
+  rule: `${what} is a bad request, whatever fieldValidation says.`,
+  async run(place) {
+    for (const query of [{}, { fieldValidation: 'Ignore' }]) {
+      const { message: told } = expectStatus(await place.post('configmaps', configMap('a', rest as Record<string, unknown>), { query }), { code: 400, reason: 'BadRequest', message: /^ConfigMap in version "v1" cannot be handled as a ConfigMap: / })
+      assert.match(String(told), message)
+    }
+  },
+}))
+
+export const fieldValidationCases: readonly ServerCase[] = [...onCreate, ...onChange, ...types]

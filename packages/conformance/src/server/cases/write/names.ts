@@ -1,0 +1,128 @@
+/**
+ * Names: generated ones, and what each kind allows.
+ */
+import assert from 'node:assert/strict'
+import { expectMatch, expectStatus, ok } from '../../expect.ts'
+import { configMap, groupOf, kindOf, sample } from '../../samples.ts'
+import type { ResourceName } from '../../samples.ts'
+import type { ServerCase } from '../../target.ts'
+
+const subdomain = 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\', and must start and end with an alphanumeric character (e.g. \'example.com\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\')'
+const label = 'a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', and must start and end with an alphanumeric character (e.g. \'my-name\',  or \'123-abc\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?\')'
+
+const generated: readonly ServerCase[] = [
+  {
+    id: 'server/names/generated',
+    rule: 'A generated name is the prefix and five characters that cannot spell a word.',
+    async run(place) {
+      const made = ok(await place.post('configmaps', { metadata: { generateName: 'box-' } }), 201)
+      expectMatch(made.metadata, { name: /^box-[bcdfghjklmnpqrstvwxz2456789]{5}$/, generateName: 'box-' })
+      const other = ok(await place.post('configmaps', { metadata: { generateName: 'box-' } }), 201)
+      assert.notEqual(other.metadata.name, made.metadata.name)
+    },
+  },
+  {
+    id: 'server/names/generated-from-long-prefix',
+    rule: 'A prefix of more than 58 characters is cut, so that the name has at most 63.',
+    async run(place) {
+      const prefix = 'x'.repeat(70)
+      const made = ok(await place.post('configmaps', { metadata: { generateName: prefix } }), 201)
+      expectMatch(made.metadata, { name: new RegExp(`^x{58}[a-z0-9]{5}$`), generateName: prefix })
+    },
+  },
+  {
+    id: 'server/names/name-wins',
+    rule: 'With both a name and a prefix, the name counts.',
+    async run(place) {
+      expectMatch(ok(await place.post('configmaps', { metadata: { name: 'a', generateName: 'b-' } }), 201).metadata, { name: 'a', generateName: 'b-' })
+    },
+  },
+  {
+    id: 'server/names/bad-prefix',
+    rule: 'A prefix that no name can begin with is refused, for the prefix and for the name.',
+    async run(place) {
+      expectStatus(await place.post('configmaps', { metadata: { generateName: 'A_' } }), {
+        code: 422, reason: 'Invalid',
+        details: { causes: [{ field: 'metadata.generateName', reason: 'FieldValueInvalid' }, { field: 'metadata.name', reason: 'FieldValueInvalid' }] },
+      })
+    },
+  },
+  {
+    id: 'server/names/none',
+    rule: 'An object needs a name or a prefix for one.',
+    async run(place) {
+      expectStatus(await place.post('configmaps', { metadata: {} }), {
+        code: 422, reason: 'Invalid', message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+        details: { kind: 'ConfigMap', name: undefined, causes: [{ reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field: 'metadata.name' }] },
+      })
+    },
+  },
+]
+
+/** A resource, a name, and what is wrong with it; undefined when it is fine. */
+const allowed: readonly (readonly [string, ResourceName, string, string?])[] = [
+  ['subdomain', 'configmaps', 'a.b-c.0'],
+  ['upper-case', 'configmaps', 'A', subdomain],
+  ['underscore', 'configmaps', 'a_b', subdomain],
+  ['leading-dot', 'configmaps', '.a', subdomain],
+  ['longest', 'configmaps', 'a'.repeat(253)],
+  ['too-long', 'configmaps', 'a'.repeat(254), 'must be no more than 253 characters'],
+  ['namespace-label', 'namespaces', 'A', label],
+  ['namespace-dots', 'namespaces', 'a.b', 'must not contain dots'],
+  ['service-digit', 'services', '1a'],
+  ['service-dots', 'services', 'a.b', 'must not contain dots'],
+  ['role-anything', 'roles', 'system:A_b'],
+  ['role-dot', 'roles', '..', 'may not be \'..\''],
+  ['role-slash', 'roles', 'a/b', 'may not contain \'/\''],
+]
+
+const perKind = allowed.map(([id, resource, name, wrong]): ServerCase => ({
+  id: `server/names/${id}`,
+  rule: wrong === undefined ? `A ${kindOf(resource)} may be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`.` : `A ${kindOf(resource)} may not be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`; the cause says what is allowed.`,
+  async run(place) {
+    const answer = await place.post(resource, sample(resource, name))
+    if (wrong === undefined) {
+      ok(answer, 201)
+      return
+    }
+    const message = `Invalid value: "${name}": ${wrong}`
+    const group = groupOf(resource)
+    expectStatus(answer, {
+      code: 422, reason: 'Invalid', message: `${kindOf(resource)}${group && `.${group}`} "${name}" is invalid: metadata.name: ${message}`,
+      details: { name, kind: kindOf(resource), causes: [{ reason: 'FieldValueInvalid', message, field: 'metadata.name' }] },
+    })
+  },
+}))
+
+const markings: readonly ServerCase[] = [
+  {
+    id: 'server/names/label-key-and-value',
+    rule: 'Keys and values of labels have a form; each one that has not is a cause.',
+    async run(place) {
+      expectStatus(await place.post('configmaps', configMap('a', { metadata: { labels: { 'a b': 'x', ok: 'not ok', [`${'p'.repeat(254)}/k`]: 'x', long: 'v'.repeat(64) } } })), {
+        code: 422, reason: 'Invalid', details: { causes: (causes: { field: string }[]) => causes.length === 4 && causes.every(({ field }) => field === 'metadata.labels') },
+      })
+    },
+  },
+  {
+    id: 'server/names/annotation-key',
+    rule: 'The key of an annotation has the form of a label key; case does not matter in it, and any value will do.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a', { metadata: { annotations: { 'Example.COM/key': 'any value\n✓' } } })), 201)
+      expectStatus(await place.post('configmaps', configMap('b', { metadata: { annotations: { 'a b': '' } } })), { code: 422, reason: 'Invalid', details: { causes: [{ field: 'metadata.annotations' }] } })
+    },
+  },
+  {
+    id: 'server/names/annotations-size',
+    rule: 'All annotations together, keys and values, have at most 256 KiB.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a', { metadata: { annotations: { a: 'x'.repeat(262_143) } } })), 201)
+      expectStatus(await place.post('configmaps', configMap('b', { metadata: { annotations: { a: 'x'.repeat(262_144) } } })), {
+        code: 422, reason: 'Invalid', message: 'ConfigMap "b" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes',
+        details: { causes: [{ reason: 'FieldValueTooLong', message: 'Too long: may not be more than 262144 bytes', field: 'metadata.annotations' }] },
+      })
+    },
+  },
+]
+
+export const nameCases: readonly ServerCase[] = [...generated, ...perKind, ...markings]

@@ -1,0 +1,128 @@
+/**
+ * The judge's HTTP client: says exactly what a case wants said, and repairs nothing.
+ *
+ * Invariant: no call waits for ever. An answer, an event or the end of a stream that does not come within `patienceMs`
+ * is a failure; nothing else here depends on time.
+ */
+import { deadline, SystemClock } from 'evenkeel/unstable/base'
+import { Answer } from './answer.ts'
+import { WatchStream } from './watch-stream.ts'
+
+export interface SendRequest {
+  /** In upper case. */
+  readonly method: string
+  /** Path and query as they go over the wire. */
+  readonly target: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  readonly signal: AbortSignal
+}
+
+export interface SendResponse {
+  readonly status: number
+  /** Names in lower case; a repeated header is joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** How a request reaches a server: a socket, or a function call in the same process. */
+export type Send = (request: SendRequest) => Promise<SendResponse>
+
+export type QueryValue = string | number | boolean
+
+export interface AskOptions {
+  readonly query?: Readonly<Record<string, QueryValue>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object goes as JSON; text and bytes go as they are. */
+  readonly body?: unknown
+  /**
+   * The content type of the body; an empty one sends none.
+   *
+   * @default 'application/json'
+   */
+  readonly type?: string
+  /** What to accept. */
+  readonly accept?: string
+}
+
+export interface ClientOptions {
+  /** Sent with every request, for instance the credentials. */
+  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * How long to wait for anything before giving up.
+   *
+   * @default 30_000
+   */
+  readonly patienceMs?: number
+}
+
+const clock = new SystemClock()
+
+export class Client {
+  readonly #send: Send
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #patienceMs: number
+  readonly #streams: WatchStream[] = []
+
+  constructor(send: Send, { headers = {}, patienceMs = 30_000 }: ClientOptions = {}) {
+    this.#send = send
+    this.#headers = headers
+    this.#patienceMs = patienceMs
+  }
+
+  /** One request, one complete answer. */
+  async request(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
+    const { signal, done } = deadline(clock, this.#patienceMs)
+    try {
+      const request = this.#requestOf(method, path, options)
+      const { status, headers, body } = await this.#send({ ...request, signal })
+      const chunks: Uint8Array[] = []
+      for await (const chunk of body) chunks.push(chunk)
+      return new Answer(`${method} ${request.target}`, { status, headers, bytes: Buffer.concat(chunks) })
+    } finally {
+      done()
+    }
+  }
+
+  /** Opens a watch, which must be granted. `close` ends those that are still open. */
+  async watch(path: string, { query = {}, ...options }: AskOptions = {}): Promise<WatchStream> {
+    const over = new AbortController()
+    const request = this.#requestOf('GET', path, { ...options, query: { watch: true, ...query } })
+    const { signal, done } = deadline(clock, this.#patienceMs, { signal: over.signal })
+    const response = await this.#send({ ...request, signal }).finally(done)
+    const stream = new WatchStream(response, { asked: `WATCH ${request.target}`, patienceMs: this.#patienceMs, over })
+    this.#streams.push(stream)
+    if (response.status !== 200) throw new Error(`${request.target} → ${response.status}: ${(await stream.lines()).join('\n')}`)
+    return stream
+  }
+
+  close(): void {
+    for (const stream of this.#streams.splice(0)) stream.close()
+  }
+
+  #requestOf(method: string, path: string, { query = {}, headers = {}, body, type = 'application/json', accept }: AskOptions): Omit<SendRequest, 'signal'> {
+    const bytes = bytesOf(body)
+    return {
+      method,
+      target: withQuery(path, query),
+      headers: {
+        ...this.#headers,
+        ...accept === undefined ? {} : { accept },
+        ...bytes && type !== '' ? { 'content-type': type } : {},
+        ...headers,
+      },
+      ...bytes && { body: bytes },
+    }
+  }
+}
+
+function bytesOf(body: unknown): Uint8Array | undefined {
+  if (body === undefined || body instanceof Uint8Array) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+function withQuery(path: string, query: Readonly<Record<string, QueryValue>>): string {
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()
+  return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`
+}

@@ -1,0 +1,79 @@
+/**
+ * What the cases say about answers: partly equal, a certain Status, a Warning.
+ */
+import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
+import type { Answer, Loose, LooseEvent } from './answer.ts'
+
+/**
+ * Fails unless everything that is expected is there. Objects may have more fields, arrays have exactly the elements;
+ * `undefined` means absent, a RegExp is matched, a function decides.
+ */
+export function expectMatch(actual: unknown, expected: unknown, where = ''): void {
+  const fault = faultOf(actual, expected, '')
+  if (fault !== undefined) assert.fail(`${where}${fault}`)
+}
+
+function faultOf(actual: unknown, expected: unknown, path: string): string | undefined {
+  if (expected instanceof RegExp) return typeof actual === 'string' && expected.test(actual) ? undefined : `${path}: ${show(actual)} does not match ${expected}`
+  if (typeof expected === 'function') return (expected as (value: unknown) => boolean)(actual) ? undefined : `${path}: ${show(actual)} does not fit`
+  if (typeof expected !== 'object' || expected === null) return isDeepStrictEqual(actual, expected) ? undefined : `${path}: expected ${show(expected)}, got ${show(actual)}`
+  if (typeof actual !== 'object' || actual === null) return `${path}: expected ${show(expected)}, got ${show(actual)}`
+  if (Array.isArray(expected) && (!Array.isArray(actual) || actual.length !== expected.length)) return `${path}: expected ${show(expected)}, got ${show(actual)}`
+  for (const [key, value] of Object.entries(expected)) {
+    const fault = faultOf(Object.getOwnPropertyDescriptor(actual, key)?.value, value, path === '' ? key : `${path}.${key}`)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value)?.slice(0, 600)
+}
+
+/** The body of an answer that must be a success: any, or the given code. */
+export function ok(answer: Answer, code?: number): Loose {
+  const good = code === undefined ? answer.status >= 200 && answer.status < 300 : answer.status === code
+  if (!good) assert.fail(`expected ${code ?? 'success'}: ${answer}`)
+  return answer.json
+}
+
+export interface ExpectedStatus {
+  readonly code: number
+  /** Absent means that no reason is claimed. */
+  readonly reason?: string
+  readonly message?: string | RegExp
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** Fails unless the answer is exactly this failure, with the frame that every Status has. */
+export function expectStatus(answer: Answer, { code, reason, message, details }: ExpectedStatus): Loose {
+  assert.equal(answer.status, code, String(answer))
+  assert.match(answer.header('content-type'), /^application\/json/, String(answer))
+  expectMatch(answer.json, {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code,
+    ...reason === undefined ? {} : { reason },
+    ...message === undefined ? {} : { message },
+    ...details === undefined ? {} : { details },
+  }, `${answer}\n`)
+  return answer.json
+}
+
+/** The texts of the `Warning: 299 - "…"` headers. */
+export function warningsOf(answer: Answer): string[] {
+  return [...answer.header('warning').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
+}
+
+export function namesOf(list: Loose): string[] {
+  return list.items.map(({ metadata }) => metadata.name)
+}
+
+/** An event as `TYPE name`, which is what most claims about a stream are about. */
+export function brief(events: readonly LooseEvent[]): string[] {
+  return events.map(({ type, object }) => `${type} ${object.metadata.name}`)
+}
+
+/** resourceVersions are decimal numbers that only grow. */
+export function isNewer(one: Loose, other: Loose): boolean {
+  return BigInt(one.metadata.resourceVersion) > BigInt(other.metadata.resourceVersion)
+}

@@ -1,0 +1,64 @@
+/**
+ * The page that says how compatible a server is: counts for each area, every case that was skipped or failed, every rule.
+ */
+import type { CaseResult } from './runner.ts'
+
+/** What one server made of the suite. */
+export interface ServerReport {
+  readonly server: string
+  readonly results: readonly CaseResult[]
+}
+
+const header = `<!-- Generated from the results of the API server conformance suite. Do not edit. -->
+
+# Compatibility
+
+Every rule below is a case that first passed against a real kube-apiserver. A case that a server cannot be asked is skipped,
+with the reason.
+`
+
+/** Markdown for docs/compatibility.md. */
+export function renderReport(reports: readonly ServerReport[]): string {
+  return [header, ...reports.map(renderServer), renderRules(reports[0]?.results ?? [])].join('\n')
+}
+
+function renderServer({ server, results }: ServerReport): string {
+  const rows = [...byArea(results)].map(([area, some]) => `| ${area} | ${countOf(some, 'passed')} | ${countOf(some, 'failed')} | ${countOf(some, 'skipped')} |`)
+  const totals = `| **all** | ${countOf(results, 'passed')} | ${countOf(results, 'failed')} | ${countOf(results, 'skipped')} |`
+  const table = ['| Area | Passed | Failed | Skipped |', '|---|--:|--:|--:|', ...rows, totals].join('\n')
+  return [`## ${server}\n`, table, ...renderExceptions(results, 'failed'), ...renderExceptions(results, 'skipped'), ''].join('\n')
+}
+
+function renderExceptions(results: readonly CaseResult[], outcome: 'failed' | 'skipped'): string[] {
+  const some = results.filter((result) => result.outcome === outcome)
+  if (some.length === 0) return []
+  const title = outcome === 'failed' ? 'Failed' : 'Skipped'
+  return [`\n### ${title}\n`, ...some.map(({ id, rule, reason = '' }) => `- \`${id}\`: ${rule} *${escaped(firstLine(reason))}*`)]
+}
+
+function renderRules(results: readonly CaseResult[]): string {
+  const areas = [...byArea(results)].map(([area, some]) => `### ${area}\n\n${some.map(({ id, rule }) => `- ${rule} (\`${id}\`)`).join('\n')}\n`)
+  return ['## The rules\n', ...areas].join('\n')
+}
+
+/** `server/create/…` belongs to the area `create`. */
+function byArea(results: readonly CaseResult[]): Map<string, CaseResult[]> {
+  const areas = new Map<string, CaseResult[]>()
+  for (const result of results) {
+    const area = result.id.split('/')[1] ?? ''
+    areas.set(area, [...areas.get(area) ?? [], result])
+  }
+  return areas
+}
+
+function countOf(results: readonly CaseResult[], wanted: CaseResult['outcome']): number {
+  return results.filter(({ outcome }) => outcome === wanted).length
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0]?.slice(0, 200) ?? ''
+}
+
+function escaped(text: string): string {
+  return text.replace(/[*_|<>`]/g, (character) => `\\${character}`)
+}

@@ -1,0 +1,57 @@
+/**
+ * Runs cases against a server, several side by side, and says what became of each.
+ */
+import { SystemClock } from 'evenkeel/unstable/base'
+import { reasonToSkip, runCase } from './target.ts'
+import type { ServerCase, ServerTarget } from './target.ts'
+
+export interface CaseResult {
+  readonly id: string
+  readonly rule: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+  /** Why it failed or was skipped. */
+  readonly reason?: string
+  readonly tookMs: number
+}
+
+export interface RunOptions {
+  /**
+   * How many cases at once.
+   *
+   * @default 8
+   */
+  readonly concurrency?: number
+  /** Told about each result as it comes. */
+  readonly onResult?: (result: CaseResult) => void
+}
+
+const clock = new SystemClock()
+
+/** All results, in the order of the cases. */
+export async function runCases(cases: readonly ServerCase[], target: ServerTarget, { concurrency = 8, onResult = () => undefined }: RunOptions = {}): Promise<CaseResult[]> {
+  const results: CaseResult[] = []
+  const waiting = cases.entries()
+  const work = async (): Promise<void> => {
+    for (const [index, one] of waiting) {
+      const result = await resultOf(one, target)
+      results[index] = result
+      onResult(result)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return results
+}
+
+async function resultOf(one: ServerCase, target: ServerTarget): Promise<CaseResult> {
+  const { id, rule } = one
+  const skipped = reasonToSkip(one, target)
+  if (skipped !== undefined) return { id, rule, outcome: 'skipped', reason: skipped, tookMs: 0 }
+  const started = clock.monotonic()
+  try {
+    await runCase(one, target)
+    return { id, rule, outcome: 'passed', tookMs: Math.round(clock.monotonic() - started) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { id, rule, outcome: 'failed', reason, tookMs: Math.round(clock.monotonic() - started) }
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * What a server must offer to be judged: a way to send it requests, and what is known about it.
+ *
+ *   server ──place──▶ a namespace of its own, for one case ──end──▶ whatever the case made is deleted
+ *
+ * Invariant: cases share nothing but the server, so they may run side by side and in any order.
+ */
+import { randomUuid, SystemRandom } from 'evenkeel/unstable/base'
+import type { Case } from '../case.ts'
+import type { Answer } from './answer.ts'
+import { Client } from './client.ts'
+import type { AskOptions, Send } from './client.ts'
+import { collectionPath } from './samples.ts'
+import type { ResourceName } from './samples.ts'
+import type { WatchStream } from './watch-stream.ts'
+
+/**
+ * - `authentication`: who shows no valid credentials is refused.
+ * - `no-anonymous`: also who shows none at all.
+ * - `compaction`: history can be forgotten on demand.
+ * - `still`: no controller acts on what the cases create.
+ */
+export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still'
+
+export type ServerCase = Case<Place, ServerNeed>
+
+/** A server under judgement. */
+export interface ServerTarget {
+  readonly name: string
+  /** What it cannot do, with the reason. */
+  readonly lacks: Readonly<Partial<Record<ServerNeed, string>>>
+  readonly send: Send
+  /** Headers that let a request do everything. */
+  readonly credentials: Readonly<Record<string, string>>
+  /** Forgets all history up to now; there unless `lacks.compaction` says why not. */
+  compact?(): Promise<void>
+}
+
+/** Where one case runs: a fresh namespace, and short words for requests about it. */
+export class Place {
+  readonly target: ServerTarget
+  readonly namespace: string
+  readonly client: Client
+  /** The same server, without credentials. */
+  readonly stranger: Client
+  readonly #made: string[] = []
+
+  constructor(target: ServerTarget, namespace: string) {
+    this.target = target
+    this.namespace = namespace
+    this.client = new Client(target.send, { headers: target.credentials })
+    this.stranger = new Client(target.send)
+  }
+
+  /** A name that nobody else uses, for what lives outside the namespace. */
+  unique(suffix: string): string {
+    return `${this.namespace}-${suffix}`
+  }
+
+  /** The path of a collection, an object (`name`) or a part of one (`name/status`). */
+  path(resource: ResourceName, name?: string): string {
+    const collection = collectionPath(resource, this.namespace)
+    return name === undefined ? collection : `${collection}/${name}`
+  }
+
+  get(resource: ResourceName, name?: string, options?: AskOptions): Promise<Answer> {
+    return this.client.request('GET', this.path(resource, name), options)
+  }
+
+  list(resource: ResourceName, query: NonNullable<AskOptions['query']> = {}, options?: AskOptions): Promise<Answer> {
+    return this.client.request('GET', this.path(resource), { ...options, query })
+  }
+
+  async post(resource: ResourceName, body: unknown, options?: AskOptions): Promise<Answer> {
+    const answer = await this.client.request('POST', this.path(resource), { ...options, body })
+    this.#remember(answer, resource)
+    return answer
+  }
+
+  async put(resource: ResourceName, name: string, { body, ...options }: AskOptions): Promise<Answer> {
+    const answer = await this.client.request('PUT', this.path(resource, name), { ...options, body })
+    this.#remember(answer, resource)
+    return answer
+  }
+
+  /** A merge patch unless `type` says otherwise. */
+  patch(resource: ResourceName, name: string, { type = patchTypes.merge, ...options }: AskOptions): Promise<Answer> {
+    return this.client.request('PATCH', this.path(resource, name), { ...options, type })
+  }
+
+  delete(resource: ResourceName, name?: string, options?: AskOptions): Promise<Answer> {
+    return this.client.request('DELETE', this.path(resource, name), options)
+  }
+
+  watch(resource: ResourceName, query: NonNullable<AskOptions['query']> = {}, options?: AskOptions): Promise<WatchStream> {
+    return this.client.watch(this.path(resource), { ...options, query })
+  }
+
+  /** Creates the namespace. */
+  async begin(): Promise<void> {
+    const answer = await this.post('namespaces', { metadata: { name: this.namespace } })
+    if (answer.status !== 201) throw new Error(`no namespace to work in: ${answer}`)
+  }
+
+  /** Ends the streams and deletes what lives outside the namespace, and the namespace itself. */
+  async end(): Promise<void> {
+    this.client.close()
+    this.stranger.close()
+    for (const path of this.#made.splice(0).reverse()) await this.client.request('DELETE', path)
+  }
+
+  #remember(answer: Answer, resource: ResourceName): void {
+    if (answer.status !== 201) return
+    const collection = this.path(resource)
+    if (!collection.includes('/namespaces/') && answer.text.startsWith('{')) this.#made.push(`${collection}/${answer.json.metadata.name}`)
+  }
+}
+
+export const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+} as const
+
+const random = new SystemRandom()
+
+/** Runs a case in a place of its own, and cleans up behind it. */
+export async function runCase({ run }: ServerCase, target: ServerTarget): Promise<void> {
+  const place = new Place(target, `judge-${randomUuid(random).slice(0, 13)}`)
+  try {
+    await place.begin()
+    await run(place)
+  } finally {
+    await place.end()
+  }
+}
+
+/** What a case needs and the server lacks, as a reason to skip it; undefined when it can run. */
+export function reasonToSkip({ needs = [] }: ServerCase, { lacks }: ServerTarget): string | undefined {
+  return needs.map((need) => lacks[need]).find((reason) => reason !== undefined)
+}

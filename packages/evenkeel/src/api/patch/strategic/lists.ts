@@ -1,0 +1,124 @@
+/**
+ * Merging two lists: objects by their merge key, scalars as a set.
+ *
+ * An item of the patch may say `$patch: delete` (the item with its key goes) or `$patch: replace` (the whole old list
+ * goes). What is merged is then put in order.
+ */
+import { getOwn, isJsonObject } from '../../json.ts'
+import type { JsonArray, JsonObject, JsonValue } from '../../json.ts'
+import { patchWord } from './directives.ts'
+import { arrange, identityOf } from './order.ts'
+import { typeOf, unexpected, unworkable } from './refusal.ts'
+import type { PatchType } from './refusal.ts'
+
+export interface ListMerge {
+  readonly mergeKey: string
+  /** The patch list says what to take out of a list of scalars. */
+  readonly deleting: boolean
+  /** How an item that both lists have is merged. */
+  readonly mergeItems: (original: JsonObject, patch: JsonObject) => JsonValue
+}
+
+/** The merged list. */
+export function mergeLists(original: JsonArray, patch: JsonArray, { mergeKey, deleting, mergeItems }: ListMerge): JsonArray {
+  if (original.length === 0 && patch.length === 0) return original
+  if (itemType(original, patch) !== 'map') {
+    const named = new Set(patch)
+    if (deleting) return original.filter((item) => !named.has(item))
+    return arrange([...new Set([...original, ...patch])], { mergeKey, wanted: patch, was: original })
+  }
+  if (mergeKey === '') throw unworkable('cannot merge lists of objects without a merge key')
+  const { kept, changes } = obeyItems(original as readonly JsonObject[], patch as readonly JsonObject[], mergeKey)
+  const merged = mergeByKey(kept, changes, { mergeKey, mergeItems })
+  return arrange(merged, { mergeKey, wanted: changes, was: kept })
+}
+
+/** The one type that all items have. @throws {ApiError} when there are several, lists, nulls, or no items at all. */
+export function itemType(...lists: readonly JsonArray[]): PatchType {
+  let type: PatchType | undefined
+  for (const item of lists.flat() as JsonArray) {
+    const found = typeOf(item)
+    type ??= found
+    if (found !== type) throw unworkable('list element types are not identical')
+    if (found === 'list') throw unworkable('lists of lists are not supported')
+    if (found === 'nil') throw unworkable('a merged list cannot have null for an item')
+  }
+  if (type === undefined) throw unworkable('no elements in any of the given slices')
+  return type
+}
+
+/** Does what items with `$patch` say, and gives what is then left of both lists. */
+function obeyItems(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string): { kept: readonly JsonObject[], changes: readonly JsonObject[] } {
+  const changes: JsonObject[] = []
+  const deleted = new Set<JsonValue>()
+  let replace = false
+  for (const item of patch) {
+    const directive = getOwn(item, patchWord)
+    if (directive === undefined) changes.push(item)
+    else if (directive === 'delete') deleted.add(identityOf(item, mergeKey))
+    else if (directive === 'replace') replace = true
+    else if (directive === 'merge') throw unworkable('merging lists cannot yet be specified in the patch')
+    else throw unknownPatchType(directive)
+  }
+  if (replace) return { kept: changes, changes: [] }
+  if (deleted.size === 0) return { kept: original, changes }
+  return { kept: original.filter((item) => !deleted.has(getOwn(item, mergeKey) ?? null) || !Object.hasOwn(item, mergeKey)), changes }
+}
+
+export function unknownPatchType(directive: JsonValue): Error {
+  return unworkable(`unknown patch type: ${typeof directive === 'string' ? directive.slice(0, 200) : typeOf(directive)}`)
+}
+
+function mergeByKey(kept: readonly JsonObject[], changes: readonly JsonObject[], { mergeKey, mergeItems }: Pick<ListMerge, 'mergeKey' | 'mergeItems'>): JsonArray {
+  const merged: JsonValue[] = [...kept]
+  const places = new Map<JsonValue, number>()
+  for (const [index, item] of kept.entries()) {
+    const key = getOwn(item, mergeKey)
+    if (key !== undefined && !places.has(key)) places.set(key, index)
+  }
+  for (const change of changes) {
+    const key = identityOf(change, mergeKey)
+    const place = places.get(key)
+    if (place === undefined) {
+      places.set(key, merged.length)
+      merged.push(change)
+    } else merged[place] = mergeItems(objectAt(merged, place), change)
+  }
+  return merged
+}
+
+function objectAt(items: JsonArray, index: number): JsonObject {
+  const item = items[index] ?? null
+  if (!isJsonObject(item)) throw unexpected('map', item)
+  return item
+}
+
+/** Whether the items of a patch list come in the order that `$setElementOrder` lists them, and are all listed. */
+export function followsOrder(patch: JsonArray, order: JsonArray, mergeKey: string): boolean {
+  if (patch.length === 0 || order.length === 0) return true
+  const items = mergeKey === '' ? patch : patch.filter((item) => directiveOf(item) !== 'delete')
+  let next = 0
+  for (const listed of order) {
+    while (next < items.length && directiveOf(items[next] as JsonValue) !== undefined) next++
+    if (next === items.length) return true
+    if (identityOf(items[next] as JsonValue, mergeKey) === identityOf(listed, mergeKey)) next++
+  }
+  return next === items.length
+}
+
+/**
+ * The old order as `$setElementOrder` looks at it. Items that are new stand at the end of it as far as deleted ones
+ * made room: kubectl relies on nothing here, but upstream does it so, and clients see the order.
+ */
+export function orderBefore(original: JsonArray, patch: JsonArray, mergeKey: string): JsonArray {
+  const deleted = new Set(patch.filter((item) => directiveOf(item) === 'delete').map((item) => identityOf(item, mergeKey)))
+  if (deleted.size === 0 || patch.some((item) => directiveOf(item) === 'replace')) return original
+  const kept = original.filter((item) => !deleted.has(identityOf(item, mergeKey)))
+  const known = new Set(kept.map((item) => identityOf(item, mergeKey)))
+  const added = patch.filter((item) => directiveOf(item) === undefined && !known.has(identityOf(item, mergeKey)))
+  return [...kept, ...added.slice(0, original.length - kept.length)]
+}
+
+function directiveOf(item: JsonValue): JsonValue | undefined {
+  return isJsonObject(item) ? getOwn(item, patchWord) : undefined
+}

@@ -1,0 +1,135 @@
+/**
+ * Strategic merge patch: a merge patch that knows the schema, so lists of objects are merged by key.
+ *
+ * What kubectl sends for built-in kinds (`edit`, `set`, `rollout`, `patch`, client-side apply). Custom resources have no
+ * such patches: their schemas do not say how.
+ *
+ * Invariants: nothing given is written to, and the result shares with both what did not change; keys are own data
+ * properties, whatever they are called; the depth of the patch is bounded, and with it every recursion here, since
+ * nothing is entered that the patch does not enter.
+ */
+import { badRequest } from '../../error/makers.ts'
+import { exceedsDepth, getOwn, isJsonObject, setOwn } from '../../json.ts'
+import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { deletePrefix, fieldOfDirective, orderPrefix, patchWord, retainKeys, withoutDirectives } from './directives.ts'
+import type { Remaining } from './directives.ts'
+import { followsOrder, itemType, mergeLists, orderBefore, unknownPatchType } from './lists.ts'
+import { arrange } from './order.ts'
+import { listField, objectField, rootPlace } from './place.ts'
+import type { Field, Place } from './place.ts'
+import { typeOf, unexpected, unworkable } from './refusal.ts'
+
+/** Deeper than any schema; texts from the wire are bounded likewise. */
+const depthMax = 1000
+
+/**
+ * The object as the patch makes it. What the schema does not know is still in it, and so are directives in places
+ * where they mean nothing: pruning comes afterwards.
+ *
+ * @param patch parsed JSON, checked here.
+ * @throws {ApiError} `BadRequest` when the patch or a directive is malformed, `Invalid` when it does not work out.
+ */
+export function applyStrategicMergePatch(original: JsonObject, patch: unknown, schema: Schema): JsonObject {
+  if (!isJsonObject(patch)) throw badRequest('invalid JSON document: a strategic merge patch is an object')
+  if (exceedsDepth(patch, depthMax)) throw badRequest(`the patch is nested more than ${depthMax} levels deep`)
+  return mergeObjects(original, patch, rootPlace(schema))
+}
+
+function mergeObjects(original: JsonObject, patch: JsonObject, place: Place): JsonObject {
+  const directive = getOwn(patch, patchWord)
+  if (directive !== undefined) return obey(directive, patch)
+  const draft: JsonObjectDraft = { ...original }
+  const remaining: Remaining = new Map()
+  for (const [key, change] of Object.entries(patch)) if (change !== undefined) remaining.set(key, change)
+  retainKeys(draft, remaining)
+  mergeOrderedLists(draft, remaining, place)
+  // Upstream goes through both in no particular order; an item that is taken out and added stays here.
+  for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, place)
+  for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, place)
+  return draft
+}
+
+/** What a `$patch` in an object makes of it, whatever was there. */
+function obey(directive: JsonValue, patch: JsonObject): JsonObject {
+  if (directive === 'delete') return {}
+  if (directive !== 'replace') throw unknownPatchType(directive)
+  const { [patchWord]: _, ...rest } = patch
+  return rest
+}
+
+interface Change {
+  readonly key: string
+  readonly change: JsonValue
+}
+
+function mergeField(draft: JsonObjectDraft, { key, change }: Change, place: Place): void {
+  const current = getOwn(draft, key)
+  if (change === null) delete draft[key]
+  else if (isJsonObject(change) && isJsonObject(current)) {
+    const field = objectField(place, key)
+    setOwn(draft, key, field.strategy === 'replace' ? change : mergeObjects(current, change, field.place))
+  } else if (Array.isArray(change) && Array.isArray(current)) {
+    const field = listField(place, key)
+    setOwn(draft, key, field.strategy === 'merge' ? mergeListsOf(field, current, { patch: change }) : change)
+  } else {
+    const value = withoutDirectives(change, { nulls: 'drop' })
+    if (value === undefined) delete draft[key]
+    else setOwn(draft, key, value)
+  }
+}
+
+function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: Change, place: Place): void {
+  const key = fieldOfDirective(directive, deletePrefix)
+  const current = getOwn(draft, key)
+  if (change === null) delete draft[key]
+  else if (Array.isArray(current) && Array.isArray(change)) setOwn(draft, key, mergeListsOf(listField(place, key), current, { patch: change, deleting: true }))
+  // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
+  else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, place)
+}
+
+function mergeListsOf(field: Field, current: JsonArray, { patch, deleting = false }: { patch: JsonArray, deleting?: boolean }): JsonArray {
+  const mergeItems = (original: JsonObject, change: JsonObject): JsonObject => mergeObjects(original, change, field.place)
+  return mergeLists(current, patch, { mergeKey: field.mergeKey, deleting, mergeItems })
+}
+
+/** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
+function mergeOrderedLists(draft: JsonObjectDraft, remaining: Remaining, place: Place): void {
+  const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
+  for (const [directive] of directives) remaining.delete(directive)
+  for (const [directive, order] of directives) {
+    if (!Array.isArray(order)) throw unexpected('list', order)
+    const key = fieldOfDirective(directive, orderPrefix)
+    const merged = mergeOrdered({ current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order }, listField(place, key))
+    if (merged === undefined) continue
+    setOwn(draft, key, merged)
+    remaining.delete(key)
+  }
+}
+
+interface OrderedLists {
+  readonly current: JsonArray | undefined
+  readonly patch: JsonArray | undefined
+  readonly order: JsonArray
+}
+
+function mergeOrdered({ current, patch, order }: OrderedLists, field: Field): JsonArray | undefined {
+  const { mergeKey } = field
+  if (patch && !followsOrder(patch, order, mergeKey)) throw unworkable(`the order in the patch list doesn't match the ${orderPrefix} list`)
+  if (!current && !patch) return undefined
+  const merged = mergeUnordered(current, patch, field)
+  const ofObjects = itemType(current ?? [], patch ?? []) === 'map'
+  const was = current && patch && ofObjects && field.strategy === 'merge' ? orderBefore(current, patch, mergeKey) : current ?? []
+  return arrange(merged, { mergeKey, wanted: order, was })
+}
+
+function mergeUnordered(current: JsonArray | undefined, patch: JsonArray | undefined, field: Field): JsonArray {
+  if (!patch) return current ?? []
+  if (!current) return withoutDirectives(patch, { nulls: 'keep' }) as JsonArray
+  return field.strategy === 'merge' ? mergeListsOf(field, current, { patch }) : patch
+}
+
+function listOf(value: JsonValue | undefined): JsonArray | undefined {
+  if (value === undefined || Array.isArray(value)) return value
+  throw unexpected('list', value)
+}

@@ -1,0 +1,163 @@
+/**
+ * Makes a decoded object of a built-in kind what Go's decoder and encoder would have made of it, in one walk.
+ *
+ * - A field that the schema does not know is removed and reported.
+ * - null means absent: such a field is removed; in a list or a map it becomes the zero value of its type.
+ * - Every scalar is checked and brought into its canonical form. The first wrong one ends the walk.
+ * - Names are matched exactly; values without a schema (raw extensions, managed fields) are left alone.
+ *
+ * Nothing given is written to: a container is copied when something in it changes, which is rare, so an object that is
+ * fine comes back as it is. Recursion is bounded by the depth that the reader of the text allowed.
+ */
+import { badRequest } from '../error/makers.ts'
+import type { ApiError } from '../error/api-error.ts'
+import { isJsonObject, setOwn } from '../json.ts'
+import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../json.ts'
+import { Mistake, wrongType } from './mistake.ts'
+import type { Schema } from './schema.ts'
+import { shapeOf, typeName } from './shape.ts'
+import type { Shape } from './shape.ts'
+
+export interface Conformed {
+  readonly object: JsonObject
+  /** Paths of removed fields, in the order of the text: `spec.containers[0].foo`. At most 100. */
+  readonly unknown: readonly string[]
+  /** The sentence about the first value of a wrong type; the object is then the one given. */
+  readonly mistake?: string
+}
+
+type Steps = (string | number)[]
+
+interface Walk {
+  /** Where we are. After a mistake: where it is. */
+  readonly steps: Steps
+  readonly unknown: string[]
+}
+
+/** Prunes, checks and normalises an object. */
+export function conform(object: JsonObject, schema: Schema): Conformed {
+  const shape = shapeOf(schema)
+  const walk: Walk = { steps: [], unknown: [] }
+  try {
+    return { object: visit(object, shape, walk) as JsonObject, unknown: walk.unknown }
+  } catch (error) {
+    if (!(error instanceof Mistake)) throw error
+    return { object, unknown: walk.unknown, mistake: describe(error, shape, walk.steps) }
+  }
+}
+
+/** The error for a body that is no object of the kind it should be; `version` is without the group. */
+export function cannotBeHandled(kind: string, version: string, mistake: string): ApiError {
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${mistake}`)
+}
+
+/** As many as upstream reports. */
+const unknownMax = 100
+
+function visit(value: JsonValue, shape: Shape, walk: Walk): JsonValue {
+  switch (shape.kind) {
+    case 'scalar':
+      return shape.scalar.read(value)
+    case 'struct':
+      return visitStruct(value, shape, walk)
+    case 'list':
+      return visitList(value, shape, walk)
+    case 'map':
+      return visitMap(value, shape, walk)
+    case 'raw':
+      return value
+  }
+}
+
+function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: Walk): JsonValue {
+  if (!isJsonObject(value)) throw wrongType(value, shape.type)
+  const depth = walk.steps.length
+  let draft: JsonObjectDraft | undefined
+  for (const key of Object.keys(value)) {
+    const slot = shape.fields.get(key)
+    const child = value[key]
+    walk.steps[depth] = key
+    if (slot === undefined) note(walk)
+    const read = slot === undefined || child === null || child === undefined ? undefined : visit(child, slot.shape, walk)
+    if (read !== child) draft = put(draft ?? { ...value }, key, read)
+  }
+  walk.steps.length = depth
+  return draft ?? value
+}
+
+function visitMap(value: JsonValue, shape: Shape & { kind: 'map' }, walk: Walk): JsonValue {
+  if (!isJsonObject(value)) throw wrongType(value, typeName(shape))
+  const values = shape.values.shape
+  const depth = walk.steps.length
+  let draft: JsonObjectDraft | undefined
+  for (const key of Object.keys(value)) {
+    const child = value[key] ?? null
+    walk.steps[depth] = key
+    const read = child === null ? zeroOf(values) : visit(child, values, walk)
+    if (read !== child) draft = put(draft ?? { ...value }, key, read)
+  }
+  walk.steps.length = depth
+  return draft ?? value
+}
+
+function visitList(value: JsonValue, shape: Shape & { kind: 'list' }, walk: Walk): JsonValue {
+  if (!Array.isArray(value)) throw wrongType(value, typeName(shape))
+  const items = shape.items.shape
+  const depth = walk.steps.length
+  let draft: JsonValue[] | undefined
+  for (let index = 0; index < value.length; index++) {
+    const item = (value as JsonArray)[index] ?? null
+    walk.steps[depth] = index
+    const read = item === null ? zeroOf(items) : visit(item, items, walk)
+    if (read !== item) (draft ??= [...value as JsonArray])[index] = read
+  }
+  walk.steps.length = depth
+  return draft ?? value
+}
+
+function put(draft: JsonObjectDraft, key: string, value: JsonValue | undefined): JsonObjectDraft {
+  if (value === undefined) delete draft[key]
+  else setOwn(draft, key, value)
+  return draft
+}
+
+function zeroOf(shape: Shape): JsonValue {
+  switch (shape.kind) {
+    case 'scalar':
+      return shape.scalar.zero
+    case 'list':
+      return []
+    case 'raw':
+      return null
+    default:
+      return {}
+  }
+}
+
+function note({ steps, unknown }: Walk): void {
+  if (unknown.length < unknownMax) unknown.push(formatSteps(steps))
+}
+
+function formatSteps(steps: Readonly<Steps>): string {
+  let path = ''
+  for (const step of steps) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`
+  return path
+}
+
+/** Go names the innermost struct and then the way to the field, without indices and without the keys of maps. */
+function describe({ message, types }: Mistake, root: Shape, steps: Readonly<Steps>): string {
+  if (types === undefined) return message
+  let struct = ''
+  const fields: (string | number)[] = []
+  let shape: Shape | undefined = root
+  for (const step of steps) {
+    if (shape?.kind === 'struct') {
+      struct = shape.name
+      fields.push(step)
+      shape = shape.fields.get(String(step))?.shape
+    } else if (shape?.kind === 'list') shape = shape.items.shape
+    else if (shape?.kind === 'map') shape = shape.values.shape
+  }
+  const into = fields.length > 0 ? `Go struct field ${struct}.${fields.join('.')}` : 'Go value'
+  return `json: cannot unmarshal ${types.found} into ${into} of type ${types.wanted}`
+}

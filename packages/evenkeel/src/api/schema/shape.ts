@@ -1,0 +1,116 @@
+/**
+ * A schema, prepared for walking objects with it: what Go's types would be.
+ *
+ *     struct  named fields, each with a slot    map   any key, one slot       raw   anything, untouched
+ *     list    one slot for all items            scalar  reads one value
+ *
+ * A slot finds its shape when it is first needed: schemas may contain themselves, and most of a Pod is never used.
+ * Shapes are kept per set of definitions, so PodSpec is prepared once for Pods, Deployments and the rest.
+ */
+import type { Definitions, Schema, SchemaNode } from './schema.ts'
+import { resolve } from './resolve.ts'
+import type { Resolved } from './resolve.ts'
+import { scalars } from './scalars.ts'
+import type { Scalar } from './scalars.ts'
+
+export type Shape =
+  | { readonly kind: 'struct', readonly name: string, readonly type: string, readonly fields: ReadonlyMap<string, Slot> }
+  | { readonly kind: 'map', readonly values: Slot }
+  | { readonly kind: 'list', readonly items: Slot }
+  | { readonly kind: 'scalar', readonly scalar: Scalar }
+  | { readonly kind: 'raw' }
+
+/** A place where values of one shape stand. */
+export class Slot {
+  readonly #place: SchemaNode
+  readonly #definitions: Definitions
+  #shape: Shape | undefined
+
+  constructor(place: SchemaNode, definitions: Definitions) {
+    this.#place = place
+    this.#definitions = definitions
+  }
+
+  get shape(): Shape {
+    return this.#shape ??= shapeAt(this.#place, this.#definitions)
+  }
+}
+
+/** The shape of the objects a schema describes. */
+export function shapeOf({ root, definitions }: Schema): Shape {
+  return shapeAt(root, definitions)
+}
+
+/** The type of a shape as Go writes it: `[]v1.Container`, `map[string]string`. */
+export function typeName(shape: Shape): string {
+  switch (shape.kind) {
+    case 'struct':
+      return shape.type
+    case 'map':
+      return `map[string]${typeName(shape.values.shape)}`
+    case 'list':
+      return `[]${typeName(shape.items.shape)}`
+    case 'scalar':
+      return shape.scalar.type
+    case 'raw':
+      return 'interface {}'
+  }
+}
+
+const cache = new WeakMap<Definitions, WeakMap<SchemaNode, Shape>>()
+
+function shapeAt(place: SchemaNode, definitions: Definitions): Shape {
+  const resolved = resolve(place, definitions)
+  let known = cache.get(definitions)
+  if (!known) cache.set(definitions, known = new WeakMap())
+  let shape = known.get(resolved.node)
+  if (!shape) known.set(resolved.node, shape = prepare(resolved, definitions))
+  return shape
+}
+
+function prepare({ node, name = '' }: Resolved, definitions: Definitions): Shape {
+  if (node['x-kubernetes-int-or-string'] === true || node.format === 'int-or-string') return { kind: 'scalar', scalar: scalars.intOrString }
+  if (node.oneOf?.some(({ type }) => type === 'number') === true) return { kind: 'scalar', scalar: scalars.quantity }
+  switch (node.type) {
+    case 'array':
+      return { kind: 'list', items: new Slot(node.items ?? {}, definitions) }
+    case 'object':
+      return objectShape(node, name, definitions)
+    case undefined:
+      return node.properties === undefined ? { kind: 'raw' } : objectShape(node, name, definitions)
+    default:
+      return { kind: 'scalar', scalar: scalarOf(node, name) }
+  }
+}
+
+function objectShape(node: SchemaNode, name: string, definitions: Definitions): Shape {
+  if (node.properties === undefined && node.additionalProperties === undefined && isRaw(name)) return { kind: 'raw' }
+  if (node.properties === undefined && typeof node.additionalProperties === 'object') {
+    return { kind: 'map', values: new Slot(node.additionalProperties, definitions) }
+  }
+  if (node.additionalProperties === true || node['x-kubernetes-preserve-unknown-fields'] === true) return { kind: 'raw' }
+  const fields = new Map(Object.entries(node.properties ?? {}).map(([key, place]) => [key, new Slot(place, definitions)]))
+  const [type = ''] = /[^.]*\.?[^.]*$/.exec(name) ?? []
+  return { kind: 'struct', name: type.slice(type.indexOf('.') + 1), type, fields }
+}
+
+/** An object without any word about its fields is a value passed through, except for the few empty structs, which have names. */
+function isRaw(name: string): boolean {
+  return name === '' || /\.(?:RawExtension|FieldsV1|Patch)$/.test(name)
+}
+
+function scalarOf(node: SchemaNode, name: string): Scalar {
+  switch (node.type) {
+    case 'boolean':
+      return scalars.boolean
+    case 'number':
+      return scalars.float
+    case 'integer':
+      return node.format === 'int32' ? scalars.int32 : scalars.int64
+    default:
+      break
+  }
+  if (node.format === 'byte') return scalars.bytes
+  if (node.format !== 'date-time') return scalars.string
+  return name.endsWith('.MicroTime') ? scalars.microTime : scalars.time
+}

@@ -1,0 +1,58 @@
+/**
+ * Room 10: does a policy object?
+ *
+ * Before: `validate` found the object well-formed. After: `persist` writes it. Today there is one policy, the life of
+ * namespaces: nothing new in a namespace that is missing or being deleted, and some namespaces stay for ever.
+ */
+import { forbidden, namespaceTerminating, notFound } from '#api'
+import type { Check } from '#store'
+import type { Rooms, Target } from './call.ts'
+import { keyPrefix } from './storage/keys.ts'
+import { StoredObject } from './storage/bytes.ts'
+
+const namespaces = { group: '', plural: 'namespaces', version: 'v1', kind: 'Namespace' }
+const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
+
+interface Seen {
+  readonly revision: number
+  readonly terminating: boolean
+}
+
+/** What was last seen of each namespace, by key, so that a create need not parse it again. Bounded by dropping all. */
+const seen = new WeakMap<object, Map<string, Seen>>()
+const seenMax = 10_000
+
+/**
+ * Lets something be made in a namespace that is there and stays.
+ *
+ * @returns the condition under which this holds until the commit: the namespace is as it was seen.
+ * @throws {ApiError} `NotFound` or `Forbidden`
+ */
+export async function admitInto({ resource, namespace }: Target, name: string, rooms: Rooms): Promise<readonly Check[]> {
+  if (namespace === '') return []
+  const key = keyPrefix(rooms.cluster, namespaces) + namespace
+  const found = await rooms.store.get(key)
+  if (!found.ok || found.entry === undefined) throw notFound({ kind: 'namespaces', name: namespace })
+  const { value, revision } = found.entry
+  if (isTerminating(rooms.store, key, { value, revision })) throw namespaceTerminating({ group: resource.group, kind: resource.plural, name }, namespace)
+  return [{ key, expect: revision }]
+}
+
+/**
+ * Lets something be deleted, unless the server cannot do without it.
+ *
+ * @throws {ApiError} `Forbidden`
+ */
+export function admitDeletion({ resource: { group, plural } }: Target, name: string): void {
+  if (group === '' && plural === 'namespaces' && immortal.has(name)) throw forbidden({ kind: 'namespaces', name }, 'this namespace may not be deleted')
+}
+
+function isTerminating(store: object, key: string, { value, revision }: { value: Uint8Array, revision: number }): boolean {
+  let known = seen.get(store)
+  if (known === undefined || known.size > seenMax) seen.set(store, known = new Map())
+  const last = known.get(key)
+  if (last?.revision === revision) return last.terminating
+  const terminating = new StoredObject(value, revision).object.metadata.deletionTimestamp !== undefined
+  known.set(key, { revision, terminating })
+  return terminating
+}

@@ -1,0 +1,56 @@
+/**
+ * Room 3: who is calling?
+ *
+ * Before: `route` read the path. After: `authorize` asks whether they may. Authenticators are asked in turn; the first
+ * that knows the caller decides. Nobody is anonymous except on the paths that say whether the server is well.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { unauthorized } from '#api'
+import type { Call, Routed, User } from './call.ts'
+
+/** Says who is calling, or undefined when it does not know the credentials. */
+export type Authenticator = (routed: Routed) => User | undefined
+
+/** Paths anybody may ask: they say only whether the server is well. */
+const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+
+const anonymous: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+/** The user behind the token of an installation. */
+export const administrator: User = { name: 'evenkeel-admin', groups: ['system:masters', 'system:authenticated'] }
+
+/**
+ * Adds who is calling.
+ *
+ * @throws {ApiError} `Unauthorized`
+ */
+export function authenticate(routed: Routed, authenticators: readonly Authenticator[]): Call {
+  for (const authenticator of authenticators) {
+    const user = authenticator(routed)
+    if (user) return { ...routed, user }
+  }
+  if (openPaths.test(routed.path)) return { ...routed, user: anonymous }
+  throw unauthorized()
+}
+
+/** Knows one bearer token. Comparing hashes takes the same time whatever was sent. */
+export function tokenAuthenticator(token: string, user: User = administrator): Authenticator {
+  const expected = digest(token)
+  let last: { readonly header: string, readonly known: boolean } | undefined
+  return ({ request: { headers } }) => {
+    const header = headers['authorization']
+    if (header === undefined) return undefined
+    // A client sends the same header with every request of a connection: the verdict on that very text stands.
+    if (last === undefined || last.header !== header) last = { header, known: timingSafeEqual(digest(bearer(header)), expected) }
+    return last.known ? user : undefined
+  }
+}
+
+function bearer(header: string): string {
+  const [scheme = '', token = ''] = header.trim().split(/\s+/)
+  return scheme.toLowerCase() === 'bearer' ? token : ''
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

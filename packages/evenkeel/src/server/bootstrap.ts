@@ -1,0 +1,45 @@
+/**
+ * What must be there before anybody asks: four namespaces, and the Service that names the server itself.
+ *
+ * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
+ */
+import { isAlreadyExists } from '#api'
+import type { Rooms, Target } from './call.ts'
+import { fetchCurrent } from './persist.ts'
+import type { ObjectDraft } from './resources/resource.ts'
+import { createObject } from './walks/create.ts'
+import { Warnings } from './warnings.ts'
+
+const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+
+/** Makes what is missing. */
+export async function bootstrap(rooms: Rooms, { port }: { port: number }): Promise<void> {
+  await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, rooms)))
+  await ensure({
+    plural: 'services', name: 'kubernetes', namespace: 'default',
+    rest: {
+      metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+      spec: { type: 'ClusterIP', clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1'], ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }] },
+    },
+  }, rooms)
+}
+
+interface Wanted {
+  readonly plural: string
+  readonly name: string
+  readonly namespace: string
+  readonly rest: object
+}
+
+async function ensure({ plural, name, namespace, rest }: Wanted, rooms: Rooms): Promise<void> {
+  const resource = rooms.registry.find('', 'v1', plural)
+  if (resource === undefined) return
+  const target: Target = { resource, namespace, name }
+  if (await fetchCurrent(name, { rooms, target })) return
+  const draft = (): ObjectDraft => ({ apiVersion: 'v1', kind: resource.kind, metadata: { name }, ...structuredClone(rest) })
+  try {
+    await createObject(draft, { call: { warnings: new Warnings() }, target, rooms, dryRun: false })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}

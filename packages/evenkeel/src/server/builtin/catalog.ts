@@ -1,0 +1,108 @@
+/**
+ * The built-in resources: generated records joined with what is written by hand, rules and columns.
+ *
+ * The order is that of upstream's discovery: core first, then groups by priority, and within a group the preferred
+ * version first. A schema is looked up when somebody asks for it, so making the catalog costs well under a millisecond.
+ */
+import { assert } from '#base'
+import type { Schema, SchemaNode } from '#api'
+import type { Resource, ResourceStorage, Rules, Subresource, Verb } from '../resources/resource.ts'
+import type { Columns } from '../tables/columns.ts'
+import { builtinDefinitions, definitionName } from './definitions.ts'
+import { recordTexts } from './generated/records.ts'
+
+/** What the catalog needs to know of a kind beside its record. */
+export interface CatalogParts {
+  rulesFor(group: string, kind: string): Rules
+  columnsFor(group: string, kind: string): Columns
+}
+
+/** One generated resource; absent means: all eight verbs, cluster scope, stored under its own names. */
+interface PackedResource {
+  readonly kind: string
+  readonly plural: string
+  readonly singular: string
+  readonly namespaced?: true
+  readonly verbs?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly virtual?: true
+  readonly storage?: readonly [group: string, version: string, kind: string, plural: string]
+  readonly subresources?: readonly PackedSubresource[]
+}
+
+type PackedSubresource = readonly [name: string, verbs: string, kind?: string, group?: string, version?: string]
+
+interface PackedVersion {
+  readonly group: string
+  readonly version: string
+  readonly resources: readonly PackedResource[]
+}
+
+const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** Every built-in resource, in the order in which discovery lists them. */
+export function makeCatalog(parts: CatalogParts): Resource[] {
+  return recordTexts.flatMap((text) => {
+    const { group, version, resources } = JSON.parse(text) as PackedVersion
+    return resources.map((packed) => unpack(packed, { group, version, parts }))
+  })
+}
+
+interface Place {
+  readonly group: string
+  readonly version: string
+  readonly parts: CatalogParts
+}
+
+function unpack(packed: PackedResource, { group, version, parts }: Place): Resource {
+  const { kind, plural, singular } = packed
+  return {
+    group,
+    version,
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular,
+    shortNames: packed.shortNames ?? [],
+    categories: packed.categories ?? [],
+    scope: packed.namespaced ? 'Namespaced' : 'Cluster',
+    verbs: packed.verbs === undefined ? allVerbs : toVerbs(packed.verbs),
+    subresources: (packed.subresources ?? []).map((subresource) => unpackSubresource(subresource, { group, version, kind })),
+    storage: storageOf(packed, { group, version, parts }),
+    schema: new BuiltinSchema(definitionName({ group, version, kind })),
+    custom: false,
+    ...(packed.virtual && { virtual: packed.virtual }),
+    rules: parts.rulesFor(group, kind),
+    columns: parts.columnsFor(group, kind),
+  }
+}
+
+function unpackSubresource([name, verbs, kind, group, version]: PackedSubresource, parent: { group: string, version: string, kind: string }): Subresource {
+  return { name, verbs: toVerbs(verbs), kind: kind ?? parent.kind, group: group ?? parent.group, version: version ?? parent.version }
+}
+
+function storageOf({ kind, plural, storage }: PackedResource, { group, version }: Place): ResourceStorage {
+  if (!storage) return { group, plural, version, kind }
+  return { group: storage[0], version: storage[1], kind: storage[2], plural: storage[3] }
+}
+
+function toVerbs(text: string): readonly Verb[] {
+  return text.split(' ') as Verb[]
+}
+
+/** The schema of a built-in kind, whose definition is not parsed before it is needed. */
+class BuiltinSchema implements Schema {
+  readonly definitions = builtinDefinitions
+  readonly #name: string
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  get root(): SchemaNode {
+    const root = builtinDefinitions(this.#name)
+    assert(root, `no definition ${this.#name}`)
+    return root
+  }
+}

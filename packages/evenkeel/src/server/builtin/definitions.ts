@@ -1,0 +1,39 @@
+/**
+ * The schema definitions of the built-in kinds, by short name: `core.v1.Pod`, `meta.v1.ObjectMeta`.
+ *
+ * Definitions lie in generated text and are parsed one package at a time, when the first of its names is asked for:
+ * a server that never sees a Pod never reads what a Pod is. Nodes are shared, nobody changes one.
+ */
+import { getOwn, type Definitions, type GroupVersionKind, type SchemaNode } from '#api'
+import { definitionTexts, publishedPrefixes } from './generated/definitions.ts'
+
+const packages = new Map<string, Readonly<Record<string, SchemaNode>>>()
+
+/** Finds a definition by its short name. */
+export const builtinDefinitions: Definitions = (name) => {
+  const at = name.lastIndexOf('.')
+  const definitions = at < 0 ? undefined : openPackage(name.slice(0, at))
+  return definitions && getOwn(definitions, name.slice(at + 1))
+}
+
+/** The short name of a built-in kind's definition: the group's first word, or `core`, then version and kind. */
+export function definitionName({ group, version, kind }: GroupVersionKind): string {
+  return `${group === '' ? 'core' : group.split('.', 1)[0]}.${version}.${kind}`
+}
+
+/** The name under which clients know a definition: `io.k8s.api.core.v1.Pod` for `core.v1.Pod`. */
+export function publishedName(name: string): string {
+  const word = name.slice(0, name.indexOf('.'))
+  const prefix = getOwn(publishedPrefixes, word)
+  return prefix === undefined ? `io.k8s.api.${name}` : prefix + name.slice(word.length)
+}
+
+function openPackage(name: string): Readonly<Record<string, SchemaNode>> | undefined {
+  const opened = packages.get(name)
+  if (opened) return opened
+  const text = getOwn(definitionTexts, name)
+  if (text === undefined) return undefined
+  const definitions = JSON.parse(text) as Record<string, SchemaNode>
+  packages.set(name, definitions)
+  return definitions
+}

@@ -1,0 +1,27 @@
+/**
+ * The changes a mutating policy makes: a JSON patch or an apply configuration, each from one expression.
+ */
+import { fieldError } from '#api'
+import type { FieldError, FieldPath, JsonObject } from '#api'
+import { requireText } from '../checks.ts'
+import { optionalObjectIn, textIn } from '../reading.ts'
+
+const forms = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
+
+export function validateMutations(mutations: readonly JsonObject[], path: FieldPath): FieldError[] {
+  if (mutations.length === 0) return [fieldError.required(path, 'mutations must contain at least one item')]
+  return mutations.flatMap((mutation, index) => validateMutation(mutation, path.index(index)))
+}
+
+function validateMutation(mutation: JsonObject, path: FieldPath): FieldError[] {
+  const type = textIn(mutation, 'patchType')
+  if (type === '') return [fieldError.required(path.child('patchType'))]
+  if (type !== 'ApplyConfiguration' && type !== 'JSONPatch') return [fieldError.notSupported(path.child('patchType'), type, Object.keys(forms))]
+  const [used, other] = type === 'JSONPatch' ? [forms.JSONPatch, forms.ApplyConfiguration] : [forms.ApplyConfiguration, forms.JSONPatch]
+  const change = optionalObjectIn(mutation, used)
+  const errors = change === undefined
+    ? [fieldError.required(path.child(used), `must be specified when patchType is ${type}`)]
+    : requireText(textIn(change, 'expression').trim(), path.child(used, 'expression'))
+  if (optionalObjectIn(mutation, other) === undefined) return errors
+  return [...errors, fieldError.invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${type}`)]
+}

@@ -1,0 +1,128 @@
+/**
+ * Admission policies: what they are about, and the expressions that decide.
+ *
+ * Expressions are only required to be there; whether they compile is judged where they are run.
+ */
+import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName, fieldError, FieldPath } from '#api'
+import type { FieldError, JsonObject, UnstructuredObject } from '#api'
+import type { ObjectDraft } from '../../../resources/resource.ts'
+import { allowOneOf, refuse, requireChoice, requireText } from '../checks.ts'
+import { draftIn, ensureDraft, setDefault } from '../drafts.ts'
+import type { Hooks } from '../hooks.ts'
+import { objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
+import { defaultMatchResources, validateMatchConditions, validateMatchResources, validateMutatingOperations } from './match.ts'
+import { validateMutations } from './mutations.ts'
+import { failurePolicies } from './webhooks.ts'
+
+const specPath = FieldPath.of('spec')
+const annotationsMax = 20
+const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
+
+export const validatingPolicyRules: Hooks = {
+  default: defaultPolicy,
+  validate: (object) => [...validateSubject(objectIn(object, 'spec')), ...validateDecisions(object)],
+}
+
+export const mutatingPolicyRules: Hooks = {
+  default: defaultPolicy,
+  validate(object) {
+    const spec = objectIn(object, 'spec')
+    return [
+      ...validateSubject(spec),
+      ...validateMutatingOperations(optionalObjectIn(spec, 'matchConstraints'), specPath.child('matchConstraints')),
+      ...validateMutations(objectsIn(spec, 'mutations'), specPath.child('mutations')),
+      ...requireChoice(textIn(spec, 'reinvocationPolicy'), specPath.child('reinvocationPolicy'), ['IfNeeded', 'Never']),
+    ]
+  },
+}
+
+function defaultPolicy(object: ObjectDraft): void {
+  const spec = ensureDraft(object, 'spec')
+  setDefault(spec, 'failurePolicy', 'Fail')
+  const match = draftIn(spec, 'matchConstraints')
+  if (match !== undefined) defaultMatchResources(match)
+}
+
+/** What both kinds of policies say: when, about what, with which parameters. */
+function validateSubject(spec: JsonObject): FieldError[] {
+  const errors = requireChoice(textIn(spec, 'failurePolicy'), specPath.child('failurePolicy'), failurePolicies)
+  const [paramKind, match] = [optionalObjectIn(spec, 'paramKind'), optionalObjectIn(spec, 'matchConstraints')]
+  if (paramKind !== undefined) errors.push(...validateParamKind(paramKind, specPath.child('paramKind')))
+  const matchPath = specPath.child('matchConstraints')
+  if (match === undefined) errors.push(fieldError.required(matchPath))
+  else {
+    errors.push(...validateMatchResources(match, matchPath))
+    if (objectsIn(match, 'resourceRules').length === 0) errors.push(fieldError.required(matchPath.child('resourceRules')))
+  }
+  errors.push(...validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions')))
+  return [...errors, ...objectsIn(spec, 'variables').flatMap((variable, index) => validateVariable(variable, specPath.child('variables').index(index)))]
+}
+
+function validateParamKind(paramKind: JsonObject, path: FieldPath): FieldError[] {
+  const [apiVersion, kind] = [textIn(paramKind, 'apiVersion'), textIn(paramKind, 'kind')]
+  const errors = apiVersion === '' ? [fieldError.required(path.child('apiVersion'))] : validateVersion(apiVersion, path.child('apiVersion'))
+  if (kind === '') return [...errors, fieldError.required(path.child('kind'))]
+  const complaints = checkDns1035Label(kind.toLowerCase())
+  if (complaints.length === 0) return errors
+  return [...errors, fieldError.invalid(path.child('kind'), kind, `may have mixed case, but should otherwise match: ${complaints.join(',')}`)]
+}
+
+function validateVersion(apiVersion: string, path: FieldPath): FieldError[] {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return [fieldError.invalid(path, apiVersion, `unexpected GroupVersion string: ${apiVersion}`)]
+  const [group, version] = parts.length === 2 ? [parts[0] ?? '', parts[1] ?? ''] : ['', apiVersion]
+  const groupComplaints = group === '' ? [] : checkDnsSubdomain(group)
+  const errors = groupComplaints.length > 0 ? [fieldError.invalid(path, group, groupComplaints.join(','))] : []
+  if (version === '') return [...errors, fieldError.invalid(path, apiVersion, 'version must be specified')]
+  const complaints = checkDns1035Label(version)
+  return complaints.length > 0 ? [...errors, fieldError.invalid(path, version, complaints.join(','))] : errors
+}
+
+function validateVariable(variable: JsonObject, path: FieldPath): FieldError[] {
+  const name = textIn(variable, 'name')
+  const errors = requireText(name.trim(), path.child('name'), { detail: 'name is not specified' })
+  if (errors.length === 0 && !identifier.test(name)) errors.push(fieldError.invalid(path.child('name'), name, 'must be a valid CEL identifier'))
+  return [...errors, ...requireText(textIn(variable, 'expression').trim(), path.child('expression'), { detail: 'expression is not specified' })]
+}
+
+function validateDecisions(object: UnstructuredObject): FieldError[] {
+  const spec = objectIn(object, 'spec')
+  const [validations, annotations] = [objectsIn(spec, 'validations'), objectsIn(spec, 'auditAnnotations')]
+  if (validations.length === 0 && annotations.length === 0) {
+    const detail = 'validations or auditAnnotations must contain at least one item'
+    return ['validations', 'auditAnnotations'].map((key) => fieldError.required(specPath.child(key), detail))
+  }
+  return [
+    ...validations.flatMap((validation, index) => validateValidation(validation, specPath.child('validations').index(index))),
+    ...validateAnnotations(annotations, object.metadata.name ?? ''),
+  ]
+}
+
+function validateValidation(validation: JsonObject, path: FieldPath): FieldError[] {
+  const errors = requireText(textIn(validation, 'expression').trim(), path.child('expression'), { detail: 'expression is not specified' })
+  const [message, expression] = [textIn(validation, 'message'), textIn(validation, 'messageExpression')]
+  if (expression !== '' && expression.trim() === '') {
+    errors.push(fieldError.invalid(path.child('messageExpression'), expression, 'must be non-empty if specified'))
+  }
+  if (message !== '' && message.trim() === '') errors.push(fieldError.invalid(path.child('message'), message, 'must be non-empty if specified'))
+  else if (/[\n\r]/.test(message.trim())) errors.push(fieldError.invalid(path.child('message'), message, 'must not contain line breaks'))
+  return [...errors, ...allowOneOf(validation['reason'], path.child('reason'), reasons)]
+}
+
+function validateAnnotations(annotations: readonly JsonObject[], name: string): FieldError[] {
+  const path = specPath.child('auditAnnotations')
+  const errors = annotations.length > annotationsMax
+    ? [fieldError.invalid(path, annotations, `must not have more than ${annotationsMax} auditAnnotations`)]
+    : []
+  const seen = new Set<string>()
+  annotations.forEach((annotation, index) => {
+    const [here, key] = [path.index(index), textIn(annotation, 'key')]
+    const fullKey = `${name}/${key}`
+    errors.push(...refuse(fullKey, here.child('key'), checkQualifiedName(fullKey)))
+    errors.push(...requireText(textIn(annotation, 'valueExpression').trim(), here.child('valueExpression'), { detail: 'valueExpression is not specified' }))
+    if (seen.has(key)) errors.push(fieldError.duplicate(here.child('key'), key))
+    seen.add(key)
+  })
+  return errors
+}

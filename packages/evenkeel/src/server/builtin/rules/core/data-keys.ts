@@ -1,0 +1,56 @@
+/**
+ * What ConfigMaps and Secrets have in common: keys that could be file names, a limit for everything together, and
+ * `immutable`, which closes the data for good.
+ */
+import { deepEqual, fieldError, FieldPath, utf8Length } from '#api'
+import type { FieldError, UnstructuredObject } from '#api'
+import { refuse } from '../checks.ts'
+import { isSet, valueIn } from '../reading.ts'
+
+/** All values together. */
+export const dataBytesMax = 1024 * 1024
+
+const keyPattern = /^[-._a-zA-Z0-9]+$/
+const keyComplaint = 'a valid config key must consist of alphanumeric characters, \'-\', \'_\' or \'.\' '
+  + '(e.g. \'key.name\',  or \'KEY_NAME\',  or \'key-name\', regex used for validation is \'[-._a-zA-Z0-9]+\')'
+const closedComplaint = 'field is immutable when `immutable` is set'
+
+/** A key of a ConfigMap or a Secret. */
+export function checkDataKey(key: string): string[] {
+  const complaints: string[] = []
+  if (utf8Length(key) > 253) complaints.push('must be no more than 253 characters')
+  if (!keyPattern.test(key)) complaints.push(keyComplaint)
+  if (key === '.' || key === '..') complaints.push(`must not be '${key}'`)
+  else if (key.startsWith('..')) complaints.push('must not start with \'..\'')
+  return complaints
+}
+
+export function validateDataKeys(keys: readonly string[], path: FieldPath): FieldError[] {
+  return keys.flatMap((key) => refuse(key, path.key(key), checkDataKey(key)))
+}
+
+/** Whether a text is base64 with padding, as Go reads it. */
+export function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+}
+
+/** How many bytes a base64 text stands for. */
+export function base64Bytes(text: string): number {
+  const padding = text.endsWith('==') ? 2 : Number(text.endsWith('='))
+  return Math.floor(text.length / 4) * 3 - padding
+}
+
+/** Changes to fields of an object that was closed. */
+export function validateClosed(object: UnstructuredObject, old: UnstructuredObject, { fields }: { fields: readonly string[] }): FieldError[] {
+  if (!isSet(old, 'immutable')) return []
+  const errors = isSet(object, 'immutable') ? [] : [fieldError.forbidden(FieldPath.of('immutable'), closedComplaint)]
+  for (const field of fields) {
+    if (!sameMap(valueIn(object, field), valueIn(old, field))) errors.push(fieldError.forbidden(FieldPath.of(field), closedComplaint))
+  }
+  return errors
+}
+
+/** An absent map and an empty one say the same. */
+function sameMap(a: unknown, b: unknown): boolean {
+  return deepEqual(a ?? {}, b ?? {})
+}

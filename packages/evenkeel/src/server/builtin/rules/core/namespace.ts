@@ -1,0 +1,59 @@
+/**
+ * Namespaces: born Active with the finalizer `kubernetes`, which only the finalize subresource can take away, and
+ * always labelled with their own name.
+ */
+import { checkQualifiedName, fieldError, FieldPath } from '#api'
+import type { FieldError, UnstructuredObject } from '#api'
+import type { ObjectDraft, WriteContext } from '../../../resources/resource.ts'
+import { refuse } from '../checks.ts'
+import { ensureDraft, restore } from '../drafts.ts'
+import type { Hooks } from '../hooks.ts'
+import { objectIn, textIn, textsIn, valueIn } from '../reading.ts'
+
+const finalizersPath = FieldPath.of('spec', 'finalizers')
+const phasePath = FieldPath.of('status', 'Phase')
+const standardFinalizers = ['foregroundDeletion', 'kubernetes', 'orphan']
+
+export const namespaceRules: Hooks = {
+  fields: {
+    'status.phase': (object) => textIn(objectIn(object, 'status'), 'phase'),
+  },
+  default: labelWithName,
+  prepareCreate(object) {
+    labelWithName(object)
+    object['status'] = { phase: 'Active' }
+    const spec = ensureDraft(object, 'spec')
+    const finalizers = textsIn(spec, 'finalizers')
+    if (!finalizers.includes('kubernetes')) spec['finalizers'] = [...finalizers, 'kubernetes']
+  },
+  prepareUpdate(object, old, context: WriteContext) {
+    labelWithName(object)
+    if (context.subresource === 'finalize') return
+    const finalizers = valueIn(objectIn(old, 'spec'), 'finalizers')
+    if (finalizers === undefined && object['spec'] === undefined) return
+    restore(ensureDraft(object, 'spec'), 'finalizers', finalizers)
+  },
+  validate: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').flatMap((finalizer) => [
+    ...refuse(finalizer, finalizersPath, checkQualifiedName(finalizer)), ...validateFinalizer(finalizer),
+  ]),
+  validateStatusUpdate: (object) => validatePhase(object),
+}
+
+function labelWithName(object: ObjectDraft): void {
+  const { metadata } = object
+  const name = metadata['name']
+  if (typeof name === 'string' && name !== '') ensureDraft(metadata, 'labels')['kubernetes.io/metadata.name'] = name
+}
+
+function validateFinalizer(finalizer: string): FieldError[] {
+  if (finalizer.includes('/') || standardFinalizers.includes(finalizer)) return []
+  return [fieldError.invalid(finalizersPath, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]
+}
+
+function validatePhase(object: UnstructuredObject): FieldError[] {
+  const phase = textIn(objectIn(object, 'status'), 'phase')
+  if (object.metadata.deletionTimestamp === undefined) {
+    return phase === 'Active' ? [] : [fieldError.invalid(phasePath, phase, 'may only be \'Active\' if `deletionTimestamp` is empty')]
+  }
+  return phase === 'Terminating' ? [] : [fieldError.invalid(phasePath, phase, 'may only be \'Terminating\' if `deletionTimestamp` is not empty')]
+}

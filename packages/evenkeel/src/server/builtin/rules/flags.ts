@@ -1,0 +1,113 @@
+/**
+ * What differs between built-in kinds and is only a yes or no: names, locks, generation, what deletion answers.
+ *
+ * One row per kind that differs from {@link ordinary}; the rows follow the strategies and stores of Kubernetes 1.36.
+ * Kinds that are not listed are ordinary, which is also what a kind of an unknown group gets.
+ */
+import { checkDnsLabelName, checkDnsSubdomainName, checkPathSegmentName } from '#api'
+import type { NameRule } from '#api'
+import type { Rules } from '../../resources/resource.ts'
+import { checkAddressName } from './network/addresses.ts'
+
+/** The part of {@link Rules} that every kind must say. */
+export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate'>
+
+/** How most kinds behave. */
+export const ordinary: Flags = {
+  checkName: checkDnsSubdomainName,
+  unconditionalUpdate: true,
+  createOnUpdate: false,
+  generation: false,
+  returnsDeleted: false,
+  dependents: 'background',
+}
+
+const anyName: NameRule = () => []
+const counted = { generation: true } as const
+const locked = { unconditionalUpdate: false } as const
+const returned = { returnsDeleted: true } as const
+const countedAndLocked = { ...counted, ...locked } as const
+const rbac = { createOnUpdate: true, checkName: checkPathSegmentName } as const
+/** Their names are checked by their own rules, against the fields that make them up. */
+const events = { createOnUpdate: true, dependents: 'none', checkName: anyName } as const
+
+/** Group, then kind. */
+const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags>>>>> = {
+  '': {
+    Endpoints: { createOnUpdate: true },
+    Event: events,
+    LimitRange: { createOnUpdate: true },
+    Namespace: { ...returned, checkName: checkDnsLabelName },
+    PersistentVolume: returned,
+    PersistentVolumeClaim: returned,
+    Pod: { ...returned, ...counted },
+    PodTemplate: { ...returned, ...counted },
+    ReplicationController: { ...counted, dependents: 'orphan' },
+    ResourceQuota: returned,
+    Service: { ...returned, createOnUpdate: true, checkName: checkDnsLabelName },
+    ServiceAccount: returned,
+  },
+  'admissionregistration.k8s.io': {
+    MutatingAdmissionPolicy: countedAndLocked,
+    MutatingAdmissionPolicyBinding: countedAndLocked,
+    MutatingWebhookConfiguration: countedAndLocked,
+    ValidatingAdmissionPolicy: countedAndLocked,
+    ValidatingAdmissionPolicyBinding: countedAndLocked,
+    ValidatingWebhookConfiguration: countedAndLocked,
+  },
+  'apiextensions.k8s.io': { CustomResourceDefinition: countedAndLocked },
+  'apiregistration.k8s.io': { APIService: { ...locked, checkName: checkPathSegmentName } },
+  apps: {
+    DaemonSet: counted,
+    Deployment: counted,
+    ReplicaSet: counted,
+    StatefulSet: { ...counted, checkName: checkDnsLabelName },
+  },
+  batch: {
+    CronJob: counted,
+    Job: { ...counted, dependents: 'orphan' },
+  },
+  'certificates.k8s.io': {
+    CertificateSigningRequest: { checkName: anyName },
+    ClusterTrustBundle: locked,
+    PodCertificateRequest: locked,
+  },
+  'coordination.k8s.io': {
+    Lease: { ...locked, createOnUpdate: true },
+    LeaseCandidate: { ...locked, createOnUpdate: true },
+  },
+  'discovery.k8s.io': { EndpointSlice: counted },
+  'events.k8s.io': { Event: events },
+  'flowcontrol.apiserver.k8s.io': { FlowSchema: counted, PriorityLevelConfiguration: counted },
+  'networking.k8s.io': {
+    IPAddress: { checkName: checkAddressName },
+    Ingress: counted,
+    IngressClass: counted,
+    NetworkPolicy: counted,
+  },
+  'node.k8s.io': { RuntimeClass: { ...locked, createOnUpdate: true } },
+  policy: { PodDisruptionBudget: countedAndLocked },
+  'rbac.authorization.k8s.io': { ClusterRole: rbac, ClusterRoleBinding: rbac, Role: rbac, RoleBinding: rbac },
+  'resource.k8s.io': {
+    DeviceClass: { ...returned, ...counted },
+    DeviceTaintRule: { ...returned, ...counted },
+    ResourceClaim: returned,
+    ResourceClaimTemplate: returned,
+    ResourceSlice: { ...returned, ...counted },
+  },
+  'scheduling.k8s.io': { PriorityClass: counted },
+  'storage.k8s.io': {
+    CSIDriver: { ...returned, ...locked },
+    CSINode: { ...returned, ...locked },
+    CSIStorageCapacity: locked,
+    StorageClass: returned,
+    VolumeAttachment: { ...returned, ...locked },
+    VolumeAttributesClass: returned,
+  },
+}
+
+/** The flags of a kind. */
+export function flagsOf(group: string, kind: string): Flags {
+  const kinds = Object.hasOwn(differences, group) ? differences[group] : undefined
+  return kinds !== undefined && Object.hasOwn(kinds, kind) ? { ...ordinary, ...kinds[kind] } : ordinary
+}

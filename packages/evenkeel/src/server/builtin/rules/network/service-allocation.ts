@@ -1,0 +1,114 @@
+/**
+ * Addresses and node ports of Services.
+ *
+ * A stub: no proxy listens on these addresses, so they are not taken from a pool but computed from namespace and name.
+ * Address: within 10.96.0.0/12, the range of a default cluster, without its first and last 256. Node port: within
+ * 30000-32767, moved up past ports that this service uses already. Two services can meet; nothing here depends on
+ * them not to. What a client chose, or what was computed earlier, stays.
+ */
+import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
+import type { ObjectDraft } from '../../../resources/resource.ts'
+import { draftsIn, ensureDraft } from '../drafts.ts'
+import { numberIn, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
+import { familyOf } from './addresses.ts'
+
+const rangeStart = 10 * 2 ** 24 + 96 * 2 ** 16
+const rangeSize = 2 ** 20
+const reserved = 256
+const nodePortStart = 30_000
+const nodePortCount = 2768
+
+/** Fills what a server decides: cluster addresses, families and node ports. */
+export function allocate(service: ObjectDraft): void {
+  const spec = ensureDraft(service, 'spec')
+  if (spec['type'] === 'ExternalName') return
+  const seed = `${textIn(service.metadata, 'namespace')}/${textIn(service.metadata, 'name')}`
+  const addresses = textsIn(spec, 'clusterIPs')
+  const address = textIn(spec, 'clusterIP')
+  if (address === '' && addresses.length === 0) setAddress(spec, addressFor(seed))
+  else if (addresses.length === 0) setAddress(spec, address)
+  if (textsIn(spec, 'ipFamilies').length === 0) spec['ipFamilies'] = familiesOf(spec)
+  spec['ipFamilyPolicy'] ??= textsIn(spec, 'clusterIPs').length > 1 ? 'RequireDualStack' : 'SingleStack'
+  if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false) allocateNodePorts(spec, seed)
+  if (needsHealthCheckPort(spec) && (numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) {
+    spec['healthCheckNodePort'] = freePort(`${seed}/health`, usedPorts(spec))
+  }
+}
+
+/** Puts back what an update left out and the old object had. */
+export function keepAllocated(service: ObjectDraft, old: UnstructuredObject): void {
+  const [spec, before] = [ensureDraft(service, 'spec'), objectIn(old, 'spec')]
+  if (spec['type'] !== 'ExternalName' && before['type'] !== 'ExternalName') {
+    const unsaid = textIn(spec, 'clusterIP') === '' || textIn(spec, 'clusterIP') === textIn(before, 'clusterIP')
+    if (textIn(spec, 'clusterIP') === '') spec['clusterIP'] = textIn(before, 'clusterIP')
+    if (unsaid && textsIn(spec, 'clusterIPs').length === 0) spec['clusterIPs'] = [...textsIn(before, 'clusterIPs')]
+    for (const key of ['ipFamilies', 'ipFamilyPolicy']) if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key]
+  }
+  if (needsNodePorts(spec) && needsNodePorts(before)) keepNodePorts(spec, before)
+  if (needsHealthCheckPort(spec) && needsHealthCheckPort(before)) {
+    if ((numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) spec['healthCheckNodePort'] = numberIn(before, 'healthCheckNodePort') ?? 0
+  }
+}
+
+export function needsNodePorts(spec: JsonObject): boolean {
+  return spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer'
+}
+
+/** A load balancer that only uses nodes with a pod asks a port which nodes those are. */
+export function needsHealthCheckPort(spec: JsonObject): boolean {
+  return spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
+}
+
+function setAddress(spec: JsonObjectDraft, address: string): void {
+  spec['clusterIP'] = address
+  spec['clusterIPs'] = [address]
+}
+
+function familiesOf(spec: JsonObject): string[] {
+  const families = textsIn(spec, 'clusterIPs').map(familyOf).filter((family) => family !== undefined)
+  return families.length > 0 ? [...new Set(families)] : ['IPv4']
+}
+
+function addressFor(seed: string): string {
+  const number = rangeStart + reserved + hash(seed) % (rangeSize - 2 * reserved)
+  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
+}
+
+function allocateNodePorts(spec: JsonObjectDraft, seed: string): void {
+  const used = usedPorts(spec)
+  for (const port of draftsIn(spec, 'ports')) {
+    if ((numberIn(port, 'nodePort') ?? 0) !== 0) continue
+    const chosen = freePort(`${seed}/${textIn(port, 'protocol')}/${numberIn(port, 'port') ?? 0}`, used)
+    used.add(chosen)
+    port['nodePort'] = chosen
+  }
+}
+
+function keepNodePorts(spec: JsonObjectDraft, before: JsonObject): void {
+  const kept = new Map(objectsIn(before, 'ports').map((port) => [textIn(port, 'name'), numberIn(port, 'nodePort') ?? 0]))
+  const used = usedPorts(spec)
+  for (const port of draftsIn(spec, 'ports')) {
+    const old = kept.get(textIn(port, 'name')) ?? 0
+    if ((numberIn(port, 'nodePort') ?? 0) === 0 && old !== 0 && !used.has(old)) port['nodePort'] = old
+  }
+}
+
+function usedPorts(spec: JsonObject): Set<number> {
+  return new Set(objectsIn(spec, 'ports').map((port) => numberIn(port, 'nodePort') ?? 0))
+}
+
+function freePort(seed: string, used: ReadonlySet<number>): number {
+  const start = hash(seed)
+  for (let step = 0; step < nodePortCount; step++) {
+    const port = nodePortStart + (start + step) % nodePortCount
+    if (!used.has(port)) return port
+  }
+  return nodePortStart
+}
+
+/** FNV-1a over UTF-16 units, 32 bits. */
+function hash(text: string): number {
+  let state = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) state = Math.imul(state ^ text.charCodeAt(index), 0x01000193)
+  return state >>> 0
+}

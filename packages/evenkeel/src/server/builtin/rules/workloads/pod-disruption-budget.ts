@@ -1,0 +1,46 @@
+/**
+ * PodDisruptionBudgets: either how many must stay or how many may go, as a number or a share.
+ */
+import { fieldError, FieldPath, validateConditions } from '#api'
+import type { Condition, FieldError, JsonObject } from '#api'
+import { validateAtMostAll, validateShare } from '../amounts.ts'
+import { allowOneOf, requireNonNegative } from '../checks.ts'
+import type { Hooks } from '../hooks.ts'
+import { numberIn, objectIn, objectsIn } from '../reading.ts'
+import { validateSelectorIn } from '../selectors.ts'
+
+const specPath = FieldPath.of('spec')
+const statusPath = FieldPath.of('status')
+
+export const podDisruptionBudgetRules: Hooks = {
+  validate: (object) => validateSpec(objectIn(object, 'spec')),
+  validateStatusUpdate(object) {
+    const status = objectIn(object, 'status')
+    const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
+    const conditions = objectsIn(status, 'conditions') as unknown as readonly Condition[]
+    return [
+      ...validateConditions(conditions.filter(isWhole), statusPath.child('conditions')),
+      ...counts.flatMap((key) => requireNonNegative(numberIn(status, key), statusPath.child(key))),
+    ]
+  },
+}
+
+function isWhole(condition: Condition): boolean {
+  return [condition.type, condition.status, condition.reason, condition.message].every((text) => typeof text === 'string')
+}
+
+function validateSpec(spec: JsonObject): FieldError[] {
+  const errors: FieldError[] = []
+  if (spec['minAvailable'] !== undefined && spec['maxUnavailable'] !== undefined) {
+    errors.push(fieldError.invalid(specPath, spec, 'minAvailable and maxUnavailable cannot be both set'))
+  }
+  for (const key of ['minAvailable', 'maxUnavailable']) {
+    const value = spec[key]
+    if (value !== undefined) errors.push(...validateShare(value, specPath.child(key)), ...validateAtMostAll(value, specPath.child(key)))
+  }
+  return [
+    ...errors,
+    ...validateSelectorIn(spec, 'selector', specPath),
+    ...allowOneOf(spec['unhealthyPodEvictionPolicy'], specPath.child('unhealthyPodEvictionPolicy'), ['AlwaysAllow', 'IfHealthyBudget']),
+  ]
+}

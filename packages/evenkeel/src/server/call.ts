@@ -1,0 +1,62 @@
+/**
+ * What is known of a request on its way through the rooms, and what the rooms are furnished with.
+ *
+ * A call only ever grows: each room adds a value and hands a richer one to the next. Nobody changes what an earlier
+ * room said; warnings are the one thing any room may add to.
+ */
+import type { Clock, Logger, Random } from '#base'
+import type { Store } from '#store'
+import type { ResourcePath, WireRequest } from '#wire'
+import type { Registry } from './resources/registry.ts'
+import type { Resource, Subresource } from './resources/resource.ts'
+import type { Expiry } from './storage/expiry.ts'
+import type { Warnings } from './warnings.ts'
+
+/** Who is calling. */
+export interface User {
+  readonly name: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+/** After room 2: the path and query are read. */
+export interface Routed {
+  readonly request: WireRequest
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Absent when the path is not about resources. */
+  readonly place?: ResourcePath
+  /** What the authorizer is asked: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
+  readonly verb: string
+  readonly warnings: Warnings
+}
+
+/** After room 3: we know who it is. */
+export interface Call extends Routed {
+  readonly user: User
+}
+
+/** The resource a call is about, found in the registry. */
+export interface Target {
+  readonly resource: Resource
+  readonly subresource?: Subresource
+  /** Empty for cluster-scoped resources, and for collections over all namespaces. */
+  readonly namespace: string
+  /** Empty for collections. */
+  readonly name: string
+}
+
+/** What all rooms share. */
+export interface Rooms {
+  readonly store: Store
+  readonly registry: Registry
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** The cluster in every key. */
+  readonly cluster: string
+  readonly expiry: Expiry
+  /** Aborts when the server stops: streams end cleanly then. */
+  readonly stopping: AbortSignal
+}

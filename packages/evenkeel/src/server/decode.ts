@@ -1,0 +1,112 @@
+/**
+ * Room 5: what do they want?
+ *
+ * Before: `authorize` let the caller in. After: the walk reads what is there and computes what shall be. Bodies are
+ * bounded before they are read, parsed by their content type, brought into the shape of their kind, and what a strict
+ * reader objects to becomes warnings or a refusal, as the client asked.
+ */
+import { badRequest, cannotBeHandled, conform, isJsonObject, requestEntityTooLarge, strictDecodingError, strictSentences, unsupportedMediaType } from '#api'
+import type { JsonObject, JsonObjectDraft, JsonValue } from '#api'
+import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml } from '#wire'
+import type { MediaFormat, WireRequest } from '#wire'
+import type { Call } from './call.ts'
+import { settleType } from './mutate.ts'
+import type { FieldValidation } from './options/write-options.ts'
+import type { ObjectDraft, Resource } from './resources/resource.ts'
+
+/** The most bytes a body may have. */
+export const bodyBytesMax = 3 * 1024 * 1024
+
+/** A body that was read: its value, and the keys it had twice. */
+export interface Read {
+  readonly value: JsonValue
+  readonly duplicates: readonly string[]
+}
+
+/**
+ * The bytes of a body.
+ *
+ * @throws {ApiError} `RequestEntityTooLarge`
+ */
+export async function readBody({ body, headers }: WireRequest): Promise<Uint8Array> {
+  if (body === undefined) return new Uint8Array()
+  if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge()
+  if (body instanceof Uint8Array) {
+    if (body.byteLength > bodyBytesMax) throw tooLarge()
+    return body
+  }
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.byteLength
+    if (size > bodyBytesMax) throw tooLarge()
+    pieces.push(piece)
+  }
+  return pieces.length === 1 ? pieces[0] ?? new Uint8Array() : Buffer.concat(pieces)
+}
+
+/**
+ * The format of a request's body.
+ *
+ * @throws {ApiError} `UnsupportedMediaType`, naming what is.
+ */
+export function bodyFormat({ headers }: WireRequest, formats: readonly MediaFormat[] = ['json', 'yaml', 'protobuf']): MediaFormat {
+  const format = formatOfBody(headers['content-type'])
+  if (format === undefined || !formats.includes(format)) throw unsupportedMediaType(formats.map((name) => mediaTypes[name]))
+  return format
+}
+
+/** Reads bytes of any format. */
+export async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<Read> {
+  if (format === 'json') return readJson(bytes)
+  if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
+  return readYaml(bytes)
+}
+
+export interface ShapeOptions {
+  readonly fieldValidation: FieldValidation
+  readonly warnings: Call['warnings']
+}
+
+/**
+ * Makes a value an object of a kind: unknown fields are dropped, types are right, its own type is settled.
+ *
+ * @throws {ApiError} `BadRequest`, when it cannot be such an object, or has mistakes that a strict client wants refused.
+ */
+export function shapeObject({ value, duplicates }: Read, resource: Resource, { fieldValidation, warnings }: ShapeOptions): ObjectDraft {
+  if (!isJsonObject(value)) throw cannotBeHandled(resource.kind, resource.version, `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`)
+  const draft = value as JsonObjectDraft
+  checkType(draft, resource)
+  settleType(draft, resource)
+  const { unknown, mistake } = conform(draft, resource.schema)
+  if (mistake !== undefined) throw cannotBeHandled(resource.kind, resource.version, mistake)
+  if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
+  const sentences = strictSentences({ unknown, duplicates })
+  if (fieldValidation === 'Strict' && sentences.length > 0) throw strictDecodingError(resource.kind, resource.version, sentences)
+  for (const sentence of sentences) warnings.add(sentence)
+  return draft
+}
+
+/** A body that holds options rather than an object; undefined when there is none. */
+export async function readOptionsBody(request: WireRequest): Promise<JsonObject | undefined> {
+  const bytes = await readBody(request)
+  if (bytes.byteLength === 0) return undefined
+  const { value } = await parseBody(bytes, bodyFormat(request))
+  if (!isJsonObject(value)) throw badRequest('the body must hold one object')
+  return value
+}
+
+function checkType(draft: JsonObjectDraft, { custom }: Resource): void {
+  if (!custom) return
+  if (!draft['apiVersion']) throw badRequest('the object has no apiVersion')
+  if (!draft['kind']) throw badRequest('the object has no kind')
+}
+
+function jsonType(value: JsonValue): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function tooLarge(): Error {
+  return requestEntityTooLarge(`limit is ${bodyBytesMax}`)
+}

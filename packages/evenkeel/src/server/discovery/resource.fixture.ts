@@ -1,0 +1,30 @@
+/**
+ * Resources for tests of discovery and OpenAPI: complete records of which a test says only what it is about.
+ */
+import { makeCatalog } from '../builtin/catalog.ts'
+import type { Resource, Rules } from '../resources/resource.ts'
+
+/** A custom resource with everything at its plainest. */
+export function customResource(names: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>, more: Partial<Resource> = {}): Resource {
+  return {
+    ...names,
+    listKind: `${names.kind}List`,
+    singular: names.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    scope: 'Namespaced',
+    verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+    subresources: [],
+    storage: { ...names },
+    schema: { root: { type: 'object' }, definitions: () => undefined },
+    custom: true,
+    rules: {} as Rules,
+    columns: { definitions: [], cells: () => [] },
+    ...more,
+  }
+}
+
+/** The built-in resources, without rules and columns. */
+export function builtinCatalog(): Resource[] {
+  return makeCatalog({ rulesFor: () => ({}) as Rules, columnsFor: () => ({ definitions: [], cells: () => [] }) })
+}

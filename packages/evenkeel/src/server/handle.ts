@@ -1,0 +1,103 @@
+/**
+ * The order of the rooms: one request from what arrived to what is answered.
+ *
+ * This is the server as a function. Listeners call it with what came over a socket; in process it is called directly.
+ * It never rejects: whatever goes wrong becomes a Status, and what nobody expected is logged as well.
+ */
+import { isApiError } from '#api'
+import type { ResourcePath, Transport, WireRequest, WireResponse } from '#wire'
+import { authenticate } from './authenticate.ts'
+import type { Authenticator } from './authenticate.ts'
+import { authorize } from './authorize.ts'
+import type { Authorizer } from './authorize.ts'
+import type { Call, Rooms, Routed, Target } from './call.ts'
+import type { Plain } from './plain/plain.ts'
+import type { RequestMetrics } from './plain/metrics.ts'
+import { replyError } from './reply.ts'
+import { locate, route } from './route.ts'
+import { bind, evict } from './subresources/pod.ts'
+import { review } from './subresources/reviews.ts'
+import { scale } from './subresources/scale.ts'
+import { unavailable } from './subresources/unavailable.ts'
+import { create } from './walks/create.ts'
+import { list } from './walks/list.ts'
+import { patch } from './walks/patch.ts'
+import { read } from './walks/read.ts'
+import { removeMany } from './walks/remove-many.ts'
+import { remove } from './walks/remove.ts'
+import { update } from './walks/update.ts'
+import { watch } from './walks/watch.ts'
+
+export interface HandlerOptions {
+  readonly rooms: Rooms
+  readonly authenticators: readonly Authenticator[]
+  readonly authorizers: readonly Authorizer[]
+  /** Everything that is not about resources: health, version, discovery. */
+  readonly plain: Plain
+  readonly metrics: RequestMetrics
+}
+
+/** The server as a function. */
+export function makeHandler(options: HandlerOptions): Transport {
+  const { rooms, metrics } = options
+  return async (request) => {
+    const started = rooms.clock.monotonic()
+    metrics.begin()
+    const { routed, response } = await answer(request, options)
+    metrics.end(routed, { status: response.status, seconds: (rooms.clock.monotonic() - started) / 1000 })
+    return request.method === 'HEAD' ? withoutBody(response) : response
+  }
+}
+
+async function answer(request: WireRequest, options: HandlerOptions): Promise<{ routed: Routed | undefined, response: WireResponse }> {
+  let routed: Routed | undefined
+  try {
+    routed = route(request)
+    const call = authenticate(routed, options.authenticators)
+    await authorize(call, options.authorizers)
+    return { routed, response: await dispatch(call, options) }
+  } catch (error) {
+    if (!isApiError(error) && !request.signal.aborted) options.rooms.log.error('a request failed', { method: request.method, target: request.target, error })
+    return { routed, response: replyError(error, routed ?? { request, warnings: noWarnings }) }
+  }
+}
+
+function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
+  const { rooms, plain } = options
+  const { place } = call
+  if (place === undefined) return Promise.resolve(plain(call))
+  const target = locate({ ...call, place: place as ResourcePath }, rooms.registry)
+  if (target.resource.virtual) return review(call, target, options)
+  if (target.subresource) return walkBelow(call, target, rooms)
+  switch (call.verb) {
+    case 'get': return read(call, target, rooms)
+    case 'list': return list(call, target, rooms)
+    case 'watch': return watch(call, target, rooms)
+    case 'create': return create(call, target, rooms)
+    case 'update': return update(call, target, rooms)
+    case 'patch': return patch(call, target, rooms)
+    case 'delete': return remove(call, target, rooms)
+    default: return removeMany(call, target, rooms)
+  }
+}
+
+/** Parts of an object that are read and written by themselves. */
+const partial: ReadonlySet<string> = new Set(['status', 'finalize', 'approval', 'ephemeralcontainers', 'resize'])
+
+function walkBelow(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const name = target.subresource?.name ?? ''
+  if (name === 'scale') return scale(call, target, rooms)
+  if (name === 'eviction') return evict(call, target, rooms)
+  if (name === 'binding') return bind(call, target, rooms)
+  if (!partial.has(name)) throw unavailable(target)
+  if (call.verb === 'get') return read(call, target, rooms)
+  return call.verb === 'patch' ? patch(call, target, rooms) : update(call, target, rooms)
+}
+
+const noWarnings = { add: (): void => {}, header: (): undefined => undefined } as unknown as Routed['warnings']
+
+function withoutBody(response: WireResponse): WireResponse {
+  const { body, ...rest } = response
+  if (body === undefined || !(body instanceof Uint8Array)) return rest
+  return { ...rest, headers: { ...rest.headers, 'content-length': String(body.byteLength) } }
+}

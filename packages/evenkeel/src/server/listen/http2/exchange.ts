@@ -1,0 +1,166 @@
+/**
+ * One request on an HTTP/2 connection, and its response.
+ *
+ * Invariants: the client's leaving aborts the signal and leaves the loop over the response; a response that cannot be
+ * finished is reset, never ended as if it were whole; a stream is never reset while something that could be sent is on its way, because then
+ * Node 20 loops for ever and Node 26 aborts. What the client does not take for a while is not on its way.
+ */
+import { constants } from 'node:http2'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { badRequest } from '#api'
+import type { WireResponse } from '#wire'
+import { BodyQueue } from '../body-queue.ts'
+import type { ConnectionContext } from '../connection.ts'
+import { HttpRefusal } from '../http-refusal.ts'
+import { Outlet } from '../outlet.ts'
+import { makeRequest, RequestLife } from '../request.ts'
+import { bytesOf, describeRequest, failureResponse, fieldsToSend, isBodiless, isStreamed, piecesOf, release, textResponse } from '../response.ts'
+import { convertHead } from './request-head.ts'
+
+const never = Number.POSITIVE_INFINITY
+const oneWriteBytesMax = 65_536
+const nothing = Buffer.alloc(0)
+
+export class Http2Exchange {
+  readonly #stream: ServerHttp2Stream
+  readonly #context: ConnectionContext
+  readonly #outlet: Outlet
+  readonly #life = new RequestLife()
+  #queue: BodyQueue | undefined
+  #bodyDeadlineMs = never
+  #resetAtMs = never
+  #isAnswered = false
+
+  constructor(stream: ServerHttp2Stream, context: ConnectionContext) {
+    this.#stream = stream
+    this.#context = context
+    this.#outlet = new Outlet(stream, context.clock)
+    stream.on('error', () => undefined)
+    stream.on('close', () => { this.#onClose() })
+  }
+
+  /** True when the whole response was handed over; before that a reset by the client is a cancelled request. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
+  }
+
+  expire(nowMs: number): void {
+    const { limits } = this.#context
+    if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs)) this.#stream.close(constants.NGHTTP2_CANCEL)
+    if (nowMs < this.#bodyDeadlineMs) return
+    this.#awaitBody()
+    if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
+  }
+
+  async serve(raw: IncomingHttpHeaders): Promise<void> {
+    const response = await this.#ask(raw)
+    if (!this.#outlet.isOpen || this.#stream.closed) {
+      release(response.body)
+      return
+    }
+    try {
+      await this.#send(response)
+      this.#finish()
+    } catch (error) {
+      this.#context.log.warn('a response was cut off', { path: raw[':path']?.split('?', 1)[0], error })
+      this.#cut()
+    }
+  }
+
+  async #ask(raw: IncomingHttpHeaders): Promise<WireResponse> {
+    const { transport, peer, log } = this.#context
+    try {
+      const { method, target, headers, length } = convertHead(raw)
+      const body = await this.#body(length)
+      if (this.#stream.closed) throw new HttpRefusal(499, 'the client went away')
+      return await transport(makeRequest({ method, target, headers, body, peer }, this.#life))
+    } catch (error) {
+      if (error instanceof HttpRefusal) return textResponse(error.status, error.message)
+      log.error('a request failed', { ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }), error })
+      return failureResponse(error)
+    }
+  }
+
+  /** A small body in one piece, a longer one or one of unknown length in pieces. */
+  async #body(length: number | undefined): Promise<Uint8Array | AsyncIterable<Uint8Array> | undefined> {
+    if (this.#stream.endAfterHeaders || length === 0) return undefined
+    const queue = this.#openQueue()
+    if (length === undefined || length > this.#context.limits.wholeBodyBytesMax) return queue
+    const pieces: Uint8Array[] = []
+    try {
+      for await (const piece of queue) pieces.push(piece)
+    } catch {
+      throw new HttpRefusal(408, 'the request took too long to arrive')
+    }
+    const [first] = pieces
+    return pieces.length === 1 ? first : Buffer.concat(pieces)
+  }
+
+  #openQueue(): BodyQueue {
+    const stream = this.#stream
+    const queue = this.#queue = new BodyQueue({ bytesMax: this.#context.limits.wholeBodyBytesMax, onRoom: () => { stream.resume() } })
+    this.#awaitBody()
+    stream.on('data', (piece: Buffer) => {
+      this.#awaitBody()
+      if (!queue.push(piece)) stream.pause()
+    })
+    stream.on('end', () => {
+      this.#bodyDeadlineMs = never
+      queue.end()
+    })
+    return queue
+  }
+
+  #awaitBody(): void {
+    this.#bodyDeadlineMs = this.#context.clock.monotonic() + this.#context.limits.bodyIdleMs
+  }
+
+  async #send(response: WireResponse): Promise<void> {
+    const stream = this.#stream
+    const { body, status } = response
+    const pieces = isStreamed(body) ? undefined : piecesOf(body)
+    const isWithout = stream.headRequest || isBodiless('', status)
+    const isLengthTold = pieces !== undefined && (stream.headRequest ? body !== undefined : !isWithout)
+    const endStream = isWithout || pieces?.length === 0
+    stream.respond(this.#fields(response, isLengthTold ? bytesOf(pieces) : undefined), { endStream })
+    if (endStream) release(body)
+    else if (isStreamed(body)) await this.#outlet.sendStream(body, (piece) => piece) && stream.end()
+    else if (pieces?.length === 1 && (pieces[0]?.length ?? 0) <= oneWriteBytesMax) stream.end(pieces[0])
+    else await this.#outlet.sendAll(pieces ?? []) && stream.end()
+  }
+
+  #fields(response: WireResponse, bytes: number | undefined): OutgoingHttpHeaders {
+    const fields: OutgoingHttpHeaders = { ':status': response.status }
+    for (const [name, value] of fieldsToSend(response)) fields[name] = value
+    fields['date'] ??= this.#context.date()
+    if (bytes !== undefined) fields['content-length'] = bytes
+    return fields
+  }
+
+  /** The response is handed over; a client that is still sending its body is told to stop. */
+  #finish(): void {
+    const stream = this.#stream
+    this.#isAnswered = true
+    this.#bodyDeadlineMs = never
+    this.#queue?.discard()
+    this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
+    if (stream.readableEnded || stream.endAfterHeaders) return
+    stream.resume()
+    const stop = (): void => { if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR) }
+    if (stream.writableFinished) stop()
+    else stream.once('finish', stop)
+  }
+
+  /** Ends the response in a way that nobody takes for its end, once all before it is on its way. */
+  #cut(): void {
+    const stream = this.#stream
+    this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
+    if (stream.destroyed || stream.writableEnded) return
+    stream.write(nothing, () => { stream.close(constants.NGHTTP2_INTERNAL_ERROR) })
+  }
+
+  #onClose(): void {
+    if (!this.#isAnswered) this.#life.end()
+    this.#queue?.fail(badRequest('the client went away'))
+  }
+}

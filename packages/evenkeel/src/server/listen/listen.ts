@@ -1,0 +1,221 @@
+/**
+ * Room 1: what arrived? Sockets become calls of a transport.
+ *
+ * One port speaks HTTP/1.1 and, with TLS, HTTP/2 (by ALPN). HTTP/1.1 is read by our own parser, HTTP/2 by Node's (docs/decisions/transport.md).
+ * After: `route` says which verb on what.
+ *
+ * Invariants: only this machine can connect unless another address is asked for by name; after `close` there is no socket, timer or listener
+ * left; a fault of one connection never reaches another.
+ */
+import { once } from 'node:events'
+import { createServer as createTcpServer, isIPv6 } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import { deferred, onAbort, silentLogger, SystemClock } from '#base'
+import type { AbortOptions, Clock, Logger } from '#base'
+import type { Transport, WirePeer } from '#wire'
+import type { Connection } from './connection.ts'
+import { httpDates } from './http-date.ts'
+import { Http1Connection } from './http1/http1-connection.ts'
+import { Http2Connection } from './http2/http2-connection.ts'
+import { withDefaults } from './limits.ts'
+import type { ListenLimits } from './limits.ts'
+import { Sweeper } from './sweeper.ts'
+
+/** In PEM. */
+export interface ListenTls {
+  readonly key: string
+  readonly cert: string
+  /** Whose client certificates we believe; none, and nobody is asked for one. */
+  readonly ca?: string
+}
+
+export interface ListenOptions {
+  /**
+   * The address to bind. Anything but loopback lets other machines call.
+   *
+   * @default '127.0.0.1'
+   */
+  host?: string
+  /**
+   * 0 takes a free one.
+   *
+   * @default 0
+   */
+  port?: number
+  /** Without it the listener speaks plain HTTP/1.1. */
+  tls?: ListenTls
+  limits?: Partial<ListenLimits>
+  /**
+   * @default the machine's clock
+   */
+  clock?: Clock
+  /**
+   * @default silent
+   */
+  log?: Logger
+}
+
+export interface CloseOptions extends AbortOptions {
+  /**
+   * How long requests under way may take to end; then they are cut off, as they are when the signal aborts.
+   *
+   * @default 0
+   */
+  graceMs?: number
+}
+
+export interface Listening {
+  /** `https://127.0.0.1:6443` */
+  readonly url: string
+  readonly port: number
+  /** Open connections. */
+  readonly connections: number
+  /** Takes no more connections and requests; resolves when nothing is left. Streamed responses are ended by the server, not by this. */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/**
+ * Binds the address and serves until closed.
+ *
+ * @throws what binding throws: `EADDRINUSE`, `EACCES`.
+ */
+export async function listen(transport: Transport, { host = '127.0.0.1', port = 0, tls, limits = {}, clock = new SystemClock(), log = silentLogger }: ListenOptions = {}): Promise<Listening> {
+  const listener = new Listener(transport, { tls, limits: withDefaults(limits), clock, log })
+  await listener.open(host, port)
+  return listener
+}
+
+interface ListenerOptions {
+  readonly tls: ListenTls | undefined
+  readonly limits: ListenLimits
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const tcpOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }
+
+class Listener implements Listening {
+  readonly #transport: Transport
+  readonly #options: ListenerOptions
+  readonly #server: Server
+  readonly #sweeper: Sweeper
+  readonly #date: () => string
+  readonly #guests = new Map<string, Guest>()
+  #isClosing = false
+  #closing: Promise<void> | undefined
+
+  constructor(transport: Transport, options: ListenerOptions) {
+    this.#transport = transport
+    this.#options = options
+    this.#sweeper = new Sweeper(options.clock)
+    this.#date = httpDates(options.clock)
+    this.#server = options.tls ? this.#tlsServer(options.tls) : createTcpServer(tcpOptions)
+    this.#server.maxConnections = options.limits.connectionsMax
+    this.#server.on('connection', (socket) => { this.#onSocket(socket) })
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? 0
+  }
+
+  get url(): string {
+    const { address = '', port = 0 } = this.#server.address() as AddressInfo | null ?? {}
+    return `${this.#options.tls ? 'https' : 'http'}://${isIPv6(address) ? `[${address}]` : address}:${port}`
+  }
+
+  get connections(): number {
+    return this.#guests.size
+  }
+
+  async open(host: string, port: number): Promise<void> {
+    this.#server.listen({ host, port })
+    await once(this.#server, 'listening')
+    this.#server.on('error', (error) => { this.#options.log.error('the listener failed', { error }) })
+  }
+
+  close({ graceMs = 0, signal }: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close()
+    const cutOff = (): void => { for (const { socket } of this.#guests.values()) socket.destroy() }
+    const cancel = this.#options.clock.after(graceMs, cutOff)
+    const stop = onAbort(signal, cutOff)
+    return this.#closing.finally(() => {
+      cancel()
+      stop()
+    })
+  }
+
+  #close(): Promise<void> {
+    this.#isClosing = true
+    const closed = deferred<undefined>()
+    this.#server.close(() => { closed.resolve(undefined) })
+    for (const { connection } of this.#guests.values()) connection?.retire()
+    return closed.promise
+  }
+
+  #tlsServer({ key, cert, ca }: ListenTls): Server {
+    const trust = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }
+    const server = createTlsServer({ ...tcpOptions, key, cert, ...trust, minVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] })
+    server.on('tlsClientError', (error) => { this.#options.log.debug('a TLS handshake failed', { error }) })
+    server.on('secureConnection', (socket) => {
+      const guest = this.#guests.get(nameOf(socket))
+      if (guest) this.#connect(guest, socket)
+      else socket.destroy()
+    })
+    return server
+  }
+
+  #onSocket(socket: Socket): void {
+    const name = nameOf(socket)
+    const guest = new Guest(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
+    this.#guests.set(name, guest)
+    this.#sweeper.add(guest)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#guests.delete(name)
+      this.#sweeper.delete(guest)
+    })
+    if (!this.#options.tls) this.#connect(guest, socket)
+  }
+
+  #connect(guest: Guest, socket: Socket | TLSSocket): void {
+    const { limits, clock, log } = this.#options
+    const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer: peerOf(socket) }
+    guest.connection = isTls(socket) && socket.alpnProtocol === 'h2' ? new Http2Connection(socket, context) : new Http1Connection(socket, context)
+    if (this.#isClosing) guest.connection.retire()
+  }
+}
+
+/** A TCP socket and, once hands are shaken, what is spoken on it. */
+class Guest {
+  readonly socket: Socket
+  connection: Connection | undefined
+  readonly #deadlineMs: number
+
+  constructor(socket: Socket, deadlineMs: number) {
+    this.socket = socket
+    this.#deadlineMs = deadlineMs
+  }
+
+  expire(nowMs: number): void {
+    if (this.connection) this.connection.expire(nowMs)
+    else if (nowMs >= this.#deadlineMs) this.socket.destroy()
+  }
+}
+
+/** The other end's address is the same for a TCP socket and the TLS socket on top of it, and no two open ones share it. */
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? ''} ${remotePort ?? ''}`
+}
+
+function isTls(socket: Socket | TLSSocket): socket is TLSSocket {
+  return 'alpnProtocol' in socket
+}
+
+function peerOf(socket: Socket | TLSSocket): WirePeer {
+  const address = socket.remoteAddress ?? ''
+  if (!isTls(socket)) return { address, encrypted: false }
+  const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
+  return certificate ? { address, encrypted: true, certificate } : { address, encrypted: true }
+}

@@ -1,0 +1,136 @@
+/**
+ * Room 8: what do defaults and system fields add?
+ *
+ * Before: `decode` or a patch made the object a client wants. After: `validate` looks at the result. What only the
+ * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
+ * is left as it is.
+ */
+import { badRequest, dedupeOwnerReferences, deepEqual, generateName, isJsonObject } from '#api'
+import type { JsonObjectDraft, JsonValue, OwnerReference, UnstructuredObject } from '#api'
+import { randomInt, randomUuid } from '#base'
+import type { Call, Rooms, Target } from './call.ts'
+import { servedType } from './convert.ts'
+import type { ObjectDraft, Resource, WriteContext } from './resources/resource.ts'
+
+/** What a mutation needs to know beside the object. */
+export interface Mutation {
+  readonly call: Pick<Call, 'warnings'>
+  readonly target: Target
+  readonly rooms: Pick<Rooms, 'random'>
+  readonly context: WriteContext
+}
+
+/** Makes a client's object one that can be stored as new. */
+export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
+  const { target: { resource, namespace }, rooms: { random }, context } = mutation
+  const { metadata } = object
+  wipeSystemFields(metadata)
+  settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  dedupeOwners(metadata, mutation.call)
+  if (!metadata['name'] && typeof metadata['generateName'] === 'string' && metadata['generateName'] !== '') {
+    metadata['name'] = generateName(metadata['generateName'], (below) => randomInt(random, below))
+  }
+  metadata['uid'] = randomUuid(random)
+  metadata['creationTimestamp'] = context.now
+  delete metadata['generation']
+  if (resource.rules.generation) metadata['generation'] = 1
+  if (hasStatus(resource) && resource.rules.statusOnCreate !== 'keep') delete object['status']
+  resource.rules.prepareCreate?.(object, context)
+}
+
+/** Makes a client's object one that can take the place of `old`. */
+export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, mutation: Mutation): void {
+  const { target: { resource, namespace, subresource }, context } = mutation
+  const { metadata } = object
+  settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  dedupeOwners(metadata, mutation.call)
+  restoreSystemFields(metadata, old)
+  if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
+  if (subresource?.name === 'status') keepOnlyStatus(object, old, resource)
+  resource.rules.prepareUpdate?.(object, old, context)
+  if (resource.rules.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
+    metadata['generation'] = (old.metadata.generation ?? 0) + 1
+  }
+}
+
+/** Adds what a client left out: the kind's defaults. Runs after every decode and every patch. */
+export function applyDefaults(object: ObjectDraft, resource: Resource): void {
+  resource.rules.default?.(object)
+}
+
+/**
+ * Makes sure that an object is of the kind that is served here, and that it has metadata.
+ *
+ * @throws {ApiError} `BadRequest`, when it says that it is something else.
+ */
+export function settleType(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
+  const { apiVersion, kind } = servedType(resource)
+  const givenVersion = object['apiVersion'] ?? ''
+  const givenKind = object['kind'] ?? ''
+  if (givenVersion !== '' && givenVersion !== apiVersion) {
+    throw badRequest(`the API version in the data (${String(givenVersion)}) does not match the expected API version (${apiVersion})`)
+  }
+  if (givenKind !== '' && givenKind !== kind) {
+    throw badRequest(`${String(givenKind)} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`)
+  }
+  object['apiVersion'] = apiVersion
+  object['kind'] = kind
+  if (!isJsonObject(object['metadata'])) object['metadata'] = {}
+}
+
+function wipeSystemFields(metadata: JsonObjectDraft): void {
+  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields']) delete metadata[field]
+}
+
+function settleNamespace(metadata: JsonObjectDraft, namespace: string): void {
+  const given = metadata['namespace'] ?? ''
+  if (namespace === '') delete metadata['namespace']
+  else if (given === '') metadata['namespace'] = namespace
+  else if (given !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+}
+
+function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: UnstructuredObject): void {
+  const kept = old as unknown as JsonObjectDraft
+  if (!metadata['uid']) metadata['uid'] = old.uid
+  for (const field of ['creationTimestamp', 'generation', 'managedFields', 'selfLink']) keepField(metadata, kept, field)
+  if (old.deletionTimestamp !== undefined) metadata['deletionTimestamp'] = old.deletionTimestamp
+  if (old.deletionGracePeriodSeconds !== undefined) metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
+}
+
+function keepField(target: JsonObjectDraft, source: JsonObjectDraft, field: string): void {
+  if (source[field] === undefined) delete target[field]
+  else target[field] = source[field]
+}
+
+function restore(object: ObjectDraft, old: UnstructuredObject, field: string): void {
+  keepField(object, old as unknown as JsonObjectDraft, field)
+}
+
+// A write to the status changes the status. Built-in kinds let annotations and finalizers pass; custom ones nothing else.
+function keepOnlyStatus(object: ObjectDraft, old: UnstructuredObject, resource: Resource): void {
+  for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
+    if (field !== 'status' && field !== 'metadata') restore(object, old, field)
+  }
+  if (resource.custom) object.metadata = { ...old.metadata as unknown as JsonObjectDraft, resourceVersion: object.metadata['resourceVersion'] }
+}
+
+function hasStatus({ subresources }: Resource): boolean {
+  return subresources.some(({ name }) => name === 'status')
+}
+
+function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {
+  const next = object as unknown as UnstructuredObject
+  if (resource.rules.changesGeneration) return resource.rules.changesGeneration(next, old)
+  const ignored = hasStatus(resource) ? ['metadata', 'status'] : ['metadata']
+  const fields = new Set([...Object.keys(next), ...Object.keys(old)])
+  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(next[field], old[field]))
+}
+
+function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<Call, 'warnings'>): void {
+  const references = metadata['ownerReferences']
+  if (!Array.isArray(references) || references.length < 2) return
+  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  if (duplicateUids.length === 0) return
+  warnings.add(`.metadata.ownerReferences contains duplicate entries; duplicates are dropped, please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`)
+  metadata['ownerReferences'] = kept as unknown as JsonValue
+}

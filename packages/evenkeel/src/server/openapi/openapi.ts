@@ -1,0 +1,90 @@
+/**
+ * OpenAPI as it is served: the v3 index, a v3 document per group version, and one v2 document of everything.
+ *
+ * Documents are built when first asked for and kept. An OpenApi never changes: when resources do, a new one takes its
+ * place, which takes over from the previous one every document whose resources are still the same.
+ */
+import type { Resource } from '../resources/resource.ts'
+import { makeDocument, type ServedDocument } from '../discovery/document.ts'
+import { groupResources, type ServedVersion } from '../discovery/groups.ts'
+import { documentV2 } from './document-v2.ts'
+import { documentV3 } from './document-v3.ts'
+import { encodeDocumentV2 } from './gnostic/encode.ts'
+
+export interface OpenApiOptions {
+  /** The one to be replaced. @default none */
+  readonly previous?: OpenApi
+}
+
+export interface OpenApiDocumentOptions {
+  /** The v2 document as gnostic protobuf; there is no such form of v3. @default false */
+  readonly protobuf?: boolean
+}
+
+/** The media type of the v2 document as protobuf. */
+export const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+
+export class OpenApi {
+  readonly #versions: ReadonlyMap<string, ServedVersion>
+  readonly #documents = new Map<string, ServedDocument>()
+
+  constructor(resources: readonly Resource[], { previous }: OpenApiOptions = {}) {
+    const versions = groupResources(resources).flatMap((group) => group.versions)
+    this.#versions = new Map(versions.map((served) => [pathOf(served), served]))
+    for (const [path, served] of this.#versions) {
+      const kept = previous?.reusable(path, served)
+      if (kept) this.#documents.set(path, kept)
+    }
+  }
+
+  /** The document at a path (`/openapi/v3`, `/openapi/v3/apis/apps/v1`, `/openapi/v2`), or undefined. */
+  document(path: string, { protobuf = false }: OpenApiDocumentOptions = {}): ServedDocument | undefined {
+    if (path === '/openapi/v2') return protobuf ? this.#swaggerProtobuf() : this.#swagger()
+    if (protobuf) return undefined
+    if (path === '/openapi/v3') return this.#keep('index', () => makeDocument(JSON.stringify(this.#index()), 'application/json'))
+    return path.startsWith('/openapi/v3/') ? this.#versionDocument(path.slice('/openapi/v3/'.length)) : undefined
+  }
+
+  /** A finished document of ours, if it was made of the very same resources. */
+  reusable(path: string, { resources }: ServedVersion): ServedDocument | undefined {
+    const mine = this.#versions.get(path)?.resources
+    const isSame = mine?.length === resources.length && mine.every((resource, index) => resource === resources[index])
+    return isSame ? this.#documents.get(path) : undefined
+  }
+
+  #index(): { readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>> } {
+    const entries = [...this.#versions.keys()].map((path) => {
+      const hash = this.#versionDocument(path)?.etag.slice(1, -1)
+      return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
+    })
+    return { paths: Object.fromEntries(entries) }
+  }
+
+  #versionDocument(path: string): ServedDocument | undefined {
+    const served = this.#versions.get(path)
+    return served && this.#keep(path, () => makeDocument(JSON.stringify(documentV3(served)), 'application/json'))
+  }
+
+  #swagger(): ServedDocument {
+    return this.#keep('swagger', () => makeDocument(JSON.stringify(documentV2([...this.#versions.values()])), 'application/json'))
+  }
+
+  /** The hash is that of the JSON form: clients are told that the form depends on what they accept. */
+  #swaggerProtobuf(): ServedDocument {
+    return this.#keep('swagger protobuf', () => {
+      const bytes = encodeDocumentV2(documentV2([...this.#versions.values()]))
+      return { bytes, etag: this.#swagger().etag, contentType: openApiProtobufType }
+    })
+  }
+
+  #keep(key: string, make: () => ServedDocument): ServedDocument {
+    const document = this.#documents.get(key) ?? make()
+    this.#documents.set(key, document)
+    return document
+  }
+}
+
+/** Keys of the index are paths, so they cannot be mistaken for the other documents' names. */
+function pathOf({ group, version }: ServedVersion): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`
+}

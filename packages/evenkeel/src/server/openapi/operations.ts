@@ -1,0 +1,153 @@
+/**
+ * Everything that can be done to a resource, as data: paths, methods, what goes in and what comes out.
+ *
+ * Both OpenAPI versions are written from this. Follows upstream in which methods a verb stands for, in which kind an
+ * operation is about, and in how operations are called, because generated clients take their names from there.
+ */
+import type { GroupVersionKind } from '#api'
+import type { Resource, Subresource, Verb } from '../resources/resource.ts'
+import { actionParameters, connectParameters, logParameters, type Action, type QueryParameter } from './parameters.ts'
+import { builtinType, kindType, listType, resourceType, type PublishedType } from './types.ts'
+
+export type Method = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
+
+export interface Operation {
+  readonly path: string
+  readonly method: Method
+  readonly id: string
+  readonly action: Action
+  readonly kind: GroupVersionKind
+  readonly parameters: readonly QueryParameter[]
+  readonly body?: PublishedType
+  /** Absent: the answer is text or a stream. */
+  readonly response?: PublishedType
+}
+
+/** What an operation's name is made of. */
+interface Place {
+  readonly resource: Resource
+  /** `CoreV1`. */
+  readonly prefix: string
+  readonly path: string
+  readonly subresource?: Subresource
+  readonly everywhere?: true
+}
+
+interface Shape {
+  readonly verb: Verb
+  readonly method: Method
+  readonly action: Action
+  /** The first word of the operation's name. */
+  readonly word: string
+}
+
+const collectionShapes: readonly Shape[] = [
+  { verb: 'list', method: 'get', action: 'list', word: 'list' },
+  { verb: 'create', method: 'post', action: 'post', word: 'create' },
+  { verb: 'deletecollection', method: 'delete', action: 'deletecollection', word: 'delete' },
+]
+const objectShapes: readonly Shape[] = [
+  { verb: 'get', method: 'get', action: 'get', word: 'read' },
+  { verb: 'update', method: 'put', action: 'put', word: 'replace' },
+  { verb: 'delete', method: 'delete', action: 'delete', word: 'delete' },
+  { verb: 'patch', method: 'patch', action: 'patch', word: 'patch' },
+]
+const subresourceShapes: readonly Shape[] = [...objectShapes, ...collectionShapes.filter(({ verb }) => verb === 'create')]
+const proxyMethods: readonly Method[] = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put']
+
+export function operationsOf(resource: Resource): Operation[] {
+  const { group, version, plural, scope } = resource
+  const prefix = operationPrefix(group, version)
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const path = scope === 'Namespaced' ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`
+  const everywhere = { resource, prefix, path: `${root}/${plural}`, everywhere: true } as const
+  return [
+    ...(scope === 'Namespaced' ? served(collectionShapes.slice(0, 1), everywhere) : []),
+    ...served(collectionShapes, { resource, prefix, path }),
+    ...served(objectShapes, { resource, prefix, path: `${path}/{name}` }),
+    ...resource.subresources.flatMap((subresource) => subresourceOperations({ resource, prefix, path: `${path}/{name}/${subresource.name}`, subresource })),
+  ]
+}
+
+/** `CoreV1`, `RbacAuthorizationV1`, `StableExampleComV1`. */
+export function operationPrefix(group: string, version: string): string {
+  const words = group === '' ? ['core'] : group.replace(/\.k8s\.io$/, '').split('.')
+  return [...words, version].map(capitalize).join('')
+}
+
+function subresourceOperations(place: Place & { subresource: Subresource }): Operation[] {
+  const { resource, subresource } = place
+  if (resource.custom || !subresource.kind.endsWith('Options')) return served(subresourceShapes, place)
+  const methods = subresource.verbs.includes('patch') ? proxyMethods : (['get', 'post'] as const)
+  const connections = methods.map((method) => connection(method, place))
+  return subresource.name === 'proxy' ? [...connections, ...connections.map(withPath)] : connections
+}
+
+function served(shapes: readonly Shape[], place: Place): Operation[] {
+  const verbs = place.subresource?.verbs ?? place.resource.verbs
+  return shapes.filter(({ verb }) => verbs.includes(verb)).map((shape) => operation(shape, place))
+}
+
+function operation({ method, action, word }: Shape, place: Place): Operation {
+  const { resource, path, subresource } = place
+  const isLog = subresource?.name === 'log'
+  const body = bodyOf(action, place)
+  return {
+    path,
+    method,
+    id: operationId(word, action, place),
+    action,
+    kind: resource.custom || !subresource ? kindOf(resource) : kindOf(subresource),
+    parameters: isLog ? logParameters() : actionParameters(action),
+    ...(body && { body }),
+    ...(!isLog && { response: responseOf(action, place) }),
+  }
+}
+
+function connection(method: Method, place: Place & { subresource: Subresource }): Operation {
+  const { path, subresource } = place
+  const id = operationId(`connect`, 'connect', { ...place, prefix: place.prefix + capitalize(method) })
+  return { path, method, id, action: 'connect', kind: kindOf(subresource), parameters: connectParameters(subresource.kind) }
+}
+
+function withPath(proxy: Operation): Operation {
+  return { ...proxy, path: `${proxy.path}/{path}`, id: `${proxy.id}WithPath` }
+}
+
+function operationId(word: string, action: Action, { resource, prefix, subresource, everywhere }: Place): string {
+  return [
+    word,
+    prefix,
+    action === 'deletecollection' ? 'Collection' : '',
+    resource.scope === 'Namespaced' && !everywhere ? 'Namespaced' : '',
+    resource.kind,
+    capitalize(subresource?.name ?? ''),
+    everywhere ? 'ForAllNamespaces' : '',
+  ].join('')
+}
+
+function bodyOf(action: Action, place: Place): PublishedType | undefined {
+  if (action === 'patch') return builtinType('meta.v1.Patch')
+  if (action === 'delete' || action === 'deletecollection') return builtinType('meta.v1.DeleteOptions')
+  return action === 'post' || action === 'put' ? objectType(place) : undefined
+}
+
+function responseOf(action: Action, place: Place): PublishedType {
+  if (action === 'list') return listType(place.resource)
+  if (action === 'deletecollection') return builtinType('meta.v1.Status')
+  if (action === 'delete' && !place.resource.rules.returnsDeleted) return builtinType('meta.v1.Status')
+  return objectType(place)
+}
+
+function objectType({ resource, subresource }: Place): PublishedType {
+  const isOther = subresource && (subresource.group !== resource.group || subresource.version !== resource.version || subresource.kind !== resource.kind)
+  return isOther ? kindType(subresource) : resourceType(resource)
+}
+
+function kindOf({ group, version, kind }: GroupVersionKind): GroupVersionKind {
+  return { group, kind, version }
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,93 @@
+/**
+ * Options of a deletion: from the body if there is one, else from the query; never from both.
+ */
+import { FieldPath, badRequest, fieldError, invalid, isJsonObject } from '#api'
+import type { JsonObject } from '#api'
+import { readFlag, readInteger } from './query-values.ts'
+import { checkDryRun, readDryRun } from './write-options.ts'
+
+export type Propagation = 'Foreground' | 'Background' | 'Orphan'
+
+export interface DeleteOptions {
+  readonly dryRun: boolean
+  /** What the client wants; negative means one second. */
+  readonly gracePeriodSeconds: number | undefined
+  readonly propagation: Propagation | undefined
+  /** The old way to say `Orphan` or not. */
+  readonly orphanDependents: boolean | undefined
+  readonly uid: string | undefined
+  readonly resourceVersion: string | undefined
+}
+
+const kinds: ReadonlySet<unknown> = new Set([undefined, '', 'DeleteOptions'])
+
+/**
+ * The options of a deletion.
+ *
+ * @param body the decoded body, when there was one
+ * @throws {ApiError} `BadRequest` for a body that holds no options, `Invalid` for options that do not go together.
+ */
+export function readDeleteOptions(query: URLSearchParams, body: JsonObject | undefined): DeleteOptions {
+  const given = body === undefined ? fromQuery(query) : fromBody(body)
+  const errors = checkDryRun(given.dryRun)
+  const path = FieldPath.of('propagationPolicy')
+  if (given.orphanDependents !== undefined && given.propagation !== undefined) {
+    errors.push(fieldError.invalid(path, given.propagation, 'orphanDependents and deletionPropagation cannot be both set'))
+  }
+  if (given.propagation !== undefined && !['Foreground', 'Background', 'Orphan'].includes(given.propagation)) {
+    errors.push(fieldError.notSupported(path, given.propagation, ['Foreground', 'Background', 'Orphan', 'nil']))
+  }
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, errors)
+  const { gracePeriodSeconds: asked } = given
+  return { ...given, dryRun: given.dryRun.length > 0, gracePeriodSeconds: asked !== undefined && asked < 0 ? 1 : asked, propagation: given.propagation as Propagation | undefined }
+}
+
+type Given = Omit<DeleteOptions, 'dryRun' | 'propagation'> & { readonly dryRun: readonly string[], readonly propagation: string | undefined }
+
+function fromQuery(query: URLSearchParams): Given {
+  return {
+    dryRun: readDryRun(query),
+    gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
+    propagation: query.get('propagationPolicy') ?? undefined,
+    orphanDependents: readFlag(query, 'orphanDependents'),
+    uid: undefined,
+    resourceVersion: undefined,
+  }
+}
+
+function fromBody(body: JsonObject): Given {
+  if (!kinds.has(body['kind'])) throw badRequest(`the body of a deletion must be DeleteOptions, got ${String(body['kind'])}`)
+  const preconditions = isJsonObject(body['preconditions']) ? body['preconditions'] : {}
+  return {
+    dryRun: textsOf(body['dryRun']),
+    gracePeriodSeconds: numberOf(body, 'gracePeriodSeconds'),
+    propagation: textOf(body, 'propagationPolicy'),
+    orphanDependents: flagOf(body, 'orphanDependents'),
+    uid: textOf(preconditions, 'uid'),
+    resourceVersion: textOf(preconditions, 'resourceVersion'),
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw badRequest('dryRun of DeleteOptions must be a list of texts')
+  return value
+}
+
+function textOf(body: JsonObject, name: string): string | undefined {
+  const value = body[name] ?? undefined
+  if (value !== undefined && typeof value !== 'string') throw badRequest(`${name} of DeleteOptions must be a text`)
+  return value
+}
+
+function numberOf(body: JsonObject, name: string): number | undefined {
+  const value = body[name] ?? undefined
+  if (value !== undefined && !Number.isSafeInteger(value)) throw badRequest(`${name} of DeleteOptions must be a whole number`)
+  return value as number | undefined
+}
+
+function flagOf(body: JsonObject, name: string): boolean | undefined {
+  const value = body[name] ?? undefined
+  if (value !== undefined && typeof value !== 'boolean') throw badRequest(`${name} of DeleteOptions must be true or false`)
+  return value
+}

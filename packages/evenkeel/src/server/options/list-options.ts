@@ -1,0 +1,80 @@
+/**
+ * Options of lists and watches, read from the query and checked as one.
+ */
+import { FieldPath, fieldError, invalid, parseFieldSelector, parseLabelSelector } from '#api'
+import type { FieldError, FieldRequirement, LabelRequirement } from '#api'
+import { readFlag, readInteger } from './query-values.ts'
+
+export interface ListOptions {
+  readonly labels: readonly LabelRequirement[]
+  readonly fields: readonly FieldRequirement[]
+  /** Empty when the client does not say. */
+  readonly resourceVersion: string
+  readonly match: '' | 'Exact' | 'NotOlderThan'
+  /** 0 for no limit. */
+  readonly limit: number
+  readonly continueToken: string
+  readonly watch: boolean
+  readonly bookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  readonly timeoutSeconds: number | undefined
+}
+
+/**
+ * Reads the options of a list or, when `watch` is asked for, of a watch.
+ *
+ * @throws {ApiError} `BadRequest` for a value that cannot be read, `Invalid` for options that do not go together.
+ */
+export function readListOptions(query: URLSearchParams, { watch }: { watch: boolean }): ListOptions {
+  const options: ListOptions = {
+    labels: parseLabelSelector(query.get('labelSelector') ?? ''),
+    fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
+    resourceVersion: query.get('resourceVersion') ?? '',
+    match: (query.get('resourceVersionMatch') ?? '') as ListOptions['match'],
+    limit: Math.max(0, readInteger(query, 'limit') ?? 0),
+    continueToken: query.get('continue') ?? '',
+    watch,
+    bookmarks: readFlag(query, 'allowWatchBookmarks') ?? false,
+    sendInitialEvents: readFlag(query, 'sendInitialEvents'),
+    timeoutSeconds: readInteger(query, 'timeoutSeconds'),
+  }
+  const errors = watch ? checkWatch(options) : checkList(options)
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, errors)
+  return options
+}
+
+/** Whether a query asks for a watch instead of a list. */
+export function asksForWatch(query: URLSearchParams): boolean {
+  return readFlag(query, 'watch') ?? false
+}
+
+const matchPath = FieldPath.of('resourceVersionMatch')
+
+function checkList({ match, resourceVersion, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
+  const errors: FieldError[] = []
+  if (match.length > 0) {
+    if (resourceVersion === '') errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (continueToken !== '') errors.push(forbiddenWithContinue())
+    if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(fieldError.notSupported(matchPath, match, ['Exact', 'NotOlderThan', '']))
+    if (match === 'Exact' && resourceVersion === '0') errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+  }
+  if (sendInitialEvents !== undefined) errors.push(fieldError.forbidden(FieldPath.of('sendInitialEvents'), 'sendInitialEvents is forbidden for list'))
+  return errors
+}
+
+function checkWatch({ match, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
+  const errors: FieldError[] = []
+  if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
+    errors.push(fieldError.forbidden(matchPath, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  }
+  if (match.length > 0) {
+    if (sendInitialEvents === undefined) errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+    if (match !== 'NotOlderThan') errors.push(fieldError.notSupported(matchPath, match, ['NotOlderThan']))
+    if (continueToken !== '') errors.push(forbiddenWithContinue())
+  }
+  return errors
+}
+
+function forbiddenWithContinue(): FieldError {
+  return fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided')
+}

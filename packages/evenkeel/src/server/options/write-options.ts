@@ -1,0 +1,65 @@
+/**
+ * Options of creates, updates and patches, read from the query.
+ */
+import { FieldPath, fieldError, invalid, utf8Length } from '#api'
+import type { FieldError } from '#api'
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+export interface WriteOptions {
+  readonly dryRun: boolean
+  readonly fieldManager: string
+  /** What happens to fields nobody knows: dropped, dropped with a warning, or refused. */
+  readonly fieldValidation: FieldValidation
+  /** Apply only: take fields from other managers. */
+  readonly force: boolean
+}
+
+export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
+
+/**
+ * Reads the options of a write.
+ *
+ * @throws {ApiError} `Invalid`, naming every option that is wrong.
+ */
+export function readWriteOptions(query: URLSearchParams, kind: WriteOptionsKind): WriteOptions {
+  const dryRun = readDryRun(query)
+  const fieldManager = query.get('fieldManager') ?? ''
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  const force = query.get('force')
+  const errors = [
+    ...kind === 'PatchOptions' && force !== null ? [fieldError.forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch')] : [],
+    ...checkFieldManager(fieldManager),
+    ...checkDryRun(dryRun),
+    ...checkFieldValidation(fieldValidation),
+  ]
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind, name: '' }, errors)
+  return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: fieldValidation === '' ? 'Warn' : fieldValidation as FieldValidation, force: force === 'true' }
+}
+
+/** Every value of `dryRun`; an empty one counts as none. */
+export function readDryRun(query: URLSearchParams): string[] {
+  return query.getAll('dryRun').filter((value) => value !== '')
+}
+
+export function checkDryRun(values: readonly string[]): FieldError[] {
+  return values.every((value) => value === 'All') ? [] : [fieldError.notSupported(FieldPath.of('dryRun'), values, ['All'])]
+}
+
+function checkFieldValidation(value: string): FieldError[] {
+  if (['', 'Ignore', 'Warn', 'Strict'].includes(value)) return []
+  return [fieldError.notSupported(FieldPath.of('fieldValidation'), value, ['', 'Ignore', 'Strict', 'Warn'])]
+}
+
+const fieldManagerMax = 128
+
+function checkFieldManager(name: string): FieldError[] {
+  const path = FieldPath.of('fieldManager')
+  const errors = utf8Length(name) > fieldManagerMax ? [fieldError.tooLong(path, fieldManagerMax)] : []
+  const odd = name.search(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u)
+  if (odd >= 0) {
+    const code = (name.codePointAt(odd) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+    errors.push(fieldError.invalid(path, name, `invalid character U+${code} (at position ${odd})`))
+  }
+  return errors
+}

@@ -1,0 +1,107 @@
+/**
+ * What the server counts, in the text format of Prometheus and under upstream's names.
+ *
+ * Labels come from the registry and from fixed sets, never from what a client sent, so that nobody can make the
+ * counters grow without bound.
+ */
+import type { Routed } from '../call.ts'
+import type { Registry } from '../resources/registry.ts'
+
+const bucketSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+
+interface Series {
+  readonly verb: string
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly subresource: string
+  readonly scope: string
+  readonly codes: Map<number, number>
+  readonly buckets: number[]
+  sum: number
+  count: number
+}
+
+export class RequestMetrics {
+  readonly #registry: Registry
+  readonly #series = new Map<string, Series>()
+  #inflight = 0
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+  }
+
+  begin(): void {
+    this.#inflight++
+  }
+
+  end(routed: Routed | undefined, { status, seconds }: { status: number, seconds: number }): void {
+    this.#inflight--
+    const series = this.#seriesOf(routed)
+    series.codes.set(status, (series.codes.get(status) ?? 0) + 1)
+    series.count++
+    series.sum += seconds
+    const at = bucketSeconds.findIndex((limit) => seconds <= limit)
+    if (at >= 0) series.buckets[at] = (series.buckets[at] ?? 0) + 1
+  }
+
+  /** The text of `/metrics`. */
+  render(): string {
+    const series = [...this.#series.values()]
+    return [
+      '# HELP apiserver_request_total Requests by verb, resource and code.',
+      '# TYPE apiserver_request_total counter',
+      ...series.flatMap((one) => [...one.codes].map(([code, count]) => `apiserver_request_total{${labels(one)},code="${code}"} ${count}`)),
+      '# HELP apiserver_request_duration_seconds Time from request to response, watches until they begin.',
+      '# TYPE apiserver_request_duration_seconds histogram',
+      ...series.flatMap(durations),
+      '# HELP apiserver_current_inflight_requests Requests that are being answered.',
+      '# TYPE apiserver_current_inflight_requests gauge',
+      `apiserver_current_inflight_requests ${this.#inflight}`,
+      '',
+    ].join('\n')
+  }
+
+  #seriesOf(routed: Routed | undefined): Series {
+    const place = routed?.place
+    const resource = place && this.#registry.find(place.group, place.version, place.resource)
+    const key = resource && place ? `${routed.verb} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scopeOf(place)}` : routed?.place ? 'unknown' : `plain ${routed?.verb ?? ''}`
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      const known = resource?.subresources.some(({ name }) => name === place?.subresource)
+      series = {
+        verb: verbLabel(routed?.verb ?? ''), group: resource?.group ?? '', version: resource?.version ?? '', resource: resource?.plural ?? '',
+        subresource: known ? place?.subresource ?? '' : '', scope: place ? scopeOf(place) : '', codes: new Map(), buckets: [], sum: 0, count: 0,
+      }
+      if (this.#series.size < seriesMax) this.#series.set(key, series)
+    }
+    return series
+  }
+}
+
+const seriesMax = 10_000
+
+const verbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put', 'head'])
+
+function verbLabel(verb: string): string {
+  return verbs.has(verb) ? verb.toUpperCase() : 'other'
+}
+
+function scopeOf({ namespace, name }: { namespace: string, name: string }): string {
+  if (name !== '') return 'resource'
+  return namespace === '' ? 'cluster' : 'namespace'
+}
+
+function labels({ verb, group, version, resource, subresource, scope }: Series): string {
+  return `verb="${verb}",group="${group}",version="${version}",resource="${resource}",subresource="${subresource}",scope="${scope}"`
+}
+
+function durations(series: Series): string[] {
+  let total = 0
+  const name = 'apiserver_request_duration_seconds'
+  const buckets = bucketSeconds.map((limit, index) => {
+    total += series.buckets[index] ?? 0
+    return `${name}_bucket{${labels(series)},le="${limit}"} ${total}`
+  })
+  return [...buckets, `${name}_bucket{${labels(series)},le="+Inf"} ${series.count}`, `${name}_sum{${labels(series)}} ${series.sum}`, `${name}_count{${labels(series)}} ${series.count}`]
+}

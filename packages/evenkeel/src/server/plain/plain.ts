@@ -1,0 +1,116 @@
+/**
+ * Everything that is not about resources: health, version, metrics, discovery, OpenAPI.
+ */
+import { isApiError } from '#api'
+import { negotiate } from '#wire'
+import type { WireResponse } from '#wire'
+import type { Call } from '../call.ts'
+import { Discovery } from '../discovery/discovery.ts'
+import type { ServedDocument } from '../discovery/document.ts'
+import { OpenApi, openApiProtobufType } from '../openapi/openapi.ts'
+import { replyDocument } from '../reply.ts'
+import type { Registry } from '../resources/registry.ts'
+import { answerHealth } from './health.ts'
+import type { HealthCheck } from './health.ts'
+import type { RequestMetrics } from './metrics.ts'
+import { versionDocument } from './version.ts'
+
+/** Answers calls whose path is not about resources. */
+export type Plain = (call: Call) => WireResponse
+
+export interface PlainOptions {
+  readonly registry: Registry
+  readonly checks: readonly HealthCheck[]
+  readonly metrics: RequestMetrics
+  /** Host and port that clients reach us at, once that is known. */
+  address(): string | undefined
+}
+
+export function makePlain({ registry, checks, metrics, address }: PlainOptions): Plain {
+  const documents = new Documents(registry, address)
+  return (call) => {
+    const { path, query, request: { method } } = call
+    if (method !== 'GET' && method !== 'HEAD') return isKnown(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
+    const health = answerHealth(path, query, checks)
+    if (health) return health
+    if (path === '/version' || path === '/version/') return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
+    if (path === '/metrics') return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body: Buffer.from(metrics.render()) }
+    if (path === '/') return replyDocument(call, { paths: rootPaths }, { choice: { format: 'json', pretty: true } })
+    return documents.answer(call) ?? plainText(404, '404 page not found')
+  }
+}
+
+const rootPaths = ['/api', '/api/v1', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
+
+function isKnown(path: string): boolean {
+  return rootPaths.includes(path)
+}
+
+/** Discovery and OpenAPI, made anew when the set of resources has changed. */
+class Documents {
+  readonly #registry: Registry
+  readonly #address: () => string | undefined
+  #generation = 0
+  #discovery: Discovery | undefined
+  #openApi: OpenApi | undefined
+
+  constructor(registry: Registry, address: () => string | undefined) {
+    this.#registry = registry
+    this.#address = address
+  }
+
+  answer(call: Call): WireResponse | undefined {
+    this.#refresh()
+    const { path } = call
+    if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
+    if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
+    const aggregated = (path === '/api' || path === '/apis') && wantsAggregated(call)
+    const document = this.#discovery?.document(path, { aggregated })
+    return document && reply(document, call, { vary: path === '/api' || path === '/apis' })
+  }
+
+  #answerOpenApi(call: Call): WireResponse | undefined {
+    const protobuf = call.path === '/openapi/v2' && (call.request.headers['accept'] ?? '').includes(openApiProtobufType)
+    const document = this.#openApi?.document(call.path, { protobuf })
+    if (document === undefined) return undefined
+    const hash = call.query.get('hash')
+    const current = hash !== null && `"${hash}"` === document.etag
+    return reply(document, call, { vary: true, ...current && { cacheControl: 'public, immutable' } })
+  }
+
+  #refresh(): void {
+    if (this.#generation === this.#registry.generation) return
+    this.#generation = this.#registry.generation
+    const resources = this.#registry.all()
+    const serverAddress = this.#address()
+    this.#discovery = new Discovery(resources, serverAddress === undefined ? {} : { serverAddress })
+    this.#openApi = new OpenApi(resources, this.#openApi === undefined ? {} : { previous: this.#openApi })
+  }
+}
+
+function reply({ bytes, etag, contentType }: ServedDocument, { request }: Call, { vary, cacheControl = 'no-cache, private' }: { vary: boolean, cacheControl?: string }): WireResponse {
+  const headers = { etag, 'cache-control': cacheControl, ...vary && { vary: 'Accept' } }
+  if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers }
+  return { status: 200, headers: { ...headers, 'content-type': contentType }, body: bytes }
+}
+
+function matchesEtag(header: string | undefined, etag: string): boolean {
+  return header !== undefined && header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+}
+
+function wantsAggregated({ request: { headers } }: Call): boolean {
+  try {
+    const { shape } = negotiate(headers['accept'], {
+      formats: ['json'],
+      accepts: ({ kind, group, version }) => kind === 'APIGroupDiscoveryList' && group === 'apidiscovery.k8s.io' && version === 'v2',
+    })
+    return shape !== undefined
+  } catch (error) {
+    if (isApiError(error)) return false
+    throw error
+  }
+}
+
+function plainText(status: number, text: string): WireResponse {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' }, body: Buffer.from(`${text}\n`) }
+}

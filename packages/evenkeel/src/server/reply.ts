@@ -1,0 +1,120 @@
+/**
+ * Room 13: in which form does the answer go out?
+ *
+ * Before: the walk has the result. After: `listen` writes it. The common case, JSON in the form it is kept in, sends
+ * the stored bytes; everything else parses, reshapes and encodes. Errors take this way too: a `Status` in the format
+ * the client reads.
+ */
+import { isApiError, toStatus } from '#api'
+import type { JsonObject, Status, UnstructuredObject } from '#api'
+import { encodeProtobuf, knowsProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
+import type { MediaChoice, MediaFormat, MediaShape, WireHeaders, WireResponse } from '#wire'
+import type { Call, Rooms, Routed } from './call.ts'
+import { isStoredForm, toServed } from './convert.ts'
+import type { Resource } from './resources/resource.ts'
+import type { StoredObject } from './storage/bytes.ts'
+import { makeTable, metadataOnly } from './tables/index.ts'
+import type { IncludeObject, MetaVersion } from './tables/index.ts'
+
+/** What answers about objects of a resource can look like. */
+export function chooseForm({ request, query }: Routed, resource: Resource, { shapes = ['Table', 'PartialObjectMetadata'] }: { shapes?: readonly string[] } = {}): MediaChoice {
+  const choice = negotiate(request.headers['accept'], {
+    formats: resource.custom ? ['json', 'yaml'] : ['json', 'yaml', 'protobuf'],
+    accepts: (shape, format) => isMetaShape(shape) && shapes.includes(shape.kind) && !(shape.kind === 'Table' && format === 'protobuf'),
+  })
+  return wantsPretty(choice, { request, query }) ? { ...choice, pretty: true } : choice
+}
+
+export interface ObjectAnswer {
+  readonly status?: number
+  readonly resource: Resource
+  readonly choice: MediaChoice
+  readonly rooms: Pick<Rooms, 'clock'>
+}
+
+/** An answer that is one stored object. */
+export function replyStored(call: Call, stored: StoredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse {
+  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isStoredForm(resource)) {
+    return { status, headers: headersOf(call, 'json'), body: stored.bytes }
+  }
+  return replyObject(call, toServed(stored.object, resource), { status, resource, choice, rooms })
+}
+
+/** An answer that is one object in the form it is served in. */
+export function replyObject(call: Call, object: UnstructuredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse {
+  const shaped = shape(object, { resource, choice, rooms, query: call.query })
+  return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
+}
+
+/** An answer that is a plain document: a list, a Status, a review. */
+export function replyDocument(call: Pick<Routed, 'warnings'>, document: JsonObject, { status = 200, choice }: { status?: number, choice: MediaChoice }): WireResponse {
+  return { status, headers: headersOf(call, choice.format), body: encode(document, choice) }
+}
+
+/** The answer to whatever was thrown. Unexpected errors are logged by the caller; the client sees a Status. */
+export function replyError(error: unknown, routed: Pick<Routed, 'warnings' | 'request'> | undefined): WireResponse {
+  const status = toStatus(error)
+  const retryAfter = isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
+  const choice = errorChoice(routed?.request.headers['accept'])
+  const body = encode(status as unknown as JsonObject, choice)
+  const headers = routed === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(routed, choice.format)
+  return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
+}
+
+/** A success without an object to show: what was deleted. */
+export function successStatus(details: Status['details']): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...details && { details } }
+}
+
+/** Headers of every answer about resources. */
+export function headersOf({ warnings }: Pick<Routed, 'warnings'>, format: MediaFormat, { stream = false }: { stream?: boolean } = {}): WireHeaders {
+  const warning = warnings.header()
+  const type = stream && format === 'protobuf' ? `${mediaTypes[format]};stream=watch` : mediaTypes[format]
+  return { 'content-type': type, 'cache-control': 'no-cache, private', ...warning !== undefined && { warning } }
+}
+
+/** A value in the chosen format. */
+export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint8Array {
+  if (format === 'json') return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : JSON.stringify(value))
+  if (format === 'protobuf') return encodeProtobuf(value)
+  return Buffer.from(writeYaml(value))
+}
+
+/** Which rows of a table carry what of their object. */
+export function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const value = query.get('includeObject') ?? ''
+  return value === 'None' || value === 'Object' ? value : 'Metadata'
+}
+
+export function isMetaShape({ group, version }: MediaShape): boolean {
+  return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')
+}
+
+function shape(object: UnstructuredObject, { resource, choice, rooms, query }: ObjectAnswer & { query: URLSearchParams }): JsonObject {
+  if (choice.shape === undefined) return object as unknown as JsonObject
+  const version = choice.shape.version as MetaVersion
+  if (choice.shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+  const table = makeTable({
+    columns: resource.columns, objects: [object], includeObject: includeObjectOf(query), nowMs: rooms.clock.now(), version,
+    listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+  })
+  return table as unknown as JsonObject
+}
+
+function errorChoice(accept: string | undefined): MediaChoice {
+  try {
+    const { format } = negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true })
+    return { format: format === 'protobuf' && !knowsProtobuf('v1', 'Status') ? 'json' : format }
+  } catch {
+    return { format: 'json' }
+  }
+}
+
+const prettyAgents = /^(?:curl|wget|mozilla)\b/i
+
+function wantsPretty({ pretty, format }: MediaChoice, { request, query }: Pick<Routed, 'request' | 'query'>): boolean {
+  if (format !== 'json') return false
+  const asked = query.get('pretty')
+  if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false'
+  return pretty === true || prettyAgents.test(request.headers['user-agent'] ?? '')
+}

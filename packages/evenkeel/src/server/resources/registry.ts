@@ -1,0 +1,39 @@
+/**
+ * Every resource that is served, found by group, version and plural name.
+ *
+ * The set can change while the server runs (custom resources come and go); `generation` tells those who derive
+ * documents from it when to make them anew.
+ */
+import type { Resource } from './resource.ts'
+
+export class Registry {
+  readonly #byPath = new Map<string, Resource>()
+  #generation = 1
+
+  constructor(resources: Iterable<Resource> = []) {
+    for (const resource of resources) this.#byPath.set(pathOf(resource), resource)
+  }
+
+  /** Grows with every change of the set. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  find(group: string, version: string, plural: string): Resource | undefined {
+    return this.#byPath.get(`${group}/${version}/${plural}`)
+  }
+
+  all(): Resource[] {
+    return [...this.#byPath.values()]
+  }
+
+  /** Serves a resource, in place of one that has the same path. */
+  add(resource: Resource): void {
+    this.#byPath.set(pathOf(resource), resource)
+    this.#generation++
+  }
+}
+
+function pathOf({ group, version, plural }: Resource): string {
+  return `${group}/${version}/${plural}`
+}

@@ -1,0 +1,117 @@
+/**
+ * What the server knows of one served resource: a record, the same for built-in kinds and custom resources.
+ *
+ * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
+ * of {@link Rules}. The pipeline itself never asks what a kind is called.
+ */
+import type { FieldError, JsonObjectDraft, NameRule, Schema, Scope, UnstructuredObject } from '#api'
+import type { Columns } from '../tables/columns.ts'
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
+
+/** The names of a resource and where it is served. */
+export interface ResourceNames {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly listKind: string
+  readonly plural: string
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly scope: Scope
+}
+
+/** A path below an object, such as `status` or `scale`. */
+export interface Subresource {
+  readonly name: string
+  readonly verbs: readonly Verb[]
+  /** What is read and written there, when it is not the object itself (`autoscaling/v1 Scale`). */
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+export interface Resource extends ResourceNames {
+  readonly verbs: readonly Verb[]
+  readonly subresources: readonly Subresource[]
+  /** Where objects are kept: versions and groups that show the same objects share this. */
+  readonly storage: ResourceStorage
+  readonly schema: Schema
+  /** Made from a definition at run time: JSON only, no strategic merge, type in list items, no missing kind. */
+  readonly custom: boolean
+  /** Nothing is stored: requests are answered at once (reviews, bindings, component statuses). */
+  readonly virtual?: true
+  readonly rules: Rules
+  readonly columns: Columns
+}
+
+export interface ResourceStorage {
+  readonly group: string
+  readonly plural: string
+  /** The form objects are kept in; a resource of another version converts. */
+  readonly version: string
+  readonly kind: string
+}
+
+/** What a hook may want to know about the write it takes part in. */
+export interface WriteContext {
+  /** Now, as RFC 3339 text with seconds. */
+  readonly now: string
+  /** Something worth a `Warning` header. */
+  warn(text: string): void
+  /** The subresource that is written, if any. */
+  readonly subresource?: string
+}
+
+/** An object as hooks see it before it is stored: theirs to change. Fields may have any JSON type that the schema allows. */
+export type ObjectDraft = JsonObjectDraft & { metadata: JsonObjectDraft }
+
+/**
+ * Behaviour of a kind that is not data. Hooks run in this order on a write:
+ * `default` (right after decoding, and on the result of a patch), `prepareCreate` or `prepareUpdate` (system fields:
+ * what clients may not say is set back), `validate`, and for updates `validateUpdate` as well.
+ */
+export interface Rules {
+  readonly checkName: NameRule
+  /** An update without resourceVersion is taken as "whatever is there". */
+  readonly unconditionalUpdate: boolean
+  /** PUT on a missing object creates it. */
+  readonly createOnUpdate: boolean
+  /** metadata.generation is kept: 1 at first, one more with every change outside metadata and status. */
+  readonly generation: boolean
+  /** DELETE answers with the object instead of a Status. */
+  readonly returnsDeleted: boolean
+  /** What happens to dependents when nobody says; `none`: the kind cannot have any (Events). */
+  readonly dependents: 'background' | 'orphan' | 'none'
+  /** How long an object lives after its last write (Events: one hour). */
+  readonly ttlMs?: number
+  /** Fields that field selectors may name beside metadata.name and metadata.namespace. */
+  readonly fields?: Readonly<Record<string, (object: UnstructuredObject) => string>>
+  /** Adds what a client left out. Must be idempotent. */
+  readonly default?: (object: ObjectDraft) => void
+  /** Sets fields clients may not choose when an object is made; status has been dropped already if it is a subresource. */
+  readonly prepareCreate?: (object: ObjectDraft, context: WriteContext) => void
+  /** Sets back what an update may not change. For writes to the main resource the old status is in place already. */
+  readonly prepareUpdate?: (object: ObjectDraft, old: UnstructuredObject, context: WriteContext) => void
+  readonly validate?: (object: UnstructuredObject) => FieldError[]
+  readonly validateUpdate?: (object: UnstructuredObject, old: UnstructuredObject) => FieldError[]
+  /** As validateUpdate, for writes to the status subresource. */
+  readonly validateStatusUpdate?: (object: UnstructuredObject, old: UnstructuredObject) => FieldError[]
+  /** Whether an update of the object counts as a change of its spec; default: anything outside metadata and status differs. */
+  readonly changesGeneration?: (object: UnstructuredObject, old: UnstructuredObject) => boolean
+  /** Most kinds lose the status a client sends with a new object; Nodes come with one. */
+  readonly statusOnCreate?: 'keep'
+  /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */
+  readonly deletion?: DeletionRules
+  /** Seconds of grace a deletion gives; absent or 0 deletes at once. `asked` is what the client wants. */
+  readonly graceSeconds?: (object: UnstructuredObject, asked: number | undefined) => number
+}
+
+export interface DeletionRules {
+  /** Whether the object must stay although nothing else keeps it. */
+  holds(object: UnstructuredObject): boolean
+  /** Notes in the object that it is being deleted. */
+  mark(object: ObjectDraft): void
+}

@@ -1,0 +1,95 @@
+/**
+ * Room 2: which verb on what?
+ *
+ * Before: `listen` handed over what arrived. After: `authenticate` asks who it is. The path is read once, here; what
+ * the authorizer is asked about later is this same value, and so is what storage touches. Whether such a resource
+ * exists is told only to callers who may ask: {@link locate} runs behind room 4.
+ */
+import { ApiError } from '#api'
+import { parseResourcePath } from '#wire'
+import type { ResourcePath, WireRequest } from '#wire'
+import type { Call, Routed, Target } from './call.ts'
+import { asksForWatch } from './options/list-options.ts'
+import type { Registry } from './resources/registry.ts'
+import type { Resource, Subresource, Verb } from './resources/resource.ts'
+import { Warnings } from './warnings.ts'
+
+/**
+ * Reads path and query.
+ *
+ * @throws {ApiError} `BadRequest`, when the path is not properly encoded.
+ */
+export function route(request: WireRequest): Routed {
+  const at = request.target.indexOf('?')
+  const path = at < 0 ? request.target : request.target.slice(0, at)
+  const query = new URLSearchParams(at < 0 ? '' : request.target.slice(at + 1))
+  const place = parseResourcePath(path)
+  const routed = { request, path, query, warnings: new Warnings() }
+  if (place === undefined) return { ...routed, verb: request.method.toLowerCase() }
+  return { ...routed, place, verb: verbOf(request.method, place, query) }
+}
+
+/**
+ * Finds what a call is about.
+ *
+ * @throws {ApiError} `NotFound` when there is no such resource, `MethodNotAllowed` when it does not do this.
+ */
+export function locate(call: Call & { readonly place: ResourcePath }, registry: Registry): Target {
+  const { place, verb } = call
+  const resource = registry.find(place.group, place.version, place.resource)
+  if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
+  const subresource = subresourceOf(resource, place)
+  const namespace = resource.scope === 'Cluster' ? '' : place.namespace
+  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' })) throw notAllowed()
+  return { resource, namespace, name: place.name, ...subresource && { subresource } }
+}
+
+/** The answer to paths that lead nowhere, in the words clients know. */
+export function unknownPath(): ApiError {
+  return new ApiError('NotFound', 'the server could not find the requested resource')
+}
+
+function notAllowed(): ApiError {
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource')
+}
+
+function verbOf(method: string, place: ResourcePath, query: URLSearchParams): string {
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      if (place.watch || (place.name === '' && asksForWatch(query))) return 'watch'
+      return place.name === '' ? 'list' : 'get'
+    case 'POST': return 'create'
+    case 'PUT': return 'update'
+    case 'PATCH': return 'patch'
+    case 'DELETE': return place.name === '' ? 'deletecollection' : 'delete'
+    default: return ''
+  }
+}
+
+function fitsScope(resource: Resource, { namespace, name, resource: plural }: ResourcePath): boolean {
+  if (resource.scope === 'Cluster') return namespace === '' || plural === 'namespaces'
+  return namespace !== '' || name === ''
+}
+
+function subresourceOf(resource: Resource, { subresource, rest }: ResourcePath): Subresource | undefined {
+  if (subresource === '') return undefined
+  const found = resource.subresources.find(({ name }) => name === subresource)
+  if (found === undefined || (rest.length > 0 && subresource !== 'proxy')) throw unknownPath()
+  return found
+}
+
+interface Wish {
+  readonly subresource: Subresource | undefined
+  readonly verb: string
+  readonly namespace: string
+  readonly collection: boolean
+}
+
+function allowedHere(resource: Resource, { subresource, verb, namespace, collection }: Wish): boolean {
+  const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
+  if (!verbs.includes(verb as Verb)) return false
+  if (resource.scope === 'Cluster') return true
+  // Over all namespaces one can read, and nothing else.
+  return namespace !== '' || (collection && (verb === 'list' || verb === 'watch'))
+}

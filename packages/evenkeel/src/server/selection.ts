@@ -1,0 +1,47 @@
+/**
+ * Which objects a list or a watch is about: labels, fields, and where in the store they can be.
+ */
+import { exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
+import type { UnstructuredObject } from '#api'
+import type { Rooms, Target } from './call.ts'
+import { toServed } from './convert.ts'
+import type { ListOptions } from './options/list-options.ts'
+import { keyPrefix, objectKey } from './storage/keys.ts'
+import type { StoredObject } from './storage/bytes.ts'
+
+export interface Selection {
+  /** All keys that can be meant begin with this. */
+  readonly prefix: string
+  /** The one key that can be meant, when a selector names it. */
+  readonly key?: string
+  /** Absent when everything below the prefix is meant. */
+  readonly matches?: (stored: StoredObject) => boolean
+}
+
+/**
+ * Reads the selectors of a list or watch.
+ *
+ * @throws {ApiError} `BadRequest`, when a field cannot be selected by.
+ */
+export function select({ resource, namespace }: Target, { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>, { cluster }: Pick<Rooms, 'cluster'>): Selection {
+  const { storage, rules, scope } = resource
+  const own = rules.fields ?? {}
+  requireSelectable(fields, ['metadata.name', ...scope === 'Namespaced' ? ['metadata.namespace'] : [], ...Object.keys(own)])
+  const inside = namespace === '' && scope === 'Namespaced' ? exactFieldValue(fields, 'metadata.namespace') ?? '' : namespace
+  const prefix = keyPrefix(cluster, storage, { namespace: inside })
+  const name = exactFieldValue(fields, 'metadata.name')
+  const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
+  const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
+  if (labels.length === 0 && fields.length === 0) return { prefix }
+  const valuesOf = (object: UnstructuredObject): Record<string, string> => {
+    const values: Record<string, string> = { 'metadata.name': object.metadata.name ?? '', 'metadata.namespace': object.metadata.namespace ?? '' }
+    for (const { field } of fields) {
+      const value = Object.hasOwn(own, field) ? own[field] : undefined
+      if (value) values[field] = value(toServed(object, resource))
+    }
+    return values
+  }
+  const matches = ({ object }: StoredObject): boolean =>
+    matchesLabels(labels, object.metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(object)))
+  return { prefix, ...key, matches }
+}

@@ -1,0 +1,88 @@
+/**
+ * An object at rest: its JSON bytes, ready to be sent as they are.
+ *
+ *   {"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"17","name":...},"spec":...}
+ *   |-------- the same for all of a kind -------------------------||^ stampAt
+ *
+ * Type and version come first, so that a list can leave the type out, a store can insert the version, and a deletion
+ * can replace it, all without parsing. The parsed form is made when somebody has to look inside, once.
+ */
+import type { JsonObject, UnstructuredObject } from '#api'
+
+/** An object as text with a hole for its version. */
+export class Unstamped {
+  readonly #head: string
+  readonly #tail: string
+
+  constructor(object: JsonObject) {
+    const { apiVersion, kind, metadata, ...fields } = object
+    const { resourceVersion: _, ...rest } = metadata as JsonObject
+    this.#head = headText(String(apiVersion), String(kind))
+    this.#tail = `"${joined(JSON.stringify(rest))}${joined(JSON.stringify(fields))}`
+  }
+
+  /** The bytes without a version, for a store to insert it at `stampAt`. */
+  get value(): Uint8Array {
+    return Buffer.from(this.#head + this.#tail)
+  }
+
+  get stampAt(): number {
+    return this.#head.length
+  }
+
+  /** The bytes with their version. */
+  stamped(revision: number | string): Uint8Array {
+    return Buffer.from(`${this.#head}${revision}${this.#tail}`)
+  }
+}
+
+/** What a store gave back: bytes, and the parsed object for who needs it. The object is shared: never change it. */
+export class StoredObject {
+  readonly bytes: Uint8Array
+  readonly revision: number
+  #object: UnstructuredObject | undefined
+
+  constructor(bytes: Uint8Array, revision: number) {
+    this.bytes = bytes
+    this.revision = revision
+  }
+
+  get object(): UnstructuredObject {
+    this.#object ??= parseBytes(this.bytes)
+    return this.#object
+  }
+
+  /** A fresh copy for somebody who wants to change it. */
+  draft(): JsonObject {
+    return parseBytes(this.bytes) as unknown as JsonObject
+  }
+}
+
+/** How many bytes of an object at rest say its type: `{"apiVersion":"v1","kind":"Pod",`. */
+export function typeLength(apiVersion: string, kind: string): number {
+  return headText(apiVersion, kind).length - '"metadata":{"resourceVersion":"'.length
+}
+
+/** The same bytes under another version: a deletion is told with the last state and its own version. */
+export function restamped(bytes: Uint8Array, revision: number, { apiVersion, kind }: { apiVersion: string, kind: string }): Uint8Array {
+  const from = headText(apiVersion, kind).length
+  const to = bytes.indexOf(quoteByte, from)
+  const stamp = Buffer.from(String(revision), 'latin1')
+  return Buffer.concat([bytes.subarray(0, from), stamp, bytes.subarray(to)])
+}
+
+const quoteByte = 0x22
+
+function parseBytes(bytes: Uint8Array): UnstructuredObject {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as UnstructuredObject
+}
+
+// Types are ASCII by their rules, so characters are bytes.
+function headText(apiVersion: string, kind: string): string {
+  return `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"resourceVersion":"`
+}
+
+// The fields of an object text, behind a comma, with the closing brace.
+function joined(text: string): string {
+  return text === '{}' ? '}' : `,${text.slice(1)}`
+}

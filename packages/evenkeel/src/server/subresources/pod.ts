@@ -1,0 +1,51 @@
+/**
+ * What can be posted to a Pod besides the Pod: an eviction (delete it) and a binding (put it on a node).
+ */
+import { badRequest, conflict, formatTime, isJsonObject } from '#api'
+import type { JsonObject, JsonObjectDraft, JsonValue } from '#api'
+import type { WireResponse } from '#wire'
+import type { Call, Rooms, Target } from '../call.ts'
+import { readOptionsBody } from '../decode.ts'
+import { readDeleteOptions } from '../options/delete-options.ts'
+import { readWriteOptions } from '../options/write-options.ts'
+import { replyDocument, successStatus } from '../reply.ts'
+import type { ObjectDraft } from '../resources/resource.ts'
+import { modify } from '../walks/modify.ts'
+import { removeObject } from '../walks/remove.ts'
+
+/** POST of an eviction: a deletion that asks nicely. Disruption budgets have no say here yet. */
+export async function evict(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
+  const body = await readOptionsBody(call.request)
+  const given = isJsonObject(body?.['deleteOptions']) ? body['deleteOptions'] : {}
+  const options = readDeleteOptions(new URLSearchParams(), given)
+  await removeObject(target, { ...options, dryRun: dryRun || options.dryRun }, rooms)
+  return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+}
+
+/** POST of a binding: says which node a Pod runs on, once. */
+export async function bind(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
+  const body = await readOptionsBody(call.request)
+  const node = isJsonObject(body?.['target']) ? body['target']['name'] : undefined
+  if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
+  await modify((current) => {
+    const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject, status?: JsonObject }
+    const bound = draft.spec?.['nodeName'] ?? ''
+    if (bound !== '') throw conflict({ kind: 'pods/binding', name: target.name }, `pod ${target.name} is already assigned to node ${JSON.stringify(bound)}`)
+    draft.spec = { ...draft.spec, nodeName: node }
+    draft.status = { ...draft.status, conditions: scheduled(draft.status?.['conditions'], formatTime(rooms.clock.now())) }
+    return draft
+  }, { call, target, rooms, dryRun })
+  return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+}
+
+function scheduled(conditions: JsonValue | undefined, now: string): JsonValue {
+  const others = Array.isArray(conditions) ? conditions.filter((condition) => isJsonObject(condition) && condition['type'] !== 'PodScheduled') : []
+  return [...others, { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }]
+}
+
+function created(): JsonObject {
+  const document: JsonObjectDraft = { ...successStatus(undefined) as unknown as JsonObjectDraft, code: 201 }
+  return document
+}

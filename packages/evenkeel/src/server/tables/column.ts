@@ -1,0 +1,72 @@
+/**
+ * Columns as they are written down: a name, a description, and how to get the cell from an object.
+ *
+ *     columnsOf(name, integer('Webhooks', 'How many there are.', (o) => o.size('webhooks')), created)
+ *
+ * The types are those kubectl is used to, which is not always the type of the cells: a count in a column of texts is
+ * upstream's habit, and clients that sort or parse columns rely on both.
+ */
+import { formatTime } from '#api'
+import { toMs, zeroTimeMs } from './age.ts'
+import type { Cell, ColumnDefinition, Columns } from './columns.ts'
+import { View } from './view.ts'
+
+export interface Column {
+  readonly definition: ColumnDefinition
+  readonly cell: CellOf
+}
+
+type CellOf = (object: View, nowMs: number) => Cell
+
+export function column(name: string, description: string, cell: CellOf): Column {
+  return { definition: { name, type: 'string', format: '', description, priority: 0 }, cell }
+}
+
+export function integer(name: string, description: string, cell: CellOf): Column {
+  return typed(column(name, description, cell), 'integer')
+}
+
+export function boolean(name: string, description: string, cell: CellOf): Column {
+  return typed(column(name, description, cell), 'boolean')
+}
+
+/** The same column, shown only by `-o wide`. */
+export function wide({ definition, cell }: Column): Column {
+  return { definition: { ...definition, priority: 1 }, cell }
+}
+
+/** The same column, marked as what identifies the row. */
+export function identifying({ definition, cell }: Column): Column {
+  return { definition: { ...definition, format: 'name' }, cell }
+}
+
+export const plainName: Column = column('Name', 'The name of the object, unique among its kind and namespace.', (o) => o.text('metadata', 'name'))
+export const name: Column = identifying(plainName)
+export const created: Column = column('Age', 'How long ago the object was created.', (o, nowMs) => o.age(nowMs, 'metadata', 'creationTimestamp'))
+
+/** The columns of a kind, in the order they are printed. */
+export function columnsOf(...columns: readonly Column[]): Columns {
+  return {
+    definitions: columns.map(({ definition }) => definition),
+    cells(object, nowMs) {
+      const view = new View(object)
+      return columns.map(({ cell }) => cell(view, nowMs))
+    },
+  }
+}
+
+/** What kinds show that have nothing of their own to show: a name, and when it was created as a time, not as an age. */
+export const plainColumns: Columns = columnsOf(name, typed(column('Created At', 'When the object was created.', creationTime), 'date'))
+
+function creationTime(object: View): string {
+  const createdMs = toMs(object.at('metadata', 'creationTimestamp').value) ?? zeroTimeMs
+  // A zone can carry a readable moment out of the years that can be written.
+  return formatTime(Math.min(Math.max(createdMs, zeroTimeMs), lastMs))
+}
+
+/** The last second of the year 9999. */
+const lastMs = 253_402_300_799_000
+
+function typed({ definition, cell }: Column, type: ColumnDefinition['type']): Column {
+  return { definition: { ...definition, type }, cell }
+}

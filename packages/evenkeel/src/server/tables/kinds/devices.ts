@@ -1,0 +1,86 @@
+/**
+ * Kinds about devices, who claims them, and groups of pods that are scheduled together.
+ */
+import { column, columnsOf, created, integer, name } from '../column.ts'
+import type { Column } from '../column.ts'
+import type { Columns } from '../columns.ts'
+import type { View } from '../view.ts'
+import { conditionStatus } from './formats.ts'
+
+const group = 'resource.k8s.io'
+
+export const deviceKinds: Readonly<Record<string, Columns>> = {
+  [`DeviceClass.${group}`]: columnsOf(name, created),
+  [`ResourceClaimTemplate.${group}`]: columnsOf(name, created),
+  [`ResourceClaim.${group}`]: columnsOf(name, column('State', 'How far the claim is.', claimState), created),
+  [`ResourceSlice.${group}`]: columnsOf(
+    name,
+    column('Node', 'Where the devices are.', (o) => o.text('spec', 'nodeName')),
+    column('Driver', 'Who serves them.', (o) => o.text('spec', 'driver')),
+    column('Pool', 'Which pool they belong to.', (o) => o.text('spec', 'pool', 'name')),
+    created,
+  ),
+  [`DeviceTaintRule.${group}`]: columnsOf(
+    name,
+    column('Key', 'What the taint is called.', (o) => o.text('spec', 'taint', 'key')),
+    column('Value', 'What it says.', (o) => o.text('spec', 'taint', 'value')),
+    column('Effect', 'What it does to pods.', (o) => o.text('spec', 'taint', 'effect')),
+    column('TimeAdded', 'How long ago it was added.', (o, nowMs) => o.has('spec', 'taint', 'timeAdded') ? o.age(nowMs, 'spec', 'taint', 'timeAdded') : ''),
+    created,
+  ),
+  [`ResourcePoolStatusRequest.${group}`]: columnsOf(
+    name,
+    column('Driver', 'Whose pools are asked for.', (o) => o.text('spec', 'driver')),
+    sum('Total'), sum('Available'), sum('Allocated'), sum('Unavailable'),
+    column('Errors', 'How many pools are not valid.', (o) => isCounted(o) ? String(o.list('status', 'pools').filter((pool) => pool.has('validationError')).length) : '-'),
+    integer('Pools', 'How many pools there are.', (o) => o.number('status', 'poolCount')),
+    column('Status', 'How far the request is.', requestStatus),
+    column('Completed', 'How long ago it was answered.', (o, nowMs) => outcome(o)?.text('type') === 'Complete' ? outcome(o)?.age(nowMs, 'lastTransitionTime') ?? '' : '<none>'),
+  ),
+  'Workload.scheduling.k8s.io': columnsOf(name, created),
+  'PodGroup.scheduling.k8s.io': columnsOf(
+    name,
+    column('Policy', 'Whether its pods start only together.', (o) => o.has('spec', 'schedulingPolicy', 'gang') ? 'Gang' : 'Basic'),
+    column('Workload', 'Which workload it belongs to.', (o) => o.has('spec', 'podGroupTemplateRef') ? o.text('spec', 'podGroupTemplateRef', 'workload', 'workloadName') : '<none>'),
+    column('Status', 'How far it is.', groupStatus),
+    created,
+  ),
+}
+
+function claimState(claim: View): string {
+  const deleted = claim.has('metadata', 'deletionTimestamp')
+  const states = deleted ? ['deleted'] : []
+  if (claim.has('status', 'allocation')) states.push('allocated', ...claim.size('status', 'reservedFor') > 0 ? ['reserved'] : [])
+  else if (!deleted) states.push('pending')
+  return states.join(',')
+}
+
+/** The first condition that ends the request. */
+function outcome(request: View): View | undefined {
+  return request.list('status', 'conditions').find((one) => one.text('status') === 'True' && ['Complete', 'Failed'].includes(one.text('type')))
+}
+
+function isCounted(request: View): boolean {
+  return request.has('status') && outcome(request)?.text('type') !== 'Failed'
+}
+
+function sum(which: string): Column {
+  const field = `${which.toLowerCase()}Devices`
+  const total = (request: View): number => request.list('status', 'pools').reduce((count, pool) => count + pool.number(field), 0)
+  return column(which, `How many devices there are: ${which.toLowerCase()}.`, (o) => isCounted(o) ? String(total(o)) : '-')
+}
+
+function requestStatus(request: View): string {
+  const status = outcome(request)?.text('type') ?? 'Pending'
+  const [shown, all] = [request.list('status', 'pools').length, request.number('status', 'poolCount')]
+  return status === 'Complete' && all > shown ? `Complete (${shown}/${all} pools)` : status
+}
+
+function groupStatus(podGroup: View): string {
+  const conditions = podGroup.list('status', 'conditions').reverse()
+  const disruption = conditions.find((condition) => condition.text('type') === 'DisruptionTarget')
+  if (disruption) return disruption.text('reason')
+  const scheduled = conditionStatus(conditions, 'PodGroupScheduled')
+  if (scheduled === undefined) return 'Pending'
+  return scheduled === 'True' ? 'Scheduled' : 'Unschedulable'
+}

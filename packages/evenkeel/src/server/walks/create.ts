@@ -1,0 +1,98 @@
+/**
+ * The walk of POST on a collection, and of a PUT that finds nothing and may create.
+ */
+import { ApiError, alreadyExists, formatTime, generateNameConflict } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
+import type { WireResponse } from '#wire'
+import { admitInto } from '../admit.ts'
+import type { Call, Rooms, Target } from '../call.ts'
+import { toStored } from '../convert.ts'
+import { bodyFormat, parseBody, readBody, shapeObject } from '../decode.ts'
+import { applyDefaults, mutateNew } from '../mutate.ts'
+import { readWriteOptions } from '../options/write-options.ts'
+import { fetchCurrent, keyOfTarget, persist } from '../persist.ts'
+import type { Written } from '../persist.ts'
+import { chooseForm, replyStored } from '../reply.ts'
+import type { ObjectDraft, WriteContext } from '../resources/resource.ts'
+import { StoredObject, Unstamped } from '../storage/bytes.ts'
+import { validateNew } from '../validate.ts'
+
+/** How often a generated name is tried, and how often a namespace may change under us. */
+const attemptsMax = 8
+
+export async function create(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { resource } = target
+  const choice = chooseForm(call, resource)
+  const options = readWriteOptions(call.query, 'CreateOptions')
+  const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
+  const bytes = await readBody(call.request)
+  const wanted = async (): Promise<ObjectDraft> =>
+    shapeObject(await parseBody(bytes, format), resource, { fieldValidation: options.fieldValidation, warnings: call.warnings })
+  const stored = await createObject(wanted, { call, target, rooms, dryRun: options.dryRun })
+  return replyStored(call, stored, { status: 201, resource, choice, rooms })
+}
+
+export interface CreateOptions {
+  readonly call: Pick<Call, 'warnings'>
+  readonly target: Target
+  readonly rooms: Rooms
+  readonly dryRun: boolean
+}
+
+/**
+ * Takes an object through defaults, validation and admission into the store. `wanted` gives a fresh draft each time:
+ * a lost race begins anew.
+ *
+ * @throws {ApiError} `AlreadyExists`, `Invalid`, `NotFound` or `Forbidden` (its namespace), `InternalError`.
+ */
+export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDraft>, options: CreateOptions): Promise<StoredObject> {
+  const { target, rooms } = options
+  for (let attempt = 1; ; attempt++) {
+    const object = await wanted()
+    const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
+    const result = await createOnce(object, options)
+    if (result.ok) return result.stored
+    const name = String(object.metadata['name'])
+    const taken = result.key === keyOfTarget(target, name, rooms)
+    if (attempt < attemptsMax && (generated || !taken)) continue
+    throw lost(result, { target, name, generated })
+  }
+}
+
+async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun }: CreateOptions): Promise<Written> {
+  refuseVersion(object)
+  applyDefaults(object, target.resource)
+  mutateNew(object, { call, target, rooms, context: writeContext(call, target, rooms) })
+  const name = String(object.metadata['name'] ?? '')
+  const checks = await admitInto(target, name, rooms)
+  validateNew(object as unknown as UnstructuredObject, target)
+  if (!dryRun) return persist(object as JsonObject, { rooms, target, expect: 0, checks })
+  const current = await fetchCurrent(name, { rooms, target })
+  if (current) return { ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
+  return { ok: true, stored: new StoredObject(withoutVersion(new Unstamped(toStored(object as JsonObject, target.resource))), 0) }
+}
+
+/** What hooks are told about a write. */
+export function writeContext({ warnings }: Pick<Call, 'warnings'>, { subresource }: Target, { clock }: Pick<Rooms, 'clock'>): WriteContext {
+  return { now: formatTime(clock.now()), warn: (text) => { warnings.add(text) }, ...subresource && { subresource: subresource.name } }
+}
+
+function refuseVersion({ metadata }: ObjectDraft): void {
+  if (metadata['resourceVersion'] !== undefined && metadata['resourceVersion'] !== '' && metadata['resourceVersion'] !== '0') {
+    throw new ApiError('InternalError', 'resourceVersion should not be set on objects to be created')
+  }
+}
+
+function lost({ current }: Extract<Written, { ok: false }>, { target: { resource }, name, generated }: { target: Target, name: string, generated: boolean }): ApiError {
+  const subject = { group: resource.group, kind: resource.plural, name }
+  if (generated) return generateNameConflict(subject)
+  const terminating = current !== undefined && new StoredObject(current.value, current.revision).object.metadata.deletionTimestamp !== undefined
+  return alreadyExists(subject, { terminating })
+}
+
+// What was not stored has no version; the empty one is left out of the text.
+function withoutVersion(unstamped: Unstamped): Uint8Array {
+  const object = JSON.parse(Buffer.from(unstamped.value).toString()) as { metadata: { resourceVersion?: string } }
+  delete object.metadata.resourceVersion
+  return Buffer.from(JSON.stringify(object))
+}

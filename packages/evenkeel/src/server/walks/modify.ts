@@ -1,0 +1,110 @@
+/**
+ * Rooms 6 to 12 for everything that changes an object that is there: update, patch, status, scale.
+ *
+ * This is the one way back in the house: a lost race returns to reading the current object, a bounded number of times.
+ * What a client wants is therefore a pure function of what is there.
+ */
+import { conflict, deepEqual, invalid, fieldError, FieldPath, notFound, staleVersion } from '#api'
+import type { ApiError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
+import type { Call, Rooms, Target } from '../call.ts'
+import { toServed } from '../convert.ts'
+import { mutateChanged } from '../mutate.ts'
+import { erase, fetchCurrent, persist } from '../persist.ts'
+import type { ObjectDraft, Resource } from '../resources/resource.ts'
+import { StoredObject, Unstamped } from '../storage/bytes.ts'
+import { toStored } from '../convert.ts'
+import { validateChanged } from '../validate.ts'
+import { writeContext } from './create.ts'
+
+/** What a client wants, given what is there. The current object is shared: not to be changed. */
+export type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
+
+export interface ModifyOptions {
+  readonly call: Call
+  readonly target: Target
+  readonly rooms: Rooms
+  readonly dryRun: boolean
+  /** What to do when there is nothing; without it that is an error. */
+  readonly create?: (() => Promise<StoredObject>) | undefined
+}
+
+export interface Modified {
+  readonly stored: StoredObject
+  readonly created: boolean
+}
+
+/** Enough for any crowd: each round somebody else succeeded. */
+const attemptsMax = 100
+
+/**
+ * Changes an object.
+ *
+ * @throws {ApiError} `NotFound`, `Conflict`, `Invalid`, and what the change itself throws.
+ */
+export async function modify(change: ObjectChange, options: ModifyOptions): Promise<Modified> {
+  const { target, rooms, create } = options
+  const subject = { group: target.resource.group, kind: target.resource.plural, name: target.name }
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const stored = await fetchCurrent(target.name, { rooms, target })
+    if (stored === undefined) {
+      if (create === undefined) throw notFound(subject)
+      return { stored: await create(), created: true }
+    }
+    const result = await modifyOnce(change, stored, options)
+    if (result !== undefined) return { stored: result, created: false }
+  }
+  throw conflict(subject, 'the object kept changing while it was being written; please try again')
+}
+
+/** The result, or undefined when somebody else was faster. */
+async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun }: ModifyOptions): Promise<StoredObject | undefined> {
+  const { resource } = target
+  const current = toServed(stored.object, resource)
+  const wanted = await change(current, stored)
+  checkPreconditions(wanted, current, resource)
+  mutateChanged(wanted, current, { call, target, rooms, context: writeContext(call, target, rooms) })
+  const object = wanted as unknown as UnstructuredObject
+  validateChanged(object, current, target)
+  const expect = stored.revision
+  if (isLastWrite(object, current, resource)) {
+    const gone = dryRun || (await erase(target.name, { rooms, target, expect })).ok
+    return gone ? new StoredObject(new Unstamped(toStored(wanted as JsonObject, resource)).stamped(stored.revision), stored.revision) : undefined
+  }
+  if (sameContent(object, current)) return stored
+  if (dryRun) return new StoredObject(new Unstamped(toStored(wanted as JsonObject, resource)).stamped(stored.revision), stored.revision)
+  const written = await persist(wanted as JsonObject, { rooms, target, expect })
+  return written.ok ? written.stored : undefined
+}
+
+/**
+ * What an object says about the one it replaces: its uid and version, if it says them, must be right.
+ *
+ * @throws {ApiError} `Conflict`, or `Invalid` when a version is missing and the kind wants one.
+ */
+function checkPreconditions({ metadata }: ObjectDraft, current: UnstructuredObject, { group, plural, rules }: Resource): void {
+  const subject: NamedSubject = { group, kind: plural, name: current.metadata.name ?? '' }
+  const uid = metadata['uid']
+  if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) throw uidConflict(subject, String(uid), current.metadata.uid ?? '')
+  const version = metadata['resourceVersion'] ?? ''
+  if (version === '' || version === '0') {
+    if (rules.unconditionalUpdate) return
+    throw invalid(subject, [fieldError.invalid(FieldPath.of('metadata', 'resourceVersion'), 0, 'must be specified for an update')])
+  }
+  if (version !== current.metadata.resourceVersion) throw staleVersion(subject)
+}
+
+/** The object that is there is not the one that was meant. */
+export function uidConflict(subject: NamedSubject, uid: string, present: string): ApiError {
+  return conflict(subject, `StorageError: invalid object, Code: 4, Key: ${subject.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present}`)
+}
+
+/** Whether this write takes away the last thing that keeps a deleted object. */
+function isLastWrite({ metadata, ...rest }: UnstructuredObject, old: UnstructuredObject, { rules }: Resource): boolean {
+  if (old.metadata.deletionTimestamp === undefined || (metadata.finalizers?.length ?? 0) > 0) return false
+  if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
+  return !rules.deletion?.holds({ metadata, ...rest } as UnstructuredObject)
+}
+
+function sameContent({ metadata, ...rest }: UnstructuredObject, { metadata: oldMetadata, ...oldRest }: UnstructuredObject): boolean {
+  return deepEqual({ ...metadata, resourceVersion: '' }, { ...oldMetadata, resourceVersion: '' }) && deepEqual(rest, oldRest)
+}

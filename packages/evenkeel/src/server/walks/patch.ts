@@ -1,0 +1,77 @@
+/**
+ * The walk of PATCH: JSON patch, merge patch, strategic merge patch.
+ *
+ * A patch is applied to what is there now, in the form it is served in, and the result goes the way of an update. A
+ * patch that says nothing about the version is applied again when somebody else was faster.
+ */
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, isJsonObject, requestEntityTooLarge, unsupportedMediaType } from '#api'
+import type { JsonObject, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
+import { parseMediaType, readJson } from '#wire'
+import type { WireResponse } from '#wire'
+import type { Call, Rooms, Target } from '../call.ts'
+import { readBody, shapeObject } from '../decode.ts'
+import { applyDefaults } from '../mutate.ts'
+import { readWriteOptions } from '../options/write-options.ts'
+import { chooseForm, replyStored } from '../reply.ts'
+import type { Resource } from '../resources/resource.ts'
+import { modify } from './modify.ts'
+import { checkName } from './update.ts'
+
+const json = 'application/json-patch+json'
+const merge = 'application/merge-patch+json'
+const strategic = 'application/strategic-merge-patch+json'
+const operationsMax = 10_000
+
+/** What a patch makes of an object. */
+type ApplyPatch = (current: UnstructuredObject) => JsonValue
+
+export async function patch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { resource } = target
+  const type = patchType(call, resource)
+  const choice = chooseForm(call, resource)
+  const bytes = await readBody(call.request)
+  const { dryRun, fieldValidation } = readWriteOptions(call.query, 'PatchOptions')
+  const { value, duplicates } = readJson(bytes)
+  const apply = patcher(type, value, resource)
+  const { stored } = await modify((current) => {
+    const patched = shapeObject({ value: apply(current), duplicates: [] }, resource, { fieldValidation, warnings: call.warnings })
+    checkName(patched, target)
+    applyDefaults(patched, resource)
+    return patched
+  }, { call, target, rooms, dryRun })
+  if (fieldValidation === 'Warn') for (const path of duplicates) call.warnings.add(`duplicate field ${JSON.stringify(path)}`)
+  return replyStored(call, stored, { resource, choice, rooms })
+}
+
+/**
+ * The type of a patch.
+ *
+ * @throws {ApiError} `UnsupportedMediaType`, naming what the resource takes.
+ */
+export function patchType({ request: { headers } }: Call, { custom }: Resource): string {
+  const { type } = parseMediaType(headers['content-type'] ?? '')
+  const accepted = custom ? [json, merge] : [json, merge, strategic]
+  if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
+  return type
+}
+
+/**
+ * A patch ready to be applied, any number of times.
+ *
+ * @throws {ApiError} `BadRequest` for what is no patch, `RequestEntityTooLarge` for too many operations.
+ */
+export function patcher(type: string, value: JsonValue, { schema }: Resource): ApplyPatch {
+  if (type === json) {
+    if (!Array.isArray(value)) throw badRequest('a JSON patch is a list of operations')
+    if (value.length > operationsMax) throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${value.length}`)
+    return (current) => copyOf(applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], { negativeIndices: true }))
+  }
+  if (!isJsonObject(value)) throw badRequest('a patch must be an object')
+  if (type === merge) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
+  return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, value, schema))
+}
+
+// Patches share what they did not change with the current object; what follows changes its object in place.
+function copyOf(value: JsonValue): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue
+}

@@ -1,0 +1,37 @@
+/**
+ * The walk of DELETE on a collection: each object for itself, as if it had been deleted alone.
+ */
+import { isNotFound } from '#api'
+import type { JsonObject } from '#api'
+import type { WireResponse } from '#wire'
+import type { Call, Rooms, Target } from '../call.ts'
+import { servedType, toServed } from '../convert.ts'
+import { readOptionsBody } from '../decode.ts'
+import { readDeleteOptions } from '../options/delete-options.ts'
+import { readListOptions } from '../options/list-options.ts'
+import { chooseForm, replyDocument } from '../reply.ts'
+import { readPage } from './list.ts'
+import { removeObject } from './remove.ts'
+
+/** How many deletions are under way at once: enough to share a sync of the disk. */
+const concurrency = 64
+
+export async function removeMany(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { resource } = target
+  const choice = chooseForm(call, resource, { shapes: [] })
+  const listed = readListOptions(call.query, { watch: false })
+  const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
+  const { items, metadata } = await readPage(target, listed, rooms)
+  const waiting = items.values()
+  const removeRest = async (): Promise<void> => {
+    for (const { object: { metadata: { name = '', namespace = '' } } } of waiting) {
+      await removeObject({ ...target, name, namespace }, options, rooms).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, removeRest))
+  const objects = items.map(({ object }) => toServed(object, resource) as unknown as JsonObject)
+  const document = { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: metadata as JsonObject, items: objects }
+  return replyDocument(call, document, { choice: { format: choice.format } })
+}

@@ -1,0 +1,173 @@
+/**
+ * The walk of DELETE on one object.
+ *
+ * Three things can keep an object: finalizers (also those that the propagation policy adds), a grace period, and the
+ * kind's own rule. Then it is marked as being deleted and stays; otherwise it goes at once.
+ */
+import { conflict, foregroundFinalizer, formatTime, notFound, orphanFinalizer, parseTime } from '#api'
+import type { JsonObject, Status, UnstructuredObject } from '#api'
+import type { WireResponse } from '#wire'
+import { admitDeletion } from '../admit.ts'
+import type { Call, Rooms, Target } from '../call.ts'
+import { readOptionsBody } from '../decode.ts'
+import { readDeleteOptions } from '../options/delete-options.ts'
+import type { DeleteOptions } from '../options/delete-options.ts'
+import { erase, fetchCurrent, persist } from '../persist.ts'
+import { chooseForm, replyDocument, replyStored, successStatus } from '../reply.ts'
+import type { ObjectDraft, Resource } from '../resources/resource.ts'
+import { StoredObject, Unstamped } from '../storage/bytes.ts'
+
+export async function remove(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { resource } = target
+  const choice = chooseForm(call, resource)
+  const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
+  const { stored, gone } = await removeObject(target, options, rooms)
+  warnAboutOrphans(call, options, resource)
+  if (!gone || resource.rules.returnsDeleted) {
+    const status = !gone && options.orphanDependents === false ? 202 : 200
+    return replyStored(call, stored, { status, resource, choice, rooms })
+  }
+  return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, { choice: { format: choice.format } })
+}
+
+export interface Removed {
+  /** The object as it was last, or as it is marked now. */
+  readonly stored: StoredObject
+  readonly gone: boolean
+}
+
+/**
+ * Deletes an object, or marks it.
+ *
+ * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
+ */
+export async function removeObject(target: Target, options: DeleteOptions, rooms: Rooms): Promise<Removed> {
+  const { resource: { group, plural }, name } = target
+  admitDeletion(target, name)
+  for (;;) {
+    const stored = await fetchCurrent(name, { rooms, target })
+    if (stored === undefined) throw notFound({ group, kind: plural, name })
+    checkPreconditions(stored.object, options, target)
+    const result = await removeOnce(stored, { target, options, rooms })
+    if (result !== undefined) return result
+  }
+}
+
+interface Removal {
+  readonly target: Target
+  readonly options: DeleteOptions
+  readonly rooms: Rooms
+}
+
+/** The result, or undefined when somebody else was faster. */
+async function removeOnce(stored: StoredObject, { target, options, rooms }: Removal): Promise<Removed | undefined> {
+  const { resource } = target
+  const plan = planRemoval(stored, { resource, options, nowMs: rooms.clock.now() })
+  const expect = stored.revision
+  if (plan === 'leave') return { stored, gone: false }
+  if (plan === 'erase') return options.dryRun || (await erase(target.name, { rooms, target, expect })).ok ? { stored, gone: true } : undefined
+  if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
+  const written = await persist(plan as JsonObject, { rooms, target: { ...target, resource: inStoredForm(resource) }, expect })
+  return written.ok ? { stored: written.stored, gone: false } : undefined
+}
+
+interface Circumstances {
+  readonly resource: Resource
+  readonly options: DeleteOptions
+  readonly nowMs: number
+}
+
+/** What a deletion does to an object: nothing more, away with it, or the object as it is marked. */
+function planRemoval(stored: StoredObject, { resource, options, nowMs }: Circumstances): 'leave' | 'erase' | ObjectDraft {
+  const { object } = stored
+  const { metadata } = object
+  const draft = stored.draft() as ObjectDraft
+  const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
+  if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
+  else delete draft.metadata['finalizers']
+  const graceful = planGrace(draft, object, { resource, options, nowMs })
+  const held = finalizers.length > 0 || (resource.rules.deletion?.holds(object) ?? false)
+  if (!held && graceful === 'now') return 'erase'
+  if (graceful === 'pending' && !changed(draft, object)) return 'leave'
+  if (metadata.deletionTimestamp === undefined) mark(draft, { resource, nowMs })
+  return changed(draft, object) ? draft : 'leave'
+}
+
+/** Sets the time an object has left; says whether it goes now, has been given time, or was given time before. */
+function planGrace(draft: ObjectDraft, { metadata, ...rest }: UnstructuredObject, { resource: { rules }, options, nowMs }: Circumstances): 'now' | 'given' | 'pending' {
+  const graceful = rules.graceSeconds
+  if (graceful === undefined) return 'now'
+  const { deletionTimestamp, deletionGracePeriodSeconds: present = 0 } = metadata
+  if (deletionTimestamp !== undefined) {
+    if (present === 0) return 'now'
+    const asked = options.gracePeriodSeconds
+    if (asked === undefined || asked >= present) return 'pending'
+    const shortened = Math.max(nowMs, (parseTime(deletionTimestamp) ?? nowMs) + (asked - present) * 1000)
+    setDeletion(draft, shortened, asked !== 0 && shortened === nowMs ? 1 : asked)
+    return asked === 0 ? 'now' : 'given'
+  }
+  const seconds = graceful({ metadata, ...rest } as UnstructuredObject, options.gracePeriodSeconds)
+  if (seconds <= 0) return 'now'
+  setDeletion(draft, nowMs + seconds * 1000, seconds)
+  countDeletion(draft)
+  return 'given'
+}
+
+function mark(draft: ObjectDraft, { resource: { rules }, nowMs }: Omit<Circumstances, 'options'>): void {
+  if (draft.metadata['deletionTimestamp'] === undefined) {
+    setDeletion(draft, nowMs, 0)
+    countDeletion(draft)
+  }
+  rules.deletion?.mark(draft)
+}
+
+function setDeletion({ metadata }: ObjectDraft, atMs: number, seconds: number): void {
+  metadata['deletionTimestamp'] = formatTime(atMs)
+  metadata['deletionGracePeriodSeconds'] = seconds
+}
+
+// Being deleted is a change of what an object is for.
+function countDeletion({ metadata }: ObjectDraft): void {
+  if (typeof metadata['generation'] === 'number') metadata['generation'] += 1
+}
+
+/** The finalizers an object has from now on: the two that belong to propagation come and go with the policy. */
+function finalizersFor(present: readonly string[], { resource: { rules }, options: { orphanDependents, propagation } }: Omit<Circumstances, 'nowMs'>): string[] {
+  const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
+  if (rules.dependents === 'none') return others
+  const said = orphanDependents === undefined ? propagation : orphanDependents ? 'Orphan' : 'Background'
+  const kept = present.includes(orphanFinalizer) ? 'Orphan' : present.includes(foregroundFinalizer) ? 'Foreground' : undefined
+  const policy = said ?? kept ?? (rules.dependents === 'orphan' ? 'Orphan' : 'Background')
+  if (policy === 'Orphan') return [...others, orphanFinalizer]
+  return policy === 'Foreground' ? [...others, foregroundFinalizer] : others
+}
+
+function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
+  return JSON.stringify(draft) !== JSON.stringify(object)
+}
+
+function checkPreconditions({ metadata }: UnstructuredObject, { uid, resourceVersion }: DeleteOptions, { resource: { group, kind }, name }: Target): void {
+  const subject = { group, kind, name }
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(subject, `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`)
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(subject, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`)
+  }
+}
+
+function deletedStatus({ object: { metadata } }: StoredObject, { group, plural }: Resource): Status {
+  return successStatus({ name: metadata.name ?? '', ...group && { group }, kind: plural, uid: metadata.uid ?? '' })
+}
+
+function warnAboutOrphans({ warnings }: Call, { propagation, orphanDependents }: DeleteOptions, { rules, kind }: Resource): void {
+  if (rules.dependents !== 'orphan' || propagation !== undefined || orphanDependents !== undefined) return
+  warnings.add(`child pods are preserved by default when ${kind.toLowerCase()}s are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning`)
+}
+
+// Deletion works on what lies in the store, whatever version was asked for.
+function inStoredForm(resource: Resource): Resource {
+  const { storage: { group, version, kind } } = resource
+  return { ...resource, group, version, kind }
+}
+

@@ -1,0 +1,70 @@
+/**
+ * Room 6: the walk of PUT. What is there now, and what takes its place?
+ *
+ * Before: `decode` made the body an object. After: {@link modify} computes, validates and commits, and comes back here
+ * when somebody else was faster. Kinds that allow it are created when there is nothing to replace.
+ */
+import { badRequest } from '#api'
+import type { WireResponse } from '#wire'
+import type { Call, Rooms, Target } from '../call.ts'
+import { bodyFormat, parseBody, readBody, shapeObject } from '../decode.ts'
+import { applyDefaults } from '../mutate.ts'
+import { readWriteOptions } from '../options/write-options.ts'
+import { chooseForm, replyStored } from '../reply.ts'
+import type { ObjectDraft } from '../resources/resource.ts'
+import { createObject } from './create.ts'
+import { modify, uidConflict } from './modify.ts'
+
+export async function update(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { resource } = target
+  const choice = chooseForm(call, resource)
+  const { dryRun, fieldValidation } = readWriteOptions(call.query, 'UpdateOptions')
+  const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
+  const bytes = await readBody(call.request)
+  const wanted = async (): Promise<ObjectDraft> => {
+    const draft = shapeObject(await parseBody(bytes, format), resource, { fieldValidation, warnings: call.warnings })
+    checkName(draft, target)
+    applyDefaults(draft, resource)
+    return draft
+  }
+  const first = await wanted()
+  let fresh: ObjectDraft | undefined = first
+  const next = async (): Promise<ObjectDraft> => {
+    const draft = fresh ?? await wanted()
+    fresh = undefined
+    return draft
+  }
+  const mayCreate = resource.rules.createOnUpdate && target.subresource === undefined
+  const { stored, created } = await modify(next, {
+    call, target, rooms, dryRun,
+    create: mayCreate ? () => createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun }) : undefined,
+  })
+  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
+}
+
+/**
+ * An object that was meant to replace another and finds none.
+ *
+ * @throws {ApiError} `Conflict`, when it names the one it was to replace.
+ */
+function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target): ObjectDraft {
+  const uid = draft.metadata['uid'] ?? ''
+  if (uid !== '') throw uidConflict({ group, kind: plural, name }, String(uid), '')
+  delete draft.metadata['resourceVersion']
+  return draft
+}
+
+/**
+ * The object must be the one that the path names.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export function checkName({ metadata }: ObjectDraft, { name, namespace, resource: { scope } }: Target): void {
+  const given = metadata['name'] ?? ''
+  if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: resource name may not be empty`)
+  if (given !== name) throw badRequest(`the name of the object (${String(given)}) does not match the name on the URL (${name})`)
+  const inside = metadata['namespace'] ?? ''
+  if (scope === 'Namespaced' && inside !== '' && inside !== namespace) {
+    throw badRequest(`the namespace of the object (${String(inside)}) does not match the namespace on the request (${namespace})`)
+  }
+}

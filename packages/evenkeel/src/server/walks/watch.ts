@@ -1,0 +1,115 @@
+/**
+ * Room 14: who should hear of the change?
+ *
+ * Before: `commit` numbered and announced it. After: the frames are on their way. A watch begins with what is there,
+ * or with what happened after a version, and goes on until its time is over, the client leaves, the server stops, or
+ * the client reads too slowly; it never makes a writer wait.
+ */
+import { badRequest, expired, notAcceptable, parseRequestedVersion, resourceVersionTooLarge, toStatus } from '#api'
+import { onAbort, randomInt } from '#base'
+import type { Watch } from '#store'
+import { mediaTypes } from '#wire'
+import type { WireResponse } from '#wire'
+import type { Call, Rooms, Target } from '../call.ts'
+import { readListOptions } from '../options/list-options.ts'
+import type { ListOptions } from '../options/list-options.ts'
+import { chooseForm, headersOf } from '../reply.ts'
+import { select } from '../selection.ts'
+import type { Selection } from '../selection.ts'
+import { Framer } from '../watching/frames.ts'
+import { readPage } from './list.ts'
+
+const bookmarkMs = 60_000
+/** The last bookmark comes this long before the end. */
+const farewellMs = 2000
+const timeoutMinSeconds = 1800
+/** How many objects are told in one piece at the beginning. */
+const pieceItems = 500
+
+interface Watching {
+  readonly call: Call
+  readonly target: Target
+  readonly rooms: Rooms
+  readonly options: ListOptions
+  readonly selection: Selection
+  readonly framer: Framer
+}
+
+export function watch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const { resource } = target
+  const choice = chooseForm(call, resource)
+  if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
+  const options = withName(readListOptions(call.query, { watch: true }), target.name)
+  if (parseRequestedVersion(options.resourceVersion) === undefined) throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
+  const selection = select(target, options, rooms)
+  const { matches, key } = selection
+  const framer = new Framer({ resource, choice, query: call.query, matches, key, clock: rooms.clock })
+  const body = frames({ call, target, rooms, options, selection, framer })
+  return Promise.resolve({ status: 200, headers: headersOf(call, choice.format, { stream: true }), body })
+}
+
+// The old way to watch one object names it in the path.
+function withName(options: ListOptions, name: string): ListOptions {
+  return name === '' ? options : { ...options, fields: [...options.fields, { field: 'metadata.name', operator: '=', value: name }] }
+}
+
+async function* frames(watching: Watching): AsyncGenerator<Uint8Array, void> {
+  const { options, rooms, framer } = watching
+  const { resourceVersion } = options
+  const wantsExisting = options.sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
+  const head = await rooms.store.head()
+  if (options.sendInitialEvents && Number(resourceVersion) > head) {
+    yield framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head))))
+    return
+  }
+  if (!wantsExisting) {
+    const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
+    yield* live(watching, { from: Math.min(after, head), above: after })
+    return
+  }
+  const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0 }, rooms)
+  for (let at = 0; at < page.items.length; at += pieceItems) yield framer.existing(page.items.slice(at, at + pieceItems)) ?? new Uint8Array()
+  const from = Number(page.metadata.resourceVersion)
+  if (options.sendInitialEvents && options.bookmarks) yield framer.bookmark(from, { initial: true })
+  yield* live(watching, { from, above: from })
+}
+
+/** What happens from now on. A version that is not reached yet is waited for: nothing up to it is told. */
+async function* live(watching: Watching, { from, above }: { from: number, above: number }): AsyncGenerator<Uint8Array, void> {
+  const { call: { request: { signal } }, rooms, options, selection, framer } = watching
+  const source = rooms.store.watch(selection.key ?? selection.prefix, { after: from, signal })
+  const stop = schedule(source, watching)
+  try {
+    for await (const batch of source) {
+      const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
+      if (bytes) yield bytes
+      else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above) yield framer.bookmark(batch.revision)
+    }
+    if (source.end?.reason === 'compacted') yield framer.error(toStatus(expired(`too old resource version: ${from} (${source.end.compacted})`)))
+  } catch (error) {
+    if (signal.aborted) return
+    yield framer.error(toStatus(error))
+  } finally {
+    stop()
+    source.close()
+  }
+}
+
+/** Bookmarks now and then, the end when the time is over or the server stops; gives back how to call it all off. */
+function schedule(source: Watch, { options, rooms: { clock, random, stopping } }: Watching): () => void {
+  const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(random, timeoutMinSeconds)) * 1000
+  const cancels = [clock.after(timeoutMs, () => { source.close() }), onAbort(stopping, () => { source.close() })]
+  if (options.bookmarks) {
+    if (timeoutMs > farewellMs) cancels.push(clock.after(timeoutMs - farewellMs, () => { source.requestProgress() }))
+    let cancel = (): void => {}
+    const again = (): void => {
+      cancel = clock.after(bookmarkMs, () => {
+        source.requestProgress()
+        again()
+      })
+    }
+    again()
+    cancels.push(() => { cancel() })
+  }
+  return () => { for (const cancel of cancels) cancel() }
+}

@@ -1,0 +1,52 @@
+/**
+ * What a change means to a watcher: came, changed, went, or nothing.
+ *
+ * With a selector an object also comes when it begins to match and goes when it ceases to; what goes is told with its
+ * last matching content under the version of the change. Objects are parsed once, however many watchers look at them.
+ */
+import { expired } from '#api'
+import type { Change, Entry } from '#store'
+import { StoredObject, restamped } from '../storage/bytes.ts'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+export interface ObjectEvent {
+  readonly type: EventType
+  readonly stored: StoredObject
+}
+
+export interface EventOptions {
+  /** Absent: everything matches. */
+  readonly matches?: ((stored: StoredObject) => boolean) | undefined
+  /** The form objects are kept in. */
+  readonly storedType: { readonly apiVersion: string, readonly kind: string }
+}
+
+/**
+ * The event of a change, or undefined when it is none of this watcher's business.
+ *
+ * @throws {ApiError} `Expired`, when the content that went is no longer known.
+ */
+export function eventOf(change: Change, { matches, storedType }: EventOptions): ObjectEvent | undefined {
+  const now = change.entry && storedOf(change.entry)
+  const before = change.previous && storedOf(change.previous)
+  const isIn = now !== undefined && (matches === undefined || matches(now))
+  if (now && isIn) {
+    const wasIn = before === undefined ? change.entry?.created !== change.revision : matches === undefined || matches(before)
+    return { type: wasIn ? 'MODIFIED' : 'ADDED', stored: now }
+  }
+  if (before === undefined) {
+    if (now === undefined) throw expired(`the content of ${change.key} before revision ${change.revision} is no longer known`)
+    return undefined
+  }
+  if (matches !== undefined && !matches(before)) return undefined
+  return { type: 'DELETED', stored: new StoredObject(restamped(before.bytes, change.revision, storedType), change.revision) }
+}
+
+const parsed = new WeakMap<Entry, StoredObject>()
+
+function storedOf(entry: Entry): StoredObject {
+  let stored = parsed.get(entry)
+  if (stored === undefined) parsed.set(entry, stored = new StoredObject(entry.value, entry.revision))
+  return stored
+}

@@ -1,0 +1,121 @@
+/**
+ * Events as bytes: one line of JSON each, or one length-prefixed protobuf message.
+ *
+ * Watchers of the same prefix are handed the same batch by the store. For those that want it as it is kept, its frames
+ * are made once and the same buffer goes to all of them; this is where fan-out is cheap or expensive.
+ */
+import type { JsonObject, Status, UnstructuredObject } from '#api'
+import type { Change, WatchBatch } from '#store'
+import { encodeProtobuf, encodeWatchFrame } from '#wire'
+import type { MediaChoice } from '#wire'
+import type { Rooms } from '../call.ts'
+import { isStoredForm, servedType, storedType, toServed } from '../convert.ts'
+import { includeObjectOf } from '../reply.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { StoredObject } from '../storage/bytes.ts'
+import { makeTable, metadataOnly } from '../tables/index.ts'
+import type { MetaVersion } from '../tables/index.ts'
+import { eventOf } from './events.ts'
+import type { EventType, ObjectEvent } from './events.ts'
+
+export interface FramerOptions {
+  readonly resource: Resource
+  readonly choice: MediaChoice
+  readonly query: URLSearchParams
+  readonly matches: ((stored: StoredObject) => boolean) | undefined
+  /** The only key that is meant, if there is one. */
+  readonly key: string | undefined
+  readonly clock: Rooms['clock']
+}
+
+/** Makes the frames of one watcher. */
+export class Framer {
+  readonly #options: FramerOptions
+  readonly #plain: boolean
+  #tableHeaders = true
+
+  constructor(options: FramerOptions) {
+    this.#options = options
+    this.#plain = options.choice.format === 'json' && options.choice.shape === undefined && isStoredForm(options.resource)
+  }
+
+  /** The frames of a batch; undefined when there is nothing to tell. */
+  batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): Uint8Array | undefined {
+    const { matches, key } = this.#options
+    const whole = (batch.changes[0]?.revision ?? 0) > above
+    if (!this.#plain || matches !== undefined || key !== undefined || !whole) {
+      return this.#frames(batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key)))
+    }
+    let frames = sharedFrames.get(batch)
+    if (frames === undefined) {
+      frames = this.#frames(batch.changes)
+      if (frames) sharedFrames.set(batch, frames)
+    }
+    return frames
+  }
+
+  /** Objects that were there before the watch began. */
+  existing(items: readonly StoredObject[]): Uint8Array | undefined {
+    return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
+  }
+
+  /** How far the watcher has seen everything; `initial` ends the list of what was there. */
+  bookmark(revision: number, { initial = false }: { initial?: boolean } = {}): Uint8Array {
+    const { resource } = this.#options
+    const metadata = { resourceVersion: String(revision), ...initial && { annotations: { 'k8s.io/initial-events-end': 'true' } } }
+    const object = { ...servedType(resource), metadata } as unknown as UnstructuredObject
+    return this.#encode('BOOKMARK', this.#shape(object))
+  }
+
+  error(status: Status): Uint8Array {
+    return this.#encode('ERROR', status as unknown as JsonObject)
+  }
+
+  #frames(changes: readonly Change[]): Uint8Array | undefined {
+    const { matches, resource } = this.#options
+    const pieces: Uint8Array[] = []
+    for (const change of changes) {
+      const event = eventOf(change, { matches, storedType: storedType(resource) })
+      if (event) pieces.push(this.#frame(event))
+    }
+    return joined(pieces)
+  }
+
+  #frame({ type, stored }: ObjectEvent): Uint8Array {
+    if (this.#plain) return Buffer.concat([opening[type], stored.bytes, closing])
+    return this.#encode(type, this.#shape(toServed(stored.object, this.#options.resource)))
+  }
+
+  #shape(object: UnstructuredObject): JsonObject {
+    const { choice: { shape }, resource, query, clock } = this.#options
+    if (shape === undefined) return object as unknown as JsonObject
+    const version = shape.version as MetaVersion
+    if (shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+    const headers = this.#tableHeaders
+    this.#tableHeaders = false
+    const table = makeTable({
+      columns: resource.columns, objects: [object], includeObject: includeObjectOf(query), nowMs: clock.now(), version, headers,
+      listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+    })
+    return table as unknown as JsonObject
+  }
+
+  #encode(type: EventType | 'BOOKMARK' | 'ERROR', object: JsonObject): Uint8Array {
+    if (this.#options.choice.format === 'protobuf') return encodeWatchFrame(type, encodeProtobuf(object))
+    return Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`)
+  }
+}
+
+const sharedFrames = new WeakMap<WatchBatch, Uint8Array>()
+
+const opening: Readonly<Record<EventType, Uint8Array>> = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+}
+const closing = Buffer.from('}\n')
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
+  if (pieces.length <= 1) return pieces[0]
+  return Buffer.concat(pieces)
+}

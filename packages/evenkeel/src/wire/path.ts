@@ -1,0 +1,78 @@
+/**
+ * The grammar of resource paths: `/api/v1/namespaces/NS/pods/NAME/status` and its relatives.
+ *
+ * This is the only parser of paths, for both ends: what the authorizer is asked about is what storage touches. A
+ * path is split before it is decoded, so an encoded slash never makes a segment.
+ */
+import { badRequest } from '#api'
+
+export interface ResourcePath {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+  /** Empty when the path names none. For `namespaces/NAME` itself it is the name. */
+  readonly namespace: string
+  readonly resource: string
+  /** Empty for a collection. */
+  readonly name: string
+  /** Empty for the object itself. */
+  readonly subresource: string
+  /** What follows the subresource, for proxies. */
+  readonly rest: readonly string[]
+  /** The old way to ask for a watch: `/api/v1/watch/...`. */
+  readonly watch: boolean
+}
+
+/** Below a namespace these are parts of the namespace object; everything else is a resource inside it. */
+const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
+
+/**
+ * What a path says about resources; undefined when it is about something else (`/healthz`, `/apis/apps/v1`).
+ *
+ * @throws {ApiError} `BadRequest`, when a segment is not properly encoded.
+ */
+export function parseResourcePath(path: string): ResourcePath | undefined {
+  const segments = path.split('/')
+  if (segments.shift() !== '') return undefined
+  if (segments.at(-1) === '') segments.pop()
+  const place = placeOf(segments)
+  if (place === undefined) return undefined
+  const rest = segments.slice(place.consumed).map(decodeSegment)
+  const watch = rest[0] === 'watch' && rest.length > 1
+  if (watch) rest.shift()
+  if (rest.length === 0 || rest.includes('')) return undefined
+  return { group: place.group, version: place.version, watch, ...belowVersion(rest) }
+}
+
+/** The path of an object, a collection or a subresource: what {@link parseResourcePath} reads. */
+export function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePath, 'version' | 'resource'>): string {
+  const { group = '', version, namespace = '', resource, name = '', subresource = '' } = path
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const inside = namespace !== '' && resource !== 'namespaces' ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  const object = name === '' ? '' : `/${encodeURIComponent(name)}`
+  return `${root}${inside}/${resource}${object}${subresource === '' ? '' : `/${subresource}`}`
+}
+
+function placeOf(segments: readonly string[]): { group: string, version: string, consumed: number } | undefined {
+  const [root, first = '', second = ''] = segments
+  if (root === 'api' && first !== '') return { group: '', version: first, consumed: 2 }
+  if (root === 'apis' && first !== '' && second !== '') return { group: first, version: second, consumed: 3 }
+  return undefined
+}
+
+function belowVersion(parts: readonly string[]): Pick<ResourcePath, 'namespace' | 'resource' | 'name' | 'subresource' | 'rest'> {
+  const [first = '', namespace = '', third = ''] = parts
+  const inside = first === 'namespaces' && parts.length > 2 && !namespaceSubresources.has(third)
+  const own = inside ? parts.slice(2) : parts
+  const [resource = '', name = '', subresource = ''] = own
+  return { namespace: inside || first === 'namespaces' ? namespace : '', resource, name, subresource, rest: own.slice(3) }
+}
+
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch (cause) {
+    throw badRequest(`the path has a segment that is not properly encoded: ${segment}`, { cause })
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * From a JSON object to the bytes Go would write: fields in the order of their numbers, map keys in the order of their
+ * bytes, and every field that is no pointer even when it is zero.
+ *
+ * Runs backwards because the writer does. Properties that no message knows are not written.
+ */
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#api'
+import { bytesWire, type Field, type FieldType, type Message, type SpecialType } from './messages.ts'
+import { depthMax } from './reader.ts'
+import { splitParts, zeroParts } from './special.ts'
+import { Writer } from './writer.ts'
+
+/**
+ * Writes the fields of a message, without a tag and a length.
+ *
+ * @throws {RangeError} when a value is not of the type that its field has.
+ */
+export function encodeMessage(writer: Writer, message: Message, source: JsonObject): void {
+  encodeAt(writer, { message, depth: 0 }, source)
+}
+
+/** Which message is being written, and how deep in the object it is. */
+interface Place {
+  readonly message: Message
+  readonly depth: number
+}
+
+function encodeAt(writer: Writer, place: Place, source: JsonObject): void {
+  const { fields } = place.message
+  for (let index = fields.length - 1; index >= 0; index--) {
+    const field = fields[index]
+    if (field) encodeField({ writer, place, field }, field.name === '' ? source : source[field.name])
+  }
+}
+
+interface Slot {
+  readonly writer: Writer
+  readonly place: Place
+  readonly field: Field
+}
+
+function encodeField(slot: Slot, value: JsonValue | undefined): void {
+  const { writer, field } = slot
+  if (field.shape !== 'single') {
+    if (value === null || value === undefined) return
+    if (field.shape === 'list') encodeList(slot, value)
+    else encodeMap(slot, value)
+  } else if (value !== null && value !== undefined) {
+    encodeValue(slot, value)
+    writer.tag(field.number, field.wireType)
+  } else if (!isNilable(field)) {
+    encodeZero(slot)
+    writer.tag(field.number, field.wireType)
+  }
+}
+
+/** Types that Go can leave unset although they are no pointers. */
+function isNilable({ presence, type }: Field): boolean {
+  return presence === 'pointer' || type === 'bytes' || type === 'texts'
+}
+
+function encodeList(slot: Slot, list: JsonValue): void {
+  if (!Array.isArray(list)) throw unfit(slot, 'a list', list)
+  for (let index = list.length - 1; index >= 0; index--) {
+    encodeElement(slot, (list as JsonArray)[index] ?? null)
+    slot.writer.tag(slot.field.number, slot.field.wireType)
+  }
+}
+
+function encodeMap(slot: Slot, map: JsonValue): void {
+  if (!isJsonObject(map)) throw unfit(slot, 'an object', map)
+  const { writer, field } = slot
+  const keys = sortedKeys(map)
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index] ?? ''
+    const value = map[key]
+    if (value === undefined) continue
+    const before = writer.length
+    if (value !== null || field.type !== 'bytes') {
+      encodeElement(slot, value)
+      writer.tag(2, bytesWire)
+    }
+    writer.text(key)
+    writer.tag(1, bytesWire)
+    writer.varint(writer.length - before)
+    writer.tag(field.number, bytesWire)
+  }
+}
+
+/** One of a list or a map, where null means a zero. */
+function encodeElement(slot: Slot, value: JsonValue): void {
+  if (value === null) encodeZero(slot)
+  else encodeValue(slot, value)
+}
+
+function encodeValue(slot: Slot, value: JsonValue): void {
+  const { writer, field } = slot
+  switch (field.type) {
+    case 'string':
+      if (typeof value !== 'string') throw unfit(slot, 'a text', value)
+      return writer.text(value)
+    case 'bool':
+      if (typeof value !== 'boolean') throw unfit(slot, 'true or false', value)
+      return writer.varint(value ? 1 : 0)
+    case 'int32':
+    case 'int64':
+      if (!isInteger(value, field.type)) throw unfit(slot, `a whole number (${field.type})`, value)
+      return writer.varint(value)
+    case 'double':
+      if (typeof value !== 'number') throw unfit(slot, 'a number', value)
+      return writer.double(value)
+    case 'bytes':
+      if (typeof value !== 'string') throw unfit(slot, 'a text in base64', value)
+      return encodeBytes(writer, Buffer.from(value, 'base64'))
+    case 'view':
+      return writer.text(value as string)
+    case 'message':
+      if (!isJsonObject(value)) throw unfit(slot, 'an object', value)
+      return encodeNested(slot, value)
+    default:
+      return encodeParts(slot, partsOf(slot, field.type, value))
+  }
+}
+
+function encodeZero(slot: Slot): void {
+  const { writer, field } = slot
+  const { type } = field
+  if (type === 'double') writer.double(0)
+  else if (type === 'message') encodeBytes(writer, emptyBytes(field.message))
+  else if (isScalar(type)) writer.varint(0)
+  else encodeParts(slot, zeroParts(type))
+}
+
+function isScalar(type: FieldType): type is 'string' | 'bytes' | 'view' | 'bool' | 'int32' | 'int64' {
+  return type === 'string' || type === 'bytes' || type === 'view' || type === 'bool' || type === 'int32' || type === 'int64'
+}
+
+function encodeNested({ writer, place, field }: Slot, value: JsonObject): void {
+  const depth = place.depth + 1
+  if (depth > depthMax) throw new RangeError(`cannot write ${place.message.name} as protobuf: messages are nested more than ${depthMax} deep`)
+  const before = writer.length
+  encodeAt(writer, { message: field.message, depth }, value)
+  writer.varint(writer.length - before)
+}
+
+/** Special forms do not count as nesting, neither here nor when they are read. */
+function encodeParts({ writer, place, field }: Slot, parts: object | undefined): void {
+  const before = writer.length
+  if (parts) encodeAt(writer, { message: field.message, depth: place.depth }, parts as JsonObject)
+  writer.varint(writer.length - before)
+}
+
+function partsOf(slot: Slot, type: SpecialType, value: JsonValue): object | undefined {
+  try {
+    return splitParts(type, value)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new RangeError(`cannot write ${slot.place.message.name}.${slot.field.name} as protobuf: ${error.message}`, { cause: error })
+  }
+}
+
+function encodeBytes(writer: Writer, bytes: Uint8Array): void {
+  writer.raw(bytes)
+  writer.varint(bytes.length)
+}
+
+const emptyMessages = new WeakMap<Message, Uint8Array>()
+
+/** What Go writes for a message in which nothing is set: often a dozen zeros. */
+function emptyBytes(message: Message): Uint8Array {
+  const known = emptyMessages.get(message)
+  if (known) return known
+  const writer = new Writer(256)
+  encodeMessage(writer, message, {})
+  const bytes = writer.finish()
+  emptyMessages.set(message, bytes)
+  return bytes
+}
+
+function isInteger(value: JsonValue, type: 'int32' | 'int64'): value is number {
+  return type === 'int64' ? Number.isSafeInteger(value) : typeof value === 'number' && (value | 0) === value
+}
+
+/** Go sorts by bytes, which differs from JavaScript's order only where surrogates are. */
+function sortedKeys(map: JsonObject): string[] {
+  const keys = Object.keys(map).sort()
+  return keys.some((key) => surrogate.test(key)) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys
+}
+
+const surrogate = /[\uD800-\uDFFF]/
+
+function unfit({ place, field }: Slot, wanted: string, value: JsonValue): RangeError {
+  const got = Array.isArray(value) ? 'a list' : isJsonObject(value) ? 'an object' : JSON.stringify(value)
+  return new RangeError(`cannot write ${place.message.name}.${field.name} as protobuf: it must be ${wanted}, got ${got}`)
+}

@@ -1,0 +1,134 @@
+/**
+ * Whole bodies: four bytes that say "protobuf of Kubernetes", then a message with the apiVersion and kind of an object
+ * and the object itself.
+ *
+ *     k8s\0  Unknown { typeMeta { apiVersion, kind }, raw, contentEncoding, contentType }
+ */
+import { badRequest, type JsonObject, type JsonObjectDraft } from '#api'
+import { decodeInto } from './decode.ts'
+import { encodeMessage } from './encode.ts'
+import { bytesWire, findMessage, type Message } from './messages.ts'
+import { Reader } from './reader.ts'
+import { Writer } from './writer.ts'
+
+export interface DecodeProtobufOptions {
+  /** What the object is when its envelope does not say. */
+  readonly apiVersion?: string | undefined
+  readonly kind?: string | undefined
+}
+
+/**
+ * The object in a body, as a client writing JSON would have sent it. The caller bounds the size of the body.
+ *
+ * @throws {ApiError} `BadRequest`, when the body is malformed or of a kind that has no protobuf form.
+ */
+export function decodeProtobuf(bytes: Uint8Array, { apiVersion = '', kind = '' }: DecodeProtobufOptions = {}): JsonObject {
+  const envelope = decodeEnvelope(bytes)
+  const type = { apiVersion: envelope.apiVersion || apiVersion, kind: envelope.kind || kind }
+  if (type.apiVersion === '' || type.kind === '') throw badRequest('the body does not say its apiVersion and kind')
+  const message = findKind(type.apiVersion, type.kind)
+  if (!message) throw badRequest(`no kind "${type.kind}" of version "${type.apiVersion}" can be read from protobuf`)
+  const object: JsonObjectDraft = { apiVersion: type.apiVersion, kind: type.kind }
+  decodeInto(new Reader(envelope.raw), message, object)
+  return object
+}
+
+/**
+ * The body that says an object. Properties that its kind does not have are not in it.
+ *
+ * @throws {RangeError} when the kind has no protobuf form (ask {@link knowsProtobuf}) or a value has the wrong type.
+ */
+export function encodeProtobuf(object: JsonObject): Uint8Array {
+  const { apiVersion, kind } = object
+  const message = typeof apiVersion === 'string' && typeof kind === 'string' ? findKind(apiVersion, kind) : undefined
+  if (!message) throw new RangeError(`no protobuf form for kind ${JSON.stringify(kind)} of version ${JSON.stringify(apiVersion)}`)
+  const writer = shared.capacity > sharedCapacityMax ? shared = new Writer() : shared
+  writer.reset()
+  writeEnvelope(writer, message, object)
+  return writer.finish()
+}
+
+/** Whether objects of this kind can be written and read. Custom resources cannot. */
+export function knowsProtobuf(apiVersion: string, kind: string): boolean {
+  return findKind(apiVersion, kind) !== undefined
+}
+
+const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0)
+const metaVersion = 'meta.k8s.io/v1'
+const protobufType = 'application/vnd.kubernetes.protobuf'
+/** Kinds of the metadata group that stand in every group version. */
+const optionKinds = new Set(['CreateOptions', 'DeleteOptions', 'GetOptions', 'ListOptions', 'PatchOptions', 'UpdateOptions'])
+/** Kinds of the metadata group that call themselves `v1`. */
+const unversionedKinds = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
+const partialVersions = new Set([metaVersion, 'meta.k8s.io/v1beta1'])
+
+/** Kept between calls, which cannot overlap: nothing here waits. */
+let shared = new Writer()
+const sharedCapacityMax = 1 << 20
+
+function findKind(apiVersion: string, kind: string): Message | undefined {
+  const own = findMessage(apiVersion, kind)
+  if (own?.isKind) return own
+  const isMeta = optionKinds.has(kind) || (apiVersion === 'v1' && unversionedKinds.has(kind)) || (partialVersions.has(apiVersion) && kind === 'PartialObjectMetadata')
+  return isMeta ? findMessage(metaVersion, kind) : undefined
+}
+
+interface Envelope {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly raw: Uint8Array
+}
+
+function decodeEnvelope(bytes: Uint8Array): Envelope {
+  if (!magic.every((byte, index) => bytes[index] === byte)) throw badRequest('the body is not protobuf of Kubernetes: it must start with the bytes 6b 38 73 00')
+  const reader = new Reader(bytes.subarray(magic.length))
+  const envelope: { apiVersion: string, kind: string, raw: Uint8Array } = { apiVersion: '', kind: '', raw: new Uint8Array() }
+  while (reader.more) {
+    const tag = reader.tag()
+    if (tag === typeMetaTag) decodeTypeMeta(reader, envelope)
+    else if (tag === rawTag) envelope.raw = reader.view()
+    else if (tag === encodingTag || tag === contentTag) refuseOther(reader.text())
+    else reader.skip(tag & 7)
+  }
+  return envelope
+}
+
+const typeMetaTag = 8 + bytesWire
+const rawTag = 16 + bytesWire
+const encodingTag = 24 + bytesWire
+const contentTag = 32 + bytesWire
+
+function decodeTypeMeta(reader: Reader, envelope: { apiVersion: string, kind: string }): void {
+  const outer = reader.enter()
+  while (reader.more) {
+    const tag = reader.tag()
+    if (tag === 8 + bytesWire) envelope.apiVersion = reader.text()
+    else if (tag === 16 + bytesWire) envelope.kind = reader.text()
+    else reader.skip(tag & 7)
+  }
+  reader.leave(outer)
+}
+
+/** Nobody writes these, and to read something else as protobuf would give nonsense. */
+function refuseOther(contentType: string): void {
+  if (contentType !== '' && contentType !== protobufType) throw badRequest(`an object inside the body is encoded as ${contentType.slice(0, 100)}, not as protobuf`)
+}
+
+function writeEnvelope(writer: Writer, message: Message, object: JsonObject): void {
+  writer.text('')
+  writer.tag(4, bytesWire)
+  writer.text('')
+  writer.tag(3, bytesWire)
+  const beforeRaw = writer.length
+  encodeMessage(writer, message, object)
+  writer.varint(writer.length - beforeRaw)
+  writer.tag(2, bytesWire)
+  const beforeType = writer.length
+  writer.text(String(object['kind']))
+  writer.tag(2, bytesWire)
+  writer.text(String(object['apiVersion']))
+  writer.tag(1, bytesWire)
+  writer.varint(writer.length - beforeType)
+  writer.tag(1, bytesWire)
+  writer.raw(magic)
+}

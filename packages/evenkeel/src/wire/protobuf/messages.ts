@@ -1,0 +1,139 @@
+/**
+ * What messages look like, read from the generated text one message at a time.
+ *
+ * Invariants: a line of text is read at the first use of its message, so a process pays for what it touches and a few
+ * microseconds each; what was read is kept and never changes.
+ */
+import { assert } from '#base'
+import { messageText } from './generated/messages.ts'
+import { specialParts } from './special-parts.ts'
+
+export type Shape = 'single' | 'list' | 'map'
+/**
+ * What a zero means: `value` is written always and shown always, `omitted` is written always and left out of JSON when
+ * zero, `pointer` is written when present and shown when present.
+ */
+export type Presence = 'value' | 'omitted' | 'pointer'
+export type ScalarType = 'string' | 'bytes' | 'view' | 'bool' | 'int32' | 'int64' | 'double'
+export type SpecialType = keyof typeof specialParts
+export type FieldType = ScalarType | SpecialType | 'message'
+
+export interface Field {
+  /** The name in JSON. Empty when the fields of the message belong to the object around it. */
+  readonly name: string
+  readonly number: number
+  readonly shape: Shape
+  readonly presence: Presence
+  readonly type: FieldType
+  readonly wireType: number
+  /** Of a message or a special form; not read before somebody asks. */
+  readonly message: Message
+}
+
+export interface Message {
+  readonly name: string
+  /** Sent and stored on its own, with apiVersion and kind around it. */
+  readonly isKind: boolean
+  /** In ascending order of their numbers. */
+  readonly fields: readonly Field[]
+  /** The same, at the index of their number. */
+  readonly byNumber: readonly (Field | undefined)[]
+}
+
+/** Wire types of protobuf. */
+export const varintWire = 0
+export const fixed64Wire = 1
+export const bytesWire = 2
+export const fixed32Wire = 5
+
+/** A message of an API version, or `undefined` when it has none of this name. */
+export function findMessage(apiVersion: string, name: string): Message | undefined {
+  const key = `${apiVersion}#${name}`
+  const known = messages.get(key)
+  if (known) return known
+  const line = findLine(apiVersion, name)
+  if (line === undefined) return undefined
+  const message = parseMessage(line, apiVersion)
+  messages.set(key, message)
+  return message
+}
+
+const messages = new Map<string, Message>()
+const scalarWires = new Map<ScalarType, number>([
+  ['string', bytesWire], ['bytes', bytesWire], ['view', bytesWire], ['bool', varintWire], ['int32', varintWire], ['int64', varintWire], ['double', fixed64Wire],
+])
+const knownTypes = new Map<string, FieldType>([...scalarWires.keys(), ...Object.keys(specialParts) as SpecialType[]].map((type) => [type, type]))
+
+/** The line of a message, found in the text as it is: to cut it into lines would cost more than most processes ever look up. */
+function findLine(apiVersion: string, name: string): string | undefined {
+  const text = Object.hasOwn(messageText, apiVersion) ? messageText[apiVersion] ?? '' : ''
+  for (let start = text.indexOf(name); start >= 0 && name !== ''; start = text.indexOf(name, start + 1)) {
+    const end = text.indexOf(';', start)
+    const line = text.slice(start, end < 0 ? text.length : end)
+    if ((start === 0 || text[start - 1] === ';') && isEndOfName(line[name.length])) return line
+  }
+  return undefined
+}
+
+function isEndOfName(character: string | undefined): boolean {
+  return character === undefined || character === ' ' || character === '!'
+}
+
+function parseMessage(line: string, apiVersion: string): Message {
+  const [name = '', ...texts] = line.split(' ')
+  const fields = texts.map((text) => new LazyField(text, apiVersion))
+  const byNumber: (Field | undefined)[] = []
+  for (const field of fields) {
+    while (byNumber.length < field.number) byNumber.push(undefined)
+    byNumber.push(field)
+  }
+  return { name: name.replace('!', ''), isKind: name.endsWith('!'), fields, byNumber }
+}
+
+class LazyField implements Field {
+  readonly name: string
+  readonly number: number
+  readonly shape: Shape
+  readonly presence: Presence
+  readonly type: FieldType
+  readonly wireType: number
+  readonly #typeText: string
+  readonly #apiVersion: string
+  #message: Message | undefined
+
+  constructor(text: string, apiVersion: string) {
+    const equals = text.indexOf('=')
+    this.name = text.slice(0, equals)
+    this.number = Number.parseInt(text.slice(equals + 1), 10)
+    const rest = text.slice(equals + 1 + String(this.number).length)
+    this.shape = rest.startsWith('[]') ? 'list' : rest.startsWith('{}') ? 'map' : 'single'
+    this.presence = rest.startsWith('*') ? 'pointer' : rest.startsWith('?') ? 'omitted' : 'value'
+    this.#typeText = rest.slice(this.shape === 'single' ? (this.presence === 'value' ? 0 : 1) : 2)
+    this.type = typeOf(this.#typeText)
+    this.wireType = this.shape === 'map' ? bytesWire : scalarWires.get(this.type as ScalarType) ?? bytesWire
+    this.#apiVersion = apiVersion
+  }
+
+  get message(): Message {
+    return this.#message ??= this.#find()
+  }
+
+  #find(): Message {
+    if (this.type !== 'message') return specialMessage(this.type as SpecialType, this.#apiVersion)
+    const [first = '', second] = this.#typeText.split('#')
+    const found = second === undefined ? findMessage(this.#apiVersion, first) : findMessage(first, second)
+    assert(found, `the tables are complete: ${this.#typeText} is there`)
+    return found
+  }
+}
+
+function typeOf(text: string): FieldType {
+  return knownTypes.get(text) ?? 'message'
+}
+
+function specialMessage(type: SpecialType, apiVersion: string): Message {
+  const key = `${apiVersion}#${type}`
+  const known = messages.get(key) ?? parseMessage(`${type} ${specialParts[type]}`, apiVersion)
+  messages.set(key, known)
+  return known
+}

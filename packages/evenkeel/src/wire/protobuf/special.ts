@@ -1,0 +1,116 @@
+/**
+ * Special forms: from the parts of a message to one JSON value, and back.
+ *
+ * `undefined` stands for Go's zero where JSON would say null: the message is empty on the wire and absent in JSON.
+ */
+import { exceedsDepth, formatQuantity, formatTime, isJsonObject, parseQuantity, parseTimestamp, type JsonValue } from '#api'
+import type { SpecialType } from './messages.ts'
+
+/** What the messages of special forms are made of, see special-parts.ts. Decoded ones may lack any part. */
+export interface Parts {
+  seconds?: number
+  nanos?: number
+  string?: string
+  type?: number
+  intVal?: number
+  strVal?: string
+  raw?: Uint8Array | string
+  items?: JsonValue
+  allows?: boolean
+  schema?: JsonValue
+  jSONSchemas?: JsonValue
+  property?: JsonValue
+}
+
+/** @throws {RangeError} when the parts make no value of this form. */
+export function joinParts(type: SpecialType, parts: Parts): JsonValue | undefined {
+  switch (type) {
+    case 'time': return joinTime(parts, false)
+    case 'microTime': return joinTime(parts, true)
+    case 'quantity': return canonicalQuantity(parts.string ?? '0')
+    case 'intOrString': return (parts.type ?? 0) === 0 ? parts.intVal ?? 0 : parts.strVal ?? ''
+    case 'json': return joinJson(parts.raw)
+    case 'texts': return parts.items ?? []
+    case 'schemaOrBool': return parts.schema ?? parts.allows ?? false
+    case 'schemaOrList': return parts.jSONSchemas ?? parts.schema
+    case 'schemaOrTexts': return parts.property ?? parts.schema
+  }
+}
+
+/** @throws {RangeError} when the value cannot be one of this form. */
+export function splitParts(type: SpecialType, value: JsonValue): Parts | undefined {
+  switch (type) {
+    case 'time': return splitTime(value, 1_000_000_000)
+    case 'microTime': return splitTime(value, 1000)
+    case 'quantity': return { string: canonicalQuantity(typeof value === 'number' ? String(value) : textOf(value, 'a quantity')) }
+    case 'intOrString': return typeof value === 'number' ? { type: 0, intVal: value } : { type: 1, strVal: textOf(value, 'a number or a text') }
+    case 'json': return value === null ? {} : { raw: JSON.stringify(value) }
+    case 'texts': return { items: value }
+    case 'schemaOrBool': return typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value }
+    case 'schemaOrList': return Array.isArray(value) ? { jSONSchemas: value } : { schema: value }
+    case 'schemaOrTexts': return Array.isArray(value) ? { property: value } : { schema: value }
+  }
+}
+
+/** What is on the wire when nobody set the value. */
+export function zeroParts(type: SpecialType): Parts | undefined {
+  if (type === 'quantity') return { string: '0' }
+  return type === 'intOrString' ? {} : undefined
+}
+
+/** Whether a value is what it would be had nobody set it. */
+export function isZero(type: SpecialType, value: JsonValue): boolean {
+  return (type === 'quantity' && value === '0') || (type === 'intOrString' && value === 0)
+}
+
+/** The first moment of the year 1: Go's zero time, which JSON shows as null. */
+const zeroTimeSeconds = -62_135_596_800
+const endOfTimeSeconds = 253_402_300_800
+/** Deeper than any field set or default value, and shallow enough for whoever walks it next. */
+const jsonDepthMax = 200
+/** Texts that are canonical already: nearly all. */
+const plainQuantity = /^(?:0|[1-9]\d{0,2}(?:n|u|m|k|M|G|T|Ki|Mi|Gi|Ti)?)$/
+
+function joinTime({ seconds, nanos = 0 }: Parts, withMicros: boolean): string | undefined {
+  if (seconds === undefined && nanos === 0) return undefined
+  const whole = (seconds ?? 0) + (withMicros ? Math.floor(nanos / 1e9) : 0)
+  const micros = withMicros ? Math.floor((nanos - Math.floor(nanos / 1e9) * 1e9) / 1000) : 0
+  if (whole === zeroTimeSeconds && micros === 0) return undefined
+  if (!(whole >= zeroTimeSeconds && whole < endOfTimeSeconds)) throw new RangeError('a time lies outside the years 1 to 9999')
+  const text = formatTime(whole * 1000)
+  return withMicros ? `${text.slice(0, -1)}.${String(micros).padStart(6, '0')}Z` : text
+}
+
+function splitTime(value: JsonValue, precision: number): Parts | undefined {
+  if (value === null) return undefined
+  const timestamp = parseTimestamp(textOf(value, 'a time'))
+  if (!timestamp) throw new RangeError(`not a time: ${JSON.stringify(value)}`)
+  const nanos = timestamp.nanos - timestamp.nanos % precision
+  if (timestamp.seconds === zeroTimeSeconds && nanos === 0) return undefined
+  return { seconds: timestamp.seconds, nanos }
+}
+
+function canonicalQuantity(text: string): string {
+  return plainQuantity.test(text) ? text : formatQuantity(parseQuantity(text))
+}
+
+function joinJson(raw: Uint8Array | string | undefined): JsonValue | undefined {
+  if (raw === undefined || raw.length === 0) return undefined
+  const text = typeof raw === 'string' ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
+  const value = parseJson(text)
+  if (exceedsDepth(value, jsonDepthMax)) throw new RangeError(`a JSON text inside is nested more than ${jsonDepthMax} deep`)
+  return value === null ? undefined : value
+}
+
+function parseJson(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (error) {
+    throw new RangeError('a JSON text inside cannot be read', { cause: error })
+  }
+}
+
+function textOf(value: JsonValue, what: string): string {
+  if (typeof value === 'string') return value
+  throw new RangeError(`${what} must be a text, got ${isJsonObject(value) ? 'an object' : JSON.stringify(value)}`)
+}

@@ -1,0 +1,156 @@
+/**
+ * From the nodes of a parsed YAML document to a JSON value, as Go's `sigs.k8s.io/yaml` does it.
+ *
+ * Keys become texts, merge keys (`<<`) are merged, aliases are copied. Tags can only name the plain types: nothing in a
+ * text can make anything but JSON.
+ *
+ * Invariants: everything made is paid for from a budget of bytes, so a few lines of aliases cannot become gigabytes;
+ * the depth is bounded; a value that contains itself is refused; no two places share an object.
+ */
+import { badRequest, isJsonObject, setOwn } from '#api'
+import type { JsonObject, JsonObjectDraft, JsonPrimitive, JsonValue } from '#api'
+import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
+import { formatPath } from './text-path.ts'
+import { resolvePlain } from './yaml-scalar.ts'
+
+type Yaml = typeof import('yaml')
+
+export interface YamlLimits {
+  readonly depthMax: number
+  /** How large the value may become, counted roughly as its JSON text. */
+  readonly expandedMax: number
+}
+
+/** As many as upstream reports of a JSON text. */
+const duplicatesMax = 100
+
+export class YamlConverter {
+  readonly duplicates: string[] = []
+  readonly #yaml: Yaml
+  readonly #depthMax: number
+  readonly #anchors = new Map<string, Node>()
+  readonly #open = new Set<Node>()
+  readonly #steps: (string | number)[] = []
+  #budget: number
+
+  constructor(yaml: Yaml, { depthMax, expandedMax }: YamlLimits) {
+    this.#yaml = yaml
+    this.#depthMax = depthMax
+    this.#budget = expandedMax
+  }
+
+  convert(node: unknown): JsonValue {
+    if (this.#yaml.isAlias(node)) return this.#follow(node)
+    if (!this.#yaml.isNode(node)) return null
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
+    if (this.#yaml.isScalar(node)) return this.#scalar(node)
+    if (this.#steps.length >= this.#depthMax) throw badRequest(`the YAML text is nested more than ${this.#depthMax} levels deep`)
+    this.#pay(2)
+    if (!isPlainTag(node.tag)) throw refuseTag(node.tag)
+    // An alias inside that leads here would never end.
+    this.#open.add(node)
+    const value = this.#yaml.isMap(node) ? this.#map(node) : this.#list(node as YAMLSeq)
+    this.#open.delete(node)
+    return value
+  }
+
+  #follow(alias: Alias): JsonValue {
+    const target = this.#anchors.get(alias.source)
+    if (target === undefined) throw badRequest(`error converting YAML to JSON: yaml: unknown anchor '${alias.source}' referenced`)
+    if (this.#open.has(target)) throw badRequest(`error converting YAML to JSON: yaml: anchor '${alias.source}' value contains itself`)
+    return this.convert(target)
+  }
+
+  #scalar(node: Scalar): JsonPrimitive {
+    const value = readScalar(node)
+    this.#pay(typeof value === 'string' ? value.length + 3 : 6)
+    if (typeof value === 'number' && !Number.isFinite(value)) throw badRequest(`error converting YAML to JSON: ${value} is no JSON number`)
+    return value
+  }
+
+  #list(node: YAMLSeq): JsonValue {
+    const depth = this.#steps.length
+    const list = node.items.map((item, index) => {
+      this.#steps[depth] = index
+      return this.convert(item)
+    })
+    this.#steps.length = depth
+    return list
+  }
+
+  #map(node: YAMLMap): JsonObject {
+    const draft: JsonObjectDraft = {}
+    const keys = new Set<string>()
+    const depth = this.#steps.length
+    for (const pair of node.items) {
+      if (isMerge(pair)) this.#merge(draft, pair.value)
+      else {
+        const key = this.#key(pair)
+        this.#steps[depth] = key
+        if (keys.has(key) && this.duplicates.length < duplicatesMax) this.duplicates.push(formatPath(this.#steps))
+        keys.add(key)
+        setOwn(draft, key, this.convert(pair.value))
+      }
+      this.#steps.length = depth
+    }
+    return draft
+  }
+
+  #key({ key }: Pair): string {
+    const target = this.#yaml.isAlias(key) ? this.#anchors.get(key.source) : key
+    if (!this.#yaml.isScalar(target)) throw badRequest('error converting YAML to JSON: a key must be a scalar')
+    if (target.anchor !== undefined) this.#anchors.set(target.anchor, target)
+    const value = readScalar(target)
+    this.#pay(String(target.value).length + 4)
+    // A number that does not survive as one is better taken by its word.
+    if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return String(target.value)
+    if (value === null) throw badRequest('error converting YAML to JSON: unsupported map key of type: null')
+    return String(value)
+  }
+
+  /** Takes over what another object has; of several objects the first one wins. */
+  #merge(draft: JsonObjectDraft, value: unknown): void {
+    const depth = this.#steps.length
+    this.#steps[depth] = '<<'
+    const merged = this.convert(value)
+    const sources = Array.isArray(merged) ? merged.toReversed() as JsonValue[] : [merged]
+    for (const source of sources) {
+      if (!isJsonObject(source)) throw badRequest('error converting YAML to JSON: yaml: map merge requires map or sequence of maps as the value')
+      for (const [key, child] of Object.entries(source)) setOwn(draft, key, child)
+    }
+  }
+
+  #pay(bytes: number): void {
+    this.#budget -= bytes
+    if (this.#budget < 0) throw badRequest('error converting YAML to JSON: yaml: document contains excessive aliasing')
+  }
+}
+
+const tagPrefix = 'tag:yaml.org,2002:'
+const scalarTypes = new Map<string | undefined, readonly string[]>([
+  ['int', ['number']], ['float', ['number']], ['bool', ['boolean']], ['null', ['object']],
+])
+
+function readScalar({ type, source, value, tag }: Scalar): JsonPrimitive {
+  const text = typeof value === 'string' ? value : source ?? ''
+  if (tag === undefined) return type === 'PLAIN' ? resolvePlain(text) : text
+  if (tag === '!' || tag === `${tagPrefix}str`) return text
+  const allowed = tag.startsWith(tagPrefix) ? scalarTypes.get(tag.slice(tagPrefix.length)) : undefined
+  if (!allowed) throw refuseTag(tag)
+  const resolved = resolvePlain(text)
+  if (!allowed.includes(typeof resolved)) throw badRequest(`error converting YAML to JSON: yaml: cannot decode this scalar as a !!${tag.slice(tagPrefix.length)}`)
+  return resolved
+}
+
+function isPlainTag(tag: string | undefined): boolean {
+  return tag === undefined || tag === '!' || tag === `${tagPrefix}map` || tag === `${tagPrefix}seq`
+}
+
+function refuseTag(tag: string | undefined): Error {
+  return badRequest(`error converting YAML to JSON: the tag ${String(tag).slice(0, 100)} is not allowed`)
+}
+
+function isMerge({ key }: Pair): boolean {
+  const scalar = key as Scalar | null
+  return scalar?.value === '<<' && scalar.type === 'PLAIN' && scalar.tag === undefined
+}
