@@ -12,7 +12,7 @@ import { builtinDefinitions, definitionName } from './definitions.ts'
 import { recordTexts } from './generated/records.ts'
 
 /** What the catalog needs to know of a kind beside its record. */
-export interface CatalogParts {
+interface CatalogParts {
   rulesFor(group: string, kind: string): Rules
   columnsFor(group: string, kind: string): Columns
 }

@@ -11,12 +11,12 @@ import { makeDocument, type ServedDocument } from './document.ts'
 import { groupResources, type ServedGroup } from './groups.ts'
 import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts'
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   /** Host and port that the `/api` document names. @default none */
   readonly serverAddress?: string
 }
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** The one-document form, which exists for `/api` and `/apis` only. @default false */
   readonly aggregated?: boolean
 }

@@ -11,12 +11,12 @@ import { documentV2 } from './document-v2.ts'
 import { documentV3 } from './document-v3.ts'
 import { encodeDocumentV2 } from './gnostic/encode.ts'
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   /** The one to be replaced. @default none */
   readonly previous?: OpenApi
 }
 
-export interface OpenApiDocumentOptions {
+interface OpenApiDocumentOptions {
   /** The v2 document as gnostic protobuf; there is no such form of v3. @default false */
   readonly protobuf?: boolean
 }

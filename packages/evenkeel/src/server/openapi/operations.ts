@@ -9,7 +9,7 @@ import type { Resource, Subresource, Verb } from '../resources/resource.ts'
 import { actionParameters, connectParameters, logParameters, type Action, type QueryParameter } from './parameters.ts'
 import { builtinType, kindType, listType, resourceType, type PublishedType } from './types.ts'
 
-export type Method = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
+type Method = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
 
 export interface Operation {
   readonly path: string

@@ -7,7 +7,7 @@
 import { setOwn, type JsonObject, type JsonObjectDraft, type JsonValue, type SchemaNode } from '#api'
 import { publishedName } from '../builtin/definitions.ts'
 
-export interface PublishOptions {
+interface PublishOptions {
   readonly form: 'v2' | 'v3'
   /** The schema comes from a definition, so its references other than to metadata are published names already. */
   readonly custom: boolean

@@ -18,6 +18,7 @@ import { sleep, SystemClock } from '#base'
 /** Why tests that need etcd are skipped; undefined when they are not. */
 export const etcdMissing: string | undefined = spawnSync('etcd', ['--version']).status === 0 ? undefined : 'there is no etcd binary on this machine'
 
+const startsMax = 5
 const running = new Set<ChildProcess>()
 process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
 
@@ -35,11 +36,27 @@ export class EtcdServer {
   readonly #folder: string
   #process: ChildProcess | undefined
 
-  static async start({ args = [], tls }: EtcdServerOptions = {}): Promise<EtcdServer> {
+  /** A port that was free may be somebody else's by the time etcd takes it: then other ports are tried. */
+  static async start(options: EtcdServerOptions = {}): Promise<EtcdServer> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await EtcdServer.#startOnce(options)
+      } catch (error) {
+        if (attempt === startsMax || !/address already in use/.test(String(error))) throw error
+      }
+    }
+  }
+
+  static async #startOnce({ args = [], tls }: EtcdServerOptions): Promise<EtcdServer> {
     const peer = `http://127.0.0.1:${await freePort()}`
     const guard = tls ? ['--cert-file', tls.certFile, '--key-file', tls.keyFile, '--trusted-ca-file', tls.caFile, '--client-cert-auth'] : []
     const server = await EtcdServer.#make(tls ? 'https' : 'http', peer, ['--name', 'm0', '--initial-cluster', `m0=${peer}`, ...guard, ...args])
-    await server.startAgain()
+    try {
+      await server.startAgain()
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
     return server
   }
 
@@ -78,12 +95,14 @@ export class EtcdServer {
     running.add(child)
     child.once('exit', () => running.delete(child))
     const lines: string[] = []
+    let isServing = false
     for await (const line of createInterface({ input: child.stderr })) {
       lines.push(line)
-      if (/serving client traffic|serving insecure client|serving client requests/.test(line)) break
+      isServing = /serving client traffic|serving insecure client|serving client requests/.test(line)
+      if (isServing) break
     }
     child.stderr.resume()
-    if (child.exitCode !== null) throw new Error(`etcd did not start:\n${lines.slice(-10).join('\n')}`)
+    if (!isServing || child.exitCode !== null) throw new Error(`etcd did not start:\n${lines.slice(-10).join('\n')}`)
   }
 
   /** kill -9. */

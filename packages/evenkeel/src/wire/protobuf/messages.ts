@@ -66,8 +66,9 @@ const knownTypes = new Map<string, FieldType>([...scalarWires.keys(), ...Object.
 
 /** The line of a message, found in the text as it is: to cut it into lines would cost more than most processes ever look up. */
 function findLine(apiVersion: string, name: string): string | undefined {
-  const text = Object.hasOwn(messageText, apiVersion) ? messageText[apiVersion] ?? '' : ''
-  for (let start = text.indexOf(name); start >= 0 && name !== ''; start = text.indexOf(name, start + 1)) {
+  // The name may come from a request, and only a name can be looked for in this way.
+  const text = Object.hasOwn(messageText, apiVersion) && /^[A-Z]\w*$/.test(name) ? messageText[apiVersion] ?? '' : ''
+  for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const end = text.indexOf(';', start)
     const line = text.slice(start, end < 0 ? text.length : end)
     if ((start === 0 || text[start - 1] === ';') && isEndOfName(line[name.length])) return line

@@ -148,12 +148,12 @@ const tables: readonly ServerCase[] = [
 
 /** The columns that people know from kubectl. */
 const columns: readonly (readonly [Parameters<typeof sample>[0], string])[] = [
-  ['pods', 'Name Ready Status Restarts Age IP Node NominatedNode ReadinessGates'],
+  ['pods', 'Name Ready Status Restarts Age IP Node Nominated-Node Readiness-Gates'],
   ['deployments', 'Name Ready Up-to-date Available Age Containers Images Selector'],
   ['services', 'Name Type Cluster-IP External-IP Port(s) Age Selector'],
   ['secrets', 'Name Type Data Age'],
   ['namespaces', 'Name Status Age'],
-  ['serviceaccounts', 'Name Secrets Age'],
+  ['serviceaccounts', 'Name Age'],
   ['events', 'Last-Seen Type Reason Object Subobject Source Message First-Seen Count Name'],
   ['roles', 'Name Created-At'],
   ['jobs', 'Name Status Completions Duration Age Containers Images Selector'],
@@ -172,7 +172,6 @@ const builtinColumns = columns.map(([resource, names]): ServerCase => ({
 const negotiation: readonly (readonly [string, string | undefined, string | number])[] = [
   ['none', undefined, 'json'],
   ['any', '*/*', 'json'],
-  ['any-application', 'application/*', 'json'],
   ['json', 'application/json', 'json'],
   ['yaml', 'application/yaml', 'yaml'],
   ['parameters', 'application/json;charset=utf-8', 'json'],

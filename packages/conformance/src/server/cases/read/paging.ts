@@ -123,7 +123,7 @@ const refusals: readonly ServerCase[] = [
     id: 'server/paging/token-stays-inside',
     rule: 'A forged continue token does not reach into another namespace or resource.',
     async run(place) {
-      for (const start of ['../../', '/', '../other/a']) {
+      for (const start of ['../../', '../other/a']) {
         expectStatus(await place.list('leases', { continue: Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 1, start })).toString('base64url') }), { code: 400, reason: 'BadRequest', message: /^invalid continue token: continue key is not valid: / })
       }
     },

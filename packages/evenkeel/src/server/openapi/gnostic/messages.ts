@@ -11,19 +11,11 @@ export type FieldType =
 
 export type MessageName = keyof typeof tables
 
-export interface Message {
+interface Message {
   readonly fields: Readonly<Record<string, readonly [tag: number, type: FieldType]>>
   /** Where keys that begin with `x-` go. */
   readonly extensions?: number
 }
-
-const limits = {
-  schema: {
-    multipleOf: [6, 'double'], maximum: [7, 'double'], exclusiveMaximum: [8, 'bool'], minimum: [9, 'double'], exclusiveMinimum: [10, 'bool'],
-    maxLength: [11, 'integer'], minLength: [12, 'integer'], pattern: [13, 'string'], maxItems: [14, 'integer'], minItems: [15, 'integer'],
-    uniqueItems: [16, 'bool'], maxProperties: [17, 'integer'], minProperties: [18, 'integer'],
-  },
-} as const
 
 const tables = {
   document: {
@@ -57,7 +49,10 @@ const tables = {
   apiKey: { fields: { type: [1, 'string'], name: [2, 'string'], in: [3, 'string'] }, extensions: 5 },
   schema: {
     fields: {
-      $ref: [1, 'string'], format: [2, 'string'], title: [3, 'string'], description: [4, 'string'], default: [5, 'any'], ...limits.schema,
+      $ref: [1, 'string'], format: [2, 'string'], title: [3, 'string'], description: [4, 'string'], default: [5, 'any'],
+      multipleOf: [6, 'double'], maximum: [7, 'double'], exclusiveMaximum: [8, 'bool'], minimum: [9, 'double'], exclusiveMinimum: [10, 'bool'],
+      maxLength: [11, 'integer'], minLength: [12, 'integer'], pattern: [13, 'string'], maxItems: [14, 'integer'], minItems: [15, 'integer'],
+      uniqueItems: [16, 'bool'], maxProperties: [17, 'integer'], minProperties: [18, 'integer'],
       required: [19, '[string]'], enum: [20, '[any]'], additionalProperties: [21, 'additional'], type: [22, 'type'], items: [23, 'items'],
       allOf: [24, '[schema]'], properties: [25, '{schema}'], readOnly: [27, 'bool'], example: [30, 'any'],
     },
