@@ -29,8 +29,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   testing: ['plane', 'manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
 }
 
-/** What the judge may see of the library: enough to read objects and to drive a store. */
-export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/unstable/store', 'evenkeel/unstable/base']
+/** What the judge may see of the library: enough to read objects, to drive a store, and to start our own server. */
+export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base']
 
 /** Folders whose files are checked. */
 export const checkedFolders: readonly string[] = ['packages', 'bench', 'tools', 'examples']

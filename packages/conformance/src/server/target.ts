@@ -106,7 +106,15 @@ export class Place {
   async end(): Promise<void> {
     this.client.close()
     this.stranger.close()
-    for (const path of this.#made.splice(0).reverse()) await this.client.request('DELETE', path)
+    for (const path of this.#made.splice(0).reverse()) await this.#remove(path)
+  }
+
+  /** Where no controller empties namespaces, none would ever finish: then what is inside is left behind. */
+  async #remove(path: string): Promise<void> {
+    await this.client.request('DELETE', path)
+    const [, name] = /^\/api\/v1\/namespaces\/([^/]+)$/.exec(path) ?? []
+    if (name === undefined || this.target.lacks.still !== undefined) return
+    await this.client.request('PUT', `${path}/finalize`, { body: { metadata: { name }, spec: { finalizers: [] } } })
   }
 
   #remember(answer: Answer, resource: ResourceName): void {

@@ -44,5 +44,5 @@ function decode(token: string): JsonValue | undefined {
 }
 
 function invalidToken(): Error {
-  return badRequest('continue key is not valid: start the list again without it')
+  return badRequest('invalid continue token: continue key is not valid: start the list again without it')
 }

@@ -75,11 +75,12 @@ export interface ShapeOptions {
  */
 export function shapeObject({ value, duplicates }: Read, resource: Resource, { fieldValidation, warnings }: ShapeOptions): ObjectDraft {
   if (!isJsonObject(value)) throw cannotBeHandled(resource.kind, resource.version, `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`)
-  const draft = value as JsonObjectDraft
-  checkType(draft, resource)
-  settleType(draft, resource)
-  const { unknown, mistake } = conform(draft, resource.schema)
+  const given = value as JsonObjectDraft
+  checkType(given, resource)
+  settleType(given, resource)
+  const { object, unknown, mistake } = conform(given, resource.schema)
   if (mistake !== undefined) throw cannotBeHandled(resource.kind, resource.version, mistake)
+  const draft = object as ObjectDraft
   if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
   const sentences = strictSentences({ unknown, duplicates })
   if (fieldValidation === 'Strict' && sentences.length > 0) throw strictDecodingError(resource.kind, resource.version, sentences)

@@ -36,6 +36,7 @@ export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
   if (resource.rules.generation) metadata['generation'] = 1
   if (hasStatus(resource) && resource.rules.statusOnCreate !== 'keep') delete object['status']
   resource.rules.prepareCreate?.(object, context)
+  settleParts(object, resource)
 }
 
 /** Makes a client's object one that can take the place of `old`. */
@@ -48,6 +49,7 @@ export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, muta
   if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
   if (subresource?.name === 'status') keepOnlyStatus(object, old, resource)
   resource.rules.prepareUpdate?.(object, old, context)
+  settleParts(object, resource)
   if (resource.rules.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
     metadata['generation'] = (old.metadata.generation ?? 0) + 1
   }
@@ -76,6 +78,12 @@ export function settleType(object: JsonObjectDraft, resource: Resource): asserts
   object['apiVersion'] = apiVersion
   object['kind'] = kind
   if (!isJsonObject(object['metadata'])) object['metadata'] = {}
+}
+
+/** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */
+export function settleParts(object: ObjectDraft, { custom, schema }: Resource): void {
+  if (custom) return
+  for (const part of ['spec', 'status']) if (object[part] === undefined && schema.root.properties?.[part] !== undefined) object[part] = {}
 }
 
 function wipeSystemFields(metadata: JsonObjectDraft): void {
@@ -131,6 +139,6 @@ function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<Call, 'warni
   if (!Array.isArray(references) || references.length < 2) return
   const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
   if (duplicateUids.length === 0) return
-  warnings.add(`.metadata.ownerReferences contains duplicate entries; duplicates are dropped, please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`)
+  warnings.add(`.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`)
   metadata['ownerReferences'] = kept as unknown as JsonValue
 }

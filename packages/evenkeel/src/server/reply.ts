@@ -5,9 +5,9 @@
  * the stored bytes; everything else parses, reshapes and encodes. Errors take this way too: a `Status` in the format
  * the client reads.
  */
-import { isApiError, toStatus } from '#api'
+import { ApiError, badRequest, isApiError, toStatus } from '#api'
 import type { JsonObject, Status, UnstructuredObject } from '#api'
-import { encodeProtobuf, knowsProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
+import { encodeProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
 import type { MediaChoice, MediaFormat, MediaShape, WireHeaders, WireResponse } from '#wire'
 import type { Call, Rooms, Routed } from './call.ts'
 import { isStoredForm, toServed } from './convert.ts'
@@ -16,13 +16,28 @@ import type { StoredObject } from './storage/bytes.ts'
 import { makeTable, metadataOnly } from './tables/index.ts'
 import type { IncludeObject, MetaVersion } from './tables/index.ts'
 
-/** What answers about objects of a resource can look like. */
-export function chooseForm({ request, query }: Routed, resource: Resource, { shapes = ['Table', 'PartialObjectMetadata'] }: { shapes?: readonly string[] } = {}): MediaChoice {
+/** What answers about objects of a resource can look like: single objects, lists, or neither. */
+export type AnswerKind = 'object' | 'list' | 'document'
+
+/**
+ * The form of an answer, as the client wants it.
+ *
+ * @throws {ApiError} `NotAcceptable`, when it wants one that there is not.
+ */
+export function chooseForm({ request, query }: Routed, resource: Resource, { answer = 'object' }: { answer?: AnswerKind } = {}): MediaChoice {
   const choice = negotiate(request.headers['accept'], {
     formats: resource.custom ? ['json', 'yaml'] : ['json', 'yaml', 'protobuf'],
-    accepts: (shape, format) => isMetaShape(shape) && shapes.includes(shape.kind) && !(shape.kind === 'Table' && format === 'protobuf'),
+    accepts: (shape, format) => answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
   })
+  refuseMismatch(choice.shape?.kind, answer)
+  if (choice.shape?.kind === 'Table') includeObjectOf(query)
   return wantsPretty(choice, { request, query }) ? { ...choice, pretty: true } : choice
+}
+
+function refuseMismatch(shape: string | undefined, answer: AnswerKind): void {
+  const isList = answer === 'list'
+  if ((shape !== 'PartialObjectMetadata' || !isList) && (shape !== 'PartialObjectMetadataList' || isList)) return
+  throw new ApiError('NotAcceptable', `you requested ${shape}, but the requested object is ${isList ? 'a list' : 'not a list'}`)
 }
 
 export interface ObjectAnswer {
@@ -55,7 +70,7 @@ export function replyDocument(call: Pick<Routed, 'warnings'>, document: JsonObje
 export function replyError(error: unknown, routed: Pick<Routed, 'warnings' | 'request'> | undefined): WireResponse {
   const status = toStatus(error)
   const retryAfter = isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
-  const choice = errorChoice(routed?.request.headers['accept'])
+  const choice = errorChoice(routed?.request.headers['accept'], status.code)
   const body = encode(status as unknown as JsonObject, choice)
   const headers = routed === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(routed, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
@@ -83,11 +98,15 @@ export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint
 /** Which rows of a table carry what of their object. */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject') ?? ''
-  return value === 'None' || value === 'Object' ? value : 'Metadata'
+  if (value === '') return 'Metadata'
+  if (value !== 'None' && value !== 'Object' && value !== 'Metadata') throw badRequest(`includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`)
+  return value
 }
 
-export function isMetaShape({ group, version }: MediaShape): boolean {
-  return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1')
+const metaShapes: ReadonlySet<string> = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
+
+function isMetaShape({ kind, group, version }: MediaShape): boolean {
+  return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1') && metaShapes.has(kind)
 }
 
 function shape(object: UnstructuredObject, { resource, choice, rooms, query }: ObjectAnswer & { query: URLSearchParams }): JsonObject {
@@ -101,10 +120,11 @@ function shape(object: UnstructuredObject, { resource, choice, rooms, query }: O
   return table as unknown as JsonObject
 }
 
-function errorChoice(accept: string | undefined): MediaChoice {
+// When the form itself was the problem, JSON is what everybody reads.
+function errorChoice(accept: string | undefined, code: number | undefined): MediaChoice {
+  if (code === 406) return { format: 'json' }
   try {
-    const { format } = negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true })
-    return { format: format === 'protobuf' && !knowsProtobuf('v1', 'Status') ? 'json' : format }
+    return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true }).format }
   } catch {
     return { format: 'json' }
   }

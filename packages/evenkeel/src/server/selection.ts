@@ -1,7 +1,7 @@
 /**
  * Which objects a list or a watch is about: labels, fields, and where in the store they can be.
  */
-import { exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
+import { badRequest, exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { Rooms, Target } from './call.ts'
 import { toServed } from './convert.ts'
@@ -26,7 +26,7 @@ export interface Selection {
 export function select({ resource, namespace }: Target, { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>, { cluster }: Pick<Rooms, 'cluster'>): Selection {
   const { storage, rules, scope } = resource
   const own = rules.fields ?? {}
-  requireSelectable(fields, ['metadata.name', ...scope === 'Namespaced' ? ['metadata.namespace'] : [], ...Object.keys(own)])
+  requireKnown(fields, { namespaced: scope === 'Namespaced', own: Object.keys(own) })
   const inside = namespace === '' && scope === 'Namespaced' ? exactFieldValue(fields, 'metadata.namespace') ?? '' : namespace
   const prefix = keyPrefix(cluster, storage, { namespace: inside })
   const name = exactFieldValue(fields, 'metadata.name')
@@ -44,4 +44,15 @@ export function select({ resource, namespace }: Target, { labels, fields }: Pick
   const matches = ({ object }: StoredObject): boolean =>
     matchesLabels(labels, object.metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(object)))
   return { prefix, ...key, matches }
+}
+
+// Kinds that select by nothing of their own say what there is; the others only say what there is not.
+function requireKnown(fields: ListOptions['fields'], { namespaced, own }: { namespaced: boolean, own: readonly string[] }): void {
+  const common = ['metadata.name', ...namespaced ? ['metadata.namespace'] : []]
+  if (own.length > 0) {
+    requireSelectable(fields, [...common, ...own])
+    return
+  }
+  const unknown = fields.find(({ field }) => !common.includes(field))
+  if (unknown) throw badRequest(`${JSON.stringify(unknown.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`)
 }

@@ -19,6 +19,12 @@ import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
 import type { Rooms } from './call.ts'
 import { makeHandler } from './handle.ts'
+import { makeIdentity } from './identity/identity.ts'
+import type { Identity } from './identity/identity.ts'
+import { guardOrigin } from './listen/guard-origin.ts'
+import { listen } from './listen/listen.ts'
+import type { ListenOptions } from './listen/listen.ts'
+import type { HealthCheck } from './plain/health.ts'
 import { RequestMetrics } from './plain/metrics.ts'
 import { makePlain } from './plain/plain.ts'
 import { Registry } from './resources/registry.ts'
@@ -33,18 +39,18 @@ export interface ServerOptions {
    * @default a new memory store
    */
   store?: Store
+  /**
+   * Take requests from sockets as well: on this address, with this identity.
+   *
+   * @default no sockets
+   */
+  listen?: ServerListenOptions
   /** @default the system's */
   clock?: Clock
   /** @default the system's */
   random?: Random
   /** @default silent */
   log?: Logger
-  /**
-   * A bearer token that lets its holder do everything.
-   *
-   * @default none: only callers in process
-   */
-  token?: string
   /**
    * How often old history is forgotten; it is kept for one to two times as long.
    *
@@ -53,42 +59,107 @@ export interface ServerOptions {
   compactionMs?: number
 }
 
+export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port' | 'limits'> {
+  /**
+   * Certificates and token; see `ensureIdentity` for one that lasts.
+   *
+   * @default one that lives as long as the server
+   */
+  identity?: Identity
+  /**
+   * More names under which the server is called; its certificate must have them too.
+   *
+   * @default none
+   */
+  names?: readonly string[]
+  /**
+   * Plain HTTP. Tokens then travel in the clear: for loopback and for tests.
+   *
+   * @default true
+   */
+  tls?: boolean
+}
+
 export interface Server {
   /** The server as a function, for callers in this process: whoever holds it is an administrator. */
   readonly transport: Transport
-  /** The same for requests from outside: they must say who they are. */
-  readonly outside: Transport
-  readonly rooms: Rooms
-  /** Ends watches, refuses what comes from now on, closes the store if it was made here. */
-  stop(): Promise<void>
+  /** How to reach it from outside; undefined when it does not listen. */
+  readonly address: ServerAddress | undefined
+  /** Forgets all history up to now: who asks for older versions is told to list again. */
+  compact(): Promise<void>
+  /**
+   * Not ready, no new requests, watches end cleanly, requests under way may finish within `graceMs` (default 5000);
+   * then everything is closed, also the store if it was made here.
+   */
+  stop(options?: { graceMs?: number }): Promise<void>
 }
 
-/** Starts a server. */
+export interface ServerAddress {
+  /** `https://127.0.0.1:6443` */
+  readonly url: string
+  readonly port: number
+  /** The authority to trust; undefined without TLS. */
+  readonly caPem: string | undefined
+  /** The administrator's bearer token. */
+  readonly token: string
+}
+
+/** Starts a server. It is ready when this resolves. */
 export async function startServer({
-  store: given, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, token, compactionMs = 300_000,
+  store: given, listen: listenOptions, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, compactionMs = 300_000,
 }: ServerOptions = {}): Promise<Server> {
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
   const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal }
-  const metrics = new RequestMetrics(registry)
-  const plain = makePlain({ registry, metrics, checks: checksOf(rooms), address: () => undefined })
-  const handler = (authenticators: readonly Authenticator[]): Transport => makeHandler({ rooms, plain, metrics, authenticators, authorizers: [allowAuthenticated] })
+  let address: ServerAddress | undefined
+  const handlers = makeHandlers(rooms, () => address)
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
-  await bootstrap(rooms, { port: 443 })
+  await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
+  const door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
+  address = door?.address
   return {
-    rooms,
-    transport: handler([() => administrator]),
-    outside: handler(token === undefined ? [] : [tokenAuthenticator(token)]),
-    async stop() {
+    transport: handlers([() => administrator]),
+    address,
+    async compact() {
+      await store.compact(await store.head())
+    },
+    async stop({ graceMs = 5000 } = {}) {
+      const closing = door?.close(graceMs)
       stopping.abort(new Error('the server is stopping'))
       stopCompaction()
+      await closing
       if (given === undefined) await store.close()
     },
   }
 }
 
-function checksOf({ store, stopping }: Rooms): { name: string, readyOnly?: boolean, failure(): string | undefined }[] {
+type Handlers = (authenticators: readonly Authenticator[]) => Transport
+
+function makeHandlers(rooms: Rooms, address: () => ServerAddress | undefined): Handlers {
+  const { registry } = rooms
+  const metrics = new RequestMetrics(registry)
+  const plain = makePlain({ registry, metrics, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
+  return (authenticators) => makeHandler({ rooms, plain, metrics, authenticators, authorizers: [allowAuthenticated] })
+}
+
+interface Door {
+  readonly address: ServerAddress
+  close(graceMs: number): Promise<void>
+}
+
+async function openDoor(handlers: Handlers, { options, clock, random, log }: { options: ServerListenOptions, clock: Clock, random: Random, log: Logger }): Promise<Door> {
+  const { host = '127.0.0.1', port = 0, names = [], tls = true, limits = {}, identity = makeIdentity({ clock, random, names: [...names, host] }) } = options
+  const transport = guardOrigin(handlers([tokenAuthenticator(identity.token)]), { hosts: [...names, host] })
+  const secured = tls ? { tls: { key: identity.server.keyPem, cert: identity.server.certificatePem } } : {}
+  const listening = await listen(transport, { host, port, limits, clock, log, ...secured })
+  return {
+    address: { url: listening.url, port: listening.port, caPem: tls ? identity.authority.certificatePem : undefined, token: identity.token },
+    close: (graceMs) => listening.close({ graceMs }),
+  }
+}
+
+function checksOf({ store, stopping }: Rooms): HealthCheck[] {
   return [
     { name: 'ping', failure: () => undefined },
     { name: 'store', failure: () => (store.failure()?.state === 'failed' ? store.failure()?.message : undefined) },

@@ -21,7 +21,7 @@ export type Shape =
   | { readonly kind: 'raw' }
 
 /** A place where values of one shape stand. */
-export class Slot {
+class Slot {
   readonly #place: SchemaNode
   readonly #definitions: Definitions
   #shape: Shape | undefined

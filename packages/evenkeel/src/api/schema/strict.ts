@@ -7,7 +7,7 @@ import { badRequest } from '../error/makers.ts'
 import type { ApiError } from '../error/api-error.ts'
 import { quote } from '../text.ts'
 
-export interface StrictFindings {
+interface StrictFindings {
   /** Paths of keys that were there twice. */
   readonly duplicates?: readonly string[]
   /** Paths of fields nobody knows. */

@@ -23,7 +23,7 @@ export function fieldsToSend({ headers }: WireResponse): [string, string][] {
     if (ownFields.has(name)) continue
     const value = headers[name] ?? ''
     if (!fieldName.test(name) || controls.test(value)) throw new RangeError(`not a header field: ${JSON.stringify(`${name}: ${value}`)}`)
-    fields.push([name, plainValue.test(value) ? value : Buffer.from(value).latin1Slice()])
+    fields.push([name, plainValue.test(value) ? value : Buffer.from(value).toString('latin1')])
   }
   return fields
 }

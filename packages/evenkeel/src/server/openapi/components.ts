@@ -12,7 +12,7 @@ type Form = 'v2' | 'v3'
 
 interface Published {
   readonly schema: JsonObject
-  readonly references: readonly string[]
+  readonly references: readonly PublishedType[]
 }
 
 const shared: Readonly<Record<Form, Map<string, Published>>> = { v2: new Map(), v3: new Map() }
@@ -35,7 +35,7 @@ export class Components {
       if (this.#schemas.has(next.name)) continue
       const { schema, references } = this.#publish(next)
       this.#schemas.set(next.name, schema)
-      pending.push(...references.map(builtinType).filter(({ node }) => node() !== undefined))
+      for (const reference of references) if (!this.#schemas.has(reference.name)) pending.push(reference)
     }
     return { $ref: `${this.#form === 'v3' ? '#/components/schemas/' : '#/definitions/'}${type.name}` }
   }
@@ -57,7 +57,8 @@ export class Components {
     if (known) return known
     const references = new Set<string>()
     const schema = publishType(type, { form: this.#form, onReference: (name) => references.add(name) })
-    const published = { schema, references: [...references] }
+    // A custom type's list refers to the type itself, which its own operations add.
+    const published = { schema, references: [...references].map(builtinType).filter(({ node }) => node() !== undefined) }
     if (!type.custom) shared[this.#form].set(type.name, published)
     return published
   }

@@ -130,7 +130,7 @@ test('OpenApi has one v2 document of everything', () => {
   const patch = operation(document, '/api/v1/namespaces/{namespace}/pods/{name}', 'patch')
   expect(patch.parameters?.[0]).toEqual({ name: 'body', in: 'body', required: true, schema: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch' } })
   expect(patch.consumes).toContain('application/strategic-merge-patch+json')
-  expect(document.definitions['io.k8s.api.core.v1.Pod']).toMatchObject({ properties: { spec: { $ref: '#/definitions/io.k8s.api.core.v1.PodSpec', default: {} } } })
+  expect(document.definitions['io.k8s.api.core.v1.Pod']).toMatchObject({ properties: { spec: { $ref: '#/definitions/io.k8s.api.core.v1.PodSpec' } } })
   expect(document.definitions['io.k8s.apimachinery.pkg.api.resource.Quantity']).toEqual({ type: 'string' })
   expect(document.definitions).toHaveProperty(['com.example.stable.v1.CronTabList'])
 })

@@ -4,6 +4,7 @@
  * Documents are built when first asked for and kept. An OpenApi never changes: when resources do, a new one takes its
  * place, which takes over from the previous one every document whose resources are still the same.
  */
+import type { JsonObject } from '#api'
 import type { Resource } from '../resources/resource.ts'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
@@ -72,8 +73,9 @@ export class OpenApi {
   /** The hash is that of the JSON form: clients are told that the form depends on what they accept. */
   #swaggerProtobuf(): ServedDocument {
     return this.#keep('swagger protobuf', () => {
-      const bytes = encodeDocumentV2(documentV2([...this.#versions.values()]))
-      return { bytes, etag: this.#swagger().etag, contentType: openApiProtobufType }
+      const { bytes, etag } = this.#swagger()
+      const content = JSON.parse(Buffer.from(bytes).toString()) as JsonObject
+      return { bytes: encodeDocumentV2(content), etag, contentType: openApiProtobufType }
     })
   }
 

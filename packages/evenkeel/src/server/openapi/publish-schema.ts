@@ -27,7 +27,7 @@ export function publishSchema(node: SchemaNode, options: PublishOptions): JsonOb
 
 function publishFields(node: SchemaNode, options: PublishOptions): JsonObject {
   const published: JsonObjectDraft = {}
-  for (const [key, value] of Object.entries(node)) setOwn(published, key, publishField(key, value as JsonValue, options))
+  for (const key of Object.keys(node)) setOwn(published, key, publishField(key, node[key as keyof SchemaNode] as JsonValue, options))
   return published
 }
 
@@ -68,11 +68,11 @@ function reduce(node: SchemaNode, custom: boolean): SchemaNode {
   return custom ? reduceCustom(node) : reduceBuiltin(node)
 }
 
-/** A wrapped reference stands by itself; a choice of scalars is called a string. */
+/** A wrapped reference stands by itself, a choice of scalars is called a string, and nothing has a default. */
 function reduceBuiltin(node: SchemaNode): SchemaNode {
-  const { allOf, oneOf, ...rest } = node
+  const { allOf, oneOf, default: _, ...rest } = node
   if (allOf?.[0]?.$ref !== undefined) return { $ref: allOf[0].$ref, ...rest }
-  return oneOf ? { type: 'string', ...rest } : node
+  return oneOf ? { type: 'string', ...rest } : rest
 }
 
 function reduceCustom(node: SchemaNode): SchemaNode {

@@ -20,6 +20,6 @@ export function readInteger(query: URLSearchParams, name: string): number | unde
   const value = query.get(name)
   if (value === null || value === '') return undefined
   const number = Number(value)
-  if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number)) throw badRequest(`${name} must be a whole number, got ${quote(value)}`)
+  if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number)) throw badRequest(`${name}: strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
   return number
 }

@@ -7,7 +7,7 @@ import type { WireResponse } from '#wire'
 import type { Call } from '../call.ts'
 import { Discovery } from '../discovery/discovery.ts'
 import type { ServedDocument } from '../discovery/document.ts'
-import { OpenApi, openApiProtobufType } from '../openapi/openapi.ts'
+import { OpenApi } from '../openapi/openapi.ts'
 import { replyDocument } from '../reply.ts'
 import type { Registry } from '../resources/registry.ts'
 import { answerHealth } from './health.ts'
@@ -46,6 +46,9 @@ function isKnown(path: string): boolean {
   return rootPaths.includes(path)
 }
 
+// client-go writes the version with an @, everybody else with a dot.
+const openApiProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/
+
 /** Discovery and OpenAPI, made anew when the set of resources has changed. */
 class Documents {
   readonly #registry: Registry
@@ -70,7 +73,7 @@ class Documents {
   }
 
   #answerOpenApi(call: Call): WireResponse | undefined {
-    const protobuf = call.path === '/openapi/v2' && (call.request.headers['accept'] ?? '').includes(openApiProtobufType)
+    const protobuf = call.path === '/openapi/v2' && openApiProtobuf.test(call.request.headers['accept'] ?? '')
     const document = this.#openApi?.document(call.path, { protobuf })
     if (document === undefined) return undefined
     const hash = call.query.get('hash')

@@ -15,7 +15,7 @@ import { chooseForm, replyObject } from '../reply.ts'
 /** Answers a POST of a review. */
 export async function review(call: Call, target: Target, { rooms, authenticators }: { rooms: Rooms, authenticators: readonly Authenticator[] }): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource, { shapes: [] })
+  const choice = chooseForm(call, resource, { answer: 'document' })
   const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseBody(await readBody(call.request), bodyFormat(call.request))
   const draft = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })

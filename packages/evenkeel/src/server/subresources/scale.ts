@@ -3,7 +3,6 @@
  */
 import { FieldPath, fieldError, formatLabelRequirements, invalid, isJsonObject, labelRequirementsOf, parseLabelSelector } from '#api'
 import type { JsonObject, LabelSelector, Schema, SchemaNode, UnstructuredObject } from '#api'
-import { readJson } from '#wire'
 import type { WireResponse } from '#wire'
 import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
 import type { Call, Rooms, Target } from '../call.ts'
@@ -16,7 +15,7 @@ import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { columnsFor } from '../tables/index.ts'
 import { modify } from '../walks/modify.ts'
-import { patchType, patcher } from '../walks/patch.ts'
+import { patchType, patcher, readPatch, shapePatched } from '../walks/patch.ts'
 import { readObject } from '../walks/read.ts'
 import { checkName } from '../walks/update.ts'
 
@@ -45,8 +44,10 @@ type WantedScale = (current: UnstructuredObject) => ObjectDraft | Promise<Object
 async function wantedScale(call: Call, { resource, target, fieldValidation }: { resource: Resource, target: Target, fieldValidation: FieldValidation }): Promise<WantedScale> {
   const shaping = { fieldValidation, warnings: call.warnings }
   if (call.verb === 'patch') {
-    const apply = patcher(patchType(call, resource), readJson(await readBody(call.request)).value, resource)
-    return (current) => shapeObject({ value: apply(current), duplicates: [] }, resource, shaping)
+    const bytes = await readBody(call.request)
+    const { value, duplicates } = readPatch(bytes)
+    const apply = patcher(patchType(call, resource), value, resource)
+    return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
   }
   const format = bodyFormat(call.request)
   const bytes = await readBody(call.request)

@@ -27,7 +27,7 @@ import { requireReached } from './read.ts'
 
 export async function list(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource, { shapes: ['Table', 'PartialObjectMetadataList'] })
+  const choice = chooseForm(call, resource, { answer: 'list' })
   const page = await readPage(target, readListOptions(call.query, { watch: false }), rooms)
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isStoredForm(resource)) {
     return { status: 200, headers: headersOf(call, 'json'), body: joinedList(page, resource, rooms) }

@@ -24,6 +24,8 @@ export interface ModifyOptions {
   readonly target: Target
   readonly rooms: Rooms
   readonly dryRun: boolean
+  /** The uid that the writer means, if it says one: another one is a conflict. A patch has no such say. */
+  readonly meansUid?: boolean
   /** What to do when there is nothing; without it that is an error. */
   readonly create?: (() => Promise<StoredObject>) | undefined
 }
@@ -57,11 +59,12 @@ export async function modify(change: ObjectChange, options: ModifyOptions): Prom
 }
 
 /** The result, or undefined when somebody else was faster. */
-async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun }: ModifyOptions): Promise<StoredObject | undefined> {
+async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun, meansUid = false }: ModifyOptions): Promise<StoredObject | undefined> {
   const { resource } = target
   const current = toServed(stored.object, resource)
   const wanted = await change(current, stored)
-  checkPreconditions(wanted, current, resource)
+  if (meansUid) checkUid(wanted, current, resource)
+  checkVersion(wanted, current, resource)
   mutateChanged(wanted, current, { call, target, rooms, context: writeContext(call, target, rooms) })
   const object = wanted as unknown as UnstructuredObject
   validateChanged(object, current, target)
@@ -76,15 +79,14 @@ async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, ta
   return written.ok ? written.stored : undefined
 }
 
-/**
- * What an object says about the one it replaces: its uid and version, if it says them, must be right.
- *
- * @throws {ApiError} `Conflict`, or `Invalid` when a version is missing and the kind wants one.
- */
-function checkPreconditions({ metadata }: ObjectDraft, current: UnstructuredObject, { group, plural, rules }: Resource): void {
+function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObject, { group, plural }: Resource): void {
+  if (uid === undefined || uid === '' || uid === current.metadata.uid) return
+  throw uidConflict({ group, kind: plural, name: current.metadata.name ?? '' }, String(uid), current.metadata.uid ?? '')
+}
+
+/** The version an object says it replaces must be the present one; some kinds may be replaced without saying any. */
+function checkVersion({ metadata }: ObjectDraft, current: UnstructuredObject, { group, plural, rules }: Resource): void {
   const subject: NamedSubject = { group, kind: plural, name: current.metadata.name ?? '' }
-  const uid = metadata['uid']
-  if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) throw uidConflict(subject, String(uid), current.metadata.uid ?? '')
   const version = metadata['resourceVersion'] ?? ''
   if (version === '' || version === '0') {
     if (rules.unconditionalUpdate) return

@@ -4,16 +4,20 @@
  * A patch is applied to what is there now, in the form it is served in, and the result goes the way of an update. A
  * patch that says nothing about the version is applied again when somebody else was faster.
  */
-import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, isJsonObject, requestEntityTooLarge, unsupportedMediaType } from '#api'
+import {
+  ApiError, FieldPath, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, fieldError, invalid, isApiError, isBadRequest, isInvalid, isJsonObject,
+  requestEntityTooLarge, unsupportedMediaType,
+} from '#api'
 import type { JsonObject, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
 import { parseMediaType, readJson } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
 import { readBody, shapeObject } from '../decode.ts'
+import type { ShapeOptions } from '../decode.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { modify } from './modify.ts'
 import { checkName } from './update.ts'
 
@@ -31,16 +35,50 @@ export async function patch(call: Call, target: Target, rooms: Rooms): Promise<W
   const choice = chooseForm(call, resource)
   const bytes = await readBody(call.request)
   const { dryRun, fieldValidation } = readWriteOptions(call.query, 'PatchOptions')
-  const { value, duplicates } = readJson(bytes)
+  const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
   const { stored } = await modify((current) => {
-    const patched = shapeObject({ value: apply(current), duplicates: [] }, resource, { fieldValidation, warnings: call.warnings })
+    const patched = shapePatched(apply(current), { bytes, duplicates, resource, fieldValidation, warnings: call.warnings })
     checkName(patched, target)
     applyDefaults(patched, resource)
     return patched
   }, { call, target, rooms, dryRun })
-  if (fieldValidation === 'Warn') for (const path of duplicates) call.warnings.add(`duplicate field ${JSON.stringify(path)}`)
   return replyStored(call, stored, { resource, choice, rooms })
+}
+
+/**
+ * A patch as JSON.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
+  try {
+    return readJson(bytes)
+  } catch (error) {
+    throw isApiError(error) ? badRequest(`error decoding patch: ${error.message}`, { cause: error }) : error
+  }
+}
+
+export interface PatchedShape extends ShapeOptions {
+  /** The patch as it came, for the message about what is wrong with it. */
+  readonly bytes: Uint8Array
+  readonly duplicates: readonly string[]
+  readonly resource: Resource
+}
+
+/**
+ * What a patch has made of an object, as an object of its kind.
+ *
+ * @throws {ApiError} `Invalid`, when it no longer is one: the mistake is then in the patch.
+ */
+export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ...options }: PatchedShape): ObjectDraft {
+  try {
+    return shapeObject({ value, duplicates }, resource, options)
+  } catch (error) {
+    if (!isBadRequest(error)) throw error
+    const text = Buffer.from(bytes).toString()
+    throw invalid({ kind: '', name: '' }, [fieldError.invalid(FieldPath.of('patch'), text, error.message.replace(/^.* cannot be handled as a \w+: /, ''))])
+  }
 }
 
 /**
@@ -62,13 +100,23 @@ export function patchType({ request: { headers } }: Call, { custom }: Resource):
  */
 export function patcher(type: string, value: JsonValue, { schema }: Resource): ApplyPatch {
   if (type === json) {
-    if (!Array.isArray(value)) throw badRequest('a JSON patch is a list of operations')
+    if (!Array.isArray(value)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
     if (value.length > operationsMax) throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${value.length}`)
-    return (current) => copyOf(applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], { negativeIndices: true }))
+    return (current) => copyOf(withPlainRefusal(() => applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], { negativeIndices: true })))
   }
-  if (!isJsonObject(value)) throw badRequest('a patch must be an object')
+  if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
   if (type === merge) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
   return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, value, schema))
+}
+
+// Clients match on the plain sentence; what exactly went wrong is said in a cause, which kubectl shows.
+function withPlainRefusal<T>(apply: () => T): T {
+  try {
+    return apply()
+  } catch (error) {
+    if (!isInvalid(error)) throw error
+    throw new ApiError('Invalid', 'the server rejected our request due to an error in our request', { causes: [{ message: error.message }], cause: error })
+  }
 }
 
 // Patches share what they did not change with the current object; what follows changes its object in place.

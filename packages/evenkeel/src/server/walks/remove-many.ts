@@ -18,7 +18,7 @@ const concurrency = 64
 
 export async function removeMany(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource, { shapes: [] })
+  const choice = chooseForm(call, resource, { answer: 'document' })
   const listed = readListOptions(call.query, { watch: false })
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
   const { items, metadata } = await readPage(target, listed, rooms)

@@ -36,7 +36,7 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
   }
   const mayCreate = resource.rules.createOnUpdate && target.subresource === undefined
   const { stored, created } = await modify(next, {
-    call, target, rooms, dryRun,
+    call, target, rooms, dryRun, meansUid: true,
     create: mayCreate ? () => createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun }) : undefined,
   })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
@@ -61,10 +61,10 @@ function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target
  */
 export function checkName({ metadata }: ObjectDraft, { name, namespace, resource: { scope } }: Target): void {
   const given = metadata['name'] ?? ''
-  if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: resource name may not be empty`)
+  if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
   if (given !== name) throw badRequest(`the name of the object (${String(given)}) does not match the name on the URL (${name})`)
   const inside = metadata['namespace'] ?? ''
   if (scope === 'Namespaced' && inside !== '' && inside !== namespace) {
-    throw badRequest(`the namespace of the object (${String(inside)}) does not match the namespace on the request (${namespace})`)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
 }

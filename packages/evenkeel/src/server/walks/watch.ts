@@ -16,6 +16,7 @@ import type { ListOptions } from '../options/list-options.ts'
 import { chooseForm, headersOf } from '../reply.ts'
 import { select } from '../selection.ts'
 import type { Selection } from '../selection.ts'
+import type { StoredObject } from '../storage/bytes.ts'
 import { Framer } from '../watching/frames.ts'
 import { readPage } from './list.ts'
 
@@ -35,7 +36,8 @@ interface Watching {
   readonly framer: Framer
 }
 
-export function watch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+/** The watch has begun when this resolves: whatever is written from then on is told. */
+export async function watch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
   const choice = chooseForm(call, resource)
   if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
@@ -44,8 +46,8 @@ export function watch(call: Call, target: Target, rooms: Rooms): Promise<WireRes
   const selection = select(target, options, rooms)
   const { matches, key } = selection
   const framer = new Framer({ resource, choice, query: call.query, matches, key, clock: rooms.clock })
-  const body = frames({ call, target, rooms, options, selection, framer })
-  return Promise.resolve({ status: 200, headers: headersOf(call, choice.format, { stream: true }), body })
+  const watching = { call, target, rooms, options, selection, framer }
+  return { status: 200, headers: headersOf(call, choice.format, { stream: true }), body: await begin(watching) }
 }
 
 // The old way to watch one object names it in the path.
@@ -53,39 +55,50 @@ function withName(options: ListOptions, name: string): ListOptions {
   return name === '' ? options : { ...options, fields: [...options.fields, { field: 'metadata.name', operator: '=', value: name }] }
 }
 
-async function* frames(watching: Watching): AsyncGenerator<Uint8Array, void> {
-  const { options, rooms, framer } = watching
-  const { resourceVersion } = options
-  const wantsExisting = options.sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
+/** Finds the point to start from and begins to listen there. */
+async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
+  const { options: { resourceVersion, sendInitialEvents, bookmarks }, options, rooms, framer } = watching
   const head = await rooms.store.head()
-  if (options.sendInitialEvents && Number(resourceVersion) > head) {
-    yield framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head))))
-    return
+  if (sendInitialEvents && Number(resourceVersion) > head) return single(framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head)))))
+  const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
+  if (!(sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))) {
+    return live(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
   }
-  if (!wantsExisting) {
-    const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
-    yield* live(watching, { from: Math.min(after, head), above: after })
-    return
-  }
-  const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0 }, rooms)
-  for (let at = 0; at < page.items.length; at += pieceItems) yield framer.existing(page.items.slice(at, at + pieceItems)) ?? new Uint8Array()
+  const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined }, rooms)
   const from = Number(page.metadata.resourceVersion)
-  if (options.sendInitialEvents && options.bookmarks) yield framer.bookmark(from, { initial: true })
-  yield* live(watching, { from, above: from })
+  return live(watching, { source: listenFrom(watching, from), above: from, existing: page.items, ...sendInitialEvents && bookmarks && { mark: from } })
 }
 
-/** What happens from now on. A version that is not reached yet is waited for: nothing up to it is told. */
-async function* live(watching: Watching, { from, above }: { from: number, above: number }): AsyncGenerator<Uint8Array, void> {
-  const { call: { request: { signal } }, rooms, options, selection, framer } = watching
-  const source = rooms.store.watch(selection.key ?? selection.prefix, { after: from, signal })
+function listenFrom({ call: { request: { signal } }, rooms, selection }: Watching, after: number): Watch {
+  return rooms.store.watch(selection.key ?? selection.prefix, { after, signal })
+}
+
+async function* single(frame: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield await Promise.resolve(frame)
+}
+
+interface Beginning {
+  readonly source: Watch
+  /** A version that is not reached yet is waited for: nothing up to it is told. */
+  readonly above: number
+  readonly existing?: readonly StoredObject[]
+  /** The version to end the existing objects with. */
+  readonly mark?: number
+}
+
+/** What is there, then what happens. */
+async function* live(watching: Watching, { source, above, existing = [], mark }: Beginning): AsyncGenerator<Uint8Array, void> {
+  const { call: { request: { signal } }, options, framer } = watching
   const stop = schedule(source, watching)
   try {
+    for (let at = 0; at < existing.length; at += pieceItems) yield framer.existing(existing.slice(at, at + pieceItems)) ?? new Uint8Array()
+    if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
     for await (const batch of source) {
       const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
       if (bytes) yield bytes
       else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above) yield framer.bookmark(batch.revision)
     }
-    if (source.end?.reason === 'compacted') yield framer.error(toStatus(expired(`too old resource version: ${from} (${source.end.compacted})`)))
+    if (source.end?.reason === 'compacted') yield framer.error(toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)))
   } catch (error) {
     if (signal.aborted) return
     yield framer.error(toStatus(error))

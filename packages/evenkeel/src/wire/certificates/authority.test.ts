@@ -98,7 +98,7 @@ test('a TLS handshake succeeds both ways with certificates of one authority', as
   const server = issueServerCertificate(authority, { ...real, names: ['localhost', '127.0.0.1'] })
   const client = issueClientCertificate(authority, { ...real, subject: { commonName: 'me' } })
   const ca = authority.certificatePem
-  const listening = createServer({ cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true }, (socket) => { socket.end(socket.getPeerX509Certificate()?.subject) })
+  const listening = createServer({ cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true }, (socket) => { socket.end(socket.getPeerX509Certificate()?.subject ?? 'nobody') })
   listening.listen(0, '127.0.0.1')
   await once(listening, 'listening')
   const socket = connect({ host: '127.0.0.1', port: (listening.address() as AddressInfo).port, ca, cert: client.certificatePem, key: client.keyPem })

@@ -16,41 +16,23 @@ import { Writer } from './writer.ts'
  * @throws {RangeError} when a value is not of the type that its field has.
  */
 export function encodeMessage(writer: Writer, message: Message, source: JsonObject): void {
-  encodeAt(writer, { message, depth: 0 }, source)
-}
-
-/** Which message is being written, and how deep in the object it is. */
-interface Place {
-  readonly message: Message
-  readonly depth: number
-}
-
-function encodeAt(writer: Writer, place: Place, source: JsonObject): void {
-  const { fields } = place.message
+  const { fields } = message
   for (let index = fields.length - 1; index >= 0; index--) {
     const field = fields[index]
-    if (field) encodeField({ writer, place, field }, field.name === '' ? source : source[field.name])
+    if (field) encodeField(writer, field, field.name === '' ? source : source[field.name])
   }
 }
 
-interface Slot {
-  readonly writer: Writer
-  readonly place: Place
-  readonly field: Field
-}
-
-function encodeField(slot: Slot, value: JsonValue | undefined): void {
-  const { writer, field } = slot
-  if (field.shape !== 'single') {
-    if (value === null || value === undefined) return
-    if (field.shape === 'list') encodeList(slot, value)
-    else encodeMap(slot, value)
-  } else if (value !== null && value !== undefined) {
-    encodeValue(slot, value)
+function encodeField(writer: Writer, field: Field, value: JsonValue | undefined): void {
+  const isAbsent = value === null || value === undefined
+  if (field.shape === 'single') {
+    if (isAbsent && isNilable(field)) return
+    if (isAbsent) encodeZero(writer, field)
+    else encodeValue(writer, field, value)
     writer.tag(field.number, field.wireType)
-  } else if (!isNilable(field)) {
-    encodeZero(slot)
-    writer.tag(field.number, field.wireType)
+  } else if (!isAbsent) {
+    if (field.shape === 'list') encodeList(writer, field, value)
+    else encodeMap(writer, field, value)
   }
 }
 
@@ -59,17 +41,16 @@ function isNilable({ presence, type }: Field): boolean {
   return presence === 'pointer' || type === 'bytes' || type === 'texts'
 }
 
-function encodeList(slot: Slot, list: JsonValue): void {
-  if (!Array.isArray(list)) throw unfit(slot, 'a list', list)
+function encodeList(writer: Writer, field: Field, list: JsonValue): void {
+  if (!Array.isArray(list)) throw unfit(field, 'a list', list)
   for (let index = list.length - 1; index >= 0; index--) {
-    encodeElement(slot, (list as JsonArray)[index] ?? null)
-    slot.writer.tag(slot.field.number, slot.field.wireType)
+    encodeElement(writer, field, (list as JsonArray)[index] ?? null)
+    writer.tag(field.number, field.wireType)
   }
 }
 
-function encodeMap(slot: Slot, map: JsonValue): void {
-  if (!isJsonObject(map)) throw unfit(slot, 'an object', map)
-  const { writer, field } = slot
+function encodeMap(writer: Writer, field: Field, map: JsonValue): void {
+  if (!isJsonObject(map)) throw unfit(field, 'an object', map)
   const keys = sortedKeys(map)
   for (let index = keys.length - 1; index >= 0; index--) {
     const key = keys[index] ?? ''
@@ -77,7 +58,7 @@ function encodeMap(slot: Slot, map: JsonValue): void {
     if (value === undefined) continue
     const before = writer.length
     if (value !== null || field.type !== 'bytes') {
-      encodeElement(slot, value)
+      encodeElement(writer, field, value)
       writer.tag(2, bytesWire)
     }
     writer.text(key)
@@ -88,74 +69,72 @@ function encodeMap(slot: Slot, map: JsonValue): void {
 }
 
 /** One of a list or a map, where null means a zero. */
-function encodeElement(slot: Slot, value: JsonValue): void {
-  if (value === null) encodeZero(slot)
-  else encodeValue(slot, value)
+function encodeElement(writer: Writer, field: Field, value: JsonValue): void {
+  if (value === null) encodeZero(writer, field)
+  else encodeValue(writer, field, value)
 }
 
-function encodeValue(slot: Slot, value: JsonValue): void {
-  const { writer, field } = slot
+function encodeValue(writer: Writer, field: Field, value: JsonValue): void {
   switch (field.type) {
     case 'string':
-      if (typeof value !== 'string') throw unfit(slot, 'a text', value)
+      if (typeof value !== 'string') throw unfit(field, 'a text', value)
       return writer.text(value)
     case 'bool':
-      if (typeof value !== 'boolean') throw unfit(slot, 'true or false', value)
+      if (typeof value !== 'boolean') throw unfit(field, 'true or false', value)
       return writer.varint(value ? 1 : 0)
     case 'int32':
     case 'int64':
-      if (!isInteger(value, field.type)) throw unfit(slot, `a whole number (${field.type})`, value)
+      if (!isInteger(value, field.type)) throw unfit(field, `a whole number (${field.type})`, value)
       return writer.varint(value)
     case 'double':
-      if (typeof value !== 'number') throw unfit(slot, 'a number', value)
+      if (typeof value !== 'number') throw unfit(field, 'a number', value)
       return writer.double(value)
     case 'bytes':
-      if (typeof value !== 'string') throw unfit(slot, 'a text in base64', value)
+      if (typeof value !== 'string') throw unfit(field, 'a text in base64', value)
       return encodeBytes(writer, Buffer.from(value, 'base64'))
     case 'view':
       return writer.text(value as string)
     case 'message':
-      if (!isJsonObject(value)) throw unfit(slot, 'an object', value)
-      return encodeNested(slot, value)
+      if (!isJsonObject(value)) throw unfit(field, 'an object', value)
+      return encodeNested(writer, field, value)
     default:
-      return encodeParts(slot, partsOf(slot, field.type, value))
+      return encodeParts(writer, field, partsOf(field, field.type, value))
   }
 }
 
-function encodeZero(slot: Slot): void {
-  const { writer, field } = slot
+function encodeZero(writer: Writer, field: Field): void {
   const { type } = field
   if (type === 'double') writer.double(0)
   else if (type === 'message') encodeBytes(writer, emptyBytes(field.message))
   else if (isScalar(type)) writer.varint(0)
-  else encodeParts(slot, zeroParts(type))
+  else encodeParts(writer, field, zeroParts(type))
 }
 
 function isScalar(type: FieldType): type is 'string' | 'bytes' | 'view' | 'bool' | 'int32' | 'int64' {
   return type === 'string' || type === 'bytes' || type === 'view' || type === 'bool' || type === 'int32' || type === 'int64'
 }
 
-function encodeNested({ writer, place, field }: Slot, value: JsonObject): void {
-  const depth = place.depth + 1
-  if (depth > depthMax) throw new RangeError(`cannot write ${place.message.name} as protobuf: messages are nested more than ${depthMax} deep`)
+function encodeNested(writer: Writer, field: Field, value: JsonObject): void {
+  if (++writer.depth > depthMax) throw new RangeError(`cannot write ${field.owner} as protobuf: messages are nested more than ${depthMax} deep`)
   const before = writer.length
-  encodeAt(writer, { message: field.message, depth }, value)
+  encodeMessage(writer, field.message, value)
   writer.varint(writer.length - before)
+  writer.depth--
 }
 
 /** Special forms do not count as nesting, neither here nor when they are read. */
-function encodeParts({ writer, place, field }: Slot, parts: object | undefined): void {
+function encodeParts(writer: Writer, field: Field, parts: object | undefined): void {
   const before = writer.length
-  if (parts) encodeAt(writer, { message: field.message, depth: place.depth }, parts as JsonObject)
+  if (parts) encodeMessage(writer, field.message, parts as JsonObject)
   writer.varint(writer.length - before)
 }
 
-function partsOf(slot: Slot, type: SpecialType, value: JsonValue): object | undefined {
+function partsOf(field: Field, type: SpecialType, value: JsonValue): object | undefined {
   try {
     return splitParts(type, value)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new RangeError(`cannot write ${slot.place.message.name}.${slot.field.name} as protobuf: ${error.message}`, { cause: error })
+    throw new RangeError(`cannot write ${field.owner}.${field.name} as protobuf: ${error.message}`, { cause: error })
   }
 }
 
@@ -189,7 +168,7 @@ function sortedKeys(map: JsonObject): string[] {
 
 const surrogate = /[\uD800-\uDFFF]/
 
-function unfit({ place, field }: Slot, wanted: string, value: JsonValue): RangeError {
+function unfit(field: Field, wanted: string, value: JsonValue): RangeError {
   const got = Array.isArray(value) ? 'a list' : isJsonObject(value) ? 'an object' : JSON.stringify(value)
-  return new RangeError(`cannot write ${place.message.name}.${field.name} as protobuf: it must be ${wanted}, got ${got}`)
+  return new RangeError(`cannot write ${field.owner}.${field.name} as protobuf: it must be ${wanted}, got ${got}`)
 }

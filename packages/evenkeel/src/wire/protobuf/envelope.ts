@@ -42,10 +42,11 @@ export function encodeProtobuf(object: JsonObject): Uint8Array {
   const { apiVersion, kind } = object
   const message = typeof apiVersion === 'string' && typeof kind === 'string' ? findKind(apiVersion, kind) : undefined
   if (!message) throw new RangeError(`no protobuf form for kind ${JSON.stringify(kind)} of version ${JSON.stringify(apiVersion)}`)
-  const writer = shared.capacity > sharedCapacityMax ? shared = new Writer() : shared
-  writer.reset()
-  writeEnvelope(writer, message, object)
-  return writer.finish()
+  shared.reset()
+  writeEnvelope(shared, message, object)
+  const bytes = shared.finish()
+  if (shared.capacity > sharedCapacityMax) shared = new Writer()
+  return bytes
 }
 
 /** Whether objects of this kind can be written and read. Custom resources cannot. */
@@ -82,7 +83,7 @@ interface Envelope {
 function decodeEnvelope(bytes: Uint8Array): Envelope {
   if (!magic.every((byte, index) => bytes[index] === byte)) throw badRequest('the body is not protobuf of Kubernetes: it must start with the bytes 6b 38 73 00')
   const reader = new Reader(bytes.subarray(magic.length))
-  const envelope: { apiVersion: string, kind: string, raw: Uint8Array } = { apiVersion: '', kind: '', raw: new Uint8Array() }
+  const envelope: { apiVersion: string, kind: string, raw: Uint8Array | undefined } = { apiVersion: '', kind: '', raw: undefined }
   while (reader.more) {
     const tag = reader.tag()
     if (tag === typeMetaTag) decodeTypeMeta(reader, envelope)
@@ -90,7 +91,9 @@ function decodeEnvelope(bytes: Uint8Array): Envelope {
     else if (tag === encodingTag || tag === contentTag) refuseOther(reader.text())
     else reader.skip(tag & 7)
   }
-  return envelope
+  const { apiVersion, kind, raw } = envelope
+  if (!raw) throw badRequest('the body holds no object')
+  return { apiVersion, kind, raw }
 }
 
 const typeMetaTag = 8 + bytesWire

@@ -17,7 +17,8 @@ describe('decodeProtobuf refuses', () => {
     ['nothing', bytes(), 'must start with the bytes 6b 38 73 00'],
     ['JSON', bytes('{"kind":"Pod"}'), 'must start with the bytes 6b 38 73 00'],
     ['an envelope without a type', bytes('k8s\0', field(2)), 'does not say its apiVersion and kind'],
-    ['only the first bytes', bytes('k8s\0'), 'does not say its apiVersion and kind'],
+    ['only the first bytes', bytes('k8s\0'), 'holds no object'],
+    ['an envelope without an object', bytes('k8s\0', field(1, field(1, 'v1'), field(2, 'Pod'))), 'holds no object'],
     ['a kind of nobody', body('example.com/v1', 'Website'), 'no kind "Website" of version "example.com/v1" can be read from protobuf'],
     ['a part of a kind', body('v1', 'PodSpec'), 'no kind "PodSpec"'],
     ['another content type', bytes('k8s\0', field(1, field(1, 'v1'), field(2, 'Pod')), field(2, '{}'), field(4, 'application/json')), 'encoded as application/json'],
@@ -49,7 +50,7 @@ describe('decodeProtobuf refuses', () => {
   test('messages that are nested more than 100 deep', () => {
     const at = (levels: number): Uint8Array => {
       let schema = field(5, 'object')
-      for (let level = 0; level < levels; level++) schema = field(29, schema)
+      for (let level = 0; level < levels; level++) schema = field(28, schema)
       return body('apiextensions.k8s.io/v1', 'CustomResourceDefinition', field(2, field(7, field(4, field(1, schema)))))
     }
     expect(errorOf(at(96))).toBeUndefined()

@@ -8,17 +8,19 @@ import { assert } from '#base'
 import { messageText } from './generated/messages.ts'
 import { specialParts } from './special-parts.ts'
 
-export type Shape = 'single' | 'list' | 'map'
+type Shape = 'single' | 'list' | 'map'
 /**
  * What a zero means: `value` is written always and shown always, `omitted` is written always and left out of JSON when
  * zero, `pointer` is written when present and shown when present.
  */
-export type Presence = 'value' | 'omitted' | 'pointer'
+type Presence = 'value' | 'omitted' | 'pointer'
 export type ScalarType = 'string' | 'bytes' | 'view' | 'bool' | 'int32' | 'int64' | 'double'
 export type SpecialType = keyof typeof specialParts
 export type FieldType = ScalarType | SpecialType | 'message'
 
 export interface Field {
+  /** The name of the message it is a field of. */
+  readonly owner: string
   /** The name in JSON. Empty when the fields of the message belong to the object around it. */
   readonly name: string
   readonly number: number
@@ -67,7 +69,8 @@ const knownTypes = new Map<string, FieldType>([...scalarWires.keys(), ...Object.
 /** The line of a message, found in the text as it is: to cut it into lines would cost more than most processes ever look up. */
 function findLine(apiVersion: string, name: string): string | undefined {
   // The name may come from a request, and only a name can be looked for in this way.
-  const text = Object.hasOwn(messageText, apiVersion) && /^[A-Z]\w*$/.test(name) ? messageText[apiVersion] ?? '' : ''
+  if (!Object.hasOwn(messageText, apiVersion) || !/^[A-Z]\w*$/.test(name)) return undefined
+  const text = messageText[apiVersion] ?? ''
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
     const end = text.indexOf(';', start)
     const line = text.slice(start, end < 0 ? text.length : end)
@@ -82,16 +85,18 @@ function isEndOfName(character: string | undefined): boolean {
 
 function parseMessage(line: string, apiVersion: string): Message {
   const [name = '', ...texts] = line.split(' ')
-  const fields = texts.map((text) => new LazyField(text, apiVersion))
+  const owner = name.replace('!', '')
+  const fields = texts.map((text) => new LazyField(text, { owner, apiVersion }))
   const byNumber: (Field | undefined)[] = []
   for (const field of fields) {
     while (byNumber.length < field.number) byNumber.push(undefined)
     byNumber.push(field)
   }
-  return { name: name.replace('!', ''), isKind: name.endsWith('!'), fields, byNumber }
+  return { name: owner, isKind: name.endsWith('!'), fields, byNumber }
 }
 
 class LazyField implements Field {
+  readonly owner: string
   readonly name: string
   readonly number: number
   readonly shape: Shape
@@ -102,7 +107,8 @@ class LazyField implements Field {
   readonly #apiVersion: string
   #message: Message | undefined
 
-  constructor(text: string, apiVersion: string) {
+  constructor(text: string, { owner, apiVersion }: { owner: string, apiVersion: string }) {
+    this.owner = owner
     const equals = text.indexOf('=')
     this.name = text.slice(0, equals)
     this.number = Number.parseInt(text.slice(equals + 1), 10)

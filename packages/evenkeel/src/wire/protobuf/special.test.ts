@@ -85,9 +85,11 @@ test('an inlined message belongs to the object around it', () => {
 test('quantities become canonical on both ways', () => {
   const wrap = (text: string): Uint8Array => body('v1', 'ResourceQuota', field(2, field(1, field(1, 'cpu'), field(2, field(1, text)))))
   expect(decodeProtobuf(wrap('1000m'))).toMatchObject({ spec: { hard: { cpu: '1' } } })
+  expect(decodeProtobuf(wrap('0.1e1'))).toMatchObject({ spec: { hard: { cpu: '1' } } })
+  expect(decodeProtobuf(wrap('10e0999'))).toMatchObject({ spec: { hard: { cpu: '10e0999' } } })
   expect(encodeProtobuf({ apiVersion: 'v1', kind: 'ResourceQuota', spec: { hard: { cpu: 0.5 } } })).toEqual(encodeProtobuf({ apiVersion: 'v1', kind: 'ResourceQuota', spec: { hard: { cpu: '500m' } } }))
 })
 
 function includes(whole: Uint8Array, part: Uint8Array): boolean {
-  return Buffer.from(whole).includes(part)
+  return Buffer.from(whole).includes(Buffer.from(part))
 }

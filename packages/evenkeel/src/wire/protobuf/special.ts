@@ -70,6 +70,8 @@ const endOfTimeSeconds = 253_402_300_800
 const jsonDepthMax = 200
 /** Texts that are canonical already: nearly all. */
 const plainQuantity = /^(?:0|[1-9]\d{0,2}(?:n|u|m|k|M|G|T|Ki|Mi|Gi|Ti)?)$/
+/** Numbers of hundreds of digits are left as they are: a body full of them would take seconds to compute. */
+const vastQuantity = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d{3,}$/
 
 function joinTime({ seconds, nanos = 0 }: Parts, withMicros: boolean): string | undefined {
   if (seconds === undefined && nanos === 0) return undefined
@@ -91,7 +93,7 @@ function splitTime(value: JsonValue, precision: number): Parts | undefined {
 }
 
 function canonicalQuantity(text: string): string {
-  return plainQuantity.test(text) ? text : formatQuantity(parseQuantity(text))
+  return plainQuantity.test(text) || vastQuantity.test(text) ? text : formatQuantity(parseQuantity(text))
 }
 
 function joinJson(raw: Uint8Array | string | undefined): JsonValue | undefined {

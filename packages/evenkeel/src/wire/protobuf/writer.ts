@@ -9,6 +9,8 @@ export class Writer {
   #buffer: Buffer
   /** Everything from here to the end is written. */
   #position: number
+  /** How many messages are open around what is written next; kept by whoever opens them. */
+  depth = 0
 
   constructor(capacity = 4096) {
     this.#buffer = Buffer.allocUnsafe(capacity)
@@ -31,6 +33,7 @@ export class Writer {
   /** Forgets what was written. */
   reset(): void {
     this.#position = this.#buffer.length
+    this.depth = 0
   }
 
   tag(number: number, wireType: number): void {
@@ -45,6 +48,11 @@ export class Writer {
       return
     }
     this.#reserve(10)
+    if (value >= 0 && value < 0x4000) {
+      this.#buffer[--this.#position] = value >>> 7
+      this.#buffer[--this.#position] = value & 0x7f | 0x80
+      return
+    }
     const bytes = value < 0 ? negativeBytes(value) : positiveBytes(value)
     for (let index = bytes.length - 1; index >= 0; index--) this.#buffer[--this.#position] = bytes[index] ?? 0
   }

@@ -19,7 +19,7 @@ export interface ReadText {
   readonly duplicates: readonly string[]
 }
 
-export interface ReadJsonOptions {
+interface ReadJsonOptions {
   /**
    * How many levels of lists and objects may lie in one another. Upstream allows 10,000; no object needs 100, and this
    * is few enough for recursive functions.

@@ -8,8 +8,9 @@ import { badRequest, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson } from './read-json.ts'
 import type { ReadText } from './read-json.ts'
 import { YamlConverter } from './yaml-value.ts'
+import type { Yaml } from './yaml-value.ts'
 
-export interface ReadYamlOptions {
+interface ReadYamlOptions {
   /**
    * How many levels of lists and objects may lie in one another. The parser recurses, so this is less than for JSON.
    *
@@ -23,11 +24,11 @@ export interface ReadYamlOptions {
    */
   readonly bytesMax?: number
   /**
-   * How large the value may become once aliases are copied, in characters of JSON.
+   * How much aliases may add to the value, in characters of JSON.
    *
-   * @default 6 MiB
+   * @default 2 MiB
    */
-  readonly expandedMax?: number
+  readonly aliasedMax?: number
 }
 
 /**
@@ -36,13 +37,13 @@ export interface ReadYamlOptions {
  * @throws {ApiError} `BadRequest` when it cannot be read, `RequestEntityTooLarge` when it is too long.
  */
 export async function readYaml(source: Uint8Array | string, options: ReadYamlOptions = {}): Promise<ReadText> {
-  const { depthMax = 300, bytesMax = 1024 * 1024, expandedMax = 6 * 1024 * 1024 } = options
+  const { depthMax = 300, bytesMax = 1024 * 1024, aliasedMax = 2 * 1024 * 1024 } = options
   const text = typeof source === 'string' ? source : decodeUtf8(source)
   const json = readAsJson(text)
   if (json) return json
   if (source.length > bytesMax) throw requestEntityTooLarge(`limit is ${bytesMax}`)
   const yaml = await import('yaml')
-  const converter = new YamlConverter(yaml, { depthMax, expandedMax })
+  const converter = new YamlConverter(yaml, { depthMax, aliasedMax })
   return { value: converter.convert(parseOne(yaml, text)), duplicates: converter.duplicates }
 }
 
@@ -56,7 +57,7 @@ function readAsJson(text: string): ReadText | undefined {
 }
 
 /** The contents of the only document; further ones may only be empty. */
-function parseOne(yaml: typeof import('yaml'), text: string): unknown {
+function parseOne(yaml: Yaml, text: string): unknown {
   const [first, ...others] = parseAll(yaml, text)
   if (first === undefined) return undefined
   const [error] = [first, ...others].flatMap(({ errors }) => errors)
@@ -65,7 +66,7 @@ function parseOne(yaml: typeof import('yaml'), text: string): unknown {
   return first.contents
 }
 
-function parseAll(yaml: typeof import('yaml'), text: string): ReturnType<typeof yaml.parseAllDocuments> {
+function parseAll(yaml: Yaml, text: string): ReturnType<Yaml['parseAllDocuments']> {
   try {
     // With the failsafe schema every scalar stays text: what it means is decided here, as Go decides it.
     return yaml.parseAllDocuments(text, { schema: 'failsafe', version: '1.1', merge: false, uniqueKeys: false, logLevel: 'silent' })

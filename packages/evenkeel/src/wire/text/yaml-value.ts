@@ -4,21 +4,23 @@
  * Keys become texts, merge keys (`<<`) are merged, aliases are copied. Tags can only name the plain types: nothing in a
  * text can make anything but JSON.
  *
- * Invariants: everything made is paid for from a budget of bytes, so a few lines of aliases cannot become gigabytes;
+ * Invariants: everything copied is paid for from a budget, so a few lines of aliases cannot become gigabytes;
  * the depth is bounded; a value that contains itself is refused; no two places share an object.
  */
 import { badRequest, isJsonObject, setOwn } from '#api'
 import type { JsonObject, JsonObjectDraft, JsonPrimitive, JsonValue } from '#api'
+import type * as yamlModule from 'yaml'
 import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import { formatPath } from './text-path.ts'
 import { resolvePlain } from './yaml-scalar.ts'
 
-type Yaml = typeof import('yaml')
+/** The parser, which is loaded when it is needed. */
+export type Yaml = typeof yamlModule
 
-export interface YamlLimits {
+interface YamlLimits {
   readonly depthMax: number
-  /** How large the value may become, counted roughly as its JSON text. */
-  readonly expandedMax: number
+  /** How much aliases may add, counted roughly as characters of JSON. */
+  readonly aliasedMax: number
 }
 
 /** As many as upstream reports of a JSON text. */
@@ -31,12 +33,13 @@ export class YamlConverter {
   readonly #anchors = new Map<string, Node>()
   readonly #open = new Set<Node>()
   readonly #steps: (string | number)[] = []
+  #aliases = 0
   #budget: number
 
-  constructor(yaml: Yaml, { depthMax, expandedMax }: YamlLimits) {
+  constructor(yaml: Yaml, { depthMax, aliasedMax }: YamlLimits) {
     this.#yaml = yaml
     this.#depthMax = depthMax
-    this.#budget = expandedMax
+    this.#budget = aliasedMax
   }
 
   convert(node: unknown): JsonValue {
@@ -45,7 +48,7 @@ export class YamlConverter {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (this.#yaml.isScalar(node)) return this.#scalar(node)
     if (this.#steps.length >= this.#depthMax) throw badRequest(`the YAML text is nested more than ${this.#depthMax} levels deep`)
-    this.#pay(2)
+    this.#pay(20)
     if (!isPlainTag(node.tag)) throw refuseTag(node.tag)
     // An alias inside that leads here would never end.
     this.#open.add(node)
@@ -58,7 +61,10 @@ export class YamlConverter {
     const target = this.#anchors.get(alias.source)
     if (target === undefined) throw badRequest(`error converting YAML to JSON: yaml: unknown anchor '${alias.source}' referenced`)
     if (this.#open.has(target)) throw badRequest(`error converting YAML to JSON: yaml: anchor '${alias.source}' value contains itself`)
-    return this.convert(target)
+    this.#aliases++
+    const value = this.convert(target)
+    this.#aliases--
+    return value
   }
 
   #scalar(node: Scalar): JsonPrimitive {
@@ -120,8 +126,10 @@ export class YamlConverter {
     }
   }
 
-  #pay(bytes: number): void {
-    this.#budget -= bytes
+  /** What stands in the text itself is bounded by the text; what is copied from elsewhere is paid for. */
+  #pay(characters: number): void {
+    if (this.#aliases === 0) return
+    this.#budget -= characters
     if (this.#budget < 0) throw badRequest('error converting YAML to JSON: yaml: document contains excessive aliasing')
   }
 }

@@ -18,6 +18,7 @@ const onCreate: readonly ServerCase[] = [
       const answer = await place.post('deployments', unknown)
       expectMatch(ok(answer, 201), { extra: undefined, spec: { wrong: undefined, replicas: 1 } })
       assert.deepEqual(warningsOf(answer), ['unknown field "spec.wrong"', 'unknown field "extra"'])
+      assert.equal(answer.header('warning'), '299 - "unknown field \\"spec.wrong\\"", 299 - "unknown field \\"extra\\""')
     },
   },
   {
@@ -164,6 +165,7 @@ const wrongTypes: readonly (readonly [string, string, unknown, RegExp])[] = [
   ['text-for-object', 'Text where an object belongs', { data: 'x' }, /json: cannot unmarshal string into Go struct field ConfigMap\.data of type map\[string\]string/],
   ['number-for-name', 'A number as the name', { metadata: { name: 1 } }, /json: cannot unmarshal number into Go struct field ObjectMeta\.metadata\.name of type string/],
   ['list-for-labels', 'A list of labels', { metadata: { labels: [] } }, /json: cannot unmarshal array into Go struct field ObjectMeta\.metadata\.labels of type map\[string\]string/],
+  ['number-for-flag', 'A number where a flag belongs', { immutable: 1 }, /json: cannot unmarshal number into Go struct field ConfigMap\.immutable of type bool/],
   ['bad-time', 'A time that is none', { metadata: { creationTimestamp: 'yesterday' } }, /parsing time "yesterday" as "2006-01-02T15:04:05Z07:00"/],
   ['bad-bytes', 'Bytes that are not base64', { binaryData: { k: '!' } }, /illegal base64 data at input byte 0/],
 ]
@@ -179,4 +181,18 @@ const types = wrongTypes.map(([id, what, rest, message]): ServerCase => ({
   },
 }))
 
-export const fieldValidationCases: readonly ServerCase[] = [...onCreate, ...onChange, ...types]
+const numbers: readonly ServerCase[] = [
+  {
+    id: 'server/validation/fraction-for-integer',
+    rule: 'A fraction, and a number that is too large, where an integer belongs is a bad request.',
+    async run(place) {
+      for (const replicas of [1.5, 99_999_999_999]) {
+        expectStatus(await place.post('deployments', sample('deployments', 'a', { spec: { replicas } })), {
+          code: 400, reason: 'BadRequest', message: new RegExp(`^Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number ${replicas} into Go struct field DeploymentSpec\\.spec\\.replicas of type int32$`),
+        })
+      }
+    },
+  },
+]
+
+export const fieldValidationCases: readonly ServerCase[] = [...onCreate, ...onChange, ...types, ...numbers]

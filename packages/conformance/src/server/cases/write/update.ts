@@ -55,6 +55,14 @@ const versions: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/update/zero-version',
+    rule: 'The resourceVersion 0 in a replace is as good as none.',
+    async run(place) {
+      ok(await place.post('configmaps', configMap('a')))
+      expectMatch(ok(await place.put('configmaps', 'a', { body: configMap('a', { metadata: { resourceVersion: '0' }, data: { k: '1' } }) }), 200).data, { k: '1' })
+    },
+  },
+  {
     id: 'server/update/other-uid',
     rule: 'A replace with the uid of another object is a conflict.',
     async run(place) {

@@ -155,6 +155,6 @@ export const fails: [string, JsonObject, JsonObject, string, 'BadRequest' | 'Inv
   ['$setElementOrder of nothing', spec({ containers: [] }), spec({ '$setElementOrder/containers': [], containers: [] }), 'no elements', 'Invalid'],
   ['$setElementOrder of an unknown list', containers(a), spec({ '$setElementOrder/nothing': [] }), 'unable to find api field in struct PodSpec for the json field "nothing"', 'Invalid'],
   ['$deleteFromPrimitiveList without a list', containers(a), spec({ $deleteFromPrimitiveList: [] }), 'invalid patch format of primitive list', 'BadRequest'],
-  ['an order inside a map', spec({ nodeSelector: { a: '1' } }), spec({ nodeSelector: { '$setElementOrder/a': [] } }), 'instead is: map', 'Invalid'],
+  ['an order inside a map', spec({ nodeSelector: { a: '1' } }), spec({ nodeSelector: { '$setElementOrder/z': [] } }), 'instead is: map', 'Invalid'],
   ['a field the schema does not know', spec({ strange: {} }), spec({ strange: {} }), 'unable to find api field in struct PodSpec for the json field "strange"', 'Invalid'],
 ]

@@ -11,7 +11,7 @@ import { arrange, identityOf } from './order.ts'
 import { typeOf, unexpected, unworkable } from './refusal.ts'
 import type { PatchType } from './refusal.ts'
 
-export interface ListMerge {
+interface ListMerge {
   readonly mergeKey: string
   /** The patch list says what to take out of a list of scalars. */
   readonly deleting: boolean

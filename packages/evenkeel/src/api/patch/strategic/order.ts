@@ -17,7 +17,7 @@ export function identityOf(item: JsonValue, mergeKey: string): JsonValue {
   return comparable(key)
 }
 
-export interface Order {
+interface Order {
   readonly mergeKey: string
   /** The order the patch wants. */
   readonly wanted: JsonArray

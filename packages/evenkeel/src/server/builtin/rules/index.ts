@@ -5,12 +5,96 @@
  * alone. The rules of a kind are made once and shared.
  */
 import type { Rules } from '../../resources/resource.ts'
+import { clusterRoleBindingRules, roleBindingRules } from './access/role-bindings.ts'
+import { clusterRoleRules, roleRules } from './access/roles.ts'
+import { mutatingBindingRules, validatingBindingRules } from './admission/bindings.ts'
+import { mutatingPolicyRules, validatingPolicyRules } from './admission/policies.ts'
+import { mutatingWebhookRules, validatingWebhookRules } from './admission/webhooks.ts'
+import { apiServiceRules } from './cluster/api-service.ts'
+import { certificateSigningRequestRules } from './cluster/certificate-signing-request.ts'
+import { customResourceDefinitionRules } from './cluster/custom-resource-definition.ts'
+import { leaseRules } from './cluster/lease.ts'
+import { priorityClassRules } from './cluster/priority-class.ts'
+import { configMapRules } from './core/config-map.ts'
+import { eventRules, strictEventRules } from './core/event.ts'
+import { limitRangeRules } from './core/limit-range.ts'
+import { namespaceRules } from './core/namespace.ts'
+import { nodeRules } from './core/node.ts'
+import { resourceQuotaRules } from './core/resource-quota.ts'
+import { secretRules } from './core/secret.ts'
 import { flagsOf } from './flags.ts'
+import type { Hooks } from './hooks.ts'
+import { endpointSliceRules } from './network/endpoint-slice.ts'
+import { endpointsRules } from './network/endpoints.ts'
+import { ingressClassRules, ingressRules } from './network/ingress.ts'
+import { networkPolicyRules } from './network/network-policy.ts'
+import { serviceRules } from './network/service.ts'
+import { podRules, podTemplateRules } from './pods/pod.ts'
+import { horizontalPodAutoscalerRules } from './scaling/horizontal-pod-autoscaler.ts'
+import { podDisruptionBudgetRules } from './scaling/pod-disruption-budget.ts'
+import { persistentVolumeClaimRules } from './storage/persistent-volume-claim.ts'
+import { persistentVolumeRules } from './storage/persistent-volume.ts'
+import { csiDriverRules, storageClassRules } from './storage/storage-class.ts'
+import { cronJobRules } from './workloads/cron-job.ts'
+import { daemonSetRules } from './workloads/daemon-set.ts'
+import { deploymentRules } from './workloads/deployment.ts'
+import { jobRules } from './workloads/job.ts'
+import { replicaSetRules, replicationControllerRules } from './workloads/replica-sets.ts'
+import { controllerRevisionRules, statefulSetRules } from './workloads/stateful-set.ts'
 
-/** Hooks of kinds: what {@link Rules} says beside flags. */
-export type Hooks = Omit<Partial<Rules>, 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate'>
+export { coreToEvents, eventsToCore } from './core/event-forms.ts'
 
+/** Group, then kind. */
 const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
+  '': {
+    ConfigMap: configMapRules,
+    Endpoints: endpointsRules,
+    Event: eventRules,
+    LimitRange: limitRangeRules,
+    Namespace: namespaceRules,
+    Node: nodeRules,
+    PersistentVolume: persistentVolumeRules,
+    PersistentVolumeClaim: persistentVolumeClaimRules,
+    Pod: podRules,
+    PodTemplate: podTemplateRules,
+    ReplicationController: replicationControllerRules,
+    ResourceQuota: resourceQuotaRules,
+    Secret: secretRules,
+    Service: serviceRules,
+  },
+  'admissionregistration.k8s.io': {
+    MutatingAdmissionPolicy: mutatingPolicyRules,
+    MutatingAdmissionPolicyBinding: mutatingBindingRules,
+    MutatingWebhookConfiguration: mutatingWebhookRules,
+    ValidatingAdmissionPolicy: validatingPolicyRules,
+    ValidatingAdmissionPolicyBinding: validatingBindingRules,
+    ValidatingWebhookConfiguration: validatingWebhookRules,
+  },
+  'apiextensions.k8s.io': { CustomResourceDefinition: customResourceDefinitionRules },
+  'apiregistration.k8s.io': { APIService: apiServiceRules },
+  apps: {
+    ControllerRevision: controllerRevisionRules,
+    DaemonSet: daemonSetRules,
+    Deployment: deploymentRules,
+    ReplicaSet: replicaSetRules,
+    StatefulSet: statefulSetRules,
+  },
+  autoscaling: { HorizontalPodAutoscaler: horizontalPodAutoscalerRules },
+  batch: { CronJob: cronJobRules, Job: jobRules },
+  'certificates.k8s.io': { CertificateSigningRequest: certificateSigningRequestRules },
+  'coordination.k8s.io': { Lease: leaseRules },
+  'discovery.k8s.io': { EndpointSlice: endpointSliceRules },
+  'events.k8s.io': { Event: strictEventRules },
+  'networking.k8s.io': { Ingress: ingressRules, IngressClass: ingressClassRules, NetworkPolicy: networkPolicyRules },
+  policy: { PodDisruptionBudget: podDisruptionBudgetRules },
+  'rbac.authorization.k8s.io': {
+    ClusterRole: clusterRoleRules,
+    ClusterRoleBinding: clusterRoleBindingRules,
+    Role: roleRules,
+    RoleBinding: roleBindingRules,
+  },
+  'scheduling.k8s.io': { PriorityClass: priorityClassRules },
+  'storage.k8s.io': { CSIDriver: csiDriverRules, StorageClass: storageClassRules },
 }
 
 const made = new Map<string, Rules>()

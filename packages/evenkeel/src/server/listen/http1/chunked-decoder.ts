@@ -51,7 +51,7 @@ export class ChunkedDecoder {
     const found = bytes.indexOf(lineFeed, at)
     const end = found < 0 ? bytes.length : found
     if (this.#line.length + end - at > lineBytesMax) throw new HttpRefusal(400, 'a line between chunks is too long')
-    this.#line += bytes.latin1Slice(at, end)
+    this.#line += bytes.toString('latin1', at, end)
     if (found < 0) return end
     if (!this.#line.endsWith('\r')) throw new HttpRefusal(400, 'a line between chunks does not end in CRLF')
     const line = this.#line.slice(0, -1)

@@ -20,8 +20,8 @@ export function chunkOf(piece: Uint8Array): Buffer {
 function frameOf(piece: Uint8Array): Buffer {
   const size = `${piece.length.toString(16)}\r\n`
   const frame = Buffer.allocUnsafe(size.length + piece.length + 2)
-  frame.latin1Write(size, 0)
+  frame.write(size, 0, 'latin1')
   frame.set(piece, size.length)
-  frame.latin1Write('\r\n', size.length + piece.length)
+  frame.write('\r\n', size.length + piece.length, 'latin1')
   return frame
 }

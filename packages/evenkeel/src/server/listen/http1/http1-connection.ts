@@ -119,7 +119,7 @@ export class Http1Connection implements Connection {
       this.#scanned = input.length
       return
     }
-    const head = parseHead(input.latin1Slice(0, end), limits)
+    const head = parseHead(input.toString('latin1', 0, end), limits)
     this.#scanned = 0
     this.#input = restOf(input, end + headEnd.length)
     this.#deadlineMs = never
@@ -231,7 +231,7 @@ export class Http1Connection implements Connection {
       return this.#outlet.sendAll([Buffer.from(text, 'latin1'), ...parts])
     }
     const whole = Buffer.allocUnsafe(text.length + bytes)
-    let at = whole.latin1Write(text, 0)
+    let at = whole.write(text, 0, 'latin1')
     for (const piece of pieces) {
       whole.set(piece, at)
       at += piece.length

@@ -59,7 +59,7 @@ export class Http2Exchange {
       return
     }
     try {
-      await this.#send(response)
+      await this.#send(response, raw[':method'] ?? '')
       this.#finish()
     } catch (error) {
       this.#context.log.warn('a response was cut off', { path: raw[':path']?.split('?', 1)[0], error })
@@ -115,12 +115,12 @@ export class Http2Exchange {
     this.#bodyDeadlineMs = this.#context.clock.monotonic() + this.#context.limits.bodyIdleMs
   }
 
-  async #send(response: WireResponse): Promise<void> {
+  async #send(response: WireResponse, method: string): Promise<void> {
     const stream = this.#stream
     const { body, status } = response
     const pieces = isStreamed(body) ? undefined : piecesOf(body)
-    const isWithout = stream.headRequest || isBodiless('', status)
-    const isLengthTold = pieces !== undefined && (stream.headRequest ? body !== undefined : !isWithout)
+    const isWithout = isBodiless(method, status)
+    const isLengthTold = pieces !== undefined && (!isWithout || method === 'HEAD' && body !== undefined)
     const endStream = isWithout || pieces?.length === 0
     stream.respond(this.#fields(response, isLengthTold ? bytesOf(pieces) : undefined), { endStream })
     if (endStream) release(body)

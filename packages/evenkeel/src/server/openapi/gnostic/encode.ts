@@ -16,7 +16,8 @@ export function encodeDocumentV2(document: JsonObject): Uint8Array {
 
 function writeFields(writer: ByteWriter, name: MessageName, value: JsonObject): void {
   const { fields, extensions } = messages[name]
-  for (const [key, child] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const child = value[key]
     if (child === undefined) continue
     const field = getOwn(fields, key)
     if (field) writeField(writer, field, child)

@@ -1,0 +1,49 @@
+/**
+ * Our own server in this process, without a socket: the same cases, a thousand times a second.
+ */
+import { startServer } from 'evenkeel/server'
+import type { Server, ServerOptions } from 'evenkeel/server'
+import { assert } from 'evenkeel/unstable/base'
+import type { Send } from '../client.ts'
+import { urlTarget } from './url.ts'
+import type { ServerTarget } from '../target.ts'
+
+export interface EvenkeelTarget extends ServerTarget {
+  stop(): Promise<void>
+}
+
+/** Starts a server to be judged. Whoever reaches it this way is its administrator, so nobody is turned away. */
+export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {
+  const server = await startServer(options)
+  const inProcess = 'whoever calls it in process is its administrator'
+  return {
+    name: 'evenkeel in process',
+    lacks: { authentication: inProcess, 'no-anonymous': inProcess },
+    send: sendTo(server),
+    credentials: {},
+    compact: () => server.compact(),
+    stop: () => server.stop(),
+  }
+}
+
+/** The same with sockets and TLS, as clients see it. */
+export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<EvenkeelTarget> {
+  const server = await startServer({ ...options, listen: {} })
+  assert(server.address, 'the server listens')
+  const { url, token, caPem } = server.address
+  const target = urlTarget({ url, token, ...caPem !== undefined && { ca: caPem } }, { name: 'evenkeel over HTTPS' })
+  return { ...target, lacks: {}, compact: () => server.compact(), stop: () => server.stop() }
+}
+
+function sendTo({ transport }: Server): Send {
+  return async (request) => {
+    const { status, headers, body } = await transport(request)
+    return { status, headers, body: piecesOf(body) }
+  }
+}
+
+async function* piecesOf(body: Awaited<ReturnType<Server['transport']>>['body']): AsyncGenerator<Uint8Array, void> {
+  if (body === undefined) return
+  if (body instanceof Uint8Array) yield body
+  else yield* body
+}

@@ -1,0 +1,118 @@
+/**
+ * PersistentVolumeClaims: what a pod wants to store; after creation only the size may grow, and only once it is bound.
+ */
+import { checkDnsSubdomain, compareQuantities, deepEqual, fieldError, FieldPath } from '#api'
+import type { FieldError, JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
+import { allowOneOf, refuse, requireSame, requireText } from '../checks.ts'
+import { ensureDraft, setDefaultText } from '../drafts.ts'
+import type { Hooks } from '../hooks.ts'
+import { defaultClaimSpec } from '../pods/defaults/volume.ts'
+import { quantityFrom, validateAmount } from '../quantities.ts'
+import { objectIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
+import { validateSelectorIn } from '../selectors.ts'
+
+const specPath = FieldPath.of('spec')
+const changeComplaint = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+export const volumeModes = ['Block', 'Filesystem']
+
+export const persistentVolumeClaimRules: Hooks = {
+  default(object) {
+    defaultClaimSpec(ensureDraft(object, 'spec'))
+    if (object['status'] !== undefined) setDefaultText(ensureDraft(object, 'status'), 'phase', 'Pending')
+  },
+  prepareCreate(object) {
+    object['status'] = { phase: 'Pending' }
+    mirrorSource(ensureDraft(object, 'spec'))
+  },
+  validate: (object) => validateClaimSpec(objectIn(object, 'spec'), specPath),
+  validateUpdate: validateChange,
+}
+
+/** The spec of a claim, in a claim or in a template of one. */
+export function validateClaimSpec(spec: JsonObject, path: FieldPath): FieldError[] {
+  const [modes, className] = [textsIn(spec, 'accessModes'), textIn(spec, 'storageClassName')]
+  return [
+    ...modes.length === 0 ? [fieldError.required(path.child('accessModes'), 'at least 1 access mode is required')] : [],
+    ...validateSelectorIn(spec, 'selector', path),
+    ...validateModes(modes, path.child('accessModes')),
+    ...validateSize(objectIn(objectIn(spec, 'resources'), 'requests'), path.child('resources').key('storage')),
+    ...className === '' ? [] : refuse(className, path.child('storageClassName'), checkDnsSubdomain(className)),
+    ...allowOneOf(spec['volumeMode'], path.child('volumeMode'), volumeModes),
+    ...validateSource(optionalObjectIn(spec, 'dataSource'), path.child('dataSource')),
+    ...validateSource(optionalObjectIn(spec, 'dataSourceRef'), path.child('dataSourceRef')),
+  ]
+}
+
+export function validateModes(modes: readonly string[], path: FieldPath): FieldError[] {
+  const errors = modes.filter((mode) => !accessModes.includes(mode)).map((mode) => fieldError.notSupported(path, mode, accessModes))
+  const isSingle = modes.includes('ReadWriteOncePod')
+  if (!isSingle || modes.every((mode) => mode === 'ReadWriteOncePod' || !accessModes.includes(mode))) return errors
+  return [...errors, fieldError.forbidden(path, 'may not use ReadWriteOncePod with other access modes')]
+}
+
+function validateSize(requests: JsonObject, path: FieldPath): FieldError[] {
+  if (!Object.hasOwn(requests, 'storage')) return [fieldError.required(path)]
+  const quantity = quantityFrom(requests['storage'])
+  if (quantity !== undefined && quantity.unscaled <= 0n) return [fieldError.invalid(path, requests['storage'], 'must be greater than zero')]
+  return validateAmount('storage', requests['storage'], path)
+}
+
+function validateSource(source: JsonObject | undefined, path: FieldPath): FieldError[] {
+  if (source === undefined) return []
+  const [kind, group] = [textIn(source, 'kind'), textIn(source, 'apiGroup')]
+  const errors = [...requireText(textIn(source, 'name'), path.child('name')), ...requireText(kind, path.child('kind'))]
+  if (group === '' && kind !== 'PersistentVolumeClaim') {
+    errors.push(fieldError.invalid(path, kind, 'must be \'PersistentVolumeClaim\' when referencing the default apiGroup'))
+  }
+  return group === '' ? errors : [...errors, ...refuse(group, path.child('apiGroup'), checkDnsSubdomain(group))]
+}
+
+/** A source has an old field and a new one; whichever is said fills the other. */
+function mirrorSource(spec: JsonObjectDraft): void {
+  const [source, reference] = [optionalObjectIn(spec, 'dataSource'), optionalObjectIn(spec, 'dataSourceRef')]
+  if (source !== undefined && reference === undefined) spec['dataSourceRef'] = { ...source }
+  if (source === undefined && reference !== undefined && textIn(reference, 'namespace') === '') {
+    const { namespace: _, ...local } = reference
+    if (textIn(local, 'apiGroup') === '' || isSnapshot(local)) spec['dataSource'] = local
+  }
+}
+
+function isSnapshot(reference: JsonObject): boolean {
+  return textIn(reference, 'apiGroup') === 'snapshot.storage.k8s.io' && textIn(reference, 'kind') === 'VolumeSnapshot'
+}
+
+function validateChange(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {
+  const [spec, before] = [objectIn(object, 'spec'), objectIn(old, 'spec')]
+  const isBound = textIn(objectIn(object, 'status'), 'phase') === 'Bound'
+  const errors = deepEqual(comparable(spec, before, { isBound }), comparable(before, before, { isBound }))
+    ? []
+    : [fieldError.forbidden(specPath, changeComplaint)]
+  return [
+    ...errors, ...validateShrinking(spec, old),
+    ...requireSame(spec['volumeMode'], before['volumeMode'], FieldPath.of('volumeMode')),
+  ]
+}
+
+/** A spec with everything that may change made what it was. */
+function comparable(spec: JsonObject, before: JsonObject, { isBound }: { isBound: boolean }): JsonObject {
+  const copy: JsonObjectDraft = { ...spec }
+  if (textIn(before, 'volumeName') === '') delete copy['volumeName']
+  if (before['storageClassName'] === undefined) delete copy['storageClassName']
+  if (!isBound) return copy
+  const resources = objectIn(spec, 'resources')
+  copy['resources'] = { ...resources, requests: { ...objectIn(resources, 'requests'), storage: null } }
+  delete copy['volumeAttributesClassName']
+  return copy
+}
+
+/** A volume cannot shrink, but an expansion that failed can be taken back, down to what is really there. */
+function validateShrinking(spec: JsonObject, old: UnstructuredObject): FieldError[] {
+  const sizeOf = (amounts: JsonObject) => quantityFrom(amounts['storage'])
+  const now = sizeOf(objectIn(objectIn(spec, 'resources'), 'requests'))
+  const before = sizeOf(objectIn(objectIn(objectIn(old, 'spec'), 'resources'), 'requests'))
+  if (now === undefined || before === undefined || compareQuantities(now, before) >= 0) return []
+  const actual = sizeOf(objectIn(objectIn(old, 'status'), 'capacity'))
+  if (actual === undefined || compareQuantities(now, actual) > 0) return []
+  return [fieldError.forbidden(specPath.child('resources', 'requests', 'storage'), 'field can not be less than status.capacity')]
+}

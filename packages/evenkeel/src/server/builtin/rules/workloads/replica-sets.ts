@@ -1,0 +1,68 @@
+/**
+ * ReplicaSets and their ancestors, ReplicationControllers, whose selector is a plain map and follows from the template.
+ */
+import { fieldError, FieldPath } from '#api'
+import type { FieldError, LabelSelector, UnstructuredObject } from '#api'
+import type { ObjectDraft } from '../../../resources/resource.ts'
+import { requireSame } from '../checks.ts'
+import { ensureDraft, setDefault } from '../drafts.ts'
+import type { Hooks } from '../hooks.ts'
+import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
+import { numberIn, objectIn, optionalObjectIn, textMapIn } from '../reading.ts'
+import { selectorIn } from '../selectors.ts'
+import { isUsable, validateCounts, validateLastingTemplate, validateReplicaStatus, validateSelection, validateSelector } from './selected-pods.ts'
+
+const specPath = FieldPath.of('spec')
+const statusCounts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']
+
+export const replicaSetRules: Hooks = {
+  default(object) {
+    const spec = ensureDraft(object, 'spec')
+    setDefault(spec, 'replicas', 1)
+    defaultTemplate(spec)
+  },
+  prepareCreate: startWithNone,
+  validate(object) {
+    const spec = objectIn(object, 'spec')
+    const selector = selectorIn(spec, 'selector')
+    const template = isUsable(selector)
+      ? [...validateSelection(spec, selector), ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' })]
+      : [fieldError.invalid(specPath.child('selector'), spec['selector'], 'invalid label selector')]
+    return [...validateCounts(spec, ['replicas', 'minReadySeconds']), ...validateSelector(spec, { owner: 'deployment' }), ...template]
+  },
+  validateUpdate: (object, old) => requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
+  validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), statusCounts),
+}
+
+export const replicationControllerRules: Hooks = {
+  fields: { 'status.replicas': (object) => String(numberIn(objectIn(object, 'status'), 'replicas') ?? 0) },
+  default(object) {
+    const spec = ensureDraft(object, 'spec')
+    setDefault(spec, 'replicas', 1)
+    defaultTemplate(spec)
+    const labels = optionalObjectIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
+    if (labels === undefined) return
+    if (Object.keys(objectIn(spec, 'selector')).length === 0) spec['selector'] = { ...labels }
+    if (Object.keys(objectIn(object.metadata, 'labels')).length === 0) object.metadata['labels'] = { ...labels }
+  },
+  prepareCreate: startWithNone,
+  validate: validateController,
+  validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), statusCounts),
+}
+
+function startWithNone(object: ObjectDraft): void {
+  object['status'] = { replicas: 0 }
+}
+
+function validateController(object: UnstructuredObject): FieldError[] {
+  const spec = objectIn(object, 'spec')
+  const matchLabels = textMapIn(spec, 'selector')
+  const selector: LabelSelector = { matchLabels }
+  const errors = validateCounts(spec, ['replicas', 'minReadySeconds'])
+  if (Object.keys(matchLabels).length === 0) errors.push(fieldError.required(specPath.child('selector')))
+  if (optionalObjectIn(spec, 'template') === undefined) return [...errors, fieldError.required(specPath.child('template'))]
+  return [
+    ...errors, ...validateSelection(spec, selector),
+    ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicationController' }),
+  ]
+}

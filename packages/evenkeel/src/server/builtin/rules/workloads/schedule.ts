@@ -1,0 +1,62 @@
+/**
+ * Schedules of CronJobs: five fields, or a name such as `@daily`. Only judged here, never computed.
+ */
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
+
+interface Field {
+  readonly min: number
+  readonly max: number
+  readonly names: readonly string[]
+}
+
+const fields: readonly Field[] = [
+  { min: 0, max: 59, names: [] }, { min: 0, max: 23, names: [] }, { min: 1, max: 31, names: [] }, { min: 1, max: 12, names: months },
+  { min: 0, max: 6, names: days },
+]
+
+/** What is wrong with a schedule; `undefined` when nothing is. */
+export function scheduleComplaint(schedule: string): string | undefined {
+  const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s+/, '').trim()
+  if (text.startsWith('@')) return isDescriptor(text) ? undefined : `unrecognized descriptor: ${text}`
+  const parts = text === '' ? [] : text.split(/\s+/)
+  if (parts.length !== fields.length) return `expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`
+  for (const [index, field] of fields.entries()) {
+    const complaint = (parts[index] ?? '').split(',').map((part) => rangeComplaint(part, field)).find((found) => found !== undefined)
+    if (complaint !== undefined) return complaint
+  }
+  return undefined
+}
+
+function isDescriptor(text: string): boolean {
+  return descriptors.includes(text) || /^@every\s+\S+$/.test(text)
+}
+
+function rangeComplaint(text: string, field: Field): string | undefined {
+  const [range = '', step, ...rest] = text.split('/')
+  const [low = '', high, ...more] = range.split('-')
+  if (rest.length > 0) return `too many slashes: ${text}`
+  if (more.length > 0) return `too many hyphens: ${text}`
+  const isAny = low === '*' || low === '?'
+  const start = isAny ? field.min : numberOf(low, field)
+  const end = isAny ? field.max : high === undefined ? endOf(start, step, field) : numberOf(high, field)
+  const every = step === undefined ? 1 : numberOf(step, { ...field, names: [] })
+  if (start === undefined || end === undefined || every === undefined) return `failed to parse int from ${text}`
+  if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${text}`
+  if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${text}`
+  if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${text}`
+  return every === 0 ? `step of range should be a positive number: ${text}` : undefined
+}
+
+/** A start with a step goes on to the end of the field. */
+function endOf(start: number | undefined, step: string | undefined, { max }: Field): number | undefined {
+  return step === undefined ? start : max
+}
+
+function numberOf(text: string, { min, names }: Field): number | undefined {
+  const named = names.indexOf(text.toLowerCase())
+  if (named >= 0) return named + min
+  return /^[0-9]{1,9}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,328 @@
+import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2'
+import { afterEach, assert, describe, expect, test } from 'vitest'
+import { deferred } from '#base'
+import type { Transport } from '#wire'
+import { makeIdentity } from '../../identity/identity.ts'
+import type { ListenLimits } from '../limits.ts'
+import { closeServed, echo, readBody, serve as serveAny } from '../served.fixture.ts'
+import type { Served } from '../served.fixture.ts'
+import { quiet, turn, until } from '../turns.fixture.ts'
+
+const { authority, server } = makeIdentity()
+const ca = authority.certificatePem
+const sessions: ClientHttp2Session[] = []
+
+afterEach(async () => {
+  for (const session of sessions.splice(0)) session.destroy()
+  await closeServed()
+})
+
+interface Opened extends Served { readonly session: ClientHttp2Session }
+
+async function serve(answer?: Transport, limits: Partial<ListenLimits> = {}): Promise<Opened> {
+  const served = await serveAny(answer, { tls: { key: server.keyPem, cert: server.certificatePem }, limits })
+  return { ...served, session: open(served) }
+}
+
+function open({ listening }: Served): ClientHttp2Session {
+  const session = connect(listening.url, { ca })
+  session.on('error', () => undefined)
+  sessions.push(session)
+  return session
+}
+
+interface Answer { readonly headers: Record<string, unknown>, readonly text: string }
+
+function read(stream: ClientHttp2Stream): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let headers: Record<string, unknown> = {}
+    let text = ''
+    stream.on('response', (received) => { headers = received })
+    stream.on('data', (chunk: Buffer) => { text += chunk.toString('latin1') })
+    stream.on('end', () => { if (stream.rstCode === 0) resolve({ headers, text }) })
+    stream.on('error', reject)
+    stream.on('close', () => { reject(new Error(`reset with ${stream.rstCode} after ${JSON.stringify(text.slice(0, 50))}`)) })
+  })
+}
+
+const ask = (session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: string): Promise<Answer> => {
+  const stream = session.request(headers, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  return read(stream)
+}
+
+describe('Http2Connection', () => {
+  test('turns a request into the form that both versions share', async () => {
+    const { session, requests, listening } = await serve()
+    const { headers, text } = await ask(session, { ':path': '/a?b', 'X-One': '1', 'cookie': ['a', 'b'] })
+    const { method, target, headers: received, body } = requests[0] ?? assert.fail()
+    expect({ method, target, body }).toEqual({ method: 'GET', target: '/a?b', body: undefined })
+    expect({ ...received }).toEqual({ 'host': `127.0.0.1:${listening.port}`, 'x-one': '1', 'cookie': 'a; b' })
+    expect(received['constructor']).toBeUndefined()
+    expect({ ...headers }).toMatchObject({ ':status': 200, 'date': 'Thu, 01 Jan 2026 00:00:00 GMT', 'content-length': '2' })
+    expect(text).toBe('ok')
+  })
+
+  test('gives a small body of known length in one piece, others in pieces', async () => {
+    const { session, requests } = await serve()
+    expect((await ask(session, { ':method': 'POST', 'content-length': 5 }, 'hello')).text).toBe('hello')
+    expect((await ask(session, { ':method': 'POST' }, 'hello')).text).toBe('hello')
+    const long = 'x'.repeat(300_000)
+    expect((await ask(session, { ':method': 'POST', 'content-length': long.length }, long)).text).toBe(long)
+    expect(requests.map(({ body }) => body instanceof Uint8Array)).toEqual([true, false, false])
+  })
+
+  test('answers with pieces, nothing, or the head alone', async () => {
+    const { session } = await serve(({ target }) => Promise.resolve({
+      '/pieces': { status: 201, headers: { connection: 'x' }, body: [Buffer.from('a'), Buffer.from('b')] },
+      '/none': { status: 200, headers: {} },
+      '/no-content': { status: 204, headers: {}, body: Buffer.from('x') },
+      '/big': { status: 200, headers: {}, body: Buffer.alloc(5_000_000, 'z') },
+    }[target] ?? assert.fail()))
+    const pieces = await ask(session, { ':path': '/pieces' })
+    expect(pieces.text).toBe('ab')
+    expect(pieces.headers['connection']).toBeUndefined()
+    expect((await ask(session, { ':path': '/none' })).headers['content-length']).toBe('0')
+    const noContent = await ask(session, { ':path': '/no-content' })
+    expect([noContent.text, noContent.headers['content-length']]).toEqual(['', undefined])
+    const head = await ask(session, { ':path': '/pieces', ':method': 'HEAD' })
+    expect([head.text, head.headers['content-length']]).toEqual(['', '2'])
+    expect((await ask(session, { ':path': '/big' })).text).toHaveLength(5_000_000)
+  })
+
+  test('streams each piece as it comes, and ends', async () => {
+    const pieces = [deferred<Uint8Array>(), deferred<Uint8Array>()]
+    async function* body(): AsyncGenerator<Uint8Array> {
+      for (const piece of pieces) yield await piece.promise
+    }
+    const { session } = await serve(() => Promise.resolve({ status: 200, headers: {}, body: body() }))
+    const stream = session.request({})
+    await once(stream, 'response')
+    pieces[0]?.resolve(Buffer.from('first'))
+    expect(String((await once(stream, 'data') as [Buffer])[0])).toBe('first')
+    pieces[1]?.resolve(Buffer.from('second'))
+    expect(String((await once(stream, 'data') as [Buffer])[0])).toBe('second')
+    await once(stream, 'end')
+  })
+
+  test('resets a stream that failed, after what came before', async () => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield await Promise.resolve(Buffer.alloc(1000, 'a'))
+      throw new Error('broken')
+    }
+    const { session } = await serve(() => Promise.resolve({ status: 200, headers: {}, body: body() }))
+    await expect(ask(session, {})).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
+    await expect(ask(session, {})).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
+    expect(session.closed).toBe(false)
+  })
+
+  test('answers 500 when the server throws, 400 when host and authority differ', async () => {
+    const { session, requests } = await serve(() => Promise.reject(new Error('oops')))
+    expect((await ask(session, {})).headers[':status']).toBe(500)
+    expect((await ask(session, { ':authority': 'a', 'host': 'b' })).headers[':status']).toBe(400)
+    expect((await ask(session, { ':path': 'x' }).catch(() => ({ headers: { ':status': 400 } }))).headers[':status']).toBe(400)
+    expect((await ask(session, { ':path': '/#x' })).headers[':status']).toBe(400)
+    expect(requests).toHaveLength(1)
+  })
+
+  test('holds no more of a body than its bound while nobody reads it, and others go on', async () => {
+    const gate = deferred<undefined>()
+    const { session } = await serve(async (request) => {
+      if (request.method === 'GET') return echo(request)
+      await gate.promise
+      return { status: 200, headers: {}, body: Buffer.from(`got ${(await readBody(request)).length}`) }
+    })
+    const stream = session.request({ ':method': 'POST' })
+    stream.end(Buffer.alloc(10_000_000))
+    await quiet()
+    expect(stream.writableLength).toBeGreaterThan(5_000_000)
+    expect((await ask(session, {})).text).toBe('ok')
+    gate.resolve(undefined)
+    expect((await read(stream)).text).toBe('got 10000000')
+  })
+
+  test('answers before the body is there, and tells the client to stop', async () => {
+    const { session } = await serve(() => Promise.resolve({ status: 413, headers: {}, body: Buffer.from('no') }))
+    const stream = session.request({ ':method': 'POST' })
+    stream.write('x')
+    const [headers] = await once(stream, 'response') as [Record<string, unknown>]
+    expect(headers[':status']).toBe(413)
+    stream.resume()
+    await once(stream, 'close')
+    expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
+  })
+})
+
+describe('Http2Connection when the client goes', () => {
+  const watching = (left: (value: undefined) => void): Transport => ({ signal }) => Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal, left) })
+
+  test('aborts the signal of a cancelled request and leaves its loop; others go on', async () => {
+    const left = deferred<undefined>()
+    const { session, requests } = await serve(watching(left.resolve))
+    const [one, two] = [session.request({}), session.request({})]
+    await Promise.all([once(one, 'data'), once(two, 'data')])
+    one.close(constants.NGHTTP2_CANCEL)
+    await left.promise
+    expect(requests.map(({ signal }) => signal.aborted)).toEqual([true, false])
+  })
+
+  test('aborts all when the connection is lost', async () => {
+    const { session, requests, listening } = await serve(watching(() => undefined))
+    const streams = [session.request({}), session.request({})]
+    for (const stream of streams) stream.on('error', () => undefined)
+    await Promise.all(streams.map((stream) => once(stream, 'data')))
+    session.destroy()
+    await until(() => requests.every(({ signal }) => signal.aborted))
+    await until(() => listening.connections === 0)
+  })
+
+  test('stays whole while many streams with unsent data are cut, cancelled and finished at once', async () => {
+    let served = 0
+    const { session, requests } = await serve(({ signal }) => Promise.resolve({ status: 200, headers: {}, body: bursts(served++, signal) }), { nuisancesMax: 100_000 })
+    for (let round = 0; round < 30; round++) {
+      const streams = Array.from({ length: 40 }, () => session.request({}))
+      for (const [index, stream] of streams.entries()) {
+        stream.on('error', () => undefined)
+        if (index % 3 === 0) stream.once('response', () => { stream.close(constants.NGHTTP2_CANCEL) })
+        else if (index % 3 === 1) stream.resume()
+        else stream.once('data', () => { stream.close(constants.NGHTTP2_CANCEL) })
+      }
+      await Promise.all(streams.map((stream) => stream.closed ? undefined : new Promise((resolve) => { stream.once('close', resolve) })))
+    }
+    expect(requests.length).toBe(1200)
+    expect(session.closed).toBe(false)
+  })
+})
+
+describe('Http2Connection limits', () => {
+  test('tells how many requests it takes at a time', async () => {
+    const { session } = await serve()
+    const [settings] = await once(session, 'remoteSettings') as [{ maxConcurrentStreams?: number, maxHeaderListSize?: number }]
+    expect(settings).toMatchObject({ maxConcurrentStreams: 250, maxHeaderListSize: 65_536 })
+  })
+
+  test('disconnects who opens and cancels requests over and over', async () => {
+    const { session, listening } = await serve(() => new Promise(() => undefined), { nuisancesMax: 50 })
+    let calm: number | undefined
+    session.on('goaway', (code) => { calm = code })
+    while (!session.closed && !session.destroyed) {
+      const stream = session.request({})
+      stream.on('error', () => undefined)
+      stream.close(constants.NGHTTP2_CANCEL)
+      await turn()
+    }
+    expect(calm).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    await until(() => listening.connections === 0)
+  })
+
+  test('disconnects who pings without end', async () => {
+    const { session } = await serve(undefined, { nuisancesMax: 50 })
+    await ask(session, {})
+    while (!session.closed && !session.destroyed) {
+      session.ping(() => undefined)
+      await turn()
+    }
+  })
+
+  test('refuses a head with too many fields', async () => {
+    const { session } = await serve(undefined, { headFieldsMax: 20 })
+    await expect(ask(session, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, '1'])))).rejects.toThrow()
+    expect((await ask(session, {})).text).toBe('ok')
+  })
+
+  test('gives up a body that stops and a response that nobody takes', async () => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      for (;;) yield await Promise.resolve(Buffer.alloc(65_536))
+    }
+    const { session, clock, requests } = await serve((request) => request.method === 'GET' ? Promise.resolve({ status: 200, headers: {}, body: body() }) : echo(request))
+    const stopped = session.request({ ':method': 'POST', 'content-length': 10 })
+    stopped.write('abc')
+    const answer = once(stopped, 'response')
+    const untaken = session.request({})
+    untaken.on('error', () => undefined)
+    untaken.pause()
+    await until(() => requests.length === 1)
+    await quiet()
+    await clock.advance(31_000)
+    expect((await answer as [Record<string, unknown>])[0][':status']).toBe(408)
+    await clock.advance(31_000)
+    await until(() => requests[0]?.signal.aborted === true)
+    expect((await ask(session, { ':method': 'POST', 'content-length': 1 }, 'x')).text).toBe('x')
+  })
+
+  test('closes a connection that asks nothing', async () => {
+    const { session, clock, listening } = await serve()
+    await ask(session, {})
+    await quiet()
+    await clock.advance(95_000)
+    await until(() => session.closed)
+    await until(() => listening.connections === 0)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('Listening.close with HTTP/2', () => {
+  test('sends GOAWAY, waits for requests under way, and leaves nothing', async () => {
+    const gate = deferred<undefined>()
+    const { session, clock, listening, requests } = await serve(async (request) => {
+      await gate.promise
+      return echo(request)
+    })
+    const answer = ask(session, {})
+    await until(() => requests.length === 1)
+    const goaway = once(session, 'goaway')
+    const closed = listening.close({ graceMs: 60_000 })
+    expect((await goaway)[0]).toBe(constants.NGHTTP2_NO_ERROR)
+    gate.resolve(undefined)
+    expect((await answer).text).toBe('ok')
+    await closed
+    expect([listening.connections, clock.pending]).toEqual([0, 0])
+  })
+
+  test('cuts off what does not end in time', async () => {
+    const { session, clock, listening, requests } = await serve(({ signal }) => Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal, () => undefined) }))
+    const stream = session.request({})
+    stream.on('error', () => undefined)
+    await once(stream, 'data')
+    const closed = listening.close({ graceMs: 5_000 })
+    await clock.advance(5_000)
+    await closed
+    await until(() => requests[0]?.signal.aborted === true)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+test('Http2Connection carries thousands of watches over several connections', async () => {
+  const goOn = deferred<undefined>()
+  const piece = Buffer.from('event')
+  async function* body(): AsyncGenerator<Uint8Array> {
+    await goOn.promise
+    yield piece
+  }
+  const served = await serve(() => Promise.resolve({ status: 200, headers: {}, body: body() }))
+  const connections = [served.session, ...Array.from({ length: 7 }, () => open(served))]
+  const answers = connections.flatMap((session) => Array.from({ length: 250 }, () => ask(session, {})))
+  await until(() => served.requests.length === 2000)
+  goOn.resolve(undefined)
+  expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['event']))
+})
+
+async function* untilAborted(signal: AbortSignal, onLeft: (value: undefined) => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield Buffer.from('x')
+    await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+  } finally {
+    onLeft(undefined)
+  }
+}
+
+/** Much at once, then the end or a failure. */
+async function* bursts(index: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < index % 7; piece++) {
+    if (signal.aborted) return
+    yield await Promise.resolve(Buffer.alloc(index % 2 === 0 ? 100 : 40_000))
+  }
+  if (index % 5 === 0) throw new Error('cut')
+}

@@ -1,0 +1,21 @@
+/**
+ * Waiting for sockets without waiting for time: turns of the event loop.
+ */
+import { SystemClock } from '#base'
+
+const clock = new SystemClock()
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => { clock.soon(resolve) })
+}
+
+/** Looks again after each turn. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await turn()
+}
+
+/** False after so many turns that whatever could move on loopback has moved. */
+export async function quiet(): Promise<false> {
+  for (let turns = 0; turns < 3000; turns++) await turn()
+  return false
+}
