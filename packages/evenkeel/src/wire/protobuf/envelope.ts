@@ -11,7 +11,7 @@ import { bytesWire, findMessage, type Message } from './messages.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
-export interface DecodeProtobufOptions {
+interface DecodeProtobufOptions {
   /** What the object is when its envelope does not say. */
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeProtobuf, encodeProtobuf } from './envelope.ts'
-import { decodeWatchFrame, encodeWatchFrame, watchFrameHeaderBytes } from './watch-frame.ts'
+import { decodeWatchFrame, encodeWatchFrame } from './watch-frame.ts'
 import { bytes, field, number } from './wire-bytes.fixture.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '5' } }
@@ -14,14 +14,14 @@ describe('encodeWatchFrame', () => {
 
   test('writes the length with its highest byte first', () => {
     const frame = encodeWatchFrame('MODIFIED', new Uint8Array(70_000))
-    expect(new DataView(frame.buffer).getUint32(0)).toBe(frame.length - watchFrameHeaderBytes)
+    expect(new DataView(frame.buffer).getUint32(0)).toBe(frame.length - 4)
   })
 })
 
 describe('decodeWatchFrame', () => {
   test('gives back type and object', () => {
     const frame = encodeWatchFrame('DELETED', encodeProtobuf(configMap))
-    const { type, object } = decodeWatchFrame(frame.subarray(watchFrameHeaderBytes))
+    const { type, object } = decodeWatchFrame(frame.subarray(4))
     expect(type).toBe('DELETED')
     expect(decodeProtobuf(object)).toEqual(configMap)
   })

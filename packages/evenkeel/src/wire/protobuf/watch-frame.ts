@@ -10,7 +10,7 @@ import { bytesWire } from './messages.ts'
 import { Reader } from './reader.ts'
 import { Writer } from './writer.ts'
 
-export interface WatchFrame {
+interface WatchFrame {
   /** ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. */
   readonly type: string
   /** The object, still encoded: see decodeProtobuf. A part of the frame, not a copy. */
@@ -18,7 +18,7 @@ export interface WatchFrame {
 }
 
 /** Bytes of the length before a frame. */
-export const watchFrameHeaderBytes = 4
+const headerBytes = 4
 
 /** One event, ready to be sent. `object` is what encodeProtobuf gave, so it can be shared between watches. */
 export function encodeWatchFrame(type: string, object: Uint8Array): Uint8Array {
@@ -30,7 +30,7 @@ export function encodeWatchFrame(type: string, object: Uint8Array): Uint8Array {
   writer.tag(2, bytesWire)
   writer.text(type)
   writer.tag(1, bytesWire)
-  const header = new Uint8Array(watchFrameHeaderBytes)
+  const header = new Uint8Array(headerBytes)
   new DataView(header.buffer).setUint32(0, writer.length)
   writer.raw(header)
   return writer.finish()

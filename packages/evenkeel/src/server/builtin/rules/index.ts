@@ -2,7 +2,7 @@
  * The rules of every built-in kind.
  *
  * A kind is its flags and, for the kinds that controllers depend on, hooks; a kind without hooks is kept by its schema
- * alone. The rules of a kind are made once and shared.
+ * alone.
  */
 import type { Rules } from '../../resources/resource.ts'
 import { clusterRoleBindingRules, roleBindingRules } from './access/role-bindings.ts'
@@ -97,17 +97,9 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
   'storage.k8s.io': { CSIDriver: csiDriverRules, StorageClass: storageClassRules },
 }
 
-const made = new Map<string, Rules>()
-
 /** The rules of a built-in kind; of a kind nobody has heard of, the ordinary ones. */
 export function rulesFor(group: string, kind: string): Rules {
-  const key = `${group}/${kind}`
-  let rules = made.get(key)
-  if (rules === undefined) {
-    rules = { ...flagsOf(group, kind), ...hooksOf(group, kind) }
-    made.set(key, rules)
-  }
-  return rules
+  return { ...flagsOf(group, kind), ...hooksOf(group, kind) }
 }
 
 function hooksOf(group: string, kind: string): Hooks | undefined {

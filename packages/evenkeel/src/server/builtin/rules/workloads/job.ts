@@ -76,7 +76,8 @@ function validateGenerated({ metadata }: UnstructuredObject, spec: JsonObject): 
 }
 
 /** Pods of an indexed job are hosts named by job and index. */
-function validateHostnames({ metadata, ...object }: UnstructuredObject): FieldError[] {
+function validateHostnames(object: UnstructuredObject): FieldError[] {
+  const { metadata } = object
   const spec = objectIn(object, 'spec')
   const completions = numberIn(spec, 'completions') ?? 0
   if (textIn(spec, 'completionMode') !== 'Indexed' || completions <= 0) return []
