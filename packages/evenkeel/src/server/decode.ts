@@ -5,8 +5,8 @@
  * bounded before they are read, parsed by their content type, brought into the shape of their kind, and what a strict
  * reader objects to becomes warnings or a refusal, as the client asked.
  */
-import { badRequest, cannotBeHandled, conform, isJsonObject, requestEntityTooLarge, strictDecodingError, strictSentences, unsupportedMediaType } from '#api'
-import type { JsonObject, JsonObjectDraft, JsonValue } from '#api'
+import { badRequest, cannotBeHandled, conform, isBadRequest, isJsonObject, requestEntityTooLarge, strictDecodingError, strictSentences, unsupportedMediaType } from '#api'
+import type { ApiError, JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml } from '#wire'
 import type { MediaFormat, WireRequest } from '#wire'
 import type { Call } from './call.ts'
@@ -56,8 +56,30 @@ export function bodyFormat({ headers }: WireRequest, formats: readonly MediaForm
   return format
 }
 
+/**
+ * The value of a body that should hold an object of a kind.
+ *
+ * @throws {ApiError} `BadRequest`, showing how the body begins, when it holds none.
+ */
+export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: string): Promise<Read> {
+  let read: Read
+  try {
+    read = await parseBody(bytes, format)
+  } catch (error) {
+    if (!isBadRequest(error)) throw error
+    throw unrecognized(format === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message, { bytes, kind })
+  }
+  if (!isJsonObject(read.value)) throw unrecognized(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(read.value)} into Go value of type struct`, { bytes, kind })
+  return read
+}
+
+function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array, kind: string }): ApiError {
+  const start = Buffer.from(bytes.subarray(0, 30)).toString('hex')
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${start}${bytes.byteLength > 30 ? ' ...' : ''})`)
+}
+
 /** Reads bytes of any format. */
-export async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<Read> {
+async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<Read> {
   if (format === 'json') return readJson(bytes)
   if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
   return readYaml(bytes)

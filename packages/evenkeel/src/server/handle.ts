@@ -5,12 +5,15 @@
  * It never rejects: whatever goes wrong becomes a Status, and what nobody expected is logged as well.
  */
 import { isApiError } from '#api'
+import { randomUuid } from '#base'
 import type { ResourcePath, Transport, WireRequest, WireResponse } from '#wire'
 import { authenticate } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
 import type { Authorizer } from './authorize.ts'
 import type { Call, Rooms, Routed, Target } from './call.ts'
+import { compress } from './compress.ts'
+import { isKnownGroup } from './plain/plain.ts'
 import type { Plain } from './plain/plain.ts'
 import type { RequestMetrics } from './plain/metrics.ts'
 import { replyError } from './reply.ts'
@@ -45,7 +48,9 @@ export function makeHandler(options: HandlerOptions): Transport {
     metrics.begin()
     const { routed, response } = await answer(request, options)
     metrics.end(routed, { status: response.status, seconds: (rooms.clock.monotonic() - started) / 1000 })
-    return request.method === 'HEAD' ? withoutBody(response) : response
+    const numbered = { ...response, headers: { 'audit-id': randomUuid(rooms.random), ...response.headers } }
+    if (request.method === 'HEAD') return withoutBody(numbered)
+    return routed?.verb === 'watch' ? numbered : compress(numbered, request.headers['accept-encoding'])
   }
 }
 
@@ -66,6 +71,7 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   const { rooms, plain } = options
   const { place } = call
   if (place === undefined) return Promise.resolve(plain(call))
+  if (!isKnownGroup(call.path, rooms.registry)) return Promise.resolve(plain({ ...call, path: '' }))
   const target = locate({ ...call, place: place as ResourcePath }, rooms.registry)
   if (target.resource.virtual) return review(call, target, options)
   if (target.subresource) return walkBelow(call, target, rooms)

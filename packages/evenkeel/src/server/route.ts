@@ -5,7 +5,7 @@
  * the authorizer is asked about later is this same value, and so is what storage touches. Whether such a resource
  * exists is told only to callers who may ask: {@link locate} runs behind room 4.
  */
-import { ApiError } from '#api'
+import { ApiError, badRequest, parseDuration } from '#api'
 import { parseResourcePath } from '#wire'
 import type { ResourcePath, WireRequest } from '#wire'
 import type { Call, Routed, Target } from './call.ts'
@@ -24,6 +24,7 @@ export function route(request: WireRequest): Routed {
   const path = at < 0 ? request.target : request.target.slice(0, at)
   const query = new URLSearchParams(at < 0 ? '' : request.target.slice(at + 1))
   const place = parseResourcePath(path)
+  checkTimeout(query)
   const routed = { request, path, query, warnings: new Warnings() }
   if (place === undefined) return { ...routed, verb: request.method.toLowerCase() }
   return { ...routed, place, verb: verbOf(request.method, place, query) }
@@ -38,19 +39,27 @@ export function locate(call: Call & { readonly place: ResourcePath }, registry: 
   const { place, verb } = call
   const resource = registry.find(place.group, place.version, place.resource)
   if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
+  if (place.name === '.' || place.name === '..') throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
   const subresource = subresourceOf(resource, place)
   const namespace = resource.scope === 'Cluster' ? '' : place.namespace
   if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' })) throw notAllowed()
   return { resource, namespace, name: place.name, ...subresource && { subresource } }
 }
 
-/** The answer to paths that lead nowhere, in the words clients know. */
+/** The answer to paths that lead nowhere, in the words clients know. Its details are there, and empty. */
 export function unknownPath(): ApiError {
-  return new ApiError('NotFound', 'the server could not find the requested resource')
+  return new ApiError('NotFound', 'the server could not find the requested resource', { subject: { kind: '' } })
 }
 
 function notAllowed(): ApiError {
-  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource')
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { subject: { kind: '' } })
+}
+
+// We answer in milliseconds whatever time is given; what is no time is still a mistake worth telling.
+function checkTimeout(query: URLSearchParams): void {
+  const timeout = query.get('timeout') ?? ''
+  if (timeout === '' || parseDuration(timeout) !== undefined) return
+  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`)
 }
 
 function verbOf(method: string, place: ResourcePath, query: URLSearchParams): string {
@@ -79,6 +88,9 @@ function subresourceOf(resource: Resource, { subresource, rest }: ResourcePath):
   return found
 }
 
+/** What is asked of a collection; everything else is asked of one object. */
+const onCollection: ReadonlySet<string> = new Set(['list', 'create', 'deletecollection', 'watch'])
+
 interface Wish {
   readonly subresource: Subresource | undefined
   readonly verb: string
@@ -89,6 +101,7 @@ interface Wish {
 function allowedHere(resource: Resource, { subresource, verb, namespace, collection }: Wish): boolean {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   if (!verbs.includes(verb as Verb)) return false
+  if (subresource === undefined && collection !== onCollection.has(verb) && verb !== 'watch') return false
   if (resource.scope === 'Cluster') return true
   // Over all namespaces one can read, and nothing else.
   return namespace !== '' || (collection && (verb === 'list' || verb === 'watch'))

@@ -5,7 +5,7 @@
  * said at once, each with its field; the kind's own rules come before those on metadata, as upstream has it.
  */
 import {
-  FieldPath, checkDnsLabel, fieldError, invalid, validateAnnotations, validateFinalizers, validateLabels, validateNoNewFinalizers, validateOwnerReferences,
+  FieldPath, checkDnsLabel, fieldError, foregroundFinalizer, invalid, orphanFinalizer, validateAnnotations, validateFinalizers, validateLabels, validateNoNewFinalizers, validateOwnerReferences,
 } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import type { Target } from './call.ts'
@@ -39,7 +39,7 @@ function refuse(object: UnstructuredObject, { group, kind }: Resource, errors: r
 
 const path = FieldPath.of('metadata')
 
-function validateMetadata({ metadata }: UnstructuredObject, { scope, rules }: Resource): FieldError[] {
+function validateMetadata({ metadata }: UnstructuredObject, { scope, rules, custom }: Resource): FieldError[] {
   const { name = '', generateName = '', namespace = '', labels, annotations, finalizers, ownerReferences } = metadata
   const errors: FieldError[] = []
   if (generateName !== '') errors.push(...rules.checkName(generateName, { prefix: true }).map((complaint) => fieldError.invalid(path.child('generateName'), generateName, complaint)))
@@ -49,8 +49,16 @@ function validateMetadata({ metadata }: UnstructuredObject, { scope, rules }: Re
   if (labels) errors.push(...validateLabels(labels, path.child('labels')))
   if (annotations) errors.push(...validateAnnotations(annotations, path.child('annotations')))
   if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, path.child('ownerReferences')))
-  if (finalizers) errors.push(...validateFinalizers(finalizers, path.child('finalizers')))
+  if (finalizers) errors.push(...validateFinalizers(finalizers, path.child('finalizers')), ...custom ? [] : unqualified(finalizers))
   return errors
+}
+
+const standardFinalizers: ReadonlySet<string> = new Set([foregroundFinalizer, orphanFinalizer, 'kubernetes'])
+
+// Custom resources may have finalizers without a domain, with a warning; built-in kinds may not.
+function unqualified(finalizers: readonly string[]): FieldError[] {
+  return finalizers.flatMap((name, index) => (name.includes('/') || standardFinalizers.has(name) ? []
+    : [fieldError.invalid(path.child('finalizers').index(index), name, 'name is neither a standard finalizer name nor is it fully qualified')]))
 }
 
 function validateNamespace(namespace: string, namespaced: boolean): FieldError[] {

@@ -45,7 +45,7 @@ export function toStatus(error: unknown): Status {
     status: 'Failure',
     ...known.message && { message: known.message },
     ...known.reason !== 'Unknown' && { reason: known.reason },
-    ...Object.keys(details).length > 0 && { details },
+    ...(known.subject !== undefined || Object.keys(details).length > 0) && { details },
     code: known.code,
   }
 }

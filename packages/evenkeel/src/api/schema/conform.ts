@@ -2,7 +2,7 @@
  * Makes a decoded object of a built-in kind what Go's decoder and encoder would have made of it, in one walk.
  *
  * - A field that the schema does not know is removed and reported.
- * - null means absent: such a field is removed; in a list or a map it becomes the zero value of its type.
+ * - null means absent, and so do an empty list and an empty map in a field that need not be there: such a field is removed; in a list or a map it becomes the zero value of its type.
  * - Every scalar is checked and brought into its canonical form. The first wrong one ends the walk.
  * - Names are matched exactly; values without a schema (raw extensions, managed fields) are left alone.
  *
@@ -78,11 +78,23 @@ function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: 
     const child = value[key]
     walk.steps[depth] = key
     if (slot === undefined) note(walk)
-    const read = slot === undefined || child === null || child === undefined ? undefined : visit(child, slot.shape, walk)
+    const read = slot === undefined || child === null || child === undefined ? undefined : presentOf(visit(child, slot.shape, walk), slot)
     if (read !== child) draft = put(draft ?? { ...value }, key, read)
   }
   walk.steps.length = depth
   return draft ?? value
+}
+
+// Go leaves empty lists and maps out, except where a field must be there.
+function presentOf(value: JsonValue, { required, shape: { kind } }: { required: boolean, shape: Shape }): JsonValue | undefined {
+  if (required || (kind !== 'list' && kind !== 'map')) return value
+  return isEmpty(value) ? undefined : value
+}
+
+function isEmpty(value: JsonValue): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  for (const _ in value as JsonObject) return false
+  return true
 }
 
 function visitMap(value: JsonValue, shape: Shape & { kind: 'map' }, walk: Walk): JsonValue {

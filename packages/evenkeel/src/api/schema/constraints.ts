@@ -6,13 +6,13 @@
  */
 import { fieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
-import type { FieldPath } from '../error/field-path.ts'
+import { FieldPath } from '../error/field-path.ts'
 import { deepEqual, isJsonObject } from '../json.ts'
 import type { JsonArray, JsonValue } from '../json.ts'
 import type { SchemaNode } from './schema.ts'
 
-/** Where a value stands; `undefined` is the object itself. */
-export type Path = FieldPath | undefined
+/** Where a value stands, as steps towards the root; `undefined` is the object itself. Only an error pays for text. */
+export type Trail = { readonly parent: Trail, readonly step: string | number } | undefined
 
 export interface ValidateOptions {
   /** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
@@ -25,30 +25,51 @@ export interface ValidateOptions {
   readonly hasFormat?: (format: string, text: string) => boolean
 }
 
-/** What is wrong with a value in itself. */
-export function checkValue(value: JsonValue, node: SchemaNode, { path, options }: { path: Path, options: ValidateOptions }): FieldError[] {
-  const errors = [checkType(value, node, path), ...checkEnum(value, node, path)]
-  if (typeof value === 'string') errors.push(checkText(value, node, { path, options }))
-  else if (typeof value === 'number') errors.push(...checkNumber(value, node, path))
-  else if (Array.isArray(value)) errors.push(...checkList(value, node, path))
-  return errors.filter((error) => error !== undefined)
+interface Situation {
+  readonly trail: Trail
+  readonly options: ValidateOptions
+  /** Where errors are put. */
+  readonly errors: FieldError[]
 }
 
-/** `spec.replicas in body`: how upstream starts its sentences. */
-export function inBody(path: Path): string {
-  return `${path?.toString() ?? ''} in body`
+/** Notes what is wrong with a value in itself. */
+export function checkValue(value: JsonValue, node: SchemaNode, situation: Situation): void {
+  checkType(value, node, situation)
+  checkEnum(value, node, situation)
+  if (typeof value === 'string') checkText(value, node, situation)
+  else if (typeof value === 'number') checkNumber(value, node, situation)
+  else if (Array.isArray(value)) checkList(value, node, situation)
 }
 
-function checkType(value: JsonValue, node: SchemaNode, path: Path): FieldError | undefined {
-  const wanted = node['x-kubernetes-int-or-string'] === true ? ['integer', 'string'] : node.type === undefined ? [] : [node.type]
+export function pathOf(trail: Trail): FieldPath | undefined {
+  if (trail === undefined) return undefined
+  const parent = pathOf(trail.parent)
+  if (typeof trail.step === 'number') return parent?.index(trail.step) ?? FieldPath.of(`[${trail.step}]`)
+  return parent?.child(trail.step) ?? FieldPath.of(trail.step)
+}
+
+/** The error of a value that is not as it should be: `spec.replicas in body should be ...`. */
+export function notInBody(trail: Trail, value: unknown, why: string): FieldError {
+  const path = pathOf(trail)
+  return fieldError.invalid(path, value, `${path?.toString() ?? ''} in body ${why}`)
+}
+
+function checkType(value: JsonValue, node: SchemaNode, { trail, errors }: Situation): void {
+  const eitherWay = node['x-kubernetes-int-or-string'] === true
+  if (node.type === undefined && !eitherWay) return
   const found = typeName(value)
-  if (wanted.length === 0 || wanted.includes(found) || (value === null && node.nullable === true)) return undefined
-  if (found === 'integer' && wanted.includes('number')) return undefined
+  if (eitherWay ? found === 'integer' || found === 'string' : found === node.type || (found === 'integer' && node.type === 'number')) return
+  if (value === null && node.nullable === true) return
   // With a format upstream speaks of formats instead, even where the value has none; not for texts and lists, though.
-  const [expected, shown] = node.format === undefined || typeof value === 'string' || Array.isArray(value) || value === null
-    ? [wanted.join(','), found]
-    : [node.format, found === 'integer' ? 'int64' : found === 'number' ? 'float64' : '']
-  return fieldError.typeInvalid(path, shown, `${inBody(path)} must be of type ${expected}: "${shown}"`)
+  const byFormat = node.format !== undefined && typeof value !== 'string' && !Array.isArray(value) && value !== null
+  const expected = byFormat ? node.format : eitherWay ? 'integer,string' : node.type
+  const shown = byFormat ? numberFormat(found) : found
+  const path = pathOf(trail)
+  errors.push(fieldError.typeInvalid(path, shown, `${path?.toString() ?? ''} in body must be of type ${expected}: "${shown}"`))
+}
+
+function numberFormat(type: string): string {
+  return type === 'integer' ? 'int64' : type === 'number' ? 'float64' : ''
 }
 
 function typeName(value: JsonValue): string {
@@ -58,24 +79,22 @@ function typeName(value: JsonValue): string {
   return typeof value
 }
 
-function checkEnum(value: JsonValue, node: SchemaNode, path: Path): FieldError[] {
-  if (!node.enum || node.enum.length === 0 || node.enum.some((allowed) => deepEqual(allowed, value))) return []
-  return [fieldError.notSupported(path, value, node.enum.map((allowed) => typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))]
+function checkEnum(value: JsonValue, node: SchemaNode, { trail, errors }: Situation): void {
+  if (!node.enum || node.enum.length === 0 || node.enum.some((allowed) => deepEqual(allowed, value))) return
+  const supported = node.enum.map((allowed) => typeof allowed === 'string' ? allowed : JSON.stringify(allowed))
+  errors.push(fieldError.notSupported(pathOf(trail), value, supported))
 }
 
-function checkText(text: string, node: SchemaNode, { path, options }: { path: Path, options: ValidateOptions }): FieldError | undefined {
-  const length = node.maxLength === undefined && node.minLength === undefined ? 0 : characters(text)
-  if (node.maxLength !== undefined && length > node.maxLength) return fieldError.tooLong(path, node.maxLength)
-  if (node.minLength !== undefined && length < node.minLength) {
-    return fieldError.invalid(path, text, `${inBody(path)} should be at least ${node.minLength} chars long`)
+function checkText(text: string, node: SchemaNode, { trail, options, errors }: Situation): void {
+  const { minLength, maxLength, pattern = '', format } = node
+  const length = maxLength === undefined && minLength === undefined ? 0 : characters(text)
+  if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
+  else if (minLength !== undefined && length < minLength) errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
+  else if (pattern !== '' && !options.matches(pattern, text)) errors.push(notInBody(trail, text, `should match '${pattern}'`))
+  else if (format !== undefined && options.hasFormat?.(format, text) === false) {
+    const path = pathOf(trail)
+    errors.push(fieldError.typeInvalid(path, text, `${path?.toString() ?? ''} in body must be of type ${format}: ${JSON.stringify(text)}`))
   }
-  if (node.pattern !== undefined && node.pattern !== '' && !options.matches(node.pattern, text)) {
-    return fieldError.invalid(path, text, `${inBody(path)} should match '${node.pattern}'`)
-  }
-  if (node.format !== undefined && options.hasFormat?.(node.format, text) === false) {
-    return fieldError.typeInvalid(path, text, `${inBody(path)} must be of type ${node.format}: ${JSON.stringify(text)}`)
-  }
-  return undefined
 }
 
 /** Characters as Go counts them: code points. */
@@ -85,21 +104,16 @@ function characters(text: string): number {
   return count
 }
 
-function checkNumber(value: number, node: SchemaNode, path: Path): FieldError[] {
-  const errors: FieldError[] = []
-  const refuse = (why: string): void => { errors.push(fieldError.invalid(path, value, `${inBody(path)} should be ${why}`)) }
+function checkNumber(value: number, node: SchemaNode, { trail, errors }: Situation): void {
+  const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = node
+  const refuse = (why: string): void => { errors.push(notInBody(trail, value, `should be ${why}`)) }
   if (node.type === 'integer' && !fitsFormat(value, node.format)) {
     const format = node.format === undefined ? '(default format)' : `with format ${node.format}`
-    errors.push(fieldError.invalid(undefined, '', `Checked value must be of type integer ${format} in ${path?.toString() ?? ''}`))
+    errors.push(fieldError.invalid(undefined, '', `Checked value must be of type integer ${format} in ${pathOf(trail)?.toString() ?? ''}`))
   }
-  if (node.multipleOf !== undefined && !isMultiple(value, node.multipleOf)) refuse(`a multiple of ${node.multipleOf}`)
-  if (node.minimum !== undefined && (node.exclusiveMinimum === true ? value <= node.minimum : value < node.minimum)) {
-    refuse(`greater than ${node.exclusiveMinimum === true ? '' : 'or equal to '}${node.minimum}`)
-  }
-  if (node.maximum !== undefined && (node.exclusiveMaximum === true ? value >= node.maximum : value > node.maximum)) {
-    refuse(`less than ${node.exclusiveMaximum === true ? '' : 'or equal to '}${node.maximum}`)
-  }
-  return errors
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) refuse(`a multiple of ${multipleOf}`)
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) refuse(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) refuse(`less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
 }
 
 function fitsFormat(value: number, format: string | undefined): boolean {
@@ -111,14 +125,10 @@ function isMultiple(value: number, factor: number): boolean {
   return factor > 0 && (Number.isInteger(value) && Number.isInteger(factor) ? value % factor === 0 : Number.isInteger(value / factor))
 }
 
-function checkList(list: JsonArray, node: SchemaNode, path: Path): FieldError[] {
-  const errors: FieldError[] = []
-  if (node.minItems !== undefined && list.length < node.minItems) {
-    errors.push(fieldError.invalid(path, list.length, `${inBody(path)} should have at least ${node.minItems} items`))
-  }
-  if (node.maxItems !== undefined && list.length > node.maxItems) errors.push(fieldError.tooMany(path, list.length, node.maxItems))
-  if (node.uniqueItems === true && hasTwins(list)) errors.push(fieldError.invalid(path, '', `${inBody(path)} shouldn't contain duplicates`))
-  return errors
+function checkList(list: JsonArray, { minItems, maxItems, uniqueItems }: SchemaNode, { trail, errors }: Situation): void {
+  if (minItems !== undefined && list.length < minItems) errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
+  if (maxItems !== undefined && list.length > maxItems) errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
+  if (uniqueItems === true && hasTwins(list)) errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
 /** Scalars by a set; objects are rare here and compared in pairs (structural schemas do not even allow them). */

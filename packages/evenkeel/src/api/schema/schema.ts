@@ -58,6 +58,8 @@ export type Definitions = (name: string) => SchemaNode | undefined
 
 /** A schema together with what its references mean. */
 export interface Schema {
+  /** What its definitions call the root, if they do. */
+  readonly name?: string
   readonly root: SchemaNode
   readonly definitions: Definitions
 }

@@ -22,11 +22,14 @@ export type Shape =
 
 /** A place where values of one shape stand. */
 class Slot {
+  /** Shown also when it is empty; an empty list or map of any other field is as good as none. */
+  readonly required: boolean
   readonly #place: SchemaNode
   readonly #definitions: Definitions
   #shape: Shape | undefined
 
-  constructor(place: SchemaNode, definitions: Definitions) {
+  constructor(place: SchemaNode, definitions: Definitions, { required = false }: { required?: boolean } = {}) {
+    this.required = required
     this.#place = place
     this.#definitions = definitions
   }
@@ -37,9 +40,13 @@ class Slot {
 }
 
 /** The shape of the objects a schema describes. */
-export function shapeOf({ root, definitions }: Schema): Shape {
-  return shapeAt(root, definitions)
+export function shapeOf(schema: Schema): Shape {
+  let shape = roots.get(schema)
+  if (!shape) roots.set(schema, shape = shapeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, schema.definitions))
+  return shape
 }
+
+const roots = new WeakMap<Schema, Shape>()
 
 /** The type of a shape as Go writes it: `[]v1.Container`, `map[string]string`. */
 export function typeName(shape: Shape): string {
@@ -89,7 +96,7 @@ function objectShape(node: SchemaNode, name: string, definitions: Definitions): 
     return { kind: 'map', values: new Slot(node.additionalProperties, definitions) }
   }
   if (node.additionalProperties === true || node['x-kubernetes-preserve-unknown-fields'] === true) return { kind: 'raw' }
-  const fields = new Map(Object.entries(node.properties ?? {}).map(([key, place]) => [key, new Slot(place, definitions)]))
+  const fields = new Map(Object.entries(node.properties ?? {}).map(([key, place]) => [key, new Slot(place, definitions, { required: node.required?.includes(key) ?? false })]))
   const [type = ''] = /[^.]*\.?[^.]*$/.exec(name) ?? []
   return { kind: 'struct', name: type.slice(type.indexOf('.') + 1), type, fields }
 }

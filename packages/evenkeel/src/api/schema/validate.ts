@@ -6,18 +6,23 @@
  */
 import { fieldError, formatFieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
-import { FieldPath } from '../error/field-path.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
-import { checkValue, inBody } from './constraints.ts'
-import type { Path, ValidateOptions } from './constraints.ts'
+import { checkValue, notInBody, pathOf } from './constraints.ts'
+import type { Trail, ValidateOptions } from './constraints.ts'
 import { resolve } from './resolve.ts'
 import type { Schema, SchemaNode } from './schema.ts'
 
 /** Everything that is wrong with a value, each thing said once. */
 export function validate(value: JsonValue, schema: Schema, options: ValidateOptions): FieldError[] {
-  const errors = new Validator(schema, options).check(value, schema.root, undefined)
-  return [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
+  const errors: FieldError[] = []
+  new Validator(schema, options).check(value, schema.root, { trail: undefined, errors })
+  return errors.length < 2 ? errors : [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
+}
+
+interface At {
+  readonly trail: Trail
+  readonly errors: FieldError[]
 }
 
 class Validator {
@@ -29,60 +34,62 @@ class Validator {
     this.#options = options
   }
 
-  check(value: JsonValue, place: SchemaNode, path: Path): FieldError[] {
+  check(value: JsonValue, place: SchemaNode, at: At): void {
     const { node } = resolve(place, this.#schema.definitions)
-    const nullable = value === null && place.nullable === true
-    const errors = nullable ? [] : checkValue(value, node, { path, options: this.#options })
-    if (value === null) return errors
-    if (isJsonObject(value)) errors.push(...this.#checkObject(value, node, path))
-    else if (Array.isArray(value)) errors.push(...this.#checkItems(value, node, path))
-    return this.#hasAlternatives(node) ? [...errors, ...this.#checkAlternatives(value, node, path)] : errors
+    if (value === null && place.nullable === true) return
+    checkValue(value, node, { trail: at.trail, errors: at.errors, options: this.#options })
+    if (value === null) return
+    if (isJsonObject(value)) this.#checkObject(value, node, at)
+    else if (Array.isArray(value) && node.items) this.#checkItems(value, node.items, at)
+    if ((node.allOf ?? node.anyOf ?? node.oneOf ?? node.not) !== undefined) this.#checkAlternatives(value, node, at)
   }
 
-  #checkObject(object: JsonObject, node: SchemaNode, path: Path): FieldError[] {
-    const errors = checkCount(object, node, path)
-    for (const [key, value] of Object.entries(object)) {
+  #checkObject(object: JsonObject, node: SchemaNode, { trail, errors }: At): void {
+    checkCount(object, node, { trail, errors })
+    for (const key of Object.keys(object)) {
       const place = (node.properties && getOwn(node.properties, key)) ?? node.additionalProperties
-      if (typeof place === 'object' && value !== undefined) errors.push(...this.check(value, place, child(path, key)))
-      else if (place === false) errors.push(fieldError.invalid(child(path, key), '', `${inBody(child(path, key))} is a forbidden property`))
+      const value = object[key]
+      if (place === undefined || place === true || value === undefined) continue
+      const at = { trail: { parent: trail, step: key }, errors }
+      if (place === false) errors.push(notInBody(at.trail, '', 'is a forbidden property'))
+      else this.check(value, place, at)
     }
     for (const key of node.required ?? []) {
-      if (getOwn(object, key) === undefined) errors.push(fieldError.required(child(path, key)))
+      if (getOwn(object, key) === undefined) errors.push(fieldError.required(pathOf({ parent: trail, step: key })))
     }
-    return errors
   }
 
-  #checkItems(list: JsonArray, { items }: SchemaNode, path: Path): FieldError[] {
-    if (items === undefined) return []
-    return list.flatMap((item, index) => this.check(item, items, path?.index(index) ?? FieldPath.of(`[${index}]`)))
+  #checkItems(list: JsonArray, items: SchemaNode, { trail, errors }: At): void {
+    for (const [index, item] of list.entries()) this.check(item, items, { trail: { parent: trail, step: index }, errors })
   }
 
-  #hasAlternatives({ allOf, anyOf, oneOf, not }: SchemaNode): boolean {
-    return (allOf ?? anyOf ?? oneOf ?? not) !== undefined
-  }
-
-  #checkAlternatives(value: JsonValue, node: SchemaNode, path: Path): FieldError[] {
-    const failures = (nodes: readonly SchemaNode[] = []): FieldError[][] => nodes.map((each) => this.check(value, each, path))
-    const where = JSON.stringify(path?.toString() ?? '')
-    const refuse = (why: string): FieldError => fieldError.invalid(undefined, '', `${where} must ${why}`)
-    const errors: FieldError[] = []
+  #checkAlternatives(value: JsonValue, node: SchemaNode, { trail, errors }: At): void {
+    const failures = (nodes: readonly SchemaNode[] = []): FieldError[][] => nodes.map((each) => {
+      const found: FieldError[] = []
+      this.check(value, each, { trail, errors: found })
+      return found
+    })
+    const refuse = (why: string): void => { errors.push(fieldError.invalid(undefined, '', `${JSON.stringify(pathOf(trail)?.toString() ?? '')} must ${why}`)) }
 
     const all = failures(node.allOf)
     const wrong = all.filter((list) => list.length > 0)
-    if (wrong.length > 0) errors.push(...wrong.flat(), refuse(`validate all the schemas (allOf)${wrong.length === all.length ? '. None validated' : ''}`))
+    for (const error of wrong.flat()) errors.push(error)
+    if (wrong.length > 0) refuse(`validate all the schemas (allOf)${wrong.length === all.length ? '. None validated' : ''}`)
 
     const any = failures(node.anyOf)
-    if (any.length > 0 && any.every((list) => list.length > 0)) errors.push(refuse('validate at least one schema (anyOf)'), ...nearest(any))
+    if (any.length > 0 && any.every((list) => list.length > 0)) {
+      refuse('validate at least one schema (anyOf)')
+      for (const error of nearest(any)) errors.push(error)
+    }
 
     const one = failures(node.oneOf)
     const valid = one.filter((list) => list.length === 0).length
     if (one.length > 0 && valid !== 1) {
-      const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-      errors.push(refuse(`validate one and only one schema (oneOf). ${found}`), ...valid === 0 ? nearest(one) : [])
+      refuse(`validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`)
+      for (const error of valid === 0 ? nearest(one) : []) errors.push(error)
     }
 
-    if (node.not !== undefined && this.check(value, node.not, path).length === 0) errors.push(refuse('not validate the schema (not)'))
-    return errors
+    if (node.not !== undefined && failures([node.not]).flat().length === 0) refuse('not validate the schema (not)')
   }
 }
 
@@ -91,17 +98,9 @@ function nearest(alternatives: readonly FieldError[][]): FieldError[] {
   return alternatives.reduce((best, list) => list.length < best.length ? list : best)
 }
 
-function checkCount(object: JsonObject, { minProperties, maxProperties }: SchemaNode, path: Path): FieldError[] {
-  if (minProperties === undefined && maxProperties === undefined) return []
+function checkCount(object: JsonObject, { minProperties, maxProperties }: SchemaNode, { trail, errors }: At): void {
+  if (minProperties === undefined && maxProperties === undefined) return
   const count = Object.values(object).filter((value) => value !== undefined).length
-  const errors: FieldError[] = []
-  if (minProperties !== undefined && count < minProperties) {
-    errors.push(fieldError.invalid(path, count, `${inBody(path)} should have at least ${minProperties} properties`))
-  }
-  if (maxProperties !== undefined && count > maxProperties) errors.push(fieldError.tooMany(path, count, maxProperties))
-  return errors
-}
-
-function child(path: Path, key: string): FieldPath {
-  return path?.child(key) ?? FieldPath.of(key)
+  if (minProperties !== undefined && count < minProperties) errors.push(notInBody(trail, count, `should have at least ${minProperties} properties`))
+  if (maxProperties !== undefined && count > maxProperties) errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
 }

@@ -94,15 +94,15 @@ function toVerbs(text: string): readonly Verb[] {
 /** The schema of a built-in kind, whose definition is not parsed before it is needed. */
 class BuiltinSchema implements Schema {
   readonly definitions = builtinDefinitions
-  readonly #name: string
+  readonly name: string
 
   constructor(name: string) {
-    this.#name = name
+    this.name = name
   }
 
   get root(): SchemaNode {
-    const root = builtinDefinitions(this.#name)
-    assert(root, `no definition ${this.#name}`)
+    const root = builtinDefinitions(this.name)
+    assert(root, `no definition ${this.name}`)
     return root
   }
 }

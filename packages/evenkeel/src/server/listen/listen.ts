@@ -105,6 +105,8 @@ class Listener implements Listening {
   readonly #guests = new Map<string, Guest>()
   #isClosing = false
   #closing: Promise<void> | undefined
+  /** The last guest left after the server had closed: the server does not wait until we have noticed. */
+  readonly #empty = deferred<undefined>()
 
   constructor(transport: Transport, options: ListenerOptions) {
     this.#transport = transport
@@ -146,12 +148,13 @@ class Listener implements Listening {
     })
   }
 
-  #close(): Promise<void> {
+  async #close(): Promise<void> {
     this.#isClosing = true
     const closed = deferred<undefined>()
     this.#server.close(() => { closed.resolve(undefined) })
     for (const { connection } of this.#guests.values()) connection?.retire()
-    return closed.promise
+    await closed.promise
+    if (this.#guests.size > 0) await this.#empty.promise
   }
 
   #tlsServer({ key, cert, ca }: ListenTls): Server {
@@ -175,6 +178,7 @@ class Listener implements Listening {
     socket.on('close', () => {
       this.#guests.delete(name)
       this.#sweeper.delete(guest)
+      if (this.#isClosing && this.#guests.size === 0) this.#empty.resolve(undefined)
     })
     if (!this.#options.tls) this.#connect(guest, socket)
   }

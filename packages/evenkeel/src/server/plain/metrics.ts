@@ -51,7 +51,7 @@ export class RequestMetrics {
     return [
       '# HELP apiserver_request_total Requests by verb, resource and code.',
       '# TYPE apiserver_request_total counter',
-      ...series.flatMap((one) => [...one.codes].map(([code, count]) => `apiserver_request_total{${labels(one)},code="${code}"} ${count}`)),
+      ...series.flatMap((one) => [...one.codes].map(([code, count]) => `apiserver_request_total{code="${code}",component="apiserver",${labels(one)}} ${count}`)),
       '# HELP apiserver_request_duration_seconds Time from request to response, watches until they begin.',
       '# TYPE apiserver_request_duration_seconds histogram',
       ...series.flatMap(durations),
@@ -93,7 +93,7 @@ function scopeOf({ namespace, name }: { namespace: string, name: string }): stri
 }
 
 function labels({ verb, group, version, resource, subresource, scope }: Series): string {
-  return `verb="${verb}",group="${group}",version="${version}",resource="${resource}",subresource="${subresource}",scope="${scope}"`
+  return `group="${group}",resource="${resource}",scope="${scope}",subresource="${subresource}",verb="${verb}",version="${version}"`
 }
 
 function durations(series: Series): string[] {

@@ -1,14 +1,16 @@
 /**
  * Everything that is not about resources: health, version, metrics, discovery, OpenAPI.
  */
-import { isApiError } from '#api'
+import { compareText } from '#api'
+import type { JsonObject } from '#api'
 import { negotiate } from '#wire'
-import type { WireResponse } from '#wire'
+import type { MediaShape, WireResponse } from '#wire'
 import type { Call } from '../call.ts'
 import { Discovery } from '../discovery/discovery.ts'
 import type { ServedDocument } from '../discovery/document.ts'
 import { OpenApi } from '../openapi/openapi.ts'
 import { replyDocument } from '../reply.ts'
+import { unknownPath } from '../route.ts'
 import type { Registry } from '../resources/registry.ts'
 import { answerHealth } from './health.ts'
 import type { HealthCheck } from './health.ts'
@@ -35,12 +37,26 @@ export function makePlain({ registry, checks, metrics, address }: PlainOptions):
     if (health) return health
     if (path === '/version' || path === '/version/') return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
     if (path === '/metrics') return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body: Buffer.from(metrics.render()) }
-    if (path === '/') return replyDocument(call, { paths: rootPaths }, { choice: { format: 'json', pretty: true } })
-    return documents.answer(call) ?? plainText(404, '404 page not found')
+    if (path === '/') return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
+    const answer = documents.answer(call)
+    if (answer) return answer
+    if (isKnownGroup(path, registry)) throw unknownPath()
+    return plainText(404, '404 page not found')
   }
 }
 
+function pathsOf(registry: Registry): string[] {
+  const groups = registry.all().filter(({ group }) => group !== '').flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
+  return [...new Set([...rootPaths, ...groups])].sort(compareText)
+}
+
 const rootPaths = ['/api', '/api/v1', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
+
+/** Below a group that is served, a wrong path is answered as one about resources. */
+export function isKnownGroup(path: string, registry: Registry): boolean {
+  const [, root, group = ''] = path.split('/')
+  return (root === 'api' && group !== '') || (root === 'apis' && registry.hasGroup(group))
+}
 
 function isKnown(path: string): boolean {
   return rootPaths.includes(path)
@@ -67,9 +83,12 @@ class Documents {
     const { path } = call
     if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
     if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
-    const aggregated = (path === '/api' || path === '/apis') && wantsAggregated(call)
-    const document = this.#discovery?.document(path, { aggregated })
-    return document && reply(document, call, { vary: path === '/api' || path === '/apis' })
+    const isRoot = path === '/api' || path === '/apis'
+    const { format, shape } = negotiate(call.request.headers['accept'], { formats: ['json', 'yaml', 'protobuf'], accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted) })
+    const document = this.#discovery?.document(path, { aggregated: shape !== undefined })
+    if (document === undefined) return undefined
+    if (format === 'json') return reply(document, call, { vary: isRoot })
+    return replyDocument(call, JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject, { choice: { format } })
   }
 
   #answerOpenApi(call: Call): WireResponse | undefined {
@@ -77,8 +96,9 @@ class Documents {
     const document = this.#openApi?.document(call.path, { protobuf })
     if (document === undefined) return undefined
     const hash = call.query.get('hash')
-    const current = hash !== null && `"${hash}"` === document.etag
-    return reply(document, call, { vary: true, ...current && { cacheControl: 'public, immutable' } })
+    const current = document.etag.slice(1, -1)
+    if (hash !== null && hash !== current) return { status: 301, headers: { location: `${call.path}?hash=${current}` } }
+    return reply(document, call, { vary: true, ...hash !== null && { cacheControl: 'public, immutable' } })
   }
 
   #refresh(): void {
@@ -101,17 +121,8 @@ function matchesEtag(header: string | undefined, etag: string): boolean {
   return header !== undefined && header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
 }
 
-function wantsAggregated({ request: { headers } }: Call): boolean {
-  try {
-    const { shape } = negotiate(headers['accept'], {
-      formats: ['json'],
-      accepts: ({ kind, group, version }) => kind === 'APIGroupDiscoveryList' && group === 'apidiscovery.k8s.io' && version === 'v2',
-    })
-    return shape !== undefined
-  } catch (error) {
-    if (isApiError(error)) return false
-    throw error
-  }
+function isAggregated({ kind, group, version }: MediaShape): boolean {
+  return kind === 'APIGroupDiscoveryList' && group === 'apidiscovery.k8s.io' && version === 'v2'
 }
 
 function plainText(status: number, text: string): WireResponse {

@@ -23,6 +23,12 @@ export class Registry {
     return this.#byPath.get(`${group}/${version}/${plural}`)
   }
 
+  /** Whether anything of a group is served. */
+  hasGroup(group: string): boolean {
+    for (const resource of this.#byPath.values()) if (resource.group === group) return true
+    return false
+  }
+
   all(): Resource[] {
     return [...this.#byPath.values()]
   }

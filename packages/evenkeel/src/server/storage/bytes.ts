@@ -1,7 +1,7 @@
 /**
  * An object at rest: its JSON bytes, ready to be sent as they are.
  *
- *   {"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"17","name":...},"spec":...}
+ *   {"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"17","name":...},"spec":...}
  *   |-------- the same for all of a kind -------------------------||^ stampAt
  *
  * Type and version come first, so that a list can leave the type out, a store can insert the version, and a deletion
@@ -58,7 +58,7 @@ export class StoredObject {
   }
 }
 
-/** How many bytes of an object at rest say its type: `{"apiVersion":"v1","kind":"Pod",`. */
+/** How many bytes of an object at rest say its type: `{"kind":"Pod","apiVersion":"v1",`. */
 export function typeLength(apiVersion: string, kind: string): number {
   return headText(apiVersion, kind).length - '"metadata":{"resourceVersion":"'.length
 }
@@ -79,7 +79,7 @@ function parseBytes(bytes: Uint8Array): UnstructuredObject {
 
 // Types are ASCII by their rules, so characters are bytes.
 function headText(apiVersion: string, kind: string): string {
-  return `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"resourceVersion":"`
+  return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"`
 }
 
 // The fields of an object text, behind a comma, with the closing brace.

@@ -8,7 +8,7 @@ import { isJsonObject } from '#api'
 import type { WireResponse } from '#wire'
 import type { Authenticator } from '../authenticate.ts'
 import type { Call, Rooms, Target, User } from '../call.ts'
-import { bodyFormat, parseBody, readBody, shapeObject } from '../decode.ts'
+import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyObject } from '../reply.ts'
 
@@ -17,7 +17,7 @@ export async function review(call: Call, target: Target, { rooms, authenticators
   const { resource } = target
   const choice = chooseForm(call, resource, { answer: 'document' })
   const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
-  const read = await parseBody(await readBody(call.request), bodyFormat(call.request))
+  const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
   const draft = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
   const status = statusOf(draft, { kind: resource.kind, call, authenticators })
   const object = { ...draft, metadata: { ...draft.metadata, creationTimestamp: null }, status }

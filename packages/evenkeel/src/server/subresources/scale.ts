@@ -7,7 +7,7 @@ import type { WireResponse } from '#wire'
 import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
-import { bodyFormat, parseBody, readBody, shapeObject } from '../decode.ts'
+import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import type { FieldValidation } from '../options/write-options.ts'
 import { chooseForm, replyObject } from '../reply.ts'
@@ -52,7 +52,7 @@ async function wantedScale(call: Call, { resource, target, fieldValidation }: { 
   const format = bodyFormat(call.request)
   const bytes = await readBody(call.request)
   return async () => {
-    const draft = shapeObject(await parseBody(bytes, format), resource, shaping)
+    const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
     checkName(draft, target)
     return draft
   }

@@ -7,7 +7,7 @@ import type { WireResponse } from '#wire'
 import { admitInto } from '../admit.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toStored } from '../convert.ts'
-import { bodyFormat, parseBody, readBody, shapeObject } from '../decode.ts'
+import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { applyDefaults, mutateNew } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { fetchCurrent, keyOfTarget, persist } from '../persist.ts'
@@ -27,7 +27,7 @@ export async function create(call: Call, target: Target, rooms: Rooms): Promise<
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
   const bytes = await readBody(call.request)
   const wanted = async (): Promise<ObjectDraft> =>
-    shapeObject(await parseBody(bytes, format), resource, { fieldValidation: options.fieldValidation, warnings: call.warnings })
+    shapeObject(await parseObject(bytes, format, resource.kind), resource, { fieldValidation: options.fieldValidation, warnings: call.warnings })
   const stored = await createObject(wanted, { call, target, rooms, dryRun: options.dryRun })
   return replyStored(call, stored, { status: 201, resource, choice, rooms })
 }

@@ -7,7 +7,7 @@
 import { badRequest } from '#api'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
-import { bodyFormat, parseBody, readBody, shapeObject } from '../decode.ts'
+import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
@@ -22,7 +22,7 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
   const bytes = await readBody(call.request)
   const wanted = async (): Promise<ObjectDraft> => {
-    const draft = shapeObject(await parseBody(bytes, format), resource, { fieldValidation, warnings: call.warnings })
+    const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, { fieldValidation, warnings: call.warnings })
     checkName(draft, target)
     applyDefaults(draft, resource)
     return draft

@@ -81,7 +81,7 @@ interface Envelope {
 }
 
 function decodeEnvelope(bytes: Uint8Array): Envelope {
-  if (!magic.every((byte, index) => bytes[index] === byte)) throw badRequest('the body is not protobuf of Kubernetes: it must start with the bytes 6b 38 73 00')
+  if (!magic.every((byte, index) => bytes[index] === byte)) throw badRequest('the body is not protobuf of Kubernetes: expected prefix: it must start with the bytes 6b 38 73 00')
   const reader = new Reader(bytes.subarray(magic.length))
   const envelope: { apiVersion: string, kind: string, raw: Uint8Array | undefined } = { apiVersion: '', kind: '', raw: undefined }
   while (reader.more) {

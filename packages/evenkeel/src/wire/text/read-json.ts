@@ -44,7 +44,7 @@ export function readJson(source: Uint8Array | string, { depthMax = 1000, duplica
   const text = typeof source === 'string' ? source : decodeUtf8(source)
   const value = parse(text)
   const measured = measure(text)
-  if (measured.depth > depthMax) throw badRequest(`the JSON text is nested more than ${depthMax} levels deep`)
+  if (measured.depth > depthMax) throw badRequest(`exceeded max depth: the JSON text is nested more than ${depthMax} levels deep`)
   if (!measured.finite) throw badRequest('the JSON text has a number beyond the range of a float64')
   const twice = duplicates && measured.keys !== countKeys(value)
   return { value, duplicates: twice ? findDuplicates(text) : [] }

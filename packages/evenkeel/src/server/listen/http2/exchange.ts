@@ -46,7 +46,7 @@ export class Http2Exchange {
 
   expire(nowMs: number): void {
     const { limits } = this.#context
-    if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs)) this.#stream.close(constants.NGHTTP2_CANCEL)
+    if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs)) this.#stream.destroy(new Error('the client does not take its response'))
     if (nowMs < this.#bodyDeadlineMs) return
     this.#awaitBody()
     if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
@@ -54,7 +54,7 @@ export class Http2Exchange {
 
   async serve(raw: IncomingHttpHeaders): Promise<void> {
     const response = await this.#ask(raw)
-    if (!this.#outlet.isOpen || this.#stream.closed) {
+    if (this.#stream.destroyed || this.#stream.closed) {
       release(response.body)
       return
     }
@@ -63,7 +63,7 @@ export class Http2Exchange {
       this.#finish()
     } catch (error) {
       this.#context.log.warn('a response was cut off', { path: raw[':path']?.split('?', 1)[0], error })
-      this.#cut()
+      this.#cut(error)
     }
   }
 
@@ -151,12 +151,15 @@ export class Http2Exchange {
     else stream.once('finish', stop)
   }
 
-  /** Ends the response in a way that nobody takes for its end, once all before it is on its way. */
-  #cut(): void {
+  /**
+   * Ends the response in a way that nobody takes for its end, once all before it is on its way: `destroy` with an error resets
+   * the stream, while `close` with an error code first sends an end as if the response were whole.
+   */
+  #cut(error: unknown): void {
     const stream = this.#stream
     this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
     if (stream.destroyed || stream.writableEnded) return
-    stream.write(nothing, () => { stream.close(constants.NGHTTP2_INTERNAL_ERROR) })
+    stream.write(nothing, () => { stream.destroy(new Error('the response was cut off', { cause: error })) })
   }
 
   #onClose(): void {

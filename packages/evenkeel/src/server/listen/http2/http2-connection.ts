@@ -81,7 +81,7 @@ export class Http2Connection implements Connection {
   #onNuisance(): void {
     if (++this.#nuisances <= this.#context.limits.nuisancesMax || this.#session.destroyed) return
     this.#context.log.warn('a client makes more noise than requests: disconnected', { address: this.#context.peer.address })
-    this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#session.destroy(new Error('too many cancelled requests, pings or settings'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
   #inMs(delayMs: number): number {

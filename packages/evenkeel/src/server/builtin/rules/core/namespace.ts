@@ -37,6 +37,12 @@ export const namespaceRules: Hooks = {
     ...refuse(finalizer, finalizersPath, checkQualifiedName(finalizer)), ...validateFinalizer(finalizer),
   ]),
   validateStatusUpdate: (object) => validatePhase(object),
+  deletion: {
+    holds: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').length > 0,
+    mark(object) {
+      ensureDraft(object, 'status')['phase'] = 'Terminating'
+    },
+  },
 }
 
 function labelWithName(object: ObjectDraft): void {

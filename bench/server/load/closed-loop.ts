@@ -1,0 +1,98 @@
+/**
+ * Requests and lists: on every connection one after the other, each as soon as the one before is answered.
+ */
+import { collectionPath } from '../objects.ts'
+import { Connection } from './connection.ts'
+import type { Address, ListJob, LoadResult, RequestsJob } from './jobs.ts'
+import { Meter } from './meter.ts'
+import { createStep, expectStatus, ownObjectStep } from './steps.ts'
+import type { Sequence, Step } from './steps.ts'
+import { requestText } from './template.ts'
+
+const handshakesMax = 32
+
+/** What decides whether there is another turn, and hears how long one took. */
+export type Turns = Pick<Meter, 'begin' | 'end'>
+
+export async function runRequests(job: RequestsJob): Promise<LoadResult> {
+  const connections = await openConnections(job.place.address, job.connections)
+  try {
+    const sequence: Sequence = { next: 0 }
+    const steps = await Promise.all(connections.map((connection, index) => job.operation === 'create' ? createStep(job, sequence) : ownObjectStep(job, connection, index)))
+    const meter = new Meter({ bounds: job.bounds, processIds: job.place.processIds })
+    await driveAll(connections, steps, meter)
+    return meter.result()
+  } finally {
+    for (const connection of connections) connection.close()
+  }
+}
+
+/** The first list is looked at and not counted; the others must be about as long. */
+export async function runLists({ place: { address, kind, namespace, processIds }, items, bounds }: ListJob): Promise<LoadResult> {
+  const connection = await Connection.open(address)
+  try {
+    const text = requestText(address, { method: 'GET', path: collectionPath(kind, namespace) })
+    const first = await connection.ask(text, { keepBody: true })
+    const bytes = first.bodyBytes
+    expectItems(first.body, items)
+    const request = Buffer.from(text, 'latin1')
+    const step: Step = {
+      keepBody: false,
+      next: () => request,
+      check: (response) => {
+        expectStatus(response, 200)
+        if (Math.abs(response.bodyBytes - bytes) > 64) throw new Error(`a list of ${response.bodyBytes} bytes followed one of ${bytes}`)
+      },
+    }
+    const meter = new Meter({ bounds, processIds })
+    await driveAll([connection], [step], meter)
+    return meter.result()
+  } finally {
+    connection.close()
+  }
+}
+
+/** Resolves when every connection has had its last turn; rejects with the first wrong answer. */
+export async function driveAll(connections: readonly Connection[], steps: readonly Step[], turns: Turns): Promise<void> {
+  await Promise.all(connections.map((connection, index) => drive(connection, steps[index] as Step, turns)))
+}
+
+/** A few at a time: a thousand handshakes at once would only time out. */
+export async function openConnections(address: Address, count: number): Promise<Connection[]> {
+  const opened: Connection[] = []
+  try {
+    let left = count
+    await Promise.all(Array.from({ length: Math.min(count, handshakesMax) }, async () => {
+      while (left-- > 0) opened.push(await Connection.open(address))
+    }))
+    return opened
+  } catch (error) {
+    for (const connection of opened) connection.close()
+    throw error
+  }
+}
+
+/** Callbacks instead of promises, so that what is measured is the server. */
+function drive(connection: Connection, step: Step, turns: Turns): Promise<void> {
+  return new Promise((done, failed) => {
+    const turn = (): void => {
+      const begunAt = turns.begin()
+      if (begunAt === undefined) {
+        done()
+        return
+      }
+      connection.send(step.next(), step, (response) => {
+        step.check(response)
+        turns.end(begunAt)
+        turn()
+      })
+    }
+    connection.onFail = failed
+    turn()
+  })
+}
+
+function expectItems(body: Buffer | undefined, items: number): void {
+  const list = JSON.parse(body?.toString('utf8') ?? '') as { items?: unknown[] }
+  if (list.items?.length !== items) throw new Error(`a list of ${list.items?.length} objects, not ${items}`)
+}

@@ -1,0 +1,70 @@
+/**
+ * The objects that are written: about 1 KiB of JSON each, as a ConfigMap or as a custom resource.
+ *
+ * Both are equally long and have the same two fields: a `counter`, which updates change, and a `payload`.
+ */
+
+export type KindName = 'configmap' | 'custom'
+
+export const objectBytes = 1024
+
+interface BenchKind {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly plural: string
+  /** The field that holds the content. */
+  readonly field: 'data' | 'spec'
+}
+
+const kinds: Readonly<Record<KindName, BenchKind>> = {
+  configmap: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps', field: 'data' },
+  custom: { apiVersion: 'bench.evenkeel.dev/v1', kind: 'BenchObject', plural: 'benchobjects', field: 'spec' },
+}
+
+/** Where a kind's objects of one namespace are. */
+export function collectionPath(name: KindName, namespace: string): string {
+  const { apiVersion, plural } = kinds[name]
+  return `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/namespaces/${namespace}/${plural}`
+}
+
+/** The object as it is sent; `version` is put in as it is, so it brings its own quotes. */
+export function objectText(name: KindName, { object, counter, version }: { object: string, counter: string, version?: string }): string {
+  const { apiVersion, kind, field } = kinds[name]
+  const resourceVersion = version === undefined ? '' : `,"resourceVersion":${version}`
+  const head = `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"${object}"${resourceVersion},"labels":{"app":"bench"}},"${field}":{"counter":"${counter}","payload":"`
+  return `${head}${'v'.repeat(Math.max(0, objectBytes - head.length - 3))}"}}`
+}
+
+/** A merge patch that changes the counter. */
+export function patchText(name: KindName, counter: string): string {
+  return `{"${kinds[name].field}":{"counter":"${counter}"}}`
+}
+
+export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+/** What makes a server serve the custom resource. */
+export const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'benchobjects.bench.evenkeel.dev' },
+  spec: {
+    group: 'bench.evenkeel.dev',
+    scope: 'Namespaced',
+    names: { plural: 'benchobjects', singular: 'benchobject', kind: 'BenchObject', listKind: 'BenchObjectList' },
+    versions: [{
+      name: 'v1', served: true, storage: true,
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: {
+              type: 'object',
+              required: ['counter'],
+              properties: { counter: { type: 'string', maxLength: 64 }, payload: { type: 'string', maxLength: 4096 }, size: { type: 'integer', minimum: 0 } },
+            },
+          },
+        },
+      },
+    }],
+  },
+} as const
