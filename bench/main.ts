@@ -8,9 +8,10 @@
 import { parseArgs } from 'node:util'
 import { printer } from './print.ts'
 import type { Bench } from './print.ts'
+import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
 
-const benches: Readonly<Record<string, Bench>> = { store: storeBench }
+const benches: Readonly<Record<string, Bench>> = { server: serverBench, store: storeBench }
 
 const help = `npm run bench -- NAME [options]
 
@@ -19,6 +20,9 @@ const help = `npm run bench -- NAME [options]
   --json       one JSON line per figure
   --only TEXT  cases whose name contains the text
   --rounds N   rounds per case, interleaved with the peers (default 3)
+  --quick      server: everything once and small; the figures mean nothing
+  --pin        server: servers on one core, the load generator on another (needs taskset)
+  --peer-100k  server: load the peer with 100,000 objects as well, which takes minutes
   --help
 `
 
@@ -27,14 +31,17 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    pin: { type: 'boolean', default: false },
+    'peer-100k': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
 const [name = ''] = positionals
 const bench = benches[name]
-const rounds = Number(values.rounds)
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 3))
 if (values.help) process.stdout.write(help)
 else if (!bench) {
   process.stderr.write(`${name === '' ? 'which benchmark?' : `there is no benchmark ${name}`}\n\n${help}`)
@@ -43,5 +50,5 @@ else if (!bench) {
   process.stderr.write(`--rounds takes a whole number of 1 or more, got ${values.rounds}\n`)
   process.exitCode = 2
 } else {
-  await bench.run({ rounds, only: values.only, print: printer(name, { json: values.json }) })
+  await bench.run({ rounds, only: values.only, quick: values.quick, pin: values.pin, peer100k: values['peer-100k'], print: printer(name, { json: values.json }) })
 }

@@ -26,6 +26,12 @@ export interface BenchOptions {
   readonly rounds: number
   /** Only cases whose name contains this. */
   readonly only: string
+  /** A smoke run: everything once and small; the figures mean nothing. */
+  readonly quick: boolean
+  /** Servers on one core, the load generator on another. */
+  readonly pin: boolean
+  /** Load the peer with 100,000 objects as well, which takes minutes. */
+  readonly peer100k: boolean
   readonly print: Print
 }
 
@@ -43,7 +49,7 @@ export function printer(bench: string, { json }: { json: boolean }): Print {
     }
     const against = peer === undefined ? peerName : `${peerName} ${round(peer)}: ${ratio}x`
     const rest = Object.entries(more).map(([key, value]) => `${key} ${value}`).join(', ')
-    process.stdout.write(`${name.padEnd(26)} ${String(round(ours)).padStart(10)} ${unit.padEnd(12)} ${against}${rest === '' ? '' : `   (${rest})`}\n`)
+    process.stdout.write(`${name.padEnd(32)} ${String(round(ours)).padStart(10)} ${unit.padEnd(12)} ${against}${rest === '' ? '' : `   (${rest})`}\n`)
   }
 }
 

@@ -12,7 +12,10 @@ import { requestText } from './template.ts'
 const handshakesMax = 32
 
 /** What decides whether there is another turn, and hears how long one took. */
-export type Turns = Pick<Meter, 'begin' | 'end'>
+export interface Turns extends Pick<Meter, 'begin' | 'end'> {
+  /** Whether the turn must wait; then it is called later. */
+  hold?(turn: () => void): boolean
+}
 
 export async function runRequests(job: RequestsJob): Promise<LoadResult> {
   const connections = await openConnections(job.place.address, job.connections)
@@ -76,6 +79,7 @@ export async function openConnections(address: Address, count: number): Promise<
 function drive(connection: Connection, step: Step, turns: Turns): Promise<void> {
   return new Promise((done, failed) => {
     const turn = (): void => {
+      if (turns.hold?.(turn)) return
       const begunAt = turns.begin()
       if (begunAt === undefined) {
         done()

@@ -33,10 +33,11 @@ export async function runWatch(job: WatchJob): Promise<LoadResult> {
 async function measure(job: WatchJob, writers: readonly Connection[], watchers: readonly Connection[]): Promise<LoadResult> {
   const version = await currentVersion(job, writers[0] as Connection)
   const fanOut = new FanOut(job)
-  await Promise.all(watchers.map((watcher, index) => fanOut.open(watcher, { version, isSampled: index % Math.ceil(watchers.length / sampledWatchers) === 0 })))
-  const delivered = fanOut.delivered()
-  const write = driveAll(writers, writers.map(() => fanOut.step()), fanOut.turns)
-  await Promise.race([write.then(() => delivered), fanOut.failed])
+  const every = Math.ceil(watchers.length / sampledWatchers)
+  await Promise.all(watchers.map((watcher, index) => fanOut.open(watcher, { version, isSampled: index % every === 0 })))
+  fanOut.begin()
+  const written = driveAll(writers, writers.map(() => createStep(job, fanOut.sequence)), fanOut.turns)
+  await Promise.race([written.then(() => fanOut.delivered()), fanOut.failed])
   return fanOut.result()
 }
 
@@ -45,4 +46,89 @@ async function currentVersion({ place: { address, kind, namespace } }: WatchJob,
   const list = await connection.ask(requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?limit=1` }), { keepBody: true })
   expectStatus(list, 200)
   return versionIn(list.body)
+}
+
+/** The state of one measurement: what was written, what has arrived, who waits. */
+class FanOut {
+  readonly sequence: Sequence = { next: 0 }
+  /** Rejects when a watch is lost; never resolves. */
+  readonly failed: Promise<never>
+  readonly turns: Turns
+  readonly #job: WatchJob
+  #meter: Meter
+  readonly #sentAt: number[] = []
+  #arrived = 0
+  #held: (() => void)[] = []
+  #fail: (error: Error) => void = () => undefined
+  #isWritten = false
+  #finish: () => void = () => undefined
+
+  constructor(job: WatchJob) {
+    this.#job = job
+    this.#meter = this.#newMeter()
+    this.failed = new Promise<never>((_, reject) => { this.#fail = reject })
+    this.failed.catch(() => undefined)
+    this.turns = { begin: () => this.#beginWrite(), end: () => undefined, hold: (go) => this.#hold(go) }
+  }
+
+  /** Resolves when the server has accepted the watch. */
+  open(watcher: Connection, { version, isSampled }: { version: bigint, isSampled: boolean }): Promise<void> {
+    const { place: { address, kind, namespace }, run } = this.#job
+    const text = requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?watch=1&resourceVersion=${version}` })
+    return new Promise((opened, failed) => {
+      watcher.onFail = (error) => {
+        failed(error)
+        this.#fail(error)
+      }
+      const sample = isSampled ? { namePrefix: `${run}-`, seen: (number: number) => { this.#meter.end(this.#sentAt[number] ?? NaN) } } : {}
+      watcher.stream(text, new EventCounter({ opened, counted: (events) => { this.#count(events) }, ...sample }))
+    })
+  }
+
+  /** The time counts from here. */
+  begin(): void {
+    this.#meter = this.#newMeter()
+  }
+
+  /** Resolves when every watcher has had every event. */
+  delivered(): Promise<void> {
+    this.#isWritten = true
+    return new Promise((done) => {
+      this.#finish = done
+      this.#count(0)
+    })
+  }
+
+  result(): LoadResult {
+    this.#meter.stop()
+    return this.#meter.result(this.#arrived)
+  }
+
+  #newMeter(): Meter {
+    return new Meter({ bounds: this.#job.bounds, processIds: this.#job.place.processIds })
+  }
+
+  /** Called right before the request takes its number. */
+  #beginWrite(): number | undefined {
+    const begunAt = this.#meter.begin()
+    if (begunAt !== undefined) this.#sentAt[this.sequence.next] = begunAt
+    return begunAt
+  }
+
+  #hold(go: () => void): boolean {
+    if (this.#lag() <= lagMax) return false
+    this.#held.push(go)
+    return true
+  }
+
+  #count(events: number): void {
+    this.#arrived += events
+    if (this.#held.length > 0 && this.#lag() <= lagMax / 2) for (const go of this.#held.splice(0)) go()
+    if (this.#isWritten && this.#arrived >= this.sequence.next * this.#job.watchers) this.#finish()
+  }
+
+  /** How many events watchers have yet to read, on average. */
+  #lag(): number {
+    return this.sequence.next - this.#arrived / this.#job.watchers
+  }
 }

@@ -25,7 +25,7 @@ export class Meter {
   #startedAt = NaN
   #endedAt = NaN
   #begun = 0
-  #serverCpuBefore: number | undefined
+  #serverCpuBefore = NaN
   #ownCpuBefore = 0
 
   constructor({ bounds, processIds, now = () => performance.now() }: MeterOptions) {
@@ -52,22 +52,28 @@ export class Meter {
     this.#latencies.add(this.#endedAt - begunAt)
   }
 
+  /** The measurement lasts until now. */
+  stop(): void {
+    this.#endedAt = this.#now()
+  }
+
   /** `count` when something else is counted than what was begun and ended. */
   result(count: number = this.#latencies.count): LoadResult {
     const [p50Ms = NaN, p99Ms = NaN] = this.#latencies.percentiles(0.5, 0.99)
     const elapsedMs = this.#endedAt - this.#startedAt
-    const serverCpu = cpuUsOf(this.#processIds)
+    const serverCpuUs = (cpuUsOf(this.#processIds) ?? NaN) - this.#serverCpuBefore
     return {
       count, p50Ms, p99Ms,
       perSecond: count / (elapsedMs / 1000),
-      serverCpuUs: serverCpu === undefined || this.#serverCpuBefore === undefined ? NaN : (serverCpu - this.#serverCpuBefore) / count,
+      // Nothing at all means that it was too short to be seen.
+      serverCpuUs: serverCpuUs > 0 ? serverCpuUs / count : NaN,
       generatorBusy: (ownCpuUs() - this.#ownCpuBefore) / 1000 / elapsedMs,
     }
   }
 
   #start(now: number): void {
     this.#startedAt = now
-    this.#serverCpuBefore = cpuUsOf(this.#processIds)
+    this.#serverCpuBefore = cpuUsOf(this.#processIds) ?? NaN
     this.#ownCpuBefore = ownCpuUs()
   }
 }

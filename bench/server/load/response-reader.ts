@@ -68,7 +68,7 @@ export class ResponseReader {
   #readHead(input: Buffer, at: number): number {
     const end = input.indexOf(headEnd, at)
     if (end < 0) return -1
-    const head = input.latin1Slice(at, end)
+    const head = input.toString('latin1', at, end)
     const status = Number(head.slice(9, 12))
     const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? []
     const isChunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head)
@@ -93,8 +93,8 @@ export class ResponseReader {
   #readChunkSize(input: Buffer, at: number): number {
     const end = input.indexOf(newline, at)
     if (end < 0) return -1
-    this.#left = Number.parseInt(input.latin1Slice(at, end), 16)
-    if (!(this.#left >= 0)) throw new Error(`not the size of a chunk: ${input.latin1Slice(at, end)}`)
+    this.#left = Number.parseInt(input.toString('latin1', at, end), 16)
+    if (!(this.#left >= 0)) throw new Error(`not the size of a chunk: ${input.toString('latin1', at, end)}`)
     this.#state = this.#left === 0 ? 'trailer' : 'chunk'
     return end + 1
   }

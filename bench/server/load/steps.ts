@@ -93,7 +93,7 @@ export function expectStatus({ status, body }: Response, expected: number): void
 
 /** The first resourceVersion in an object or a list. */
 export function versionIn(body: Buffer | undefined): bigint {
-  const [, version] = /"resourceVersion":\s*"(\d+)"/.exec(body?.latin1Slice() ?? '') ?? []
+  const [, version] = /"resourceVersion":\s*"(\d+)"/.exec(body?.toString('latin1') ?? '') ?? []
   if (version === undefined) throw new Error(`no resourceVersion in ${body?.toString('utf8', 0, 200)}`)
   return BigInt(version)
 }

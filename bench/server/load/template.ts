@@ -36,7 +36,7 @@ export class RequestTemplate {
 
   #write(slot: Slot, text: string): void {
     if (text.length !== slots[slot].length) throw new RangeError(`${text} does not fit into ${slots[slot].length} bytes`)
-    for (const place of this.#places[slot]) this.bytes.latin1Write(text, place)
+    for (const place of this.#places[slot]) this.bytes.write(text, place, 'latin1')
   }
 }
 

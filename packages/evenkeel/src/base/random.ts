@@ -62,11 +62,15 @@ export function randomFraction(random: Random): number {
 
 /** A random (version 4) UUID. */
 export function randomUuid(random: Random): string {
-  const words = [random.uint32(), random.uint32(), random.uint32(), random.uint32()]
-  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('')
-  const variant = (8 + (Number.parseInt(hex[16] ?? '0', 16) & 3)).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+  const [a, b, c, d] = [random.uint32(), (random.uint32() & 0xffff_0fff) | 0x4000, (random.uint32() & 0x3fff_ffff) | 0x8000_0000, random.uint32()]
+  return `${hex16(a >>> 16)}${hex16(a)}-${hex16(b >>> 16)}-${hex16(b)}-${hex16(c >>> 16)}-${hex16(c)}${hex16(d >>> 16)}${hex16(d)}`
 }
+
+function hex16(bits: number): string {
+  return (hexBytes[bits >>> 8 & 0xff] ?? '') + (hexBytes[bits & 0xff] ?? '')
+}
+
+const hexBytes: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** FNV-1a over the text, twice with different starts: 64 bits of seed from any text. */
 function hashText(text: string): [number, number] {

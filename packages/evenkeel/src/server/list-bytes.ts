@@ -7,11 +7,11 @@
  */
 import { nextTurn } from '#base'
 import type { ListMeta } from '#api'
+import type { Entry } from '#store'
 import type { Rooms } from './call.ts'
 import { servedType } from './convert.ts'
 import type { Resource } from './resources/resource.ts'
 import { typeLength } from './storage/bytes.ts'
-import type { StoredObject } from './storage/bytes.ts'
 
 /** A piece is written to the socket at once. */
 const pieceBytes = 256 * 1024
@@ -19,7 +19,7 @@ const pieceBytes = 256 * 1024
 const wholeBytes = 1024 * 1024
 
 interface Items {
-  readonly items: readonly StoredObject[]
+  readonly entries: readonly Entry[]
   readonly metadata: ListMeta
 }
 
@@ -28,8 +28,8 @@ export function joinedList(list: Items, resource: Resource, { clock }: Pick<Room
   const { apiVersion, kind } = servedType(resource)
   const head = Buffer.from(`{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(list.metadata)},"items":[`)
   const skipped = resource.custom ? 0 : typeLength(apiVersion, kind)
-  const size = list.items.reduce((sum, { bytes }) => sum + bytes.byteLength + 2 - skipped, head.byteLength + 2)
-  const pieces = piecesOf(list.items, { head, skipped, pieceMax: size <= wholeBytes ? size : pieceBytes })
+  const size = list.entries.reduce((sum, { value }) => sum + value.byteLength + 2 - skipped, head.byteLength + 2)
+  const pieces = piecesOf(list.entries, { head, skipped, pieceMax: size <= wholeBytes ? size : pieceBytes })
   if (size <= wholeBytes) return pieces.next().value ?? head
   return unhurried(pieces, clock)
 }
@@ -47,11 +47,12 @@ interface PieceOptions {
   readonly pieceMax: number
 }
 
-function* piecesOf(items: readonly StoredObject[], { head, skipped, pieceMax }: PieceOptions): Generator<Uint8Array, void> {
+function* piecesOf(entries: readonly Entry[], { head, skipped, pieceMax }: PieceOptions): Generator<Uint8Array, void> {
   let piece = Buffer.allocUnsafe(Math.max(pieceMax, head.byteLength))
   piece.set(head)
   let used = head.byteLength
-  for (const [index, { bytes }] of items.entries()) {
+  for (let index = 0; index < entries.length; index++) {
+    const bytes = entries[index]?.value ?? empty
     const needed = bytes.byteLength - skipped + 2
     if (used + needed > piece.byteLength) {
       yield piece.subarray(0, used)
@@ -73,5 +74,6 @@ function* piecesOf(items: readonly StoredObject[], { head, skipped, pieceMax }: 
   yield end
 }
 
+const empty = new Uint8Array()
 const comma = 0x2c
 const brace = 0x7b

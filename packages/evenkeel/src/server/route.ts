@@ -22,13 +22,16 @@ import { Warnings } from './warnings.ts'
 export function route(request: WireRequest): Routed {
   const at = request.target.indexOf('?')
   const path = at < 0 ? request.target : request.target.slice(0, at)
-  const query = new URLSearchParams(at < 0 ? '' : request.target.slice(at + 1))
+  const query = at < 0 ? noQuery : new URLSearchParams(request.target.slice(at + 1))
   const place = parseResourcePath(path)
   checkTimeout(query)
   const routed = { request, path, query, warnings: new Warnings() }
   if (place === undefined) return { ...routed, verb: request.method.toLowerCase() }
   return { ...routed, place, verb: verbOf(request.method, place, query) }
 }
+
+// Most requests have none, and nobody writes into a query.
+const noQuery = new URLSearchParams()
 
 /**
  * Finds what a call is about.

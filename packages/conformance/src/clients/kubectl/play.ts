@@ -5,8 +5,8 @@
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
 import { deferred } from 'evenkeel/unstable/base'
 import type { Deferred } from 'evenkeel/unstable/base'
 import { isAtLeast } from './binaries.ts'
@@ -16,11 +16,18 @@ import { fill, matches, splitArguments } from './text.ts'
 
 export interface Stage {
   readonly kubectl: Kubectl
-  readonly kubeconfig: string
+  /** A kubeconfig, and what cluster and user are called in it. */
+  readonly access: Access
   /** Where kubectl keeps what it found out about the server, and where sessions have their folders. */
   readonly home: string
   /** Is told every step that was played. */
   readonly report?: (step: Step, outcome: Outcome) => void
+}
+
+export interface Access {
+  readonly kubeconfig: string
+  readonly cluster: string
+  readonly user: string
 }
 
 /** How a step ended. */
@@ -36,17 +43,24 @@ interface Scene extends Stage {
 }
 
 const stepMs = 30_000
+const contextFile = 'context.json'
 
 /** Plays a session to its end. @throws {Error} At the first step that goes otherwise than expected. */
 export async function play(session: Session, stage: Stage): Promise<void> {
   const folder = await mkdtemp(join(stage.home, `${session.name}-`))
   const namespace = folder.slice(folder.lastIndexOf('/') + 1).toLowerCase().replaceAll('_', 'x')
   const scene: Scene = { ...stage, folder, namespace }
-  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, contextFile), contextOf(scene))
   for (const [name, text] of Object.entries(session.files ?? {})) await writeFile(join(folder, name), filled(text, scene))
   await playStep({ run: 'create namespace $NS', expect: { out: 'namespace/$NS created' } }, scene)
   await playSteps(session.steps, scene)
   await rm(folder, { recursive: true, force: true })
+}
+
+/** kubectl merges its files: this one only says where the session is. A flag would make it warn about what has no namespace. */
+function contextOf({ access: { cluster, user }, namespace }: Scene): string {
+  const name = 'session'
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': name, contexts: [{ name, context: { cluster, user, namespace } }] })
 }
 
 async function playSteps(steps: readonly Step[], scene: Scene): Promise<void> {
@@ -63,9 +77,14 @@ async function playStep(step: Step, scene: Scene): Promise<void> {
 }
 
 async function runStep(step: Step, scene: Scene): Promise<Outcome> {
-  const child = spawn(scene.kubectl.path, ['--namespace', scene.namespace, ...splitArguments(filled(step.run, scene))], {
+  const child = spawn(scene.kubectl.path, splitArguments(filled(step.run, scene)), {
     cwd: scene.folder,
-    env: { PATH: process.env['PATH'], HOME: scene.home, KUBECONFIG: scene.kubeconfig, ...step.editor !== undefined && { KUBE_EDITOR: filled(step.editor, scene) } },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: scene.home,
+      KUBECONFIG: [join(scene.folder, contextFile), scene.access.kubeconfig].join(delimiter),
+      ...step.editor !== undefined && { KUBE_EDITOR: filled(step.editor, scene) },
+    },
     signal: AbortSignal.timeout(stepMs),
     killSignal: 'SIGKILL',
   })

@@ -19,8 +19,13 @@ const hostText = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@?#\s]+))(?::\d{1,5})?$/i
 /** The same transport, for calls that name us and come from no other site. */
 export function guardOrigin(transport: Transport, { hosts = [] }: GuardOptions = {}): Transport {
   const known = new Set([...alwaysHosts, ...hosts].map((host) => host.toLowerCase()))
+  let passed = ''
   return (request) => {
+    const { host, origin, 'sec-fetch-site': site } = request.headers
+    // Nearly every call names the same host as the one before, and comes from no page.
+    if (host !== undefined && host === passed && origin === undefined && site === undefined) return transport(request)
     const problem = complaint(request, known)
+    if (!problem) passed = host ?? ''
     return problem ? Promise.resolve(textResponse(problem.status, problem.text)) : transport(request)
   }
 }

@@ -7,6 +7,7 @@ import type { WireResponse } from '#wire'
 import { issueClientCertificate } from '#wire'
 import { makeIdentity } from '../identity/identity.ts'
 import { listen } from './listen.ts'
+import type { Listening } from './listen.ts'
 import { RawClient } from './raw-client.fixture.ts'
 import { closeServed, echo, serve } from './served.fixture.ts'
 import { turn, until } from './turns.fixture.ts'
@@ -79,18 +80,22 @@ describe('listen with TLS', () => {
     assert((second.socket as TLSSocket).isSessionReused())
   })
 
-  test('tells the client certificate only if our authority signed it', async () => {
+  test('tells the client certificate only if our authority signed it, also when a session is resumed', async () => {
     const real = { clock: new SystemClock(), random: new SystemRandom(), subject: { commonName: 'me' } }
     const { listening, requests } = await serve(echo, { tls: { ...tls, ca } })
     const stranger = issueClientCertificate(makeIdentity().authority, real)
     const known = issueClientCertificate(authority, real)
     for (const credential of [undefined, stranger, known]) {
-      const socket = connect({ host: '127.0.0.1', port: listening.port, ca, ...credential && { cert: credential.certificatePem, key: credential.keyPem } })
-      socket.write(get)
-      await once(socket, 'data')
-      socket.destroy()
+      const own = credential && { cert: credential.certificatePem, key: credential.keyPem }
+      const session = await askWith({ port: listening.port, ...own })
+      const again = connect({ host: '127.0.0.1', port: listening.port, ca, session, ...own })
+      again.write(get)
+      await once(again, 'data')
+      assert(again.isSessionReused())
+      again.destroy()
     }
-    expect(requests.map(({ peer }) => peer?.certificate && Buffer.from(peer.certificate).toString('base64'))).toEqual([undefined, undefined, known.certificatePem.replace(/-----.*-----|\n/g, '')])
+    const expected = Buffer.from(known.certificatePem.replace(/-----.*-----|\n/g, ''), 'base64')
+    expect(requests.map(({ peer }) => peer?.certificate)).toEqual([undefined, undefined, undefined, undefined, expected, expected])
   })
 })
 
@@ -107,7 +112,7 @@ describe('listen gives up', () => {
       const { listening, clock, requests } = await serve()
       const client = new RawClient(listening.url).send(text)
       if (text === get) await client.until('ok')
-      else await settled(listening.connections, () => listening.connections === 1)
+      else await arrived(listening)
       if (text.includes('99999')) await until(() => requests.length === 1)
       await clock.advance(afterMs - 1000)
       client.send(text.includes('GET / HTTP/1.1\r\nHost: a\r\n') ? 'X: 1\r\n' : '')
@@ -215,12 +220,23 @@ describe('Listening.close', () => {
   })
 })
 
+/** One request; gives the session to resume. */
+async function askWith(options: { port: number, cert?: string, key?: string }): Promise<Buffer> {
+  const socket = connect({ host: '127.0.0.1', ca, ...options })
+  const session = once(socket, 'session') as Promise<[Buffer]>
+  socket.write(get)
+  await once(socket, 'data')
+  socket.destroy()
+  return (await session)[0]
+}
+
 function handles(): string[] {
   return process.getActiveResourcesInfo().filter((name) => /TCP|TLS/.test(name))
 }
 
-async function settled(_: number, isTrue: () => boolean): Promise<void> {
-  await until(isTrue)
+/** The connection is there, and what was sent with it. */
+async function arrived(listening: Listening): Promise<void> {
+  await until(() => listening.connections === 1)
   for (let turns = 0; turns < 20; turns++) await turn()
 }
 

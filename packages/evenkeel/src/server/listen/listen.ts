@@ -57,7 +57,7 @@ export interface ListenOptions {
   log?: Logger
 }
 
-export interface CloseOptions extends AbortOptions {
+interface CloseOptions extends AbortOptions {
   /**
    * How long requests under way may take to end; then they are cut off, as they are when the signal aborts.
    *

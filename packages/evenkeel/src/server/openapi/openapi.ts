@@ -8,6 +8,7 @@ import type { JsonObject } from '#api'
 import type { Resource } from '../resources/resource.ts'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
+import { describePlain, plainDocuments } from './document-plain.ts'
 import { documentV2 } from './document-v2.ts'
 import { documentV3 } from './document-v3.ts'
 import { encodeDocumentV2 } from './gnostic/encode.ts'
@@ -27,10 +28,13 @@ export const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2
 
 export class OpenApi {
   readonly #versions: ReadonlyMap<string, ServedVersion>
+  readonly #plain: ReturnType<typeof plainDocuments>
   readonly #documents = new Map<string, ServedDocument>()
 
   constructor(resources: readonly Resource[], { previous }: OpenApiOptions = {}) {
-    const versions = groupResources(resources).flatMap((group) => group.versions)
+    const groups = groupResources(resources)
+    const versions = groups.flatMap((group) => group.versions)
+    this.#plain = plainDocuments(groups.map(({ name }) => name).filter((name) => name !== ''))
     this.#versions = new Map(versions.map((served) => [pathOf(served), served]))
     for (const [path, served] of this.#versions) {
       const kept = previous?.reusable(path, served)
@@ -54,7 +58,7 @@ export class OpenApi {
   }
 
   #index(): { readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>> } {
-    const entries = [...this.#versions.keys()].map((path) => {
+    const entries = [...this.#versions.keys(), ...this.#plain.keys()].map((path) => {
       const hash = this.#versionDocument(path)?.etag.slice(1, -1)
       return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }] as const
     })
@@ -63,7 +67,9 @@ export class OpenApi {
 
   #versionDocument(path: string): ServedDocument | undefined {
     const served = this.#versions.get(path)
-    return served && this.#keep(path, () => makeDocument(JSON.stringify(documentV3(served)), 'application/json'))
+    const plain = this.#plain.get(path)
+    if (served) return this.#keep(path, () => makeDocument(JSON.stringify(documentV3(served)), 'application/json'))
+    return plain && this.#keep(path, () => makeDocument(JSON.stringify(describePlain(plain)), 'application/json'))
   }
 
   #swagger(): ServedDocument {

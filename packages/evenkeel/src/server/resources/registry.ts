@@ -8,10 +8,11 @@ import type { Resource } from './resource.ts'
 
 export class Registry {
   readonly #byPath = new Map<string, Resource>()
+  readonly #groups = new Set<string>()
   #generation = 1
 
   constructor(resources: Iterable<Resource> = []) {
-    for (const resource of resources) this.#byPath.set(pathOf(resource), resource)
+    for (const resource of resources) this.#put(resource)
   }
 
   /** Grows with every change of the set. */
@@ -25,8 +26,7 @@ export class Registry {
 
   /** Whether anything of a group is served. */
   hasGroup(group: string): boolean {
-    for (const resource of this.#byPath.values()) if (resource.group === group) return true
-    return false
+    return this.#groups.has(group)
   }
 
   all(): Resource[] {
@@ -35,8 +35,13 @@ export class Registry {
 
   /** Serves a resource, in place of one that has the same path. */
   add(resource: Resource): void {
-    this.#byPath.set(pathOf(resource), resource)
+    this.#put(resource)
     this.#generation++
+  }
+
+  #put(resource: Resource): void {
+    this.#byPath.set(pathOf(resource), resource)
+    this.#groups.add(resource.group)
   }
 }
 

@@ -36,10 +36,15 @@ export async function list(call: Call, target: Target, rooms: Rooms): Promise<Wi
   return { status: 200, headers: headersOf(call, choice.format), body: encode(document, choice) }
 }
 
-/** Some objects of a collection, and what the list says about itself. */
+/** Some objects of a collection, as they lie in the store, and what the list says about itself. */
 export interface Page {
-  readonly items: readonly StoredObject[]
+  readonly entries: readonly Entry[]
   readonly metadata: ListMeta
+}
+
+/** The objects of a page, for who has to look into them. */
+export function storedOf({ entries }: Page): StoredObject[] {
+  return entries.map(({ value, revision }) => new StoredObject(value, revision))
 }
 
 /** Reads the objects that a list is about. */
@@ -50,7 +55,7 @@ export async function readPage(target: Target, options: ListOptions, rooms: Room
   const limit = start.kind === 'any' ? 0 : options.limit
   const page = await collect({ target, rooms, selection, limit }, start)
   if (start.kind === 'notOlderThan') requireReached(options.resourceVersion, page.revision)
-  return { items: page.items, metadata: metadataOf(page, selection) }
+  return { entries: page.entries, metadata: metadataOf(page, selection) }
 }
 
 type Start =
@@ -79,7 +84,7 @@ interface Collection {
 
 interface Collected {
   readonly revision: number
-  readonly items: readonly StoredObject[]
+  readonly entries: readonly Entry[]
   /** The key of the last item, when more follow; relative to the prefix. */
   readonly after?: string
   readonly remaining: number
@@ -90,24 +95,30 @@ const scanMin = 500
 
 async function collect({ target, rooms, selection, limit }: Collection, start: Start): Promise<Collected> {
   const { prefix, matches } = selection
-  const items: StoredObject[] = []
+  const found: Entry[] = []
   let after = start.after === undefined ? undefined : prefix + start.after
   let revision = start.kind === 'exact' ? start.revision : undefined
   for (;;) {
     const wanted = limit === 0 ? undefined : matches ? Math.max(limit, scanMin) : limit
     const result = await guarded(target, 'list', () => rangeOf(selection, { rooms, revision, after, limit: wanted }))
     if (!result.ok) throw refusal(result, { requested: revision ?? 0, ...start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) } })
+    const { entries, remaining } = result
     revision = result.revision
-    for (const [index, entry] of result.entries.entries()) {
-      const stored = new StoredObject(entry.value, entry.revision)
-      if (matches && !matches(stored)) continue
-      items.push(stored)
-      const remaining = result.entries.length - index - 1 + result.remaining
-      if (items.length === limit && remaining > 0) return { revision, items, after: entry.key.slice(prefix.length), remaining }
+    // Without a selector the first range is the page.
+    if (matches === undefined) return { revision, entries, remaining, ...remaining > 0 && { after: lastKey(entries, prefix) } }
+    for (const [index, entry] of entries.entries()) {
+      if (!matches(new StoredObject(entry.value, entry.revision))) continue
+      found.push(entry)
+      const left = entries.length - index - 1 + remaining
+      if (found.length === limit && left > 0) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
     }
-    if (result.remaining === 0) return { revision, items, remaining: 0 }
-    after = result.entries.at(-1)?.key
+    if (remaining === 0) return { revision, entries: found, remaining: 0 }
+    after = entries.at(-1)?.key
   }
+}
+
+function lastKey(entries: readonly Entry[], prefix: string): string {
+  return entries.at(-1)?.key.slice(prefix.length) ?? ''
 }
 
 interface RangeWish {
@@ -135,8 +146,9 @@ function metadataOf({ revision, after, remaining }: Collected, { matches }: Sele
 }
 
 /** A list that has to be looked into: another version, another shape, another format. */
-function shapeList({ items, metadata }: Page, { call, target: { resource }, rooms, choice }: { call: Call, target: Target, rooms: Rooms, choice: MediaChoice }): JsonObject {
-  const objects = items.map(({ object }) => toServed(object, resource))
+function shapeList(page: Page, { call, target: { resource }, rooms, choice }: { call: Call, target: Target, rooms: Rooms, choice: MediaChoice }): JsonObject {
+  const { metadata } = page
+  const objects = storedOf(page).map(({ object }) => toServed(object, resource))
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
     const table = makeTable({ columns: resource.columns, objects, listMeta: metadata, includeObject: includeObjectOf(call.query), nowMs: rooms.clock.now(), version })

@@ -10,7 +10,7 @@ import { readOptionsBody } from '../decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
 import { readListOptions } from '../options/list-options.ts'
 import { chooseForm, replyDocument } from '../reply.ts'
-import { readPage } from './list.ts'
+import { readPage, storedOf } from './list.ts'
 import { removeObject } from './remove.ts'
 
 /** How many deletions are under way at once: enough to share a sync of the disk. */
@@ -21,7 +21,8 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
   const choice = chooseForm(call, resource, { answer: 'document' })
   const listed = readListOptions(call.query, { watch: false })
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const { items, metadata } = await readPage(target, listed, rooms)
+  const page = await readPage(target, listed, rooms)
+  const items = storedOf(page)
   const waiting = items.values()
   const removeRest = async (): Promise<void> => {
     for (const { object: { metadata: { name = '', namespace = '' } } } of waiting) {
@@ -32,6 +33,6 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
   }
   await Promise.all(Array.from({ length: concurrency }, removeRest))
   const objects = items.map(({ object }) => toServed(object, resource) as unknown as JsonObject)
-  const document = { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: metadata as JsonObject, items: objects }
+  const document = { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: page.metadata as JsonObject, items: objects }
   return replyDocument(call, document, { choice: { format: choice.format } })
 }

@@ -18,7 +18,7 @@ import { select } from '../selection.ts'
 import type { Selection } from '../selection.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { Framer } from '../watching/frames.ts'
-import { readPage } from './list.ts'
+import { readPage, storedOf } from './list.ts'
 
 const bookmarkMs = 60_000
 /** The last bookmark comes this long before the end. */
@@ -66,7 +66,7 @@ async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
   }
   const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined }, rooms)
   const from = Number(page.metadata.resourceVersion)
-  return live(watching, { source: listenFrom(watching, from), above: from, existing: page.items, ...sendInitialEvents && bookmarks && { mark: from } })
+  return live(watching, { source: listenFrom(watching, from), above: from, existing: storedOf(page), ...sendInitialEvents && bookmarks && { mark: from } })
 }
 
 function listenFrom({ call: { request: { signal } }, rooms, selection }: Watching, after: number): Watch {

@@ -18,7 +18,7 @@ export interface Credential {
   readonly keyPem: string
 }
 
-export interface IssueOptions {
+interface IssueOptions {
   clock: Clock
   random: Random
   /**

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { bitString, element, explicit, implicit, namedBits, octetString, oid, sequence, setOf, time, truth, unsigned, utf8 } from './der.ts'
+import { bitString, explicit, implicit, namedBits, octetString, oid, sequence, setOf, time, truth, unsigned, utf8 } from './der.ts'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 describe('der', () => {
-  test('element writes the shortest length', () => {
-    expect(hex(element(4, new Uint8Array(0)))).toBe('0400')
-    expect(hex(element(4, new Uint8Array(127))).slice(0, 4)).toBe('047f')
-    expect(hex(element(4, new Uint8Array(128))).slice(0, 6)).toBe('048180')
-    expect(hex(element(4, new Uint8Array(256))).slice(0, 8)).toBe('04820100')
-    expect(hex(element(4, new Uint8Array(65_536))).slice(0, 10)).toBe('0483010000')
+  test('octetString writes the shortest length', () => {
+    expect(hex(octetString(new Uint8Array(0)))).toBe('0400')
+    expect(hex(octetString(new Uint8Array(127))).slice(0, 4)).toBe('047f')
+    expect(hex(octetString(new Uint8Array(128))).slice(0, 6)).toBe('048180')
+    expect(hex(octetString(new Uint8Array(256))).slice(0, 8)).toBe('04820100')
+    expect(hex(octetString(new Uint8Array(65_536))).slice(0, 10)).toBe('0483010000')
   })
 
   test('unsigned has no spare zero and never looks negative', () => {

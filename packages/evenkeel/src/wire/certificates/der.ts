@@ -7,7 +7,7 @@
 const tags = { boolean: 0x01, integer: 0x02, bitString: 0x03, octetString: 0x04, oid: 0x06, utf8String: 0x0c, utcTime: 0x17, generalizedTime: 0x18, sequence: 0x30, set: 0x31 } as const
 
 /** Any element: its tag, its length, its content. */
-export function element(tag: number, content: Uint8Array): Uint8Array {
+function element(tag: number, content: Uint8Array): Uint8Array {
   return Buffer.concat([Uint8Array.of(tag, ...lengthOf(content.length)), content])
 }
 

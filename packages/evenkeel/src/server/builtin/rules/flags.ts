@@ -13,7 +13,7 @@ import { checkAddressName } from './network/addresses.ts'
 export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate'>
 
 /** How most kinds behave. */
-export const ordinary: Flags = {
+const ordinary: Flags = {
   checkName: checkDnsSubdomainName,
   unconditionalUpdate: true,
   createOnUpdate: false,

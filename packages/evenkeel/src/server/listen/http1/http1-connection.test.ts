@@ -251,7 +251,11 @@ describe('Http1Connection writes', () => {
   })
 
   test('an internal error when the server throws or answers with what is no response', async () => {
-    const { listening } = await serve(({ target }) => target === '/throws' ? Promise.reject(new Error('oops')) : Promise.resolve({ status: 200, headers: { 'x-bad': 'a\r\nset-cookie: b' } }))
+    const { listening } = await serve(({ target }) => {
+      if (target === '/throws-at-once') throw new Error('at once')
+      return target === '/throws' ? Promise.reject(new Error('oops')) : Promise.resolve({ status: 200, headers: { 'x-bad': 'a\r\nset-cookie: b' } })
+    })
+    await new RawClient(listening.url).send(get('/throws-at-once')).until('at once')
     const client = new RawClient(listening.url).send(get('/throws'))
     expect(await client.until('oops')).toMatch(/^HTTP\/1.1 500 [^]*"kind":"Status"/)
     expect(await new RawClient(listening.url).send(get('/bad')).all()).not.toContain('set-cookie')

@@ -186,10 +186,13 @@ export class Http1Connection implements Connection {
     const { method, target, headers } = head
     const { transport, peer, log } = this.#context
     const life = this.#life = new RequestLife()
-    const response = await transport(makeRequest({ method, target, headers, body, peer }, life)).catch((error: unknown) => {
+    let response: WireResponse
+    try {
+      response = await transport(makeRequest({ method, target, headers, body, peer }, life))
+    } catch (error) {
       log.error('a request failed', { ...describeRequest(head), error })
-      return failureResponse(error)
-    })
+      response = failureResponse(error)
+    }
     if (!this.#outlet.isOpen) {
       release(response.body)
       return
@@ -198,6 +201,7 @@ export class Http1Connection implements Connection {
       if (await this.#send(head, response)) this.#finish()
     } catch (error) {
       log.warn('a response was cut off', { ...describeRequest(head), error })
+      release(response.body)
       this.#socket.destroy()
     }
   }
@@ -207,9 +211,8 @@ export class Http1Connection implements Connection {
     this.#isAnswering = true
     this.#isLast = !head.isKeepAlive || this.#isRetired || !this.#canDrain(head)
     const { body, status } = response
-    const isBodiless_ = isBodiless(head.method, status)
-    if (!isStreamed(body)) return this.#sendFixed(head, response, { body: body as FixedBody | undefined, isBodiless: isBodiless_ })
-    if (isBodiless_) {
+    if (!isStreamed(body)) return this.#sendFixed(head, response, body)
+    if (isBodiless(head.method, status)) {
       release(body)
       this.#socket.write(this.#formatHead(head, response, 'none'), 'latin1')
       return this.#outlet.room()
@@ -221,7 +224,8 @@ export class Http1Connection implements Connection {
     return true
   }
 
-  #sendFixed(head: RequestHead, response: WireResponse, { body, isBodiless: isWithout }: { body: FixedBody | undefined, isBodiless: boolean }): boolean | Promise<boolean> {
+  #sendFixed(head: RequestHead, response: WireResponse, body: FixedBody | undefined): boolean | Promise<boolean> {
+    const isWithout = isBodiless(head.method, response.status)
     const pieces = piecesOf(body)
     const bytes = bytesOf(pieces)
     const isLengthTold = !isWithout || head.method === 'HEAD' && body !== undefined

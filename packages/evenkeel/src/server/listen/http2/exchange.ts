@@ -8,6 +8,8 @@
 import { constants } from 'node:http2'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { badRequest } from '#api'
+import { deferred } from '#base'
+import type { Deferred } from '#base'
 import type { WireResponse } from '#wire'
 import { BodyQueue } from '../body-queue.ts'
 import type { ConnectionContext } from '../connection.ts'
@@ -27,6 +29,7 @@ export class Http2Exchange {
   readonly #outlet: Outlet
   readonly #life = new RequestLife()
   #queue: BodyQueue | undefined
+  #whole: Deferred<Uint8Array> | undefined
   #bodyDeadlineMs = never
   #resetAtMs = never
   #isAnswered = false
@@ -49,6 +52,7 @@ export class Http2Exchange {
     if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs)) this.#stream.destroy(new Error('the client does not take its response'))
     if (nowMs < this.#bodyDeadlineMs) return
     this.#awaitBody()
+    this.#whole?.reject(new HttpRefusal(408, 'the request took too long to arrive'))
     if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
   }
 
@@ -63,6 +67,7 @@ export class Http2Exchange {
       this.#finish()
     } catch (error) {
       this.#context.log.warn('a response was cut off', { path: raw[':path']?.split('?', 1)[0], error })
+      release(response.body)
       this.#cut(error)
     }
   }
@@ -71,9 +76,8 @@ export class Http2Exchange {
     const { transport, peer, log } = this.#context
     try {
       const { method, target, headers, length } = convertHead(raw)
-      const body = await this.#body(length)
-      if (this.#stream.closed) throw new HttpRefusal(499, 'the client went away')
-      return await transport(makeRequest({ method, target, headers, body, peer }, this.#life))
+      const body = this.#body(length)
+      return await transport(makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life))
     } catch (error) {
       if (error instanceof HttpRefusal) return textResponse(error.status, error.message)
       log.error('a request failed', { ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }), error })
@@ -82,24 +86,31 @@ export class Http2Exchange {
   }
 
   /** A small body in one piece, a longer one or one of unknown length in pieces. */
-  async #body(length: number | undefined): Promise<Uint8Array | AsyncIterable<Uint8Array> | undefined> {
+  #body(length: number | undefined): Promise<Uint8Array> | AsyncIterable<Uint8Array> | undefined {
     if (this.#stream.endAfterHeaders || length === 0) return undefined
-    const queue = this.#openQueue()
-    if (length === undefined || length > this.#context.limits.wholeBodyBytesMax) return queue
+    this.#awaitBody()
+    return length !== undefined && length <= this.#context.limits.wholeBodyBytesMax ? this.#gather() : this.#openQueue()
+  }
+
+  /** HTTP/2 itself sees to it that no more comes than was said. */
+  #gather(): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
-    try {
-      for await (const piece of queue) pieces.push(piece)
-    } catch {
-      throw new HttpRefusal(408, 'the request took too long to arrive')
-    }
-    const [first] = pieces
-    return pieces.length === 1 ? first : Buffer.concat(pieces)
+    const whole = this.#whole = deferred<Uint8Array>()
+    this.#stream.on('data', (piece: Buffer) => {
+      this.#awaitBody()
+      pieces.push(piece)
+    })
+    this.#stream.on('end', () => {
+      this.#bodyDeadlineMs = never
+      const [first] = pieces
+      whole.resolve(first && pieces.length === 1 ? first : Buffer.concat(pieces))
+    })
+    return whole.promise
   }
 
   #openQueue(): BodyQueue {
     const stream = this.#stream
     const queue = this.#queue = new BodyQueue({ bytesMax: this.#context.limits.wholeBodyBytesMax, onRoom: () => { stream.resume() } })
-    this.#awaitBody()
     stream.on('data', (piece: Buffer) => {
       this.#awaitBody()
       if (!queue.push(piece)) stream.pause()
@@ -158,12 +169,14 @@ export class Http2Exchange {
   #cut(error: unknown): void {
     const stream = this.#stream
     this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
-    if (stream.destroyed || stream.writableEnded) return
-    stream.write(nothing, () => { stream.destroy(new Error('the response was cut off', { cause: error })) })
+    const reset = (): void => { stream.destroy(new Error('the response was cut off', { cause: error })) }
+    if (!stream.headersSent) reset()
+    else if (!stream.destroyed && !stream.writableEnded) stream.write(nothing, reset)
   }
 
   #onClose(): void {
     if (!this.#isAnswered) this.#life.end()
+    this.#whole?.reject(new HttpRefusal(400, 'the client went away'))
     this.#queue?.fail(badRequest('the client went away'))
   }
 }

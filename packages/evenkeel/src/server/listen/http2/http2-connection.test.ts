@@ -118,6 +118,21 @@ describe('Http2Connection', () => {
     expect(session.closed).toBe(false)
   })
 
+  test('resets a stream whose response is none, and leaves its body', async () => {
+    let isLeft = false
+    const body: AsyncIterableIterator<Uint8Array> = {
+      next: () => Promise.resolve({ done: true, value: undefined }),
+      return: () => {
+        isLeft = true
+        return Promise.resolve({ done: true, value: undefined })
+      },
+      [Symbol.asyncIterator]: () => body,
+    }
+    const { session } = await serve(() => Promise.resolve({ status: 200, headers: { x: 'a\nb' }, body }))
+    await expect(ask(session, {})).rejects.toThrow('NGHTTP2_INTERNAL_ERROR')
+    assert(isLeft)
+  })
+
   test('answers 500 when the server throws, 400 when host and authority differ', async () => {
     const { session, requests } = await serve(() => Promise.reject(new Error('oops')))
     expect((await ask(session, {})).headers[':status']).toBe(500)
@@ -189,7 +204,7 @@ describe('Http2Connection when the client goes', () => {
         else if (index % 3 === 1) stream.resume()
         else stream.once('data', () => { stream.close(constants.NGHTTP2_CANCEL) })
       }
-      await Promise.all(streams.map((stream) => stream.closed ? undefined : new Promise((resolve) => { stream.once('close', resolve) })))
+      await Promise.all(streams.map((stream) => stream.closed ? Promise.resolve() : new Promise<void>((resolve) => { stream.once('close', resolve) })))
     }
     expect(requests.length).toBe(1200)
     expect(session.closed).toBe(false)

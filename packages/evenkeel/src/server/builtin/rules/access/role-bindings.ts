@@ -68,5 +68,8 @@ function validateSubject(subject: JsonObject, path: FieldPath, { namespaced }: {
 
 function validateRoleKept(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {
   const role = objectIn(object, 'roleRef')
-  return deepEqual(role, objectIn(old, 'roleRef')) ? [] : [fieldError.invalid(rolePath, role, 'cannot change roleRef')]
+  if (deepEqual(role, objectIn(old, 'roleRef'))) return []
+  // Upstream shows its internal form, in which fields have other names.
+  const shown = { APIGroup: textIn(role, 'apiGroup'), Kind: textIn(role, 'kind'), Name: textIn(role, 'name') }
+  return [fieldError.invalid(rolePath, shown, 'cannot change roleRef')]
 }

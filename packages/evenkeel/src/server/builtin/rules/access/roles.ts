@@ -62,6 +62,6 @@ function validateAggregation(object: UnstructuredObject): FieldError[] {
   return selectors.flatMap((selector, index) => {
     const path = aggregationPath.index(index)
     const errors = validateLabelSelector(selectorIn({ selector }, 'selector') ?? {}, path)
-    return errors.length > 0 ? [...errors, fieldError.invalid(path, selector, 'invalid label selector.')] : []
+    return errors.length > 0 ? [...errors, fieldError.invalid(path, null, 'invalid label selector.')] : []
   })
 }

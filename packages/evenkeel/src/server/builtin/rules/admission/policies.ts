@@ -21,6 +21,9 @@ const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
 
 export const validatingPolicyRules: Hooks = {
   default: defaultPolicy,
+  prepareCreate(object) {
+    object['status'] = {}
+  },
   validate: (object) => [...validateSubject(objectIn(object, 'spec')), ...validateDecisions(object)],
 }
 

@@ -3,7 +3,7 @@
  *
  * The signature of the request is not looked at. Who asks is filled in by the server, which knows the caller.
  */
-import { checkDnsSubdomain, fieldError, FieldPath } from '#api'
+import { checkDnsLabel, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from '../../../resources/resource.ts'
 import { requireChoice, requireText } from '../checks.ts'
@@ -45,7 +45,7 @@ function keepRequest(object: ObjectDraft, old: UnstructuredObject, { subresource
 
 function validateSpec(spec: JsonObject): FieldError[] {
   const [asked, path, expiration] = [textsIn(spec, 'usages'), specPath.child('usages'), numberIn(spec, 'expirationSeconds')]
-  const errors = requireText(textIn(spec, 'request'), specPath.child('request'))
+  const errors = validateRequest(textIn(spec, 'request'), specPath.child('request'))
   if (asked.length === 0) errors.push(fieldError.required(path))
   asked.forEach((usage, index) => {
     if (!usages.includes(usage)) errors.push(fieldError.notSupported(path.index(index), usage, usages))
@@ -66,7 +66,16 @@ function validateSigner(name: string, path: FieldPath): FieldError[] {
   }
   const parts = name.split('/')
   if (parts.length !== 2) return [fieldError.invalid(path, name, 'must be a fully qualified domain and path of the form \'example.com/signer-name\'')]
-  return checkDnsSubdomain(parts[0] ?? '').map((complaint) => fieldError.invalid(path, name, `validating domain portion: ${complaint}`))
+  const [domain = ''] = parts
+  const errors = domain.split('.').flatMap((label) =>
+    checkDnsLabel(label).map((complaint) => fieldError.invalid(path, domain, `validating label "${label}": ${complaint}`)))
+  if (domain.includes('.')) return errors
+  return [...errors, fieldError.invalid(path, domain, 'should be a domain with at least two segments separated by dots')]
+}
+
+function validateRequest(request: string, path: FieldPath): FieldError[] {
+  const isRequest = /^\s*-----BEGIN CERTIFICATE REQUEST-----/m.test(Buffer.from(request, 'base64').toString('latin1'))
+  return isRequest ? [] : [fieldError.invalid(path, request, 'PEM block type must be CERTIFICATE REQUEST')]
 }
 
 function validateConditions(conditions: readonly JsonObject[]): FieldError[] {

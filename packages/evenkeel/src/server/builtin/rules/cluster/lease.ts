@@ -1,37 +1,32 @@
 /**
- * Leases: durations and counts make sense; a preferred holder needs a strategy that could prefer it.
+ * Leases: durations and counts make sense. Coordinated election, which upstream keeps behind a switch, is switched off:
+ * its fields are dropped unless the object has them already.
  */
-import { checkQualifiedName, fieldError, FieldPath } from '#api'
-import type { FieldError, JsonObject } from '#api'
+import { FieldPath } from '#api'
+import type { JsonObject } from '#api'
+import type { ObjectDraft } from '../../../resources/resource.ts'
 import { requireNonNegative, requirePositive } from '../checks.ts'
+import { draftIn } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
-import { numberIn, objectIn, textIn } from '../reading.ts'
+import { numberIn, objectIn } from '../reading.ts'
 
 const specPath = FieldPath.of('spec')
-const strategies = ['OldestEmulationVersion']
+const nothing: JsonObject = {}
 
 export const leaseRules: Hooks = {
+  prepareCreate: (object) => dropElection(object, nothing),
+  prepareUpdate: (object, old) => dropElection(object, objectIn(old, 'spec')),
   validate(object) {
     const spec = objectIn(object, 'spec')
     return [
       ...requirePositive(numberIn(spec, 'leaseDurationSeconds'), specPath.child('leaseDurationSeconds')),
       ...requireNonNegative(numberIn(spec, 'leaseTransitions'), specPath.child('leaseTransitions')),
-      ...validateStrategy(spec),
     ]
   },
 }
 
-function validateStrategy(spec: JsonObject): FieldError[] {
-  const [strategy, path] = [textIn(spec, 'strategy'), specPath.child('strategy')]
-  const errors: FieldError[] = []
-  if (spec['strategy'] !== undefined) {
-    const parts = strategy.split('/').length
-    if (parts === 1 && !strategies.includes(strategy)) errors.push(fieldError.notSupported(path, strategy, strategies))
-    else if (parts === 2) errors.push(...checkQualifiedName(strategy).map((complaint) => fieldError.invalid(path, strategy, complaint)))
-    else if (parts > 2) errors.push(fieldError.invalid(path, strategy, 'must have at most one slash'))
-  }
-  if (textIn(spec, 'preferredHolder') !== '' && strategy === '') {
-    errors.push(fieldError.forbidden(specPath.child('preferredHolder'), 'may only be specified if `strategy` is defined'))
-  }
-  return errors
+function dropElection(object: ObjectDraft, before: JsonObject): void {
+  const spec = draftIn(object, 'spec')
+  if (spec === undefined) return
+  for (const key of ['strategy', 'preferredHolder']) if (before[key] === undefined) delete spec[key]
 }

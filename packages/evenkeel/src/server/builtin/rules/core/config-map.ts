@@ -9,8 +9,8 @@ import { base64Bytes, dataBytesMax, isBase64, validateClosed, validateDataKeys }
 
 const dataPath = FieldPath.of('data')
 const binaryPath = FieldPath.of('binaryData')
-/** The error is about the whole object, which upstream writes as a path without a name. */
-const wholePath = FieldPath.of('')
+/** The error is about the whole object; this is how a path without a name is printed. */
+const wholePath = FieldPath.of('[]')
 
 export const configMapRules: Hooks = {
   validate: validateConfigMap,

@@ -4,9 +4,10 @@
  * Complaints name fields as `v1` does, whichever form was sent, because that is the form upstream judges. Hooks take
  * either form.
  */
-import { checkDnsSubdomain, fieldError, FieldPath, parseTimestamp, utf8Length } from '#api'
+import { checkDnsSubdomain, deepEqual, fieldError, FieldPath, parseTimestamp, utf8Length } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import { refuse, requireQualifiedName, requireSame, requireText } from '../checks.ts'
+import { setDefault } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
 import { numberIn, objectIn, optionalObjectIn, textIn, valueIn } from '../reading.ts'
 import { eventsToCore } from './event-forms.ts'
@@ -24,6 +25,11 @@ export const eventRules: Hooks = {
     reportingComponent: reporter,
     source: (object) => textIn(objectIn(eventsToCore(object), 'source'), 'component') || reporter(object),
     type: (object) => textIn(object, 'type'),
+  },
+  default(object) {
+    setDefault(object, 'source', {})
+    setDefault(object, 'reportingComponent', '')
+    setDefault(object, 'reportingInstance', '')
   },
   validate: (object) => validateEvent(eventsToCore(object), 'reportingComponent'),
 }
@@ -130,7 +136,7 @@ const frozenFields = [
 function validateUnchanged(event: UnstructuredObject, old: UnstructuredObject): FieldError[] {
   return [
     ...frozenFields.flatMap((field) => requireSame(plain(event, field), plain(old, field), FieldPath.of(field))),
-    ...requireSame(microsecond(event), microsecond(old), FieldPath.of('eventTime')),
+    ...deepEqual(microsecond(event), microsecond(old)) ? [] : requireSame(event['eventTime'], old['eventTime'], FieldPath.of('eventTime')),
     ...requireSame(plain(event, 'reportingComponent'), plain(old, 'reportingComponent'), FieldPath.of('reportingController')),
   ]
 }

@@ -5,7 +5,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import { fieldError } from '#api'
 import type { FieldError, FieldPath, NameRule } from '#api'
 
-export type Family = 'IPv4' | 'IPv6'
+type Family = 'IPv4' | 'IPv6'
 
 /** The family of an address; `undefined` when the text is none. Zones (`fe80::1%eth0`) are not addresses. */
 export function familyOf(address: string): Family | undefined {
@@ -14,7 +14,7 @@ export function familyOf(address: string): Family | undefined {
 }
 
 /** The family of a range such as `10.0.0.0/8`; `undefined` when the text is none. */
-export function rangeFamilyOf(range: string): Family | undefined {
+function rangeFamilyOf(range: string): Family | undefined {
   const slash = range.lastIndexOf('/')
   const [address, length] = [range.slice(0, Math.max(slash, 0)), range.slice(slash + 1)]
   const family = familyOf(address)

@@ -85,10 +85,15 @@ function validatePortUse(spec: JsonObject): FieldError[] {
       if (nodePorts.has(`${protocol}/${nodePort}`)) second.push(fieldError.duplicate(path.child('nodePort'), nodePort))
       nodePorts.add(`${protocol}/${nodePort}`)
     }
-    if (ports.has(`${protocol}/${number}`)) third.push(fieldError.duplicate(path, { protocol, port: number }))
+    if (ports.has(`${protocol}/${number}`)) third.push(fieldError.duplicate(path, shownPort(protocol, number)))
     ports.add(`${protocol}/${number}`)
   })
   return [...first, ...second, ...third]
+}
+
+/** What two ports have in common, in upstream's internal form. */
+function shownPort(protocol: string, port: number): JsonObject {
+  return { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 }
 }
 
 function validateAffinity(spec: JsonObject): FieldError[] {
@@ -98,8 +103,7 @@ function validateAffinity(spec: JsonObject): FieldError[] {
   const seconds = numberIn(optionalObjectIn(objectIn(spec, 'sessionAffinityConfig'), 'clientIP'), 'timeoutSeconds')
   if (seconds === undefined) return [...errors, fieldError.required(path, 'when session affinity type is ClientIP')]
   if (seconds > 0 && seconds <= affinitySecondsMax) return errors
-  const detail = `must be greater than 0 and less than or equal to ${affinitySecondsMax}`
-  return [...errors, fieldError.invalid(path.child('clientIP', 'timeoutSeconds'), seconds, detail.replace('or equal to ', ''))]
+  return [...errors, fieldError.invalid(path.child('clientIP', 'timeoutSeconds'), seconds, `must be greater than 0 and less than ${affinitySecondsMax}`)]
 }
 
 function validateBalancer(spec: JsonObject): FieldError[] {

@@ -76,6 +76,10 @@ function validatePod(object: UnstructuredObject): FieldError[] {
       if (image.trim() !== image) errors.push(fieldError.invalid(path, image, 'must not have leading or trailing whitespace'))
     })
   }
+  // Only running pods get ephemeral containers; an object without a version is not stored yet.
+  if (object.metadata.resourceVersion === undefined && objectsIn(spec, 'ephemeralContainers').length > 0) {
+    errors.push(fieldError.forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'))
+  }
   if (textIn(spec, 'nodeName') !== '' && objectsIn(spec, 'schedulingGates').length > 0) {
     errors.push(fieldError.forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'))
   }

@@ -12,6 +12,7 @@ import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn } from '../read
 
 const specPath = FieldPath.of('spec')
 const firstVersion = 'autoscaling/v1'
+const cpuPercent = 80
 const upPolicies = [{ type: 'Pods', value: 4, periodSeconds: 15 }, { type: 'Percent', value: 100, periodSeconds: 15 }]
 const downPolicies = [{ type: 'Percent', value: 100, periodSeconds: 15 }]
 const metricFields = { ContainerResource: 'containerResource', External: 'external', Object: 'object', Pods: 'pods', Resource: 'resource' }
@@ -20,15 +21,21 @@ export const horizontalPodAutoscalerRules: Hooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'minReplicas', 1)
-    if (object['apiVersion'] === firstVersion) return
+    if (object['apiVersion'] === firstVersion) {
+      setDefault(spec, 'targetCPUUtilizationPercentage', cpuPercent)
+      return
+    }
     if (objectsIn(spec, 'metrics').length === 0) {
-      spec['metrics'] = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }]
+      spec['metrics'] = [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: cpuPercent } } }]
     }
     const behavior = draftIn(spec, 'behavior')
     if (behavior === undefined) return
     defaultPace(ensureDraft(behavior, 'scaleUp'), upPolicies)
     setDefault(ensureDraft(behavior, 'scaleUp'), 'stabilizationWindowSeconds', 0)
     defaultPace(ensureDraft(behavior, 'scaleDown'), downPolicies)
+  },
+  prepareCreate(object) {
+    object['status'] = { desiredReplicas: 0, ...object['apiVersion'] === firstVersion && { currentReplicas: 0 } }
   },
   validate(object) {
     const spec = objectIn(object, 'spec')
@@ -56,22 +63,29 @@ function validateBounds(spec: JsonObject): FieldError[] {
 
 function validateTarget(target: JsonObject): FieldError[] {
   const path = specPath.child('scaleTargetRef')
-  return ['kind', 'name'].flatMap((key) => {
+  const errors = ['kind', 'name'].flatMap((key) => {
     const value = textIn(target, key)
     return value === '' ? [fieldError.required(path.child(key))] : refuse(value, path.child(key), checkPathSegmentName(value))
   })
+  const version = textIn(target, 'apiVersion')
+  if (version.includes('/') || textIn(target, 'kind') === 'ReplicationController') return errors
+  return [...errors, fieldError.invalid(path.child('apiVersion'), version, 'apiVersion must specify API group')]
 }
 
 function validateMetrics(spec: JsonObject): FieldError[] {
-  const supported = Object.keys(metricFields)
-  return objectsIn(spec, 'metrics').flatMap((metric, index) => {
+  const [supported, metrics] = [Object.keys(metricFields), objectsIn(spec, 'metrics')]
+  const fromOutside = metrics.some((metric) => ['External', 'Object'].includes(textIn(metric, 'type')))
+  const zero = spec['minReplicas'] === 0 && !fromOutside
+    ? [fieldError.forbidden(specPath.child('metrics'), 'must specify at least one Object or External metric to support scaling to zero replicas')]
+    : []
+  return [...zero, ...metrics.flatMap((metric, index) => {
     const [path, type] = [specPath.child('metrics').index(index), textIn(metric, 'type')]
     const errors = type === '' ? [fieldError.required(path.child('type'), 'must specify a metric source type')] : []
     if (!supported.includes(type)) return [...errors, fieldError.notSupported(path.child('type'), type, supported)]
     const field = metricFields[type as keyof typeof metricFields]
     if (optionalObjectIn(metric, field) !== undefined) return errors
     return [...errors, fieldError.required(path.child(field), 'must populate information for the given metric source')]
-  })
+  })]
 }
 
 function validateBehavior(spec: JsonObject): FieldError[] {

@@ -13,6 +13,9 @@ const specPath = FieldPath.of('spec')
 const statusPath = FieldPath.of('status')
 
 export const podDisruptionBudgetRules: Hooks = {
+  prepareCreate(object) {
+    object['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+  },
   validate: (object) => validateSpec(objectIn(object, 'spec')),
   validateStatusUpdate(object) {
     const status = objectIn(object, 'status')
@@ -29,10 +32,16 @@ function isWhole(condition: Condition): boolean {
   return [condition.type, condition.status, condition.reason, condition.message].every((text) => typeof text === 'string')
 }
 
+/** The spec in upstream's internal form. */
+function shown(spec: JsonObject): JsonObject {
+  const keys = ['minAvailable', 'selector', 'maxUnavailable', 'unhealthyPodEvictionPolicy']
+  return Object.fromEntries(keys.map((key) => [`${key.charAt(0).toUpperCase()}${key.slice(1)}`, spec[key] ?? null]))
+}
+
 function validateSpec(spec: JsonObject): FieldError[] {
   const errors: FieldError[] = []
   if (spec['minAvailable'] !== undefined && spec['maxUnavailable'] !== undefined) {
-    errors.push(fieldError.invalid(specPath, spec, 'minAvailable and maxUnavailable cannot be both set'))
+    errors.push(fieldError.invalid(specPath, shown(spec), 'minAvailable and maxUnavailable cannot be both set'))
   }
   for (const key of ['minAvailable', 'maxUnavailable']) {
     const value = spec[key]

@@ -13,7 +13,7 @@ import { validateSelectorIn } from '../selectors.ts'
 
 const specPath = FieldPath.of('spec')
 const changeComplaint = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
-export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 export const volumeModes = ['Block', 'Filesystem']
 
 export const persistentVolumeClaimRules: Hooks = {
@@ -68,18 +68,17 @@ function validateSource(source: JsonObject | undefined, path: FieldPath): FieldE
   return group === '' ? errors : [...errors, ...refuse(group, path.child('apiGroup'), checkDnsSubdomain(group))]
 }
 
-/** A source has an old field and a new one; whichever is said fills the other. */
+/** A source has an old field, for claims and snapshots only, and a new one; whichever is said fills the other. */
 function mirrorSource(spec: JsonObjectDraft): void {
   const [source, reference] = [optionalObjectIn(spec, 'dataSource'), optionalObjectIn(spec, 'dataSourceRef')]
-  if (source !== undefined && reference === undefined) spec['dataSourceRef'] = { ...source }
-  if (source === undefined && reference !== undefined && textIn(reference, 'namespace') === '') {
-    const { namespace: _, ...local } = reference
-    if (textIn(local, 'apiGroup') === '' || isSnapshot(local)) spec['dataSource'] = local
-  }
+  if (source !== undefined && !isOldSource(source)) delete spec['dataSource']
+  else if (source !== undefined && reference === undefined) spec['dataSourceRef'] = { ...source }
+  if (spec['dataSource'] === undefined && reference !== undefined && textIn(reference, 'namespace') === '') spec['dataSource'] = { ...reference }
 }
 
-function isSnapshot(reference: JsonObject): boolean {
-  return textIn(reference, 'apiGroup') === 'snapshot.storage.k8s.io' && textIn(reference, 'kind') === 'VolumeSnapshot'
+function isOldSource(source: JsonObject): boolean {
+  const [kind, group] = [textIn(source, 'kind'), textIn(source, 'apiGroup')]
+  return kind === 'PersistentVolumeClaim' && group === '' || kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io'
 }
 
 function validateChange(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {

@@ -4,7 +4,7 @@
 import { checkDnsSubdomain, deepEqual, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { allowOneOf, refuse, requireSame } from '../checks.ts'
-import { ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
+import { draftIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
 import { canonicalizeAmounts, quantityFrom } from '../quantities.ts'
 import { objectIn, textIn, textsIn } from '../reading.ts'
@@ -22,6 +22,8 @@ export const persistentVolumeRules: Hooks = {
     const spec = ensureDraft(object, 'spec')
     setDefaultText(spec, 'persistentVolumeReclaimPolicy', 'Retain')
     setDefault(spec, 'volumeMode', 'Filesystem')
+    const path = draftIn(spec, 'hostPath')
+    if (path !== undefined) setDefault(path, 'type', '')
     canonicalizeAmounts(spec, 'capacity')
     if (object['status'] !== undefined) setDefaultText(ensureDraft(object, 'status'), 'phase', 'Pending')
   },

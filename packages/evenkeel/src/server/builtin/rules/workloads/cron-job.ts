@@ -4,7 +4,7 @@
 import { fieldError, FieldPath, utf8Length } from '#api'
 import type { FieldError, JsonObject } from '#api'
 import { requireChoice, requireNonNegative } from '../checks.ts'
-import { draftIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
+import { ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
 import { isSet, numberIn, objectIn, textIn } from '../reading.ts'
 import { defaultJobSpec, validateJobSpec } from './job-spec.ts'
@@ -22,9 +22,12 @@ export const cronJobRules: Hooks = {
     setDefault(spec, 'suspend', false)
     setDefault(spec, 'successfulJobsHistoryLimit', 3)
     setDefault(spec, 'failedJobsHistoryLimit', 1)
-    const template = draftIn(spec, 'jobTemplate')
-    const job = template && draftIn(template, 'spec')
-    if (job !== undefined) defaultJobSpec(job)
+    const template = ensureDraft(spec, 'jobTemplate')
+    ensureDraft(template, 'metadata')
+    defaultJobSpec(ensureDraft(template, 'spec'))
+  },
+  prepareCreate(object) {
+    object['status'] = {}
   },
   validate(object) {
     const [spec, name] = [objectIn(object, 'spec'), object.metadata.name ?? '']
@@ -63,6 +66,6 @@ function validateSchedule(schedule: string, path: FieldPath): FieldError[] {
 /** Whether a zone exists is known where schedules are computed; here only that one is named. */
 function validateTimeZone(zone: unknown, path: FieldPath): FieldError[] {
   if (typeof zone !== 'string') return []
-  if (zone === '') return [fieldError.invalid(path, zone, 'must be nil or non-empty string')]
+  if (zone === '') return [fieldError.invalid(path, zone, 'timeZone must be nil or non-empty string')]
   return zone.toLowerCase() === 'local' ? [fieldError.invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')] : []
 }

@@ -72,7 +72,7 @@ function validateDaemonSet(object: UnstructuredObject): FieldError[] {
 function validateStrategy(strategy: JsonObject): FieldError[] {
   const [type, rolling, path] = [textIn(strategy, 'type'), optionalObjectIn(strategy, 'rollingUpdate'), strategyPath.child('rollingUpdate')]
   if (type === 'OnDelete') return []
-  if (type !== 'RollingUpdate') return [fieldError.notSupported(strategyPath, strategy, ['RollingUpdate', 'OnDelete'])]
+  if (type !== 'RollingUpdate') return [fieldError.notSupported(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, ['RollingUpdate', 'OnDelete'])]
   return rolling === undefined ? [fieldError.required(path)] : validateRolling(rolling, path)
 }
 

@@ -33,6 +33,9 @@ export const deploymentRules: Hooks = {
     setDefault(spec, 'revisionHistoryLimit', 10)
     setDefault(spec, 'progressDeadlineSeconds', 600)
   },
+  prepareCreate(object) {
+    object['status'] = {}
+  },
   validate: (object) => validateDeployment(object),
   validateUpdate: (object, old) => requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
   validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
@@ -57,7 +60,7 @@ function validateDeployment(object: UnstructuredObject): FieldError[] {
 function validateStrategy(strategy: JsonObject): FieldError[] {
   const [type, rolling, path] = [textIn(strategy, 'type'), optionalObjectIn(strategy, 'rollingUpdate'), strategyPath.child('rollingUpdate')]
   if (type === 'RollingUpdate') return rolling === undefined ? [fieldError.required(path)] : validateRolling(rolling, path)
-  if (type !== 'Recreate') return [fieldError.notSupported(strategyPath, strategy, ['Recreate', 'RollingUpdate'])]
+  if (type !== 'Recreate') return [fieldError.notSupported(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, ['Recreate', 'RollingUpdate'])]
   return rolling === undefined ? [] : [fieldError.forbidden(path, 'may not be specified when strategy `type` is \'Recreate\'')]
 }
 

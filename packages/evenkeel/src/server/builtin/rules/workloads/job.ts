@@ -10,7 +10,7 @@ import type { Hooks } from '../hooks.ts'
 import { isSet, numberIn, objectIn, optionalObjectIn, textIn, textMapIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 import { defaultJobSpec, validateJobSpec } from './job-spec.ts'
-import { validateSelection } from './selected-pods.ts'
+import { sorted, validateSelection } from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const uidLabel = 'batch.kubernetes.io/controller-uid'
@@ -41,6 +41,7 @@ function defaultJob(object: ObjectDraft): void {
 
 /** Labels with name and uid, under their old and their new keys, and a selector for the uid. */
 function addSelector(object: ObjectDraft): void {
+  object['status'] = {}
   const spec = ensureDraft(object, 'spec')
   if (isSet(spec, 'manualSelector')) return
   const labels = ensureDraft(ensureDraft(ensureDraft(spec, 'template'), 'metadata'), 'labels')
@@ -56,7 +57,7 @@ function validateSelector(object: UnstructuredObject): FieldError[] {
   const spec = objectIn(object, 'spec')
   const [selector, path] = [selectorIn(spec, 'selector'), specPath.child('selector')]
   const errors = isSet(spec, 'manualSelector') ? [] : validateGenerated(object, spec)
-  if (selector === undefined) return [...errors, fieldError.required(path)]
+  if (selector === undefined) return [...errors, fieldError.required(path), ...validateSelection(spec, selector)]
   return [...errors, ...validateLabelSelector(selector, path), ...validateSelection(spec, selector)]
 }
 
@@ -67,7 +68,7 @@ function validateGenerated({ metadata }: UnstructuredObject, spec: JsonObject): 
   const errors = generatedLabels(metadata.name ?? '', metadata.uid ?? '').flatMap(([key, value]) => {
     const actual = Object.hasOwn(labels, key) ? labels[key] : undefined
     if (actual === undefined) return [fieldError.required(path.key(key), `must be '${value}'`)]
-    return actual === value ? [] : [fieldError.invalid(path, labels, `must be '${value}'`)]
+    return actual === value ? [] : [fieldError.invalid(path.key(key), sorted(labels), `must be '${value}'`)]
   })
   const expected = { matchLabels: { [uidLabel]: metadata.uid ?? '' } }
   const legacy = { matchLabels: { 'controller-uid': metadata.uid ?? '' } }

@@ -39,7 +39,7 @@ export const replicationControllerRules: Hooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'replicas', 1)
-    defaultTemplate(spec)
+    if (spec['template'] !== undefined) defaultTemplate(spec)
     const labels = optionalObjectIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
     if (labels === undefined) return
     if (Object.keys(objectIn(spec, 'selector')).length === 0) spec['selector'] = { ...labels }

@@ -1,9 +1,11 @@
 /**
  * Schedules of CronJobs: five fields, or a name such as `@daily`. Only judged here, never computed.
  */
+import { parseDuration, quote } from '#api'
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const everyPrefix = '@every '
 const descriptors = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']
 
 interface Field {
@@ -20,7 +22,7 @@ const fields: readonly Field[] = [
 /** What is wrong with a schedule; `undefined` when nothing is. */
 export function scheduleComplaint(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s+/, '').trim()
-  if (text.startsWith('@')) return isDescriptor(text) ? undefined : `unrecognized descriptor: ${text}`
+  if (text.startsWith('@')) return descriptorComplaint(text)
   const parts = text === '' ? [] : text.split(/\s+/)
   if (parts.length !== fields.length) return `expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`
   for (const [index, field] of fields.entries()) {
@@ -30,8 +32,11 @@ export function scheduleComplaint(schedule: string): string | undefined {
   return undefined
 }
 
-function isDescriptor(text: string): boolean {
-  return descriptors.includes(text) || /^@every\s+\S+$/.test(text)
+function descriptorComplaint(text: string): string | undefined {
+  if (descriptors.includes(text)) return undefined
+  if (!text.startsWith(everyPrefix)) return `unrecognized descriptor: ${text}`
+  const duration = text.slice(everyPrefix.length)
+  return parseDuration(duration) === undefined ? `failed to parse duration ${text}: time: invalid duration ${quote(duration)}` : undefined
 }
 
 function rangeComplaint(text: string, field: Field): string | undefined {
@@ -40,10 +45,11 @@ function rangeComplaint(text: string, field: Field): string | undefined {
   if (rest.length > 0) return `too many slashes: ${text}`
   if (more.length > 0) return `too many hyphens: ${text}`
   const isAny = low === '*' || low === '?'
-  const start = isAny ? field.min : numberOf(low, field)
-  const end = isAny ? field.max : high === undefined ? endOf(start, step, field) : numberOf(high, field)
-  const every = step === undefined ? 1 : numberOf(step, { ...field, names: [] })
-  if (start === undefined || end === undefined || every === undefined) return `failed to parse int from ${text}`
+  const wrong = [isAny ? undefined : low, isAny ? undefined : high, step].find((part) => part !== undefined && numberOf(part, field) === undefined)
+  if (wrong !== undefined) return `failed to parse int from ${wrong}: strconv.Atoi: parsing ${quote(wrong)}: invalid syntax`
+  const start = isAny ? field.min : numberOf(low, field) ?? field.min
+  const end = isAny ? field.max : high === undefined ? endOf(start, step, field) : numberOf(high, field) ?? field.max
+  const every = step === undefined ? 1 : numberOf(step, field)
   if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${text}`
   if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${text}`
   if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${text}`
@@ -51,7 +57,7 @@ function rangeComplaint(text: string, field: Field): string | undefined {
 }
 
 /** A start with a step goes on to the end of the field. */
-function endOf(start: number | undefined, step: string | undefined, { max }: Field): number | undefined {
+function endOf(start: number, step: string | undefined, { max }: Field): number {
   return step === undefined ? start : max
 }
 

@@ -1,11 +1,11 @@
 /**
  * What controllers of pods have in common: a selector, and a template whose pods it selects and that run for ever.
  */
-import { fieldError, FieldPath, matchesLabels, labelRequirementsOf, validateLabelSelector } from '#api'
+import { compareText, fieldError, FieldPath, labelRequirementsOf, matchesLabels, validateLabelSelector } from '#api'
 import type { FieldError, JsonObject, LabelSelector } from '#api'
 import { requireNonNegative } from '../checks.ts'
 import { validateTemplate } from '../pods/validation/pod-spec.ts'
-import { numberIn, objectIn, textIn, textMapIn, valueIn } from '../reading.ts'
+import { numberIn, objectIn, optionalObjectIn, textIn, textMapIn } from '../reading.ts'
 import { isEmptySelector, selectorIn } from '../selectors.ts'
 
 const specPath = FieldPath.of('spec')
@@ -35,8 +35,13 @@ export function validateSelection(spec: JsonObject, selector: LabelSelector | un
   const metadata = objectIn(objectIn(spec, 'template'), 'metadata')
   const requirements = labelRequirementsOf(selector)
   if (requirements !== undefined && matchesLabels(requirements, textMapIn(metadata, 'labels'))) return []
-  const labels = valueIn(metadata, 'labels')
-  return [fieldError.invalid(templatePath.child('metadata', 'labels'), labels ?? null, '`selector` does not match template `labels`')]
+  const labels = optionalObjectIn(metadata, 'labels')
+  return [fieldError.invalid(templatePath.child('metadata', 'labels'), labels && sorted(labels), '`selector` does not match template `labels`')]
+}
+
+/** A map as messages show it: by key. */
+export function sorted(map: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => compareText(a, b)))
 }
 
 /** A template of pods that are replaced when they end; `owner` is the kind. */

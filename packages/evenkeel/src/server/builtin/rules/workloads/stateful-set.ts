@@ -35,6 +35,7 @@ export const statefulSetRules: Hooks = {
     if (rolling !== undefined) setDefault(rolling, 'partition', 0)
     const retention = ensureDraft(spec, 'persistentVolumeClaimRetentionPolicy')
     for (const key of ['whenDeleted', 'whenScaled']) setDefaultText(retention, key, 'Retain')
+    setDefault(spec, 'serviceName', '')
     setDefault(spec, 'revisionHistoryLimit', 10)
     for (const claim of draftsIn(spec, 'volumeClaimTemplates')) {
       claim['kind'] = 'PersistentVolumeClaim'
@@ -105,7 +106,7 @@ function validateStrategy(strategy: JsonObject): FieldError[] {
   if (type === 'OnDelete') {
     return rolling === undefined ? [] : [fieldError.invalid(path, rolling, 'only allowed for updateStrategy \'RollingUpdate\'')]
   }
-  if (type !== 'RollingUpdate') return [fieldError.invalid(strategyPath, strategy, 'must be \'RollingUpdate\' or \'OnDelete\'')]
+  if (type !== 'RollingUpdate') return [fieldError.invalid(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, 'must be \'RollingUpdate\' or \'OnDelete\'')]
   const errors = requireNonNegative(numberIn(rolling, 'partition'), path.child('partition'))
   const [missing, missingPath] = [rolling?.['maxUnavailable'], path.child('maxUnavailable')]
   if (missing === undefined) return errors

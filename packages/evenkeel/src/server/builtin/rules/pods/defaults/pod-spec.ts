@@ -22,10 +22,11 @@ export function defaultPod(spec: JsonObjectDraft): void {
   }
 }
 
-/** Defaults of the template under a key of a spec; a missing template stays missing. */
+/** Defaults of the template in a spec; a missing template is an empty one. */
 export function defaultTemplate(spec: JsonObjectDraft): void {
-  const template = draftIn(spec, 'template')
-  if (template !== undefined) defaultPodSpec(ensureDraft(template, 'spec'))
+  const template = ensureDraft(spec, 'template')
+  ensureDraft(template, 'metadata')
+  defaultPodSpec(ensureDraft(template, 'spec'))
 }
 
 function defaultPodSpec(spec: JsonObjectDraft): void {

@@ -12,6 +12,8 @@ const podFields = [
   'metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName', 'status.hostIP', 'status.hostIPs',
   'status.podIP', 'status.podIPs',
 ]
+/** Fields that exist but mean nothing in an environment get another answer than unknown ones. */
+const otherFields = ['metadata.annotations', 'metadata.labels', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase']
 const subscripted = /^(metadata\.(?:annotations|labels))\['(.*)'\]$/
 
 export function validateEnvironment(container: JsonObject, path: FieldPath): FieldError[] {
@@ -66,9 +68,9 @@ function validateFieldReference(reference: JsonObject, path: FieldPath): FieldEr
   const [, map, key = ''] = subscripted.exec(field) ?? []
   if (map !== undefined) return requireQualifiedName(map === 'metadata.annotations' ? key.toLowerCase() : key, path)
   if (podFields.includes(field)) return []
-  // Fields of a pod that exist but mean nothing in an environment get another answer than unknown ones.
-  if (field === 'metadata.annotations' || field === 'metadata.labels') return requireOneOf(field, path.child('fieldPath'), podFields)
-  return [fieldError.invalid(path.child('fieldPath'), field, `error converting fieldPath: field label not supported: ${field}`)]
+  if (otherFields.includes(field)) return requireOneOf(field, path.child('fieldPath'), podFields)
+  const complaint = field.endsWith('\']') ? 'field label does not support subscript' : 'field label not supported'
+  return [fieldError.invalid(path.child('fieldPath'), field, `error converting fieldPath: ${complaint}: ${field}`)]
 }
 
 function validateBulk(source: JsonObject, path: FieldPath, index: number): FieldError[] {

@@ -74,8 +74,8 @@ function validateHostNetwork(spec: JsonObject, path: FieldPath): FieldError[] {
   return objectsIn(spec, 'containers').flatMap((container, index) => objectsIn(container, 'ports').flatMap((port, at) => {
     const [inside, outside] = [numberIn(port, 'containerPort') ?? 0, numberIn(port, 'hostPort') ?? 0]
     if (outside === inside || outside === 0) return []
-    const here = path.child('containers').index(index).child('ports').index(at).child('containerPort')
-    return [fieldError.invalid(here, inside, 'must match `hostPort` when `hostNetwork` is true')]
+    const here = path.child('containers').index(index).child('ports').index(at).child('hostPort')
+    return [fieldError.invalid(here, outside, 'must match `containerPort` when `hostNetwork` is true')]
   }))
 }
 

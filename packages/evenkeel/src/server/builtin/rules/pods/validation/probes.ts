@@ -57,7 +57,7 @@ function validateOne(type: string, action: JsonObject, { path, graceSeconds }: {
     case 'grpc':
       return requirePort(numberIn(action, 'port'), path.child('port'))
     case 'sleep':
-      return validateSleep(numberIn(action, 'seconds') ?? 0, path.child('seconds'), graceSeconds)
+      return validateSleep(numberIn(action, 'seconds') ?? 0, path, graceSeconds)
     default:
       return requirePortOrName(action['port'], path.child('port'))
   }
@@ -75,7 +75,5 @@ function validateHttp(action: JsonObject, path: FieldPath): FieldError[] {
 
 function validateSleep(seconds: number, path: FieldPath, graceSeconds: number): FieldError[] {
   if (seconds >= 0 && seconds <= graceSeconds) return []
-  const detail = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds}). Enable AllowPodLifecycleSleepActionZeroValue `
-    + 'feature gate for zero sleep.'
-  return [fieldError.invalid(path.child(), seconds, detail)]
+  return [fieldError.invalid(path, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`)]
 }

@@ -42,7 +42,7 @@ function validateTaints(taints: readonly JsonObject[]): FieldError[] {
     if (complaints.length > 0) errors.push(fieldError.invalid(path.child('value'), value, complaints.join(';')))
     errors.push(...requireChoice(effect, path.child('effect'), ['NoSchedule', 'PreferNoSchedule', 'NoExecute']))
     const identity = JSON.stringify([effect, key])
-    if (seen.has(identity)) errors.push(withDetail(fieldError.duplicate(path, taint), 'taints must be unique by key and effect pair'))
+    if (seen.has(identity)) errors.push(withDetail(fieldError.duplicate(path, { Key: key, Value: value, Effect: effect, TimeAdded: taint['timeAdded'] ?? null }), 'taints must be unique by key and effect pair'))
     seen.add(identity)
     return errors
   })
@@ -72,7 +72,7 @@ function validateAddresses(object: UnstructuredObject): FieldError[] {
     const identity = JSON.stringify([address['type'], address['address']])
     const repeated = seen.has(identity)
     seen.add(identity)
-    return repeated ? [fieldError.duplicate(FieldPath.of('status', 'addresses').index(index), address)] : []
+    return repeated ? [fieldError.duplicate(FieldPath.of('status', 'addresses').index(index), { Type: address['type'], Address: address['address'] })] : []
   })
 }
 

@@ -25,6 +25,9 @@ export const resourceQuotaRules: Hooks = {
     if (spec !== undefined) canonicalizeAmounts(spec, 'hard')
     for (const part of ['hard', 'used']) if (status !== undefined) canonicalizeAmounts(status, part)
   },
+  prepareCreate(object) {
+    object['status'] = {}
+  },
   validate(object) {
     const spec = objectIn(object, 'spec')
     return [...validateHard(spec, 'hard', specPath), ...validateScopes(spec), ...validateSelector(spec)]

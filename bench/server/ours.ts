@@ -1,0 +1,59 @@
+/**
+ * Our server as users run it: the built package in a process of its own, on a file store, over TLS.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Address } from './load/jobs.ts'
+
+const script = fileURLToPath(new URL('../../tools/serve.mjs', import.meta.url))
+const readyMsMax = 30_000
+
+export interface Ours {
+  readonly address: Address
+  readonly processId: number
+  /** From starting the process to the line that says it is ready. */
+  readonly startMs: number
+  stop(): Promise<void>
+}
+
+interface Ready {
+  readonly url: string
+  readonly token: string
+  readonly caPem?: string
+  readonly caFile?: string
+}
+
+export async function startOurs(folder: string): Promise<Ours> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [script, '--data', folder, '--port', '0', '--ready-json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await exited
+  }
+  try {
+    const { url, token, caPem, caFile } = JSON.parse(await firstLine(child.stdout)) as Ready
+    const startMs = performance.now() - startedAt
+    const trusted = caPem ?? (caFile === undefined ? undefined : readFileSync(caFile, 'utf8'))
+    const address = { url, token, ...trusted !== undefined && { caPem: trusted } }
+    return { address, processId: child.pid ?? NaN, startMs, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function firstLine(output: NodeJS.ReadableStream): Promise<string> {
+  const lines = createInterface({ input: output })
+  const tooLate = setTimeout(() => { lines.close() }, readyMsMax)
+  try {
+    for await (const line of lines) return line
+  } finally {
+    clearTimeout(tooLate)
+    output.resume()
+  }
+  throw new Error('our server did not start: is the package built (npm run build)?')
+}

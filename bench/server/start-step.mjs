@@ -1,0 +1,22 @@
+/**
+ * How long the built package takes to start a server in this process, until the server has answered a first request.
+ *
+ * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is timed.
+ */
+const importedFrom = performance.now()
+const { startServer } = await import('evenkeel/server')
+const importMs = performance.now() - importedFrom
+
+const ms = await timeStart()
+const secondMs = await timeStart()
+process.stdout.write(JSON.stringify({ ms, importMs, secondMs }))
+
+async function timeStart() {
+  const startedAt = performance.now()
+  const server = await startServer()
+  const { status } = await server.transport({ method: 'GET', target: '/api/v1/namespaces/default', headers: {}, signal: new AbortController().signal })
+  const ms = performance.now() - startedAt
+  if (status !== 200) throw new Error(`the first request was answered with ${status}`)
+  await server.stop()
+  return ms
+}
