@@ -71,14 +71,21 @@ export interface Reading {
 
 export type Results = (side: Side | undefined) => LoadResult | undefined
 
+export interface PrintOptions {
+  readonly results: Results
+  readonly print: Print
+  /** What else is shown beside the main reading. */
+  readonly more?: (pair: Pair) => Readonly<Record<string, number>>
+}
+
 /** Prints readings of every pair; one that could not be taken is left out. */
-export function printPairs(pairs: readonly Pair[], readings: readonly Reading[], { results, print }: { results: Results, print: Print }): void {
+export function printPairs(pairs: readonly Pair[], readings: readonly Reading[], { results, print, more = () => ({}) }: PrintOptions): void {
   for (const { of, isMain = false, ...reading } of readings) {
     for (const pair of pairs) {
       const [mine, theirs] = [results(pair.ours), results(pair.peer)]
       if (!mine || Number.isNaN(of(mine))) continue
-      const more = { ...isMain && moreOf('ours', mine), ...isMain && theirs && moreOf('peer', theirs), ...pair.suffix !== '' && { oursKind: pair.ours.kind } }
-      print({ ...reading, case: `${reading.case}${pair.suffix}`, ours: of(mine), ...peerFigure(pair, theirs && of(theirs)), more })
+      const beside = { ...isMain && moreOf('ours', mine), ...isMain && theirs && moreOf('peer', theirs), ...isMain && more(pair), ...pair.suffix !== '' && { oursKind: pair.ours.kind } }
+      print({ ...reading, case: `${reading.case}${pair.suffix}`, ours: of(mine), ...peerFigure(pair, theirs && of(theirs)), more: beside })
     }
   }
 }

@@ -1,29 +1,57 @@
 /**
  * One change told to many: events that arrive per second while objects are created as fast as they are taken.
+ *
+ * A server may cut off watchers that fall behind. One that does is tried again with fewer writers, and keeps that
+ * number: what counts is what a server delivers, not what it drops.
  */
-import { printPairs, race, wantsAny } from './race.ts'
-import type { Reading } from './race.ts'
+import type { LoadResult, WatchJob } from './load/jobs.ts'
+import { printPairs, race, sideKey, wantsAny } from './race.ts'
+import type { Reading, Side } from './race.ts'
 import { namespaces } from './stage.ts'
 import type { Stage } from './stage.ts'
+
+const cutOff = /ended a watch|closed a connection|not a new object/
+/** Events that watchers may be behind for each writer, on average. */
+const lagPerWriter = 6
 
 export async function watchBench(stage: Stage): Promise<void> {
   for (const watchers of stage.plan.watchers) await watchCase(stage, watchers)
 }
 
-async function watchCase({ pairs, generator, plan, rounds, run, wants, print }: Stage, watchers: number): Promise<void> {
+async function watchCase(stage: Stage, watchers: number): Promise<void> {
+  const { pairs, rounds, wants, print } = stage
+  const readings = readingsOf(watchers)
+  if (!wantsAny(pairs, readings.map(({ case: reading }) => reading), wants)) return
+  const writers = new Map<string, number>()
+  const results = await race(pairs, rounds, (side, round) => deliver(stage, side, { watchers, round, writers }))
+  const countOf = (side: Side | undefined): number => side ? writers.get(sideKey(side)) ?? NaN : NaN
+  printPairs(pairs, readings, { results, print, more: ({ ours, peer }) => ({ oursWriters: countOf(ours), ...peer && { peerWriters: countOf(peer) } }) })
+}
+
+function readingsOf(watchers: number): Reading[] {
   const name = `watch ${watchers} watchers`
-  const readings: Reading[] = [
+  return [
     { case: name, unit: 'events/s', isMain: true, of: ({ perSecond }) => perSecond },
     { case: `${name} p99`, unit: 'ms', lessIsBetter: true, of: ({ p99Ms }) => p99Ms },
     { case: `cpu per event w=${watchers}`, unit: 'us', lessIsBetter: true, of: ({ serverCpuUs }) => serverCpuUs },
   ]
-  if (!wantsAny(pairs, readings.map(({ case: reading }) => reading), wants)) return
-  const { durationMs, eventsMax, writesMax } = plan.watch
-  const results = await race(pairs, rounds, ({ target, kind }, round) => generator.run({
-    type: 'watch', watchers, writers: plan.watchWriters,
-    bounds: { durationMs, countMax: Math.min(writesMax, Math.floor(eventsMax / watchers)) },
+}
+
+async function deliver(stage: Stage, side: Side, { watchers, round, writers }: { watchers: number, round: number, writers: Map<string, number> }): Promise<LoadResult> {
+  for (let most = writers.get(sideKey(side)) ?? stage.plan.watchWriters; ; most = most >> 1) {
+    writers.set(sideKey(side), most)
+    try {
+      return await stage.generator.run(jobFor(stage, side, { watchers, writers: most, run: `${stage.run}-watch-${watchers}-${round}-${most}` }))
+    } catch (error) {
+      if (most < 2 || !cutOff.test((error as Error).message)) throw error
+    }
+  }
+}
+
+function jobFor({ plan: { watch } }: Stage, { target, kind }: Side, { watchers, writers, run }: Pick<WatchJob, 'watchers' | 'writers' | 'run'>): WatchJob {
+  return {
+    type: 'watch', watchers, writers, run, lagMax: writers * lagPerWriter,
+    bounds: { durationMs: watch.durationMs, countMax: Math.min(watch.writesMax, Math.floor(watch.eventsMax / watchers)) },
     place: { address: target.address, processIds: target.processIds, kind, namespace: namespaces.watch },
-    run: `${run}-watch-${watchers}-${round}`,
-  }))
-  printPairs(pairs, readings, { results, print })
+  }
 }

@@ -11,12 +11,11 @@ import type { Connection } from './connection.ts'
 import { EventCounter } from './event-counter.ts'
 import type { LoadResult, WatchJob } from './jobs.ts'
 import { Meter } from './meter.ts'
-import { createStep, expectStatus, versionIn } from './steps.ts'
+import { createStep, expectStatus } from './steps.ts'
 import type { Sequence } from './steps.ts'
 import { requestText } from './template.ts'
 
 const sampledWatchers = 8
-const lagMax = 400
 
 export async function runWatch(job: WatchJob): Promise<LoadResult> {
   const { address } = job.place
@@ -42,10 +41,11 @@ async function measure(job: WatchJob, writers: readonly Connection[], watchers: 
 }
 
 /** Where watches start: after everything that is there. */
-async function currentVersion({ place: { address, kind, namespace } }: WatchJob, connection: Connection): Promise<bigint> {
+async function currentVersion({ place: { address, kind, namespace } }: WatchJob, connection: Connection): Promise<string> {
   const list = await connection.ask(requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?limit=1` }), { keepBody: true })
   expectStatus(list, 200)
-  return versionIn(list.body)
+  const { metadata } = JSON.parse(list.body?.toString('utf8') ?? '') as { metadata: { resourceVersion: string } }
+  return metadata.resourceVersion
 }
 
 /** The state of one measurement: what was written, what has arrived, who waits. */
@@ -72,7 +72,7 @@ class FanOut {
   }
 
   /** Resolves when the server has accepted the watch. */
-  open(watcher: Connection, { version, isSampled }: { version: bigint, isSampled: boolean }): Promise<void> {
+  open(watcher: Connection, { version, isSampled }: { version: string, isSampled: boolean }): Promise<void> {
     const { place: { address, kind, namespace }, run } = this.#job
     const text = requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?watch=1&resourceVersion=${version}` })
     return new Promise((opened, failed) => {
@@ -116,14 +116,14 @@ class FanOut {
   }
 
   #hold(go: () => void): boolean {
-    if (this.#lag() <= lagMax) return false
+    if (this.#lag() <= this.#job.lagMax) return false
     this.#held.push(go)
     return true
   }
 
   #count(events: number): void {
     this.#arrived += events
-    if (this.#held.length > 0 && this.#lag() <= lagMax / 2) for (const go of this.#held.splice(0)) go()
+    if (this.#held.length > 0 && this.#lag() <= this.#job.lagMax / 2) for (const go of this.#held.splice(0)) go()
     if (this.#isWritten && this.#arrived >= this.sequence.next * this.#job.watchers) this.#finish()
   }
 

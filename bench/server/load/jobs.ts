@@ -59,6 +59,8 @@ export interface WatchJob {
   readonly place: Place
   readonly watchers: number
   readonly writers: number
+  /** Writers wait while watchers are further behind than this many events, on average. */
+  readonly lagMax: number
   readonly run: string
   readonly bounds: Bounds
 }

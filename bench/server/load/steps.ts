@@ -91,8 +91,8 @@ export function expectStatus({ status, body }: Response, expected: number): void
   if (status !== expected) throw new Error(`status ${status} instead of ${expected}${body ? `: ${body.toString('utf8', 0, 500)}` : ''}`)
 }
 
-/** The first resourceVersion in an object or a list. */
-export function versionIn(body: Buffer | undefined): bigint {
+/** An object's resourceVersion: it has no other. */
+function versionIn(body: Buffer | undefined): bigint {
   const [, version] = /"resourceVersion":\s*"(\d+)"/.exec(body?.toString('latin1') ?? '') ?? []
   if (version === undefined) throw new Error(`no resourceVersion in ${body?.toString('utf8', 0, 200)}`)
   return BigInt(version)

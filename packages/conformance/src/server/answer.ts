@@ -14,7 +14,7 @@ export interface Loose {
   readonly [field: string]: unknown
 }
 
-export interface LooseMetadata {
+interface LooseMetadata {
   readonly name: string
   readonly namespace: string
   readonly uid: string
@@ -31,7 +31,7 @@ export interface LooseMetadata {
   readonly [field: string]: unknown
 }
 
-export type LooseFields = Readonly<Record<string, unknown>>
+type LooseFields = Readonly<Record<string, unknown>>
 
 /** One line of a watch. */
 export interface LooseEvent {

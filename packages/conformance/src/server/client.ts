@@ -4,11 +4,11 @@
  * Invariant: no call waits for ever. An answer, an event or the end of a stream that does not come within `patienceMs`
  * is a failure; nothing else here depends on time.
  */
-import { deadline, SystemClock } from 'evenkeel/unstable/base'
+import { deadline, onAbort, SystemClock } from 'evenkeel/unstable/base'
 import { Answer } from './answer.ts'
 import { WatchStream } from './watch-stream.ts'
 
-export interface SendRequest {
+interface SendRequest {
   /** In upper case. */
   readonly method: string
   /** Path and query as they go over the wire. */
@@ -19,7 +19,7 @@ export interface SendRequest {
   readonly signal: AbortSignal
 }
 
-export interface SendResponse {
+interface SendResponse {
   readonly status: number
   /** Names in lower case; a repeated header is joined by `, `. */
   readonly headers: Readonly<Record<string, string>>
@@ -29,7 +29,7 @@ export interface SendResponse {
 /** How a request reaches a server: a socket, or a function call in the same process. */
 export type Send = (request: SendRequest) => Promise<SendResponse>
 
-export type QueryValue = string | number | boolean
+type QueryValue = string | number | boolean
 
 export interface AskOptions {
   readonly query?: Readonly<Record<string, QueryValue>>
@@ -46,7 +46,7 @@ export interface AskOptions {
   readonly accept?: string
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Sent with every request, for instance the credentials. */
   readonly headers?: Readonly<Record<string, string>>
   /**
@@ -89,8 +89,12 @@ export class Client {
   async watch(path: string, { query = {}, ...options }: AskOptions = {}): Promise<WatchStream> {
     const over = new AbortController()
     const request = this.#requestOf('GET', path, { ...options, query: { watch: true, ...query } })
-    const { signal, done } = deadline(clock, this.#patienceMs, { signal: over.signal })
-    const response = await this.#send({ ...request, signal }).finally(done)
+    const late = deadline(clock, this.#patienceMs)
+    const stop = onAbort(late.signal, (reason) => { over.abort(reason) })
+    const response = await this.#send({ ...request, signal: over.signal }).finally(() => {
+      stop()
+      late.done()
+    })
     const stream = new WatchStream(response, { asked: `WATCH ${request.target}`, patienceMs: this.#patienceMs, over })
     this.#streams.push(stream)
     if (response.status !== 200) throw new Error(`${request.target} → ${response.status}: ${(await stream.lines()).join('\n')}`)

@@ -38,7 +38,7 @@ export function ok(answer: Answer, code?: number): Loose {
   return answer.json
 }
 
-export interface ExpectedStatus {
+interface ExpectedStatus {
   readonly code: number
   /** Absent means that no reason is claimed. */
   readonly reason?: string

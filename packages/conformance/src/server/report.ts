@@ -4,7 +4,7 @@
 import type { CaseResult } from './runner.ts'
 
 /** What one server made of the suite. */
-export interface ServerReport {
+interface ServerReport {
   readonly server: string
   readonly results: readonly CaseResult[]
 }

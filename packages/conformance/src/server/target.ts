@@ -3,7 +3,8 @@
  *
  *   server ──place──▶ a namespace of its own, for one case ──end──▶ whatever the case made is deleted
  *
- * Invariant: cases share nothing but the server, so they may run side by side and in any order.
+ * Invariant: cases share nothing but the server, so they may run side by side and in any order; only those that need
+ * `compaction` run alone, because they take the past from everybody.
  */
 import { randomUuid, SystemRandom } from 'evenkeel/unstable/base'
 import type { Case } from '../case.ts'

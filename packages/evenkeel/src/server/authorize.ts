@@ -9,7 +9,7 @@ import { forbidden } from '#api'
 import type { Subject } from '#api'
 import type { Call } from './call.ts'
 
-export interface Verdict {
+interface Verdict {
   readonly allowed: boolean
   readonly why: string
 }

@@ -10,7 +10,7 @@ import type { ResourcePath, WireRequest } from '#wire'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
 import type { Expiry } from './storage/expiry.ts'
-import type { Warnings } from './warnings.ts'
+import type { Warnings } from './answers/warnings.ts'
 
 /** Who is calling. */
 export interface User {

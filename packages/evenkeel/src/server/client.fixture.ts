@@ -6,19 +6,22 @@ import type { WireRequest, WireResponse } from '#wire'
 import { startServer } from './server.ts'
 import type { Server, ServerOptions } from './server.ts'
 
-export interface Asked {
+interface Asked {
   readonly body?: unknown
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number
   readonly headers: WireResponse['headers']
   readonly text: string
-  readonly json: Record<string, never>
+  readonly json: Loose
 }
+
+/** JSON to look into without saying at every step what it is. */
+interface Loose { readonly [key: string]: Loose }
 
 /** A server on a simulated clock, with a client. */
 export class TestServer {
@@ -51,7 +54,7 @@ export class TestServer {
     if (body instanceof Uint8Array) pieces.push(body)
     else if (body) for await (const piece of body) pieces.push(piece)
     const text = Buffer.concat(pieces).toString()
-    return { status, headers, text, json: text.startsWith('{') ? JSON.parse(text) as Record<string, never> : {} }
+    return { status, headers, text, json: text.startsWith('{') ? JSON.parse(text) as Loose : {} }
   }
 
   /** A watch as a reader of events. */
@@ -61,13 +64,13 @@ export class TestServer {
   }
 }
 
-export interface ReadEvent {
+interface ReadEvent {
   readonly type: string
   readonly object: { readonly kind: string, readonly code?: number, readonly reason?: string, readonly metadata: { readonly name?: string, readonly resourceVersion: string, readonly annotations?: Record<string, string> } }
 }
 
 /** Events of a watch, one at a time. */
-export class EventReader {
+class EventReader {
   readonly #pieces: AsyncIterator<Uint8Array>
   #text = ''
 

@@ -15,10 +15,10 @@ import type { FieldValidation } from './options/write-options.ts'
 import type { ObjectDraft, Resource } from './resources/resource.ts'
 
 /** The most bytes a body may have. */
-export const bodyBytesMax = 3 * 1024 * 1024
+const bodyBytesMax = 3 * 1024 * 1024
 
 /** A body that was read: its value, and the keys it had twice. */
-export interface Read {
+interface Read {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
 }

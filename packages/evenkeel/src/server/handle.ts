@@ -4,7 +4,7 @@
  * This is the server as a function. Listeners call it with what came over a socket; in process it is called directly.
  * It never rejects: whatever goes wrong becomes a Status, and what nobody expected is logged as well.
  */
-import { isApiError } from '#api'
+import { isApiError, notFound } from '#api'
 import { randomUuid } from '#base'
 import type { ResourcePath, Transport, WireRequest, WireResponse } from '#wire'
 import { authenticate } from './authenticate.ts'
@@ -12,11 +12,12 @@ import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
 import type { Authorizer } from './authorize.ts'
 import type { Call, Rooms, Routed, Target } from './call.ts'
-import { compress } from './compress.ts'
+import { compress } from './answers/compress.ts'
+import { servedType } from './convert.ts'
 import { isKnownGroup } from './plain/plain.ts'
 import type { Plain } from './plain/plain.ts'
 import type { RequestMetrics } from './plain/metrics.ts'
-import { replyError } from './reply.ts'
+import { chooseForm, replyDocument, replyError } from './reply.ts'
 import { locate, route } from './route.ts'
 import { bind, evict } from './subresources/pod.ts'
 import { review } from './subresources/reviews.ts'
@@ -31,7 +32,7 @@ import { remove } from './walks/remove.ts'
 import { update } from './walks/update.ts'
 import { watch } from './walks/watch.ts'
 
-export interface HandlerOptions {
+interface HandlerOptions {
   readonly rooms: Rooms
   readonly authenticators: readonly Authenticator[]
   readonly authorizers: readonly Authorizer[]
@@ -73,7 +74,8 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   if (place === undefined) return Promise.resolve(plain(call))
   if (!isKnownGroup(call.path, rooms.registry)) return Promise.resolve(plain({ ...call, path: '' }))
   const target = locate({ ...call, place: place as ResourcePath }, rooms.registry)
-  if (target.resource.virtual) return review(call, target, options)
+  if (target.resource.rules.deprecation !== undefined) call.warnings.add(target.resource.rules.deprecation)
+  if (target.resource.virtual) return call.verb === 'create' ? review(call, target, options) : nothing(call, target)
   if (target.subresource) return walkBelow(call, target, rooms)
   switch (call.verb) {
     case 'get': return read(call, target, rooms)
@@ -85,6 +87,13 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
     case 'delete': return remove(call, target, rooms)
     default: return removeMany(call, target, rooms)
   }
+}
+
+/** Something that is served and never there: an empty list, and no object. */
+function nothing(call: Call, { resource, name }: Target): Promise<WireResponse> {
+  if (call.verb !== 'list') throw notFound({ group: resource.group, kind: resource.plural, name })
+  const choice = chooseForm(call, resource, { answer: 'document' })
+  return Promise.resolve(replyDocument(call, { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: {}, items: [] }, { choice }))
 }
 
 /** Parts of an object that are read and written by themselves. */

@@ -10,10 +10,11 @@ import type { JsonObjectDraft, JsonValue, OwnerReference, UnstructuredObject } f
 import { randomInt, randomUuid } from '#base'
 import type { Call, Rooms, Target } from './call.ts'
 import { servedType } from './convert.ts'
+import { keepOnlyPart } from './subresources/parts.ts'
 import type { ObjectDraft, Resource, WriteContext } from './resources/resource.ts'
 
 /** What a mutation needs to know beside the object. */
-export interface Mutation {
+interface Mutation {
   readonly call: Pick<Call, 'warnings'>
   readonly target: Target
   readonly rooms: Pick<Rooms, 'random'>
@@ -47,7 +48,7 @@ export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, muta
   dedupeOwners(metadata, mutation.call)
   restoreSystemFields(metadata, old)
   if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
-  if (subresource?.name === 'status') keepOnlyStatus(object, old, resource)
+  if (subresource) keepOnlyPart(subresource.name, object, { old, resource })
   resource.rules.prepareUpdate?.(object, old, context)
   settleParts(object, resource)
   if (resource.rules.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
@@ -81,7 +82,7 @@ export function settleType(object: JsonObjectDraft, resource: Resource): asserts
 }
 
 /** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */
-export function settleParts(object: ObjectDraft, { custom, schema }: Resource): void {
+function settleParts(object: ObjectDraft, { custom, schema }: Resource): void {
   if (custom) return
   for (const part of ['spec', 'status']) if (object[part] === undefined && schema.root.properties?.[part] !== undefined) object[part] = {}
 }
@@ -112,14 +113,6 @@ function keepField(target: JsonObjectDraft, source: JsonObjectDraft, field: stri
 
 function restore(object: ObjectDraft, old: UnstructuredObject, field: string): void {
   keepField(object, old as unknown as JsonObjectDraft, field)
-}
-
-// A write to the status changes the status. Built-in kinds let annotations and finalizers pass; custom ones nothing else.
-function keepOnlyStatus(object: ObjectDraft, old: UnstructuredObject, resource: Resource): void {
-  for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
-    if (field !== 'status' && field !== 'metadata') restore(object, old, field)
-  }
-  if (resource.custom) object.metadata = { ...old.metadata as unknown as JsonObjectDraft, resourceVersion: object.metadata['resourceVersion'] }
 }
 
 function hasStatus({ subresources }: Resource): boolean {

@@ -4,8 +4,8 @@
  * Before: `admit` let the object pass. After: `store/commit` checks, numbers and orders. This is the only place that
  * turns store outcomes into API errors; a lost race stays a value, because the walk decides what to do about it.
  */
-import { ApiError, expired, requestEntityTooLarge, resourceVersionTooLarge, serverTimeout, serviceUnavailable } from '#api'
-import type { JsonObject } from '#api'
+import { expired, requestEntityTooLarge, resourceVersionTooLarge, serverTimeout, serviceUnavailable } from '#api'
+import type { ApiError, JsonObject } from '#api'
 import { isStoreError, storeLimits } from '#store'
 import type { Check, CommitResult, Entry, Refused } from '#store'
 import type { Rooms, Target } from './call.ts'
@@ -21,7 +21,7 @@ export function keyOfTarget({ resource: { storage }, namespace }: Target, name: 
 /** What a write came to: the stored object, or a race that was lost and to whom. */
 export type Written = { readonly ok: true, readonly stored: StoredObject } | { readonly ok: false, readonly key: string, readonly current: Entry | undefined }
 
-export interface PersistOptions {
+interface PersistOptions {
   readonly rooms: Rooms
   readonly target: Target
   /** The revision that is replaced, 0 for none. */

@@ -17,7 +17,7 @@ import { makeTable, metadataOnly } from './tables/index.ts'
 import type { IncludeObject, MetaVersion } from './tables/index.ts'
 
 /** What answers about objects of a resource can look like: single objects, lists, or neither. */
-export type AnswerKind = 'object' | 'list' | 'document'
+type AnswerKind = 'object' | 'list' | 'document'
 
 /**
  * The form of an answer, as the client wants it.
@@ -40,7 +40,7 @@ function refuseMismatch(shape: string | undefined, answer: AnswerKind): void {
   throw new ApiError('NotAcceptable', `you requested ${shape}, but the requested object is ${isList ? 'a list' : 'not a list'}`)
 }
 
-export interface ObjectAnswer {
+interface ObjectAnswer {
   readonly status?: number
   readonly resource: Resource
   readonly choice: MediaChoice

@@ -12,7 +12,7 @@ import type { Call, Routed, Target } from './call.ts'
 import { asksForWatch } from './options/list-options.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource, Verb } from './resources/resource.ts'
-import { Warnings } from './warnings.ts'
+import { Warnings } from './answers/warnings.ts'
 
 /**
  * Reads path and query.

@@ -38,7 +38,7 @@ describe('startServer', () => {
     for (let start = 0; start < 2; start++) {
       const server = await TestServer.start({ store })
       const { json } = await server.ask('GET', '/api/v1/namespaces')
-      expect((json['items'] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+      expect((json['items'] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
       expect(json).toMatchObject({ metadata: { resourceVersion: '6' } })
       await server.server.stop()
     }

@@ -14,7 +14,7 @@ import type { Transport } from '#wire'
 import { administrator, tokenAuthenticator } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { allowAuthenticated } from './authorize.ts'
-import { bootstrap } from './bootstrap.ts'
+import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
 import type { Rooms } from './call.ts'
@@ -112,15 +112,14 @@ export async function startServer({
   const stopping = new AbortController()
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
   const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal }
-  let address: ServerAddress | undefined
-  const handlers = makeHandlers(rooms, () => address)
+  let door: Door | undefined
+  const handlers = makeHandlers(rooms, () => door?.address)
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
   await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
-  const door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
-  address = door?.address
+  door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
   return {
     transport: handlers([() => administrator]),
-    address,
+    address: door?.address,
     async compact() {
       await store.compact(await store.head())
     },

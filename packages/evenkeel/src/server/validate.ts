@@ -9,6 +9,7 @@ import {
 } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import type { Target } from './call.ts'
+import { partsWithOwnRules } from './subresources/parts.ts'
 import type { Resource } from './resources/resource.ts'
 
 /**
@@ -29,7 +30,7 @@ export function validateChanged(object: UnstructuredObject, old: UnstructuredObj
   const { rules } = resource
   const own = subresource?.name === 'status'
     ? rules.validateStatusUpdate?.(object, old) ?? []
-    : [...rules.validate?.(object) ?? [], ...rules.validateUpdate?.(object, old) ?? []]
+    : [...rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old) ?? []]
   refuse(object, resource, [...validateMetadata(object, resource), ...validateMetadataChange(object, old), ...own])
 }
 

@@ -29,13 +29,13 @@ export interface MediaChoice {
   readonly pretty?: boolean
 }
 
-export interface MediaOffer {
+interface MediaOffer {
   readonly formats: readonly MediaFormat[]
   /** Whether an answer can take this shape in this format. */
   accepts?(shape: MediaShape, format: MediaFormat): boolean
 }
 
-export interface MediaType {
+interface MediaType {
   /** `application/json`, in lower case. */
   readonly type: string
   readonly parameters: Readonly<Record<string, string>>

@@ -20,6 +20,8 @@ export interface Stage {
   readonly access: Access
   /** Where kubectl keeps what it found out about the server, and where sessions have their folders. */
   readonly home: string
+  /** The server is not one of ours. */
+  readonly foreign?: boolean
   /** Is told every step that was played. */
   readonly report?: (step: Step, outcome: Outcome) => void
 }
@@ -68,12 +70,14 @@ async function playSteps(steps: readonly Step[], scene: Scene): Promise<void> {
 }
 
 async function playStep(step: Step, scene: Scene): Promise<void> {
-  const { since = '0.0', until } = step
-  const { version } = scene.kubectl
-  if (!isAtLeast(version, since) || (until !== undefined && isAtLeast(version, until))) return
+  if (!isFor(step, scene)) return
   const outcome = await runStep(step, scene)
   if (scene.report) scene.report(step, outcome)
   else judge(step, { outcome, scene })
+}
+
+function isFor({ since = '0.0', until, differs }: Step, { kubectl: { version }, foreign = false }: Scene): boolean {
+  return isAtLeast(version, since) && (until === undefined || !isAtLeast(version, until)) && !(foreign && differs !== undefined)
 }
 
 async function runStep(step: Step, scene: Scene): Promise<Outcome> {

@@ -23,6 +23,8 @@ export interface Step {
   readonly since?: string
   /** The first version of kubectl that does it in another way. */
   readonly until?: string
+  /** Why this server answers otherwise than a real one, where the step is left out. */
+  readonly differs?: string
   /** Steps that are played while this one runs. */
   readonly during?: During
   /** Without it: the exit code is 0 and nothing is complained about. */

@@ -7,7 +7,7 @@ import { Agent as SecureAgent, request as httpsRequest } from 'node:https'
 import type { RequestOptions } from 'node:https'
 import type { Send } from '../client.ts'
 
-export interface Security {
+interface Security {
   /** PEM of the authority that signed the server's certificate; without one any certificate will do. */
   readonly ca?: string
   readonly certificate?: string

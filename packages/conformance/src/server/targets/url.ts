@@ -9,7 +9,7 @@ import type { ServerNeed, ServerTarget } from '../target.ts'
 import { nodeSend } from './node-send.ts'
 import type { Reach } from './kubeconfig.ts'
 
-export interface UrlTargetOptions {
+interface UrlTargetOptions {
   /** Shown in reports. */
   readonly name: string
   /** The server's etcd, when it may be compacted. */
@@ -31,7 +31,9 @@ export function urlTarget({ url, token, ...security }: Reach, { name, etcd, lack
 async function compactEtcd(endpoint: string): Promise<void> {
   const store = await openEtcdStore({ endpoints: [endpoint], prefix: '/judge/' })
   try {
-    await store.commit({ key: 'compaction', value: new Uint8Array(1), expect: 0 })
+    const current = await store.get('compaction')
+    const expect = current.ok ? current.entry?.revision ?? 0 : 0
+    await store.commit({ key: 'compaction', value: new Uint8Array(1), expect })
     await store.compact(await store.head())
   } finally {
     await store.close()

@@ -74,11 +74,13 @@ function readTime(value: JsonValue): JsonValue {
 function readMicroTime(value: JsonValue): JsonValue {
   const text = readString(value) as string
   const timestamp = parseTimestamp(text)
-  if (timestamp === undefined) throw noTime(text, '2006-01-02T15:04:05.000000Z07:00')
+  // Go wants all six digits here, where for other times any number will do.
+  if (timestamp === undefined || !sixDigits.test(text)) throw noTime(text, '2006-01-02T15:04:05.000000Z07:00')
   const micros = String(Math.floor(timestamp.nanos / 1000)).padStart(6, '0')
   return `${formatTime(timestamp.seconds * 1000).slice(0, -1)}.${micros}Z`
 }
 
+const sixDigits = /\.\d{6}(?:[Zz]|[+-]\d\d:\d\d)$/
 const plainTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
 function noTime(text: string, layout: string): Mistake {

@@ -6,7 +6,7 @@ import type { Resource } from '../resources/resource.ts'
 import { autoscalerFromV2, autoscalerToV2 } from './convert-autoscaler.ts'
 import { coreToEvents, eventsToCore } from './rules/core/event-forms.ts'
 
-export interface Converter {
+interface Converter {
   fromStored(object: UnstructuredObject): JsonObject | UnstructuredObject
   toStored(object: UnstructuredObject): JsonObject | UnstructuredObject
 }

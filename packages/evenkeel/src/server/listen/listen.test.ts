@@ -7,9 +7,9 @@ import type { WireResponse } from '#wire'
 import { issueClientCertificate } from '#wire'
 import { makeIdentity } from '../identity/identity.ts'
 import { listen } from './listen.ts'
-import type { Listening } from './listen.ts'
 import { RawClient } from './raw-client.fixture.ts'
 import { closeServed, echo, serve } from './served.fixture.ts'
+import type { Listening } from './served.fixture.ts'
 import { turn, until } from './turns.fixture.ts'
 
 afterEach(closeServed)

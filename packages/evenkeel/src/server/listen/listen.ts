@@ -24,7 +24,7 @@ import type { ListenLimits } from './limits.ts'
 import { Sweeper } from './sweeper.ts'
 
 /** In PEM. */
-export interface ListenTls {
+interface ListenTls {
   readonly key: string
   readonly cert: string
   /** Whose client certificates we believe; none, and nobody is asked for one. */
@@ -66,7 +66,7 @@ interface CloseOptions extends AbortOptions {
   graceMs?: number
 }
 
-export interface Listening {
+interface Listening {
   /** `https://127.0.0.1:6443` */
   readonly url: string
   readonly port: number

@@ -4,7 +4,9 @@
 import { SimulatedClock } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { listen } from './listen.ts'
-import type { Listening, ListenOptions } from './listen.ts'
+import type { ListenOptions } from './listen.ts'
+
+export type Listening = Awaited<ReturnType<typeof listen>>
 
 export interface Served {
   readonly listening: Listening

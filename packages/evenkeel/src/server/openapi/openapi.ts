@@ -24,7 +24,7 @@ interface OpenApiDocumentOptions {
 }
 
 /** The media type of the v2 document as protobuf. */
-export const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
 
 export class OpenApi {
   readonly #versions: ReadonlyMap<string, ServedVersion>

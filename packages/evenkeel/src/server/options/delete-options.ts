@@ -6,7 +6,7 @@ import type { JsonObject } from '#api'
 import { readFlag, readInteger } from './query-values.ts'
 import { checkDryRun, readDryRun } from './write-options.ts'
 
-export type Propagation = 'Foreground' | 'Background' | 'Orphan'
+type Propagation = 'Foreground' | 'Background' | 'Orphan'
 
 export interface DeleteOptions {
   readonly dryRun: boolean

@@ -6,7 +6,7 @@ import type { FieldError } from '#api'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly dryRun: boolean
   readonly fieldManager: string
   /** What happens to fields nobody knows: dropped, dropped with a warning, or refused. */
@@ -15,7 +15,7 @@ export interface WriteOptions {
   readonly force: boolean
 }
 
-export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
+type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
 
 /**
  * Reads the options of a write.

@@ -20,7 +20,7 @@ import { versionDocument } from './version.ts'
 /** Answers calls whose path is not about resources. */
 export type Plain = (call: Call) => WireResponse
 
-export interface PlainOptions {
+interface PlainOptions {
   readonly registry: Registry
   readonly checks: readonly HealthCheck[]
   readonly metrics: RequestMetrics

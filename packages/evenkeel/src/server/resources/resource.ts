@@ -10,7 +10,7 @@ import type { Columns } from '../tables/columns.ts'
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
 /** The names of a resource and where it is served. */
-export interface ResourceNames {
+interface ResourceNames {
   /** Empty for the core group. */
   readonly group: string
   readonly version: string
@@ -103,13 +103,17 @@ export interface Rules {
   readonly changesGeneration?: (object: UnstructuredObject, old: UnstructuredObject) => boolean
   /** Most kinds lose the status a client sends with a new object; Nodes come with one. */
   readonly statusOnCreate?: 'keep'
+  /** What a write to the status leaves as it was, beside the spec. Default: metadata passes. */
+  readonly statusKeeps?: 'metadata' | 'labels'
+  /** Said to everybody who uses the kind: what to use instead. */
+  readonly deprecation?: string
   /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */
   readonly deletion?: DeletionRules
   /** Seconds of grace a deletion gives; absent or 0 deletes at once. `asked` is what the client wants. */
   readonly graceSeconds?: (object: UnstructuredObject, asked: number | undefined) => number
 }
 
-export interface DeletionRules {
+interface DeletionRules {
   /** Whether the object must stay although nothing else keeps it. */
   holds(object: UnstructuredObject): boolean
   /** Notes in the object that it is being deleted. */

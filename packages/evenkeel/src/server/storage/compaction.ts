@@ -7,7 +7,7 @@
 import type { Clock, Logger } from '#base'
 import type { Store } from '#store'
 
-export interface CompactionOptions {
+interface CompactionOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly intervalMs: number

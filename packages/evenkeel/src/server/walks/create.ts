@@ -32,7 +32,7 @@ export async function create(call: Call, target: Target, rooms: Rooms): Promise<
   return replyStored(call, stored, { status: 201, resource, choice, rooms })
 }
 
-export interface CreateOptions {
+interface CreateOptions {
   readonly call: Pick<Call, 'warnings'>
   readonly target: Target
   readonly rooms: Rooms

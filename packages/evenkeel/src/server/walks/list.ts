@@ -9,15 +9,15 @@ import type { JsonObject, ListMeta, UnstructuredObject } from '#api'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
-import { formatContinue, parseContinue } from '../continue.ts'
+import { formatContinue, parseContinue } from '../listing/continue.ts'
 import { isStoredForm, toServed } from '../convert.ts'
-import { joinedList } from '../list-bytes.ts'
+import { joinedList } from '../listing/list-bytes.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
 import { guarded, refusal } from '../persist.ts'
 import { chooseForm, encode, headersOf, includeObjectOf } from '../reply.ts'
-import { select } from '../selection.ts'
-import type { Selection } from '../selection.ts'
+import { select } from '../listing/selection.ts'
+import type { Selection } from '../listing/selection.ts'
 import { StoredObject } from '../storage/bytes.ts'
 import { makeTable, metadataListOnly } from '../tables/index.ts'
 import type { MetaVersion } from '../tables/index.ts'
@@ -37,7 +37,7 @@ export async function list(call: Call, target: Target, rooms: Rooms): Promise<Wi
 }
 
 /** Some objects of a collection, as they lie in the store, and what the list says about itself. */
-export interface Page {
+interface Page {
   readonly entries: readonly Entry[]
   readonly metadata: ListMeta
 }

@@ -17,9 +17,9 @@ import { validateChanged } from '../validate.ts'
 import { writeContext } from './create.ts'
 
 /** What a client wants, given what is there. The current object is shared: not to be changed. */
-export type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
+type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
 
-export interface ModifyOptions {
+interface ModifyOptions {
   readonly call: Call
   readonly target: Target
   readonly rooms: Rooms
@@ -30,7 +30,7 @@ export interface ModifyOptions {
   readonly create?: (() => Promise<StoredObject>) | undefined
 }
 
-export interface Modified {
+interface Modified {
   readonly stored: StoredObject
   readonly created: boolean
 }

@@ -59,7 +59,7 @@ export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
   }
 }
 
-export interface PatchedShape extends ShapeOptions {
+interface PatchedShape extends ShapeOptions {
   /** The patch as it came, for the message about what is wrong with it. */
   readonly bytes: Uint8Array
   readonly duplicates: readonly string[]
@@ -115,8 +115,12 @@ function withPlainRefusal<T>(apply: () => T): T {
     return apply()
   } catch (error) {
     if (!isInvalid(error)) throw error
-    throw new ApiError('Invalid', 'the server rejected our request due to an error in our request', { causes: [{ message: error.message }], cause: error })
+    throw new ApiError('Invalid', 'the server rejected our request due to an error in our request', { causes: [{ reason: 'FieldValueInvalid', message: plainReason(error.message), field: 'patch' }], cause: error })
   }
+}
+
+function plainReason(message: string): string {
+  return message.replace(/^the server rejected our request due to an error in our request: /, '')
 }
 
 // Patches share what they did not change with the current object; what follows changes its object in place.

@@ -30,7 +30,7 @@ export async function remove(call: Call, target: Target, rooms: Rooms): Promise<
   return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, { choice: { format: choice.format } })
 }
 
-export interface Removed {
+interface Removed {
   /** The object as it was last, or as it is marked now. */
   readonly stored: StoredObject
   readonly gone: boolean

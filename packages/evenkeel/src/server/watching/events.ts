@@ -15,7 +15,7 @@ export interface ObjectEvent {
   readonly stored: StoredObject
 }
 
-export interface EventOptions {
+interface EventOptions {
   /** Absent: everything matches. */
   readonly matches?: ((stored: StoredObject) => boolean) | undefined
   /** The form objects are kept in. */

@@ -18,7 +18,7 @@ import type { MetaVersion } from '../tables/index.ts'
 import { eventOf } from './events.ts'
 import type { EventType, ObjectEvent } from './events.ts'
 
-export interface FramerOptions {
+interface FramerOptions {
   readonly resource: Resource
   readonly choice: MediaChoice
   readonly query: URLSearchParams

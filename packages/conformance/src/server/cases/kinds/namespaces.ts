@@ -124,6 +124,17 @@ const dying: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/namespaces/uid-precondition',
+    rule: 'A delete of a namespace that names another uid is a conflict.',
+    async run(place) {
+      const { metadata: { uid } } = ok(await place.get('namespaces', place.namespace))
+      expectStatus(await place.delete('namespaces', place.namespace, { body: { preconditions: { uid: 'other' } } }), {
+        code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on namespaces "${place.namespace}": Precondition failed: UID in precondition: other, UID in object meta: ${uid}`,
+      })
+      expectMatch(ok(await place.get('namespaces', place.namespace)).status, { phase: 'Active' })
+    },
+  },
+  {
     id: 'server/namespaces/no-collection',
     rule: 'Namespaces cannot be deleted as a collection.',
     async run(place) {

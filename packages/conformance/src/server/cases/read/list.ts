@@ -2,7 +2,7 @@
  * Reading one object and lists: shape, order, labels, fields.
  */
 import assert from 'node:assert/strict'
-import { expectMatch, expectStatus, namesOf, ok } from '../../expect.ts'
+import { expectMatch, expectStatus, namesOf, ok, warningsOf } from '../../expect.ts'
 import { sample } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
@@ -66,6 +66,15 @@ const shape: readonly ServerCase[] = [
     rule: 'A list in a namespace that does not exist is empty, not a 404.',
     async run(place) {
       assert.deepEqual(ok(await place.client.request('GET', '/api/v1/namespaces/judge-nowhere/configmaps'), 200).items, [])
+    },
+  },
+  {
+    id: 'server/list/deprecated',
+    rule: 'Whoever uses a resource that is on its way out is warned.',
+    async run(place) {
+      const answer = await place.list('endpoints')
+      ok(answer, 200)
+      assert.deepEqual(warningsOf(answer), ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'])
     },
   },
   {
@@ -161,6 +170,17 @@ const fieldSelectors: readonly ServerCase[] = [
       assert.equal(await list('status.phase=Pending,spec.restartPolicy=Always'), 'b')
       assert.equal(await list('status.phase!=Pending'), '')
       ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 0 } }))
+    },
+  },
+  {
+    id: 'server/list/fields-pod-more',
+    rule: 'Pods can also be selected by service account, scheduler, host network and addresses.',
+    async run(place) {
+      ok(await place.post('pods', sample('pods', 'a', { spec: { schedulerName: 'mine', serviceAccountName: 'robot' } })))
+      const list = async (fieldSelector: string): Promise<string> => namesOf(ok(await place.list('pods', { fieldSelector }))).join(' ')
+      assert.equal(await list('spec.schedulerName=mine,spec.serviceAccountName=robot,spec.hostNetwork=false'), 'a')
+      assert.equal(await list('status.podIP=,status.nominatedNodeName='), 'a')
+      assert.equal(await list('spec.hostNetwork=true'), '')
     },
   },
   {

@@ -92,7 +92,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/list-too-new',
-    rule: 'So does a list.',
+    rule: 'A list of a version that was not reached yet gives up with a 504 that says so, and when to try again.',
     async run(place) {
       const answer = await place.list('leases', { resourceVersion: future })
       expectStatus(answer, tooLarge)
@@ -101,7 +101,7 @@ const single: readonly ServerCase[] = [
   },
   {
     id: 'server/versions/exact-too-new',
-    rule: 'So does a list of exactly a version that was not reached yet.',
+    rule: 'A list of exactly a version that was not reached yet gives up with a 504.',
     async run(place) {
       expectStatus(await place.list('leases', { resourceVersion: future, resourceVersionMatch: 'Exact' }), { code: 504, reason: 'Timeout' })
     },

@@ -14,7 +14,7 @@ export function encodeConfigMap(name: string, data: Readonly<Record<string, stri
   return Buffer.concat([magic, field(1, field(1, 'v1'), field(2, 'ConfigMap')), field(2, object)])
 }
 
-export interface Enveloped {
+interface Enveloped {
   readonly apiVersion: string
   readonly kind: string
   readonly raw: Uint8Array

@@ -54,7 +54,7 @@ const bombs: readonly ServerCase[] = [
   },
   {
     id: 'server/input/too-large-patch',
-    rule: 'So has a patch.',
+    rule: 'A patch has at most 3 MiB.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.patch('configmaps', 'a', { body: 'x'.repeat(3_145_729) }), { code: 413, reason: 'RequestEntityTooLarge' })

@@ -55,6 +55,35 @@ const jsonPatches: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/patch/json-bad-operations',
+    rule: 'A JSON patch with an unknown operation, none at all, a missing parent or a position beyond the end is refused.',
+    async run(place) {
+      const made = ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/a'] }, data: { a: '1' } })))
+      const value = 'example.com/b'
+      for (const operation of [{ op: 'explode', path: '/data/a', value }, { path: '/data/a', value }, { op: 'add', path: '/nothing/here', value }, { op: 'add', path: '/metadata/finalizers/7', value }, { op: 'move', from: '/data/nothing', path: '/data/b' }]) {
+        expectStatus(await place.patch('configmaps', 'a', { body: [operation], type }), { code: 422, reason: 'Invalid', message: 'the server rejected our request due to an error in our request', details: {} })
+      }
+      assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
+    },
+  },
+  {
+    id: 'server/patch/json-root',
+    rule: 'A JSON patch may replace the whole object; what the system owns stays.',
+    async run(place) {
+      const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' }, metadata: { labels: { l: '1' } } })))
+      const next = ok(await place.patch('configmaps', 'a', { body: [{ op: 'replace', path: '', value: configMap('a', { data: { b: '2' } }) }], type }), 200)
+      expectMatch(next, { data: { a: undefined, b: '2' }, metadata: { uid: made.metadata.uid, labels: undefined, creationTimestamp: made.metadata.creationTimestamp } })
+    },
+  },
+  {
+    id: 'server/patch/json-nothing',
+    rule: 'A JSON patch without operations changes nothing; a test for null passes where nothing is.',
+    async run(place) {
+      const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' } })))
+      for (const body of [[], [{ op: 'test', path: '/data/nothing', value: null }]]) assert.deepEqual(ok(await place.patch('configmaps', 'a', { body, type }), 200), made)
+    },
+  },
+  {
     id: 'server/patch/json-unreadable',
     rule: 'A JSON patch that is not a list of operations is a bad request.',
     async run(place) {
@@ -120,10 +149,12 @@ const mergePatches: readonly ServerCase[] = [
   },
   {
     id: 'server/patch/merge-unreadable',
-    rule: 'A merge patch that is no JSON is a bad request.',
+    rule: 'A merge patch that is no JSON object is a bad request: cut off, empty, YAML, a list, text.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.patch('configmaps', 'a', { body: '{"data"' }), { code: 400, reason: 'BadRequest', message: /^error decoding patch: / })
+      for (const body of ['{"data"', '', 'data: {k: v}', '[]', '"x"']) expectStatus(await place.patch('configmaps', 'a', { body }), { code: 400, reason: 'BadRequest', message: /^error decoding patch: / })
+      expectStatus(await place.patch('configmaps', 'a', { body: 'null' }), { code: 400, reason: 'BadRequest' })
+      for (const body of ['{"data"', '[]']) expectStatus(await place.patch('configmaps', 'a', { body, type: patchTypes.strategic }), { code: 400, reason: 'BadRequest' })
     },
   },
   {

@@ -16,6 +16,7 @@ import { customResourceDefinitionRules } from './cluster/custom-resource-definit
 import { leaseRules } from './cluster/lease.ts'
 import { nodeRules } from './cluster/node.ts'
 import { priorityClassRules } from './cluster/priority-class.ts'
+import { resourceSliceRules } from './cluster/resource-slice.ts'
 import { configMapRules } from './core/config-map.ts'
 import { eventRules, strictEventRules } from './core/event.ts'
 import { namespaceRules } from './core/namespace.ts'
@@ -93,6 +94,7 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
     Role: roleRules,
     RoleBinding: roleBindingRules,
   },
+  'resource.k8s.io': { ResourceSlice: resourceSliceRules },
   'scheduling.k8s.io': { PriorityClass: priorityClassRules },
   'storage.k8s.io': { CSIDriver: csiDriverRules, StorageClass: storageClassRules },
 }

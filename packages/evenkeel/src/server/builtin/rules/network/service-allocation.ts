@@ -27,8 +27,7 @@ export function allocate(service: ObjectDraft): void {
   const address = textIn(spec, 'clusterIP')
   if (address === '' && addresses.length === 0) setAddress(spec, addressFor(seed))
   else if (addresses.length === 0) setAddress(spec, address)
-  if (textsIn(spec, 'ipFamilies').length === 0) spec['ipFamilies'] = familiesOf(spec)
-  spec['ipFamilyPolicy'] ??= textsIn(spec, 'clusterIPs').length > 1 ? 'RequireDualStack' : 'SingleStack'
+  setFamilies(spec)
   if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false) allocateNodePorts(spec, seed)
   if (needsHealthCheckPort(spec) && (numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) {
     spec['healthCheckNodePort'] = freePort(`${seed}/health`, usedPorts(spec))
@@ -62,6 +61,14 @@ export function needsHealthCheckPort(spec: JsonObject): boolean {
 function setAddress(spec: JsonObjectDraft, address: string): void {
   spec['clusterIP'] = address
   spec['clusterIPs'] = [address]
+}
+
+/** Nobody knows which addresses somebody else will give to a headless service without a selector: both, then. */
+function setFamilies(spec: JsonObjectDraft): void {
+  const [addresses, isUnsaid] = [textsIn(spec, 'clusterIPs'), spec['ipFamilyPolicy'] === undefined && textsIn(spec, 'ipFamilies').length === 0]
+  const isOpen = isUnsaid && addresses[0] === 'None' && Object.keys(objectIn(spec, 'selector')).length === 0
+  if (textsIn(spec, 'ipFamilies').length === 0) spec['ipFamilies'] = isOpen ? ['IPv4', 'IPv6'] : familiesOf(spec)
+  spec['ipFamilyPolicy'] ??= isOpen || addresses.length > 1 ? 'RequireDualStack' : 'SingleStack'
 }
 
 function familiesOf(spec: JsonObject): string[] {

@@ -26,7 +26,9 @@ test('serviceRules complete a minimal service with an address of its own, always
 })
 
 test('serviceRules keep None, give external names no address, and node ports to those that need them', () => {
-  expect(specOf(write({ object: { ...service, spec: { clusterIP: 'None' } } }))).toMatchObject({ clusterIP: 'None', clusterIPs: ['None'] })
+  expect(specOf(write({ object: { ...service, spec: { clusterIP: 'None' } } }))).toMatchObject({
+    clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack',
+  })
   expect(specOf(write({ object: { ...service, spec: { type: 'ExternalName', externalName: 'x' } } }))['clusterIP']).toBeUndefined()
   const balanced = write({ object: { ...service, spec: { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports: [{ port: 1, name: 'a' }, { port: 2, name: 'b' }] } } })
   const ports = (specOf(balanced)['ports'] as readonly JsonObject[]).map((port) => Number(port['nodePort']))

@@ -3,8 +3,8 @@
  *
  * Failure and success policies are not looked into; the schema has checked their shape.
  */
-import { fieldError, FieldPath } from '#api'
-import type { FieldError, JsonObject, JsonObjectDraft } from '#api'
+import { fieldError } from '#api'
+import type { FieldError, FieldPath, JsonObject, JsonObjectDraft } from '#api'
 import { allowOneOf, requireNonNegative } from '../checks.ts'
 import { draftIn, draftsIn, setDefaultText } from '../drafts.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'

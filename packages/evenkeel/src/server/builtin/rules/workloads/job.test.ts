@@ -17,6 +17,7 @@ test('jobRules make a selector and labels from the uid, and defaults', () => {
     completions: 1, parallelism: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false, podReplacementPolicy: 'TerminatingOrFailed',
     manualSelector: false, selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } }, template: { metadata: { labels } },
   })
+  expect(object.metadata.labels).toEqual(labels)
 })
 
 test('jobRules refuse another template, and let a suspended job be placed elsewhere', () => {

@@ -45,8 +45,11 @@ function addSelector(object: ObjectDraft): void {
   const spec = ensureDraft(object, 'spec')
   if (isSet(spec, 'manualSelector')) return
   const labels = ensureDraft(ensureDraft(ensureDraft(spec, 'template'), 'metadata'), 'labels')
+  const isTemplates = deepEqual(objectIn(object.metadata, 'labels'), labels)
   for (const [key, value] of generatedLabels(textIn(object.metadata, 'name'), textIn(object.metadata, 'uid'))) setDefault(labels, key, value)
   setDefault(ensureDraft(ensureDraft(spec, 'selector'), 'matchLabels'), uidLabel, textIn(object.metadata, 'uid'))
+  // A job without labels of its own has those of its template, and these are more now.
+  if (isTemplates) object.metadata['labels'] = { ...labels }
 }
 
 function generatedLabels(name: string, uid: string): readonly (readonly [string, string])[] {

@@ -69,5 +69,7 @@ function defaultProjection(projected: JsonObjectDraft | undefined): void {
 
 function defaultClaimTemplate(ephemeral: JsonObjectDraft | undefined): void {
   const template = ephemeral && draftIn(ephemeral, 'volumeClaimTemplate')
-  if (template !== undefined) defaultClaimSpec(ensureDraft(template, 'spec'))
+  if (template === undefined) return
+  ensureDraft(template, 'metadata')
+  defaultClaimSpec(ensureDraft(template, 'spec'))
 }

@@ -4,11 +4,11 @@
  * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
  */
 import { isAlreadyExists } from '#api'
-import type { Rooms, Target } from './call.ts'
-import { fetchCurrent } from './persist.ts'
-import type { ObjectDraft } from './resources/resource.ts'
-import { createObject } from './walks/create.ts'
-import { Warnings } from './warnings.ts'
+import type { Rooms, Target } from '../call.ts'
+import { fetchCurrent } from '../persist.ts'
+import type { ObjectDraft } from '../resources/resource.ts'
+import { createObject } from '../walks/create.ts'
+import { Warnings } from '../answers/warnings.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 

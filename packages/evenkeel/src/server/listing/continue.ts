@@ -7,7 +7,7 @@
 import { badRequest, isJsonObject } from '#api'
 import type { JsonValue } from '#api'
 
-export interface Continuation {
+interface Continuation {
   /** The revision of the first page; -1 to go on with whatever is there now. */
   readonly revision: number
   /** The last key of the page before, without the prefix of the list. */

@@ -8,10 +8,10 @@
 import { nextTurn } from '#base'
 import type { ListMeta } from '#api'
 import type { Entry } from '#store'
-import type { Rooms } from './call.ts'
-import { servedType } from './convert.ts'
-import type { Resource } from './resources/resource.ts'
-import { typeLength } from './storage/bytes.ts'
+import type { Rooms } from '../call.ts'
+import { servedType } from '../convert.ts'
+import type { Resource } from '../resources/resource.ts'
+import { typeLength } from '../storage/bytes.ts'
 
 /** A piece is written to the socket at once. */
 const pieceBytes = 256 * 1024

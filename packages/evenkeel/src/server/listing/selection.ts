@@ -3,11 +3,11 @@
  */
 import { badRequest, exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
 import type { UnstructuredObject } from '#api'
-import type { Rooms, Target } from './call.ts'
-import { toServed } from './convert.ts'
-import type { ListOptions } from './options/list-options.ts'
-import { keyPrefix, objectKey } from './storage/keys.ts'
-import type { StoredObject } from './storage/bytes.ts'
+import type { Rooms, Target } from '../call.ts'
+import { toServed } from '../convert.ts'
+import type { ListOptions } from '../options/list-options.ts'
+import { keyPrefix, objectKey } from '../storage/keys.ts'
+import type { StoredObject } from '../storage/bytes.ts'
 
 export interface Selection {
   /** All keys that can be meant begin with this. */

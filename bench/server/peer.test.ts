@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addressFrom } from './peer.ts'
+import { countName, planFor } from './plan.ts'
+import { parseCpuUs, parseRssBytes, rssBytesOf } from './process-usage.ts'
+
+let folder: string
+
+beforeAll(() => { folder = mkdtempSync(path.join(os.tmpdir(), 'evenkeel-peer-')) })
+afterAll(() => { rmSync(folder, { recursive: true, force: true }) })
+
+describe('addressFrom', () => {
+  test('is nothing when nobody was named', () => {
+    expect(addressFrom({})).toBeUndefined()
+    expect(addressFrom({ KUBE_APISERVER_URL: '', KUBECONFIG: '' })).toBeUndefined()
+  })
+
+  test('takes URL, token and the file of whom to trust', () => {
+    const caFile = path.join(folder, 'ca.pem')
+    writeFileSync(caFile, 'PEM')
+    expect(addressFrom({ KUBE_APISERVER_URL: 'https://a', KUBE_APISERVER_TOKEN: 't', KUBE_APISERVER_CA: caFile })).toEqual({ url: 'https://a', token: 't', caPem: 'PEM' })
+    expect(() => addressFrom({ KUBE_APISERVER_URL: 'https://a' })).toThrow('KUBE_APISERVER_TOKEN')
+  })
+
+  test('reads the current context of a kubeconfig', () => {
+    const kubeconfig = path.join(folder, 'config.json')
+    writeFileSync(kubeconfig, JSON.stringify({
+      'current-context': 'b',
+      contexts: [{ name: 'a', context: { cluster: 'x', user: 'x' } }, { name: 'b', context: { cluster: 'c', user: 'u' } }],
+      clusters: [{ name: 'c', cluster: { server: 'https://b', 'certificate-authority-data': Buffer.from('PEM').toString('base64') } }],
+      users: [{ name: 'u', user: { token: 'secret' } }],
+    }))
+    expect(addressFrom({ KUBECONFIG: kubeconfig })).toEqual({ url: 'https://b', token: 'secret', caPem: 'PEM' })
+  })
+
+  test('refuses a kubeconfig without a token', () => {
+    const kubeconfig = path.join(folder, 'empty.json')
+    writeFileSync(kubeconfig, '{}')
+    expect(() => addressFrom({ KUBECONFIG: kubeconfig })).toThrow('must have a current context')
+  })
+})
+
+describe('parseCpuUs', () => {
+  test('adds user and system time, whatever the program is called', () => {
+    expect(parseCpuUs('42 (a) b) c) S 1 42 42 0 -1 4194304 100 0 0 0 150 50 0 0 20 0 11')).toBe(2_000_000)
+  })
+})
+
+describe('parseRssBytes', () => {
+  test('reads kibibytes, and nothing from a process that has no memory', () => {
+    expect(parseRssBytes('Name:\ta\nVmHWM:\t  9999 kB\nVmRSS:\t    2048 kB\n')).toBe(2 << 20)
+    expect(parseRssBytes('Name:\tkthreadd\n')).toBeUndefined()
+  })
+})
+
+describe('rssBytesOf', () => {
+  test('knows nothing when no process was named', () => {
+    expect(rssBytesOf([])).toBeUndefined()
+  })
+})
+
+describe('planFor', () => {
+  test('loads the peer with the largest collection only when asked', () => {
+    expect(planFor({ quick: false, peer100k: false }).peerListMax).toBe(10_000)
+    expect(planFor({ quick: false, peer100k: true }).peerListMax).toBe(100_000)
+  })
+})
+
+describe('countName', () => {
+  test('shortens whole thousands', () => {
+    expect([10_000, 100_000, 50, 1500].map(countName)).toEqual(['10k', '100k', '50', '1500'])
+  })
+})

@@ -1,0 +1,20 @@
+/**
+ * Every session, the long ones first: the short ones then fill the time.
+ */
+import type { Session } from '../session.ts'
+import { apply, applyWorkloads, replace } from './apply.ts'
+import { edit, label, nodes, patch } from './change.ts'
+import { createServices, createWorkloads, runPods } from './create-workloads.ts'
+import { create, createAccess } from './create.ts'
+import { cascade, remove } from './delete.ts'
+import { describeObjects, describeWorkloads } from './describe.ts'
+import { access, discovery, explain } from './discovery.ts'
+import { refusals, validation } from './errors.ts'
+import { output, selection } from './get.ts'
+import { events, wait, watch } from './watch.ts'
+import { rollout, scale, set } from './workloads.ts'
+
+export const sessions: readonly Session[] = [
+  refusals, patch, output, wait, create, remove, cascade, apply, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
+  createWorkloads, describeObjects, runPods, createServices, applyWorkloads, explain, describeWorkloads, nodes, events, edit, validation, access,
+]

@@ -1,0 +1,20 @@
+/**
+ * Lets a few at a time.
+ */
+
+/** Runs what it is given, at most so many at once, the others in the order in which they came. */
+export function makeTurns(max: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (run) => {
+    if (running === max) await new Promise<void>((resolve) => { waiting.push(resolve) })
+    else running++
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
