@@ -7,7 +7,7 @@
 import path from 'node:path'
 import type { Bench, BenchOptions } from '../print.ts'
 import { benchFolder } from '../store/contender.ts'
-import { listBench } from './lists.ts'
+import { listBench } from './cases/lists.ts'
 import { Generator } from './load/generator.ts'
 import { startOurs } from './ours.ts'
 import { findPeer } from './peer.ts'
@@ -15,13 +15,13 @@ import type { Peer } from './peer.ts'
 import { canPin, cores, everyCore, pin } from './pin.ts'
 import { planFor } from './plan.ts'
 import { pairsOf } from './race.ts'
-import { requestBench } from './requests.ts'
-import { namespaces } from './stage.ts'
-import type { Stage } from './stage.ts'
-import { startBench } from './start.ts'
+import { requestBench } from './cases/requests.ts'
+import { namespaces } from './cases/stage.ts'
+import type { Stage } from './cases/stage.ts'
+import { startBench } from './cases/start.ts'
 import { ensureNamespaces, kindsOf } from './target.ts'
 import type { Target } from './target.ts'
-import { watchBench } from './watches.ts'
+import { watchBench } from './cases/watches.ts'
 
 export const serverBench: Bench = {
   about: 'requests, lists, watch fan-out, start, memory over TLS: against a kube-apiserver (KUBE_APISERVER_URL or KUBECONFIG)',
@@ -49,14 +49,18 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
     for (const { address } of peer ? [target, peer] : [target]) await ensureNamespaces(address, Object.values(namespaces))
     if (options.pin) pinAll(target, peer, generator)
     const stage: Stage = { pairs: pairsOf(target, peer), generator, plan, rounds, run: `r${process.pid.toString(36)}${Math.round(performance.timeOrigin).toString(36)}`, wants, print }
-    await listBench(stage)
-    await requestBench(stage)
-    await watchBench(stage)
+    for (const group of [listBench, requestBench, watchBench]) await group(stage).catch(complain)
   } finally {
     if (options.pin && peer && canPin()) pin(peer.processIds, everyCore)
     await generator.stop()
     await ours.stop()
   }
+}
+
+/** A group that fails does not take the others with it, but the run has failed. */
+function complain(error: unknown): void {
+  process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
 }
 
 function pinAll(ours: Target, peer: Peer | undefined, generator: Generator): void {

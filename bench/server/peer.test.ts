@@ -24,15 +24,23 @@ describe('addressFrom', () => {
     expect(() => addressFrom({ KUBE_APISERVER_URL: 'https://a' })).toThrow('KUBE_APISERVER_TOKEN')
   })
 
-  test('reads the current context of a kubeconfig', () => {
+  function kubeconfigFor(server: string): string {
     const kubeconfig = path.join(folder, 'config.json')
     writeFileSync(kubeconfig, JSON.stringify({
       'current-context': 'b',
       contexts: [{ name: 'a', context: { cluster: 'x', user: 'x' } }, { name: 'b', context: { cluster: 'c', user: 'u' } }],
-      clusters: [{ name: 'c', cluster: { server: 'https://b', 'certificate-authority-data': Buffer.from('PEM').toString('base64') } }],
+      clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from('PEM').toString('base64') } }],
       users: [{ name: 'u', user: { token: 'secret' } }],
     }))
-    expect(addressFrom({ KUBECONFIG: kubeconfig })).toEqual({ url: 'https://b', token: 'secret', caPem: 'PEM' })
+    return kubeconfig
+  }
+
+  test('reads the current context of a kubeconfig', () => {
+    expect(addressFrom({ KUBECONFIG: kubeconfigFor('https://127.0.0.1:6443') })).toEqual({ url: 'https://127.0.0.1:6443', token: 'secret', caPem: 'PEM' })
+  })
+
+  test('leaves a cluster alone that only a kubeconfig names and that is elsewhere', () => {
+    expect(addressFrom({ KUBECONFIG: kubeconfigFor('https://cluster.example.com') })).toBeUndefined()
   })
 
   test('refuses a kubeconfig without a token', () => {

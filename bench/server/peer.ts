@@ -3,9 +3,12 @@
  *
  *   KUBE_APISERVER_URL, KUBE_APISERVER_TOKEN   how to reach it, as an administrator
  *   KUBE_APISERVER_CA                          a file with whom to trust; without it any certificate will do
- *   KUBECONFIG                                 instead of these three; one in YAML is read by kubectl
+ *   KUBECONFIG                                 instead of these three, for a server on this machine; YAML is read by kubectl
  *   KUBE_APISERVER_PID, ETCD_PID               its processes on this machine, for CPU time and memory
  *   KUBE_APISERVER_START_MS                    how long both took until ready, measured by whoever started them
+ *
+ * It should be one to throw away: namespaces `bench-*` full of objects are left behind. Memory is only told of one
+ * that no earlier run has loaded.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -45,7 +48,14 @@ export function addressFrom(environment: Environment): Address | undefined {
     if (token === undefined) throw new Error('KUBE_APISERVER_URL needs KUBE_APISERVER_TOKEN beside it')
     return { url, token, ...caFile !== undefined && caFile !== '' && { caPem: readFileSync(caFile, 'utf8') } }
   }
-  return kubeconfig === undefined || kubeconfig === '' ? undefined : readKubeconfig(kubeconfig)
+  return kubeconfig === undefined || kubeconfig === '' ? undefined : onThisMachine(readKubeconfig(kubeconfig))
+}
+
+/** A kubeconfig may be set for other reasons and name a cluster that people work with: such a one is left alone. */
+function onThisMachine(address: Address): Address | undefined {
+  if (/^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(new URL(address.url).hostname)) return address
+  process.stderr.write(`KUBECONFIG names ${address.url}, which is not on this machine: set KUBE_APISERVER_URL to load it on purpose\n`)
+  return undefined
 }
 
 interface Kubeconfig {

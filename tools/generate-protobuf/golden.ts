@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/api'
-import { decodeProtobuf, encodeProtobuf, knowsProtobuf } from '../../packages/evenkeel/src/wire/protobuf/envelope.ts'
+import { decodeProtobuf, encodeProtobuf, knowsProtobuf } from 'evenkeel/unstable/wire'
 
 interface Totals {
   pairs: number

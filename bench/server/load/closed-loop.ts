@@ -21,7 +21,9 @@ export async function runRequests(job: RequestsJob): Promise<LoadResult> {
   const connections = await openConnections(job.place.address, job.connections)
   try {
     const sequence: Sequence = { next: 0 }
-    const steps = await Promise.all(connections.map((connection, index) => job.operation === 'create' ? createStep(job, sequence) : ownObjectStep(job, connection, index)))
+    const steps = job.operation === 'create'
+      ? connections.map(() => createStep(job, sequence))
+      : await Promise.all(connections.map((connection, index) => ownObjectStep(job, connection, index)))
     const meter = new Meter({ bounds: job.bounds, processIds: job.place.processIds })
     await driveAll(connections, steps, meter)
     return meter.result()

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { sourceArguments } from '../../../tools/run.mjs'
 import { runLists, runRequests } from './closed-loop.ts'
 import { runWatch } from './fan-out.ts'
 import { Generator } from './generator.ts'
@@ -85,7 +84,7 @@ describe('runWatch', () => {
 
 describe('Generator', () => {
   test('does jobs in a process of its own and says why one failed', async () => {
-    const generator = new Generator({ execArgv: sourceArguments('x').slice(0, -1) })
+    const generator = new Generator({ execArgv: ['--import', 'tsx'] })
     try {
       expect(await generator.run(requestsJob('create'))).toMatchObject({ count: 20, serverCpuUs: NaN })
       server.failEvery = 5

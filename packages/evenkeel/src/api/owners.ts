@@ -152,7 +152,7 @@ function checkReach(owner: Owner, object: KubeObject): void {
 }
 
 function validateReference(reference: OwnerReference, path: FieldPath): FieldError[] {
-  const { apiVersion, kind, name, uid } = reference
+  const { apiVersion = '', kind = '', name = '', uid = '' } = reference as Partial<OwnerReference>
   const { group, version } = lenientApiVersion(apiVersion)
   const errors: FieldError[] = []
   if (!version) errors.push(fieldError.invalid(path.child('apiVersion'), apiVersion, 'version must not be empty'))

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(async () => { await tested.server.stop() })
 
 const maps = '/api/v1/namespaces/default/configmaps'
-const runs = 1000
+const runs = Number(process.env['FUZZ_RUNS'] ?? 1000)
 
 /** Every answer is a well-formed one, and never an internal error: nothing a client sends is our fault. */
 async function expectSane(method: string, target: string, asked: Parameters<TestServer['ask']>[2] = {}): Promise<void> {

@@ -68,17 +68,22 @@ export function applyDefaults(object: ObjectDraft, resource: Resource): void {
  */
 export function settleType(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
   const { apiVersion, kind } = servedType(resource)
-  const givenVersion = object['apiVersion'] ?? ''
-  const givenKind = object['kind'] ?? ''
+  const [givenVersion, givenKind] = [textOf(object, 'apiVersion'), textOf(object, 'kind')]
   if (givenVersion !== '' && givenVersion !== apiVersion) {
-    throw badRequest(`the API version in the data (${String(givenVersion)}) does not match the expected API version (${apiVersion})`)
+    throw badRequest(`the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`)
   }
   if (givenKind !== '' && givenKind !== kind) {
-    throw badRequest(`${String(givenKind)} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`)
+    throw badRequest(`${givenKind} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`)
   }
   object['apiVersion'] = apiVersion
   object['kind'] = kind
   if (!isJsonObject(object['metadata'])) object['metadata'] = {}
+}
+
+function textOf(object: JsonObjectDraft, field: string): string {
+  const value = object[field] ?? ''
+  if (typeof value !== 'string') throw badRequest(`couldn't get version/kind; json parse error: ${field} must be a text`)
+  return value
 }
 
 /** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */

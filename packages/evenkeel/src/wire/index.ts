@@ -1,5 +1,6 @@
 /**
- * Layer 2: values as bytes and back, for both ends, so that client and server cannot disagree.
+ * Layer 2: values as bytes and back, for both ends, so that client and server cannot disagree. Published as
+ * `evenkeel/unstable/wire`.
  */
 export { formatOfBody, mediaTypes, negotiate, parseMediaType } from './media.ts'
 export type { MediaChoice, MediaFormat, MediaOffer, MediaShape } from './media.ts'
@@ -7,7 +8,7 @@ export { formatResourcePath, parseResourcePath } from './path.ts'
 export type { ResourcePath } from './path.ts'
 export type { Transport, WireHeaders, WirePeer, WireRequest, WireResponse } from './transport.ts'
 export { decodeProtobuf, encodeProtobuf, knowsProtobuf } from './protobuf/envelope.ts'
-export { encodeWatchFrame } from './protobuf/watch-frame.ts'
+export { decodeWatchFrame, encodeWatchFrame } from './protobuf/watch-frame.ts'
 export { readJson } from './text/read-json.ts'
 export { readYaml } from './text/read-yaml.ts'
 export { writeYaml } from './text/write-yaml.ts'

@@ -29,7 +29,7 @@ export interface MediaChoice {
   readonly pretty?: boolean
 }
 
-interface MediaOffer {
+export interface MediaOffer {
   readonly formats: readonly MediaFormat[]
   /** Whether an answer can take this shape in this format. */
   accepts?(shape: MediaShape, format: MediaFormat): boolean

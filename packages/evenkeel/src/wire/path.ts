@@ -45,7 +45,7 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
 }
 
 /** The path of an object, a collection or a subresource: what {@link parseResourcePath} reads. */
-function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePath, 'version' | 'resource'>): string {
+export function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePath, 'version' | 'resource'>): string {
   const { group = '', version, namespace = '', resource, name = '', subresource = '' } = path
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const inside = namespace !== '' && resource !== 'namespaces' ? `/namespaces/${encodeURIComponent(namespace)}` : ''

@@ -4,7 +4,7 @@
 import type { JsonObject, UnstructuredObject } from '#api'
 import type { Resource } from '../resources/resource.ts'
 import { autoscalerFromV2, autoscalerToV2 } from './convert-autoscaler.ts'
-import { coreToEvents, eventsToCore } from './rules/core/event-forms.ts'
+import { coreToEvents, eventsToCore } from './rules/index.ts'
 
 interface Converter {
   fromStored(object: UnstructuredObject): JsonObject | UnstructuredObject

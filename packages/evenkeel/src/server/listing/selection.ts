@@ -26,7 +26,7 @@ export interface Selection {
 export function select({ resource, namespace }: Target, { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>, { cluster }: Pick<Rooms, 'cluster'>): Selection {
   const { storage, rules, scope } = resource
   const own = rules.fields ?? {}
-  requireKnown(fields, { namespaced: scope === 'Namespaced', own: Object.keys(own) })
+  requireKnown(fields, Object.keys(own))
   const inside = namespace === '' && scope === 'Namespaced' ? exactFieldValue(fields, 'metadata.namespace') ?? '' : namespace
   const prefix = keyPrefix(cluster, storage, { namespace: inside })
   const name = exactFieldValue(fields, 'metadata.name')
@@ -47,8 +47,8 @@ export function select({ resource, namespace }: Target, { labels, fields }: Pick
 }
 
 // Kinds that select by nothing of their own say what there is; the others only say what there is not.
-function requireKnown(fields: ListOptions['fields'], { namespaced, own }: { namespaced: boolean, own: readonly string[] }): void {
-  const common = ['metadata.name', ...namespaced ? ['metadata.namespace'] : []]
+function requireKnown(fields: ListOptions['fields'], own: readonly string[]): void {
+  const common = ['metadata.name', 'metadata.namespace']
   if (own.length > 0) {
     requireSelectable(fields, [...common, ...own])
     return

@@ -89,7 +89,10 @@ function checkVersion({ metadata }: ObjectDraft, current: UnstructuredObject, { 
   const subject: NamedSubject = { group, kind: plural, name: current.metadata.name ?? '' }
   const version = metadata['resourceVersion'] ?? ''
   if (version === '' || version === '0') {
-    if (rules.unconditionalUpdate) return
+    if (rules.unconditionalUpdate) {
+      metadata['resourceVersion'] = current.metadata.resourceVersion
+      return
+    }
     throw invalid(subject, [fieldError.invalid(FieldPath.of('metadata', 'resourceVersion'), 0, 'must be specified for an update')])
   }
   if (version !== current.metadata.resourceVersion) throw staleVersion(subject)

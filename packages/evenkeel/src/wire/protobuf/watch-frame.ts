@@ -41,7 +41,7 @@ export function encodeWatchFrame(type: string, object: Uint8Array): Uint8Array {
  *
  * @throws {ApiError} `BadRequest` when it is malformed.
  */
-function decodeWatchFrame(frame: Uint8Array): WatchFrame {
+export function decodeWatchFrame(frame: Uint8Array): WatchFrame {
   const reader = new Reader(frame)
   let type = ''
   let object: Uint8Array | undefined

@@ -21,8 +21,8 @@ export const scale: Session = {
     fails('expose deployment web --port=80 --name=web-svc', 'Error from server (AlreadyExists): services "web-svc" already exists'),
     { run: 'autoscale deployment web --min=2 --max=5 --cpu-percent=80', expect: { out: 'horizontalpodautoscaler.autoscaling/web autoscaled', err: /^$|has been deprecated/ } },
     says('get hpa', ['NAME REFERENCE TARGETS MINPODS MAXPODS REPLICAS AGE', 'web Deployment/web <any>80% 2 5 0 <age>'], { since: '1.27' }),
-    says('get hpa.v2.autoscaling web -o jsonpath={.spec.metrics}', '[{"resource":{"name":"cpu","target":{"averageUtilization":80,"type":"Utilization"}},"type":"Resource"}]'),
-    says('get hpa.v1.autoscaling web -o jsonpath={.spec.targetCPUUtilizationPercentage}', '80'),
+    says('get horizontalpodautoscalers.v2.autoscaling web -o jsonpath={.spec.metrics}', '[{"resource":{"name":"cpu","target":{"averageUtilization":80,"type":"Utilization"}},"type":"Resource"}]'),
+    says('get horizontalpodautoscalers.v1.autoscaling web -o jsonpath={.spec.targetCPUUtilizationPercentage}', '80'),
     says('get rs,deploy', ['NAME READY UP-TO-DATE AVAILABLE AGE', 'deployment.apps/web 0/5 0 0 <age>']),
   ],
 }

@@ -10,7 +10,7 @@ import type { Rules } from '../../resources/resource.ts'
 import { checkAddressName } from './network/addresses.ts'
 
 /** The part of {@link Rules} that every kind must say. */
-export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate'>
+export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate' | 'statusKeeps' | 'statusOnCreate' | 'deprecation'>
 
 /** How most kinds behave. */
 const ordinary: Flags = {
@@ -22,6 +22,8 @@ const ordinary: Flags = {
   dependents: 'background',
 }
 
+/** A write to the status leaves all metadata as it was. */
+const quietStatus = { statusKeeps: 'metadata' } as const
 const anyName: NameRule = () => []
 const counted = { generation: true } as const
 const locked = { unconditionalUpdate: false } as const
@@ -34,13 +36,15 @@ const events = { createOnUpdate: true, dependents: 'none', checkName: anyName } 
 /** Group, then kind. */
 const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags>>>>> = {
   '': {
-    Endpoints: { createOnUpdate: true },
+    ComponentStatus: { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },
+    Endpoints: { createOnUpdate: true, deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     Event: events,
     LimitRange: { createOnUpdate: true },
     Namespace: { ...returned, checkName: checkDnsLabelName },
     PersistentVolume: returned,
     PersistentVolumeClaim: returned,
-    Pod: { ...returned, ...counted },
+    Node: { statusOnCreate: 'keep' },
+    Pod: { ...returned, ...counted, ...quietStatus },
     PodTemplate: { ...returned, ...counted },
     ReplicationController: { ...counted, dependents: 'orphan' },
     ResourceQuota: returned,
@@ -51,7 +55,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
     MutatingAdmissionPolicy: countedAndLocked,
     MutatingAdmissionPolicyBinding: countedAndLocked,
     MutatingWebhookConfiguration: countedAndLocked,
-    ValidatingAdmissionPolicy: countedAndLocked,
+    ValidatingAdmissionPolicy: { ...countedAndLocked, ...quietStatus },
     ValidatingAdmissionPolicyBinding: countedAndLocked,
     ValidatingWebhookConfiguration: countedAndLocked,
   },
@@ -59,7 +63,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
   'apiregistration.k8s.io': { APIService: { ...locked, checkName: checkPathSegmentName } },
   apps: {
     DaemonSet: counted,
-    Deployment: counted,
+    Deployment: { ...counted, statusKeeps: 'labels' },
     ReplicaSet: counted,
     StatefulSet: { ...counted, checkName: checkDnsLabelName },
   },
@@ -78,12 +82,13 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
   },
   'discovery.k8s.io': { EndpointSlice: counted },
   'events.k8s.io': { Event: events },
-  'flowcontrol.apiserver.k8s.io': { FlowSchema: counted, PriorityLevelConfiguration: counted },
+  'flowcontrol.apiserver.k8s.io': { FlowSchema: { ...counted, ...quietStatus }, PriorityLevelConfiguration: { ...counted, ...quietStatus } },
   'networking.k8s.io': {
     IPAddress: { checkName: checkAddressName },
     Ingress: counted,
     IngressClass: counted,
     NetworkPolicy: counted,
+    ServiceCIDR: quietStatus,
   },
   'node.k8s.io': { RuntimeClass: { ...locked, createOnUpdate: true } },
   policy: { PodDisruptionBudget: countedAndLocked },
@@ -91,7 +96,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
   'resource.k8s.io': {
     DeviceClass: { ...returned, ...counted },
     DeviceTaintRule: { ...returned, ...counted },
-    ResourceClaim: returned,
+    ResourceClaim: { ...returned, ...quietStatus },
     ResourceClaimTemplate: returned,
     ResourceSlice: { ...returned, ...counted },
   },
@@ -101,7 +106,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
     CSINode: { ...returned, ...locked },
     CSIStorageCapacity: locked,
     StorageClass: returned,
-    VolumeAttachment: { ...returned, ...locked },
+    VolumeAttachment: { ...returned, ...locked, ...quietStatus },
     VolumeAttributesClass: returned,
   },
 }

@@ -43,7 +43,9 @@ export const strictEventRules: Hooks = {
     reportingController: reporter,
     type: (object) => textIn(object, 'type'),
   },
-  default: (object) => setDefault(object, 'deprecatedSource', {}),
+  default(object) {
+    if (object['apiVersion'] !== 'v1') setDefault(object, 'deprecatedSource', {})
+  },
   validate(object) {
     const event = eventsToCore(object)
     // The strict half is for new events: an old one may have been made through the lenient group.

@@ -1,10 +1,10 @@
 /**
  * What every group of cases works with.
  */
-import type { Print } from '../print.ts'
-import type { Generator } from './load/generator.ts'
-import type { Plan } from './plan.ts'
-import type { Pair } from './race.ts'
+import type { Print } from '../../print.ts'
+import type { Generator } from '../load/generator.ts'
+import type { Plan } from '../plan.ts'
+import type { Pair } from '../race.ts'
 
 export interface Stage {
   readonly pairs: readonly Pair[]

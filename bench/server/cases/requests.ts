@@ -1,9 +1,9 @@
 /**
  * Create, get, update and merge patch of one object at a time, by the number of connections.
  */
-import type { Operation } from './load/jobs.ts'
-import { printPairs, race, wantsAny } from './race.ts'
-import type { Reading } from './race.ts'
+import type { Operation } from '../load/jobs.ts'
+import { printPairs, race, wantsAny } from '../race.ts'
+import type { Reading } from '../race.ts'
 import { namespaces } from './stage.ts'
 import type { Stage } from './stage.ts'
 

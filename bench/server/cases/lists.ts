@@ -5,12 +5,12 @@
  * history, and whatever the garbage collector has not given back.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { rssBytesOf } from './process-usage.ts'
-import { countName } from './plan.ts'
-import { noPeer, printPairs, race, sideKey, sidesOf, wantsAny } from './race.ts'
-import type { Pair, Reading, Side } from './race.ts'
+import { rssBytesOf } from '../process-usage.ts'
+import { countName } from '../plan.ts'
+import { noPeer, printPairs, race, sideKey, sidesOf, wantsAny } from '../race.ts'
+import type { Pair, Reading, Side } from '../race.ts'
 import type { Stage } from './stage.ts'
-import { countObjects, ensureNamespaces } from './target.ts'
+import { countObjects, ensureNamespaces } from '../target.ts'
 
 /** Bytes per object by side and size; a collection that was there before the run has none. */
 type Growth = Map<string, { size: number, bytes: number }[]>

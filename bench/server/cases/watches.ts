@@ -4,9 +4,9 @@
  * A server may cut off watchers that fall behind. One that does is tried again with fewer writers, and keeps that
  * number: what counts is what a server delivers, not what it drops.
  */
-import type { LoadResult, WatchJob } from './load/jobs.ts'
-import { printPairs, race, sideKey, wantsAny } from './race.ts'
-import type { Reading, Side } from './race.ts'
+import type { LoadResult, WatchJob } from '../load/jobs.ts'
+import { printPairs, race, sideKey, wantsAny } from '../race.ts'
+import type { Reading, Side } from '../race.ts'
 import { namespaces } from './stage.ts'
 import type { Stage } from './stage.ts'
 
