@@ -6,6 +6,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { unauthorized } from '#api'
+import type { JsonObject } from '#api'
 import type { Call, Routed, User } from './call.ts'
 
 /** Says who is calling, or undefined when it does not know the credentials. */
@@ -44,6 +45,11 @@ export function tokenAuthenticator(token: string, user: User = administrator): A
     if (last === undefined || last.header !== header) last = { header, known: timingSafeEqual(digest(bearer(header)), expected) }
     return last.known ? user : undefined
   }
+}
+
+/** A user as objects name one. */
+export function userInfo({ name, uid, groups, extra }: User): JsonObject {
+  return { username: name, ...uid !== undefined && { uid }, groups: [...groups], ...extra && { extra: extra as unknown as JsonObject } }
 }
 
 function bearer(header: string): string {

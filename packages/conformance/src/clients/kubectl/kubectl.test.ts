@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTarget } from '../target.ts'
+import type { ClientTarget } from '../target.ts'
 import { findKubectls, isAtLeast } from './binaries.ts'
 import { play } from './play.ts'
 import { sessions } from './sessions/index.ts'
-import { startTarget } from './target.ts'
-import type { SessionTarget } from './target.ts'
 import { matches, splitArguments } from './text.ts'
 import { makeTurns } from './turns.ts'
 
@@ -37,8 +37,8 @@ const turns = makeTurns(2)
 
 for (const kubectl of kubectls) {
   describe.concurrent(`kubectl ${kubectl.version}`, () => {
-    let target: SessionTarget
-    beforeAll(async () => { target = await startTarget(kubectl) })
+    let target: ClientTarget
+    beforeAll(async () => { target = await startTarget() })
     afterAll(() => target.stop())
 
     for (const session of sessions) test(session.name, () => turns(() => play(session, { kubectl, ...target })), 240_000)

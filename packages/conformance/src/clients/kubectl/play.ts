@@ -3,7 +3,7 @@
  *
  * Invariant: no kubectl outlives the session.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -16,20 +16,13 @@ import { fill, matches, splitArguments } from './text.ts'
 
 export interface Stage {
   readonly kubectl: Kubectl
-  /** A kubeconfig, and what cluster and user are called in it. */
-  readonly access: Access
+  readonly kubeconfig: string
   /** Where kubectl keeps what it found out about the server, and where sessions have their folders. */
   readonly home: string
   /** The server is not one of ours. */
   readonly foreign?: boolean
   /** Is told every step that was played. */
   readonly report?: (step: Step, outcome: Outcome) => void
-}
-
-export interface Access {
-  readonly kubeconfig: string
-  readonly cluster: string
-  readonly user: string
 }
 
 /** How a step ended. */
@@ -60,9 +53,11 @@ export async function play(session: Session, stage: Stage): Promise<void> {
 }
 
 /** kubectl merges its files: this one only says where the session is. A flag would make it warn about what has no namespace. */
-function contextOf({ access: { cluster, user }, namespace }: Scene): string {
-  const name = 'session'
-  return JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': name, contexts: [{ name, context: { cluster, user, namespace } }] })
+function contextOf({ kubectl, kubeconfig, namespace }: Scene): string {
+  const names = 'jsonpath={.contexts[0].context.cluster} {.contexts[0].context.user}'
+  const { stdout } = spawnSync(kubectl.path, ['config', 'view', '--minify', '--kubeconfig', kubeconfig, '-o', names], { encoding: 'utf8' })
+  const [cluster, user] = stdout.split(' ')
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'session', contexts: [{ name: 'session', context: { cluster, user, namespace } }] })
 }
 
 async function playSteps(steps: readonly Step[], scene: Scene): Promise<void> {
@@ -86,7 +81,7 @@ async function runStep(step: Step, scene: Scene): Promise<Outcome> {
     env: {
       PATH: process.env['PATH'],
       HOME: scene.home,
-      KUBECONFIG: [join(scene.folder, contextFile), scene.access.kubeconfig].join(delimiter),
+      KUBECONFIG: [join(scene.folder, contextFile), scene.kubeconfig].join(delimiter),
       ...step.editor !== undefined && { KUBE_EDITOR: filled(step.editor, scene) },
     },
     signal: AbortSignal.timeout(stepMs),

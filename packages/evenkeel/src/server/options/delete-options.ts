@@ -56,7 +56,7 @@ function fromQuery(query: URLSearchParams): Given {
 }
 
 function fromBody(body: JsonObject): Given {
-  if (!kinds.has(body['kind'])) throw badRequest(`the body of a deletion must be DeleteOptions, got ${String(body['kind'])}`)
+  if (!kinds.has(body['kind'])) throw badRequest(`the body of a deletion must be DeleteOptions, got ${JSON.stringify(body['kind'])}`)
   const preconditions = isJsonObject(body['preconditions']) ? body['preconditions'] : {}
   return {
     dryRun: textsOf(body['dryRun']),

@@ -4,7 +4,7 @@
  * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
  * of {@link Rules}. The pipeline itself never asks what a kind is called.
  */
-import type { FieldError, JsonObjectDraft, NameRule, Schema, Scope, UnstructuredObject } from '#api'
+import type { FieldError, JsonObject, JsonObjectDraft, NameRule, Schema, Scope, UnstructuredObject } from '#api'
 import type { Columns } from '../tables/columns.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
@@ -63,6 +63,8 @@ export interface WriteContext {
   warn(text: string): void
   /** The subresource that is written, if any. */
   readonly subresource?: string
+  /** Who writes, as objects name users. */
+  readonly user?: JsonObject
 }
 
 /** An object as hooks see it before it is stored: theirs to change. Fields may have any JSON type that the schema allows. */
@@ -85,6 +87,8 @@ export interface Rules {
   readonly returnsDeleted: boolean
   /** What happens to dependents when nobody says; `none`: the kind cannot have any (Events). */
   readonly dependents: 'background' | 'orphan' | 'none'
+  /** Said to who deletes without saying what shall become of the dependents. */
+  readonly orphanWarning?: string
   /** How long an object lives after its last write (Events: one hour). */
   readonly ttlMs?: number
   /** Fields that field selectors may name beside metadata.name and metadata.namespace. */

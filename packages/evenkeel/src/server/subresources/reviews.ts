@@ -6,8 +6,9 @@
 import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
 import { isJsonObject } from '#api'
 import type { WireResponse } from '#wire'
+import { userInfo } from '../authenticate.ts'
 import type { Authenticator } from '../authenticate.ts'
-import type { Call, Rooms, Target, User } from '../call.ts'
+import type { Call, Rooms, Target } from '../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyObject } from '../reply.ts'
@@ -47,8 +48,4 @@ function tokenStatus({ spec }: JsonObjectDraft, { call, authenticators }: Omit<A
     if (user) return { authenticated: true, user: userInfo(user) }
   }
   return { user: {}, error: 'the token is not known to this server' }
-}
-
-function userInfo({ name, uid, groups, extra }: User): JsonObject {
-  return { username: name, ...uid !== undefined && { uid }, groups: [...groups], ...extra && { extra: extra as unknown as JsonObject } }
 }

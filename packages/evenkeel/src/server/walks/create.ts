@@ -5,6 +5,7 @@ import { ApiError, alreadyExists, formatTime, generateNameConflict } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
 import { admitInto } from '../admit.ts'
+import { userInfo } from '../authenticate.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toStored } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
@@ -33,7 +34,7 @@ export async function create(call: Call, target: Target, rooms: Rooms): Promise<
 }
 
 interface CreateOptions {
-  readonly call: Pick<Call, 'warnings'>
+  readonly call: Writer
   readonly target: Target
   readonly rooms: Rooms
   readonly dryRun: boolean
@@ -73,9 +74,12 @@ async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun }: 
 }
 
 /** What hooks are told about a write. */
-export function writeContext({ warnings }: Pick<Call, 'warnings'>, { subresource }: Target, { clock }: Pick<Rooms, 'clock'>): WriteContext {
-  return { now: formatTime(clock.now()), warn: (text) => { warnings.add(text) }, ...subresource && { subresource: subresource.name } }
+export function writeContext({ warnings, user }: Writer, { subresource }: Target, { clock }: Pick<Rooms, 'clock'>): WriteContext {
+  return { now: formatTime(clock.now()), warn: (text) => { warnings.add(text) }, ...subresource && { subresource: subresource.name }, ...user && { user: userInfo(user) } }
 }
+
+/** What is needed of a call to write for it; the server itself writes without being anybody. */
+type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user'>>
 
 function refuseVersion({ metadata }: ObjectDraft): void {
   if (metadata['resourceVersion'] !== undefined && metadata['resourceVersion'] !== '' && metadata['resourceVersion'] !== '0') {

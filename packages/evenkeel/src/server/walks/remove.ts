@@ -146,9 +146,11 @@ function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
   return JSON.stringify(draft) !== JSON.stringify(object)
 }
 
-function checkPreconditions({ metadata }: UnstructuredObject, { uid, resourceVersion }: DeleteOptions, { resource: { group, kind }, name }: Target): void {
+function checkPreconditions({ metadata }: UnstructuredObject, { uid, resourceVersion }: DeleteOptions, { resource: { group, kind, plural, rules }, name }: Target): void {
   const subject = { group, kind, name }
   if (uid !== undefined && uid !== metadata.uid) {
+    // Namespaces have a way of their own to be deleted, and words of their own for this.
+    if (rules.deletion) throw conflict({ ...subject, kind: plural }, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`)
     throw conflict(subject, `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`)
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
@@ -160,9 +162,8 @@ function deletedStatus({ object: { metadata } }: StoredObject, { group, plural }
   return successStatus({ name: metadata.name ?? '', ...group && { group }, kind: plural, uid: metadata.uid ?? '' })
 }
 
-function warnAboutOrphans({ warnings }: Call, { propagation, orphanDependents }: DeleteOptions, { rules, kind }: Resource): void {
-  if (rules.dependents !== 'orphan' || propagation !== undefined || orphanDependents !== undefined) return
-  warnings.add(`child pods are preserved by default when ${kind.toLowerCase()}s are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning`)
+function warnAboutOrphans({ warnings }: Call, { propagation, orphanDependents }: DeleteOptions, { rules: { orphanWarning } }: Resource): void {
+  if (orphanWarning !== undefined && propagation === undefined && orphanDependents === undefined) warnings.add(orphanWarning)
 }
 
 // Deletion works on what lies in the store, whatever version was asked for.

@@ -10,7 +10,7 @@ import type { Rules } from '../../resources/resource.ts'
 import { checkAddressName } from './network/addresses.ts'
 
 /** The part of {@link Rules} that every kind must say. */
-export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate' | 'statusKeeps' | 'statusOnCreate' | 'deprecation'>
+export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate' | 'statusKeeps' | 'statusOnCreate' | 'deprecation' | 'orphanWarning'>
 
 /** How most kinds behave. */
 const ordinary: Flags = {
@@ -60,7 +60,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
     ValidatingWebhookConfiguration: countedAndLocked,
   },
   'apiextensions.k8s.io': { CustomResourceDefinition: countedAndLocked },
-  'apiregistration.k8s.io': { APIService: { ...locked, checkName: checkPathSegmentName } },
+  'apiregistration.k8s.io': { APIService: { ...locked, ...quietStatus, checkName: checkPathSegmentName } },
   apps: {
     DaemonSet: counted,
     Deployment: { ...counted, statusKeeps: 'labels' },
@@ -69,7 +69,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
   },
   batch: {
     CronJob: counted,
-    Job: { ...counted, dependents: 'orphan' },
+    Job: { ...counted, dependents: 'orphan', orphanWarning: 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning' },
   },
   'certificates.k8s.io': {
     CertificateSigningRequest: { checkName: anyName },

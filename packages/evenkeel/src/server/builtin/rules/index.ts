@@ -13,9 +13,11 @@ import { mutatingWebhookRules, validatingWebhookRules } from './admission/webhoo
 import { apiServiceRules } from './cluster/api-service.ts'
 import { certificateSigningRequestRules } from './cluster/certificate-signing-request.ts'
 import { customResourceDefinitionRules } from './cluster/custom-resource-definition.ts'
+import { flowSchemaRules, priorityLevelRules } from './cluster/flow-control.ts'
 import { leaseRules } from './cluster/lease.ts'
 import { nodeRules } from './cluster/node.ts'
 import { priorityClassRules } from './cluster/priority-class.ts'
+import { resourceClaimRules, resourceClaimTemplateRules } from './cluster/resource-claim.ts'
 import { resourceSliceRules } from './cluster/resource-slice.ts'
 import { configMapRules } from './core/config-map.ts'
 import { eventRules, strictEventRules } from './core/event.ts'
@@ -86,6 +88,7 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
   'coordination.k8s.io': { Lease: leaseRules },
   'discovery.k8s.io': { EndpointSlice: endpointSliceRules },
   'events.k8s.io': { Event: strictEventRules },
+  'flowcontrol.apiserver.k8s.io': { FlowSchema: flowSchemaRules, PriorityLevelConfiguration: priorityLevelRules },
   'networking.k8s.io': { Ingress: ingressRules, IngressClass: ingressClassRules, NetworkPolicy: networkPolicyRules },
   policy: { PodDisruptionBudget: podDisruptionBudgetRules },
   'rbac.authorization.k8s.io': {
@@ -94,7 +97,7 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
     Role: roleRules,
     RoleBinding: roleBindingRules,
   },
-  'resource.k8s.io': { ResourceSlice: resourceSliceRules },
+  'resource.k8s.io': { ResourceClaim: resourceClaimRules, ResourceClaimTemplate: resourceClaimTemplateRules, ResourceSlice: resourceSliceRules },
   'scheduling.k8s.io': { PriorityClass: priorityClassRules },
   'storage.k8s.io': { CSIDriver: csiDriverRules, StorageClass: storageClassRules },
 }

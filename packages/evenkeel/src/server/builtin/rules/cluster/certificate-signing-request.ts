@@ -22,9 +22,9 @@ const usages = [
 
 export const certificateSigningRequestRules: Hooks = {
   fields: { 'spec.signerName': (object) => textIn(objectIn(object, 'spec'), 'signerName') },
-  prepareCreate(object) {
+  prepareCreate(object, { user = {} }) {
     const spec = ensureDraft(object, 'spec')
-    for (const key of ['username', 'uid', 'groups', 'extra']) delete spec[key]
+    for (const key of ['username', 'uid', 'groups', 'extra']) restore(spec, key, user[key])
     object['status'] = {}
   },
   prepareUpdate: keepRequest,

@@ -73,6 +73,8 @@ function validatePorts(spec: JsonObject): FieldError[] {
   })
 }
 
+const [nodePortMin, nodePortMax] = [30_000, 32_767]
+
 /** Ports must not collide, and only services on nodes have ports there. */
 function validatePortUse(spec: JsonObject): FieldError[] {
   const [nodePorts, ports] = [new Set<string>(), new Set<string>()]
@@ -84,6 +86,7 @@ function validatePortUse(spec: JsonObject): FieldError[] {
       if (textIn(spec, 'type') === 'ClusterIP') first.push(fieldError.forbidden(path.child('nodePort'), detail))
       if (nodePorts.has(`${protocol}/${nodePort}`)) second.push(fieldError.duplicate(path.child('nodePort'), nodePort))
       nodePorts.add(`${protocol}/${nodePort}`)
+      if (nodePort < nodePortMin || nodePort > nodePortMax) third.push(fieldError.invalid(path.child('nodePort'), nodePort, `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`))
     }
     if (ports.has(`${protocol}/${number}`)) third.push(fieldError.duplicate(path, shownPort(protocol, number)))
     ports.add(`${protocol}/${number}`)
