@@ -1,7 +1,8 @@
 /**
  * The objects that are written: about 1 KiB of JSON each, as a ConfigMap or as a custom resource.
  *
- * Both are equally long and have the same two fields: a `counter`, which updates change, and a `payload`.
+ * Both are equally long and have the same two fields: a `counter`, which updates change, and a `payload`, which is
+ * words in some order, so that it is as hard to compress as other text.
  */
 
 export type KindName = 'configmap' | 'custom'
@@ -27,12 +28,36 @@ export function collectionPath(name: KindName, namespace: string): string {
   return `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/namespaces/${namespace}/${plural}`
 }
 
-/** The object as it is sent; `version` is put in as it is, so it brings its own quotes. */
-export function objectText(name: KindName, { object, counter, version }: { object: string, counter: string, version?: string }): string {
+const words = 'server port timeout cache level debug path var data log format json enable true false limit memory cpu region zone tier backend frontend retry max min interval seconds host name key value'.split(' ')
+
+export interface ObjectParts {
+  readonly object: string
+  readonly counter: string
+  /** Put in as it is, so it brings its own quotes. */
+  readonly version?: string
+  /**
+   * Which of many payloads.
+   *
+   * @default 0
+   */
+  readonly variant?: number
+}
+
+/** The object as it is sent. */
+export function objectText(name: KindName, { object, counter, version, variant = 0 }: ObjectParts): string {
   const { apiVersion, kind, field } = kinds[name]
   const resourceVersion = version === undefined ? '' : `,"resourceVersion":${version}`
   const head = `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"${object}"${resourceVersion},"labels":{"app":"bench"}},"${field}":{"counter":"${counter}","payload":"`
-  return `${head}${'v'.repeat(Math.max(0, objectBytes - head.length - 3))}"}}`
+  return `${head}${payloadText(Math.max(0, objectBytes - head.length - 3), variant)}"}}`
+}
+
+function payloadText(length: number, variant: number): string {
+  let text = ''
+  for (let state = variant + 1; text.length < length;) {
+    state = Math.imul(state, 1_664_525) + 1_013_904_223 >>> 0
+    text += `${words[state >>> 27]} `
+  }
+  return text.slice(0, length)
 }
 
 /** A merge patch that changes the counter. */

@@ -1,6 +1,9 @@
 /**
  * Whole collections: the time to list one, and the memory that each of its objects takes.
  *
+ * A list is asked for as it is, and once more the way clients written in Go ask, who take a compressed answer where
+ * the server likes to give one.
+ *
  * Memory is what a server's processes grew by while the collection was made, so it counts everything: indexes,
  * history, and whatever the garbage collector has not given back.
  */
@@ -21,18 +24,18 @@ export async function listBench(stage: Stage): Promise<void> {
   const growth: Growth = new Map()
   for (const size of stage.plan.lists) {
     const pairs = pairsFor(stage, size)
-    const readings = readingsOf(size)
-    const listNames = readings.map(({ case: name }) => name)
+    const lists = [false, true].map((gzip) => ({ size, gzip, readings: readingsOf(size, gzip) }))
+    const listNames = lists.flatMap(({ readings }) => readings.map(({ case: name }) => name))
     if (!wantsAny(pairs, [...listNames, memoryName, `${memoryName} ${countName(size)}`], stage.wants)) continue
     for (const side of sidesOf(pairs)) await fill(stage, { side, size, growth })
     for (const pair of pairs) printMemory(stage, pair, { name: `${memoryName} ${countName(size)}`, growth, size })
-    if (wantsAny(pairs, listNames, stage.wants)) await timeLists(stage, pairs, { size, readings })
+    for (const list of lists) await timeLists(stage, pairs, list)
   }
   for (const pair of stage.pairs) printMemory(stage, pair, { name: memoryName, growth })
 }
 
-function readingsOf(size: number): Reading[] {
-  const name = `list ${countName(size)}`
+function readingsOf(size: number, gzip: boolean): Reading[] {
+  const name = `list ${countName(size)}${gzip ? ' gzip' : ''}`
   return [
     { case: name, unit: 'ms', lessIsBetter: true, isMain: true, of: ({ p50Ms }) => p50Ms },
     { case: `cpu per ${name}`, unit: 'us', lessIsBetter: true, of: ({ serverCpuUs }) => serverCpuUs },
@@ -44,9 +47,10 @@ function pairsFor({ pairs, plan }: Stage, size: number): readonly Pair[] {
   return size <= plan.peerListMax ? pairs : pairs.filter(({ suffix }) => suffix === '').map((pair) => ({ ...pair, peer: undefined, whyNoPeer: pair.peer ? 'not loaded (--peer-100k)' : noPeer }))
 }
 
-async function timeLists({ generator, plan, rounds, print }: Stage, pairs: readonly Pair[], { size, readings }: { size: number, readings: readonly Reading[] }): Promise<void> {
+async function timeLists({ generator, plan, rounds, wants, print }: Stage, pairs: readonly Pair[], { size, gzip, readings }: { size: number, gzip: boolean, readings: readonly Reading[] }): Promise<void> {
+  if (!wantsAny(pairs, readings.map(({ case: name }) => name), wants)) return
   const results = await race(pairs, rounds, ({ target, kind }) => generator.run({
-    type: 'list', items: size, bounds: plan.list,
+    type: 'list', items: size, gzip, bounds: plan.list,
     place: { address: target.address, processIds: target.processIds, kind, namespace: namespaceOf(size) },
   }))
   printPairs(pairs, readings, { results, print })

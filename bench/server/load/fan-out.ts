@@ -35,7 +35,7 @@ async function measure(job: WatchJob, writers: readonly Connection[], watchers: 
   const every = Math.ceil(watchers.length / sampledWatchers)
   await Promise.all(watchers.map((watcher, index) => fanOut.open(watcher, { version, isSampled: index % every === 0 })))
   fanOut.begin()
-  const written = driveAll(writers, writers.map(() => createStep(job, fanOut.sequence)), fanOut.turns)
+  const written = driveAll(writers, writers.map((_, index) => createStep(job, fanOut.sequence, index)), fanOut.turns)
   await Promise.race([written.then(() => fanOut.delivered()), fanOut.failed])
   return fanOut.result()
 }

@@ -50,6 +50,8 @@ export interface ListJob {
   readonly place: Place
   /** How many objects must be in it. */
   readonly items: number
+  /** Whether the answer may be compressed, as clients written in Go always say. */
+  readonly gzip: boolean
   readonly bounds: Bounds
 }
 

@@ -22,8 +22,9 @@ export interface Sequence {
   next: number
 }
 
-export function createStep({ place: { address, kind, namespace }, run }: Pick<RequestsJob, 'place' | 'run'>, sequence: Sequence): Step {
-  const body = objectText(kind, { object: `${run}-${slots.number}`, counter: '0000000000' })
+/** `variant` says what is in the objects. */
+export function createStep({ place: { address, kind, namespace }, run }: Pick<RequestsJob, 'place' | 'run'>, sequence: Sequence, variant: number): Step {
+  const body = objectText(kind, { object: `${run}-${slots.number}`, counter: '0000000000', variant })
   const template = new RequestTemplate(requestText(address, { method: 'POST', path: collectionPath(kind, namespace), body }))
   return {
     keepBody: false,

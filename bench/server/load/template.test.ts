@@ -48,6 +48,12 @@ describe('objectText', () => {
     expect(JSON.parse(text)).toMatchObject({ metadata: { name: 'name-0000000001' } })
   })
 
+  test('has one payload for each variant', () => {
+    const texts = [0, 1, 2, 0].map((variant) => objectText('configmap', { object: 'a', counter: '0', variant }))
+    expect(new Set(texts).size).toBe(3)
+    expect(texts[3]).toBe(texts[0])
+  })
+
   test('belongs to the collection of its kind', () => {
     expect(collectionPath('configmap', 'a')).toBe('/api/v1/namespaces/a/configmaps')
     expect(collectionPath('custom', 'a')).toBe('/apis/bench.evenkeel.dev/v1/namespaces/a/benchobjects')

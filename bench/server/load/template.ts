@@ -46,12 +46,14 @@ export interface RequestParts {
   readonly body?: string
   /** @default 'application/json' */
   readonly contentType?: string
+  /** @default false */
+  readonly gzip?: boolean
 }
 
 /** An HTTP/1.1 request that keeps its connection. */
-export function requestText({ url, token }: Address, { method, path, body, contentType = 'application/json' }: RequestParts): string {
+export function requestText({ url, token }: Address, { method, path, body, contentType = 'application/json', gzip = false }: RequestParts): string {
   const about = body === undefined ? '' : `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`
-  return `${method} ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${token}\r\nUser-Agent: evenkeel-bench\r\nAccept: application/json\r\n${about}\r\n${body ?? ''}`
+  return `${method} ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${token}\r\nUser-Agent: evenkeel-bench\r\nAccept: application/json\r\n${gzip ? 'Accept-Encoding: gzip\r\n' : ''}${about}\r\n${body ?? ''}`
 }
 
 function placesOf(text: string, mark: string): number[] {

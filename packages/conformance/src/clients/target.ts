@@ -19,7 +19,8 @@ export interface ClientTarget {
   stop(): Promise<void>
 }
 
-export async function startTarget({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<ClientTarget> {
+/** Starts what clients are to talk to. It ends when it is told to. */
+export async function startClientTarget({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<ClientTarget> {
   const home = await mkdtemp(join(tmpdir(), 'evenkeel-clients-'))
   const clean = (): Promise<void> => rm(home, { recursive: true, force: true })
   const given = env['EVENKEEL_CLIENTS_KUBECONFIG']

@@ -17,8 +17,13 @@ import type { Resource } from './resources/resource.ts'
  *
  * @throws {ApiError} `Invalid`, with every mistake.
  */
-export function validateNew(object: UnstructuredObject, { resource }: Target): void {
-  refuse(object, resource, [...validateMetadata(object, resource), ...resource.rules.validate?.(object) ?? []])
+export function validateNew(object: UnstructuredObject, { resource }: Target, { refusals = [] }: ValidateOptions = {}): void {
+  refuse(object, resource, [...validateMetadata(object, resource), ...resource.rules.validate?.(object) ?? [], ...refusals])
+}
+
+interface ValidateOptions {
+  /** What was found wrong before, by hooks that look at other objects. */
+  readonly refusals?: readonly FieldError[]
 }
 
 /**
@@ -26,12 +31,12 @@ export function validateNew(object: UnstructuredObject, { resource }: Target): v
  *
  * @throws {ApiError} `Invalid`, with every mistake.
  */
-export function validateChanged(object: UnstructuredObject, old: UnstructuredObject, { resource, subresource }: Target): void {
+export function validateChanged(object: UnstructuredObject, old: UnstructuredObject, { target: { resource, subresource }, refusals = [] }: ValidateOptions & { target: Target }): void {
   const { rules } = resource
   const own = subresource?.name === 'status'
     ? rules.validateStatusUpdate?.(object, old) ?? []
     : [...rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old) ?? []]
-  refuse(object, resource, [...validateMetadata(object, resource), ...validateMetadataChange(object, old), ...own])
+  refuse(object, resource, [...validateMetadata(object, resource), ...validateMetadataChange(object, old), ...own, ...refusals])
 }
 
 function refuse(object: UnstructuredObject, { group, kind }: Resource, errors: readonly FieldError[]): void {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTarget } from '../target.ts'
+import { startClientTarget } from '../target.ts'
 import type { ClientTarget } from '../target.ts'
 import { findKubectls, isAtLeast } from './binaries.ts'
-import { play } from './play.ts'
-import { sessions } from './sessions/index.ts'
+import { playSession } from './play.ts'
+import { kubectlSessions } from './sessions/index.ts'
 import { matches, splitArguments } from './text.ts'
-import { makeTurns } from './turns.ts'
+import { makeTurns } from './turns.fixture.ts'
 
 test('matches: tokens, spaces between words, and lines left out', () => {
   expect(matches('NAME   AGE\na      3m2s\n', ['NAME AGE', 'a <age>'])).toBe(true)
@@ -25,7 +25,7 @@ test('isAtLeast: compares versions by their numbers', () => {
 })
 
 test('every session has a name of its own', () => {
-  expect(new Set(sessions.map(({ name }) => name)).size).toBe(sessions.length)
+  expect(new Set(kubectlSessions.map(({ name }) => name)).size).toBe(kubectlSessions.length)
 })
 
 const kubectls = findKubectls()
@@ -38,9 +38,9 @@ const turns = makeTurns(2)
 for (const kubectl of kubectls) {
   describe.concurrent(`kubectl ${kubectl.version}`, () => {
     let target: ClientTarget
-    beforeAll(async () => { target = await startTarget() })
+    beforeAll(async () => { target = await startClientTarget() })
     afterAll(() => target.stop())
 
-    for (const session of sessions) test(session.name, () => turns(() => play(session, { kubectl, ...target })), 240_000)
+    for (const session of kubectlSessions) test(session.name, () => turns(() => playSession(session, { kubectl, ...target })), 240_000)
   })
 }

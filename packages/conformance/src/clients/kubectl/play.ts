@@ -3,15 +3,14 @@
  *
  * Invariant: no kubectl outlives the session.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
-import { deferred } from 'evenkeel/unstable/base'
-import type { Deferred } from 'evenkeel/unstable/base'
+import { basename, delimiter, join } from 'node:path'
 import { isAtLeast } from './binaries.ts'
 import type { Kubectl } from './binaries.ts'
-import type { During, Expected, Session, Step, Text } from './session.ts'
+import { startProgram } from './program.ts'
+import type { Outcome, Program } from './program.ts'
+import type { During, Session, Step, Text } from './session.ts'
 import { fill, matches, splitArguments } from './text.ts'
 
 export interface Stage {
@@ -19,17 +18,12 @@ export interface Stage {
   readonly kubeconfig: string
   /** Where kubectl keeps what it found out about the server, and where sessions have their folders. */
   readonly home: string
-  /** The server is not one of ours. */
+  /**
+   * The server is not one of ours.
+   *
+   * @default false
+   */
   readonly foreign?: boolean
-  /** Is told every step that was played. */
-  readonly report?: (step: Step, outcome: Outcome) => void
-}
-
-/** How a step ended. */
-export interface Outcome {
-  readonly code: number
-  readonly out: string
-  readonly err: string
 }
 
 interface Scene extends Stage {
@@ -37,13 +31,12 @@ interface Scene extends Stage {
   readonly namespace: string
 }
 
-const stepMs = 30_000
 const contextFile = 'context.json'
 
 /** Plays a session to its end. @throws {Error} At the first step that goes otherwise than expected. */
-export async function play(session: Session, stage: Stage): Promise<void> {
+export async function playSession(session: Session, stage: Stage): Promise<void> {
   const folder = await mkdtemp(join(stage.home, `${session.name}-`))
-  const namespace = folder.slice(folder.lastIndexOf('/') + 1).toLowerCase().replaceAll('_', 'x')
+  const namespace = basename(folder).toLowerCase().replaceAll('_', 'x')
   const scene: Scene = { ...stage, folder, namespace }
   await writeFile(join(folder, contextFile), contextOf(scene))
   for (const [name, text] of Object.entries(session.files ?? {})) await writeFile(join(folder, name), filled(text, scene))
@@ -65,103 +58,61 @@ async function playSteps(steps: readonly Step[], scene: Scene): Promise<void> {
 }
 
 async function playStep(step: Step, scene: Scene): Promise<void> {
-  if (!isFor(step, scene)) return
-  const outcome = await runStep(step, scene)
-  if (scene.report) scene.report(step, outcome)
-  else judge(step, { outcome, scene })
+  if (isFor(step, scene)) judge(step, { outcome: await runStep(step, scene), scene })
 }
 
 function isFor({ since = '0.0', until, differs }: Step, { kubectl: { version }, foreign = false }: Scene): boolean {
   return isAtLeast(version, since) && (until === undefined || !isAtLeast(version, until)) && !(foreign && differs !== undefined)
 }
 
-async function runStep(step: Step, scene: Scene): Promise<Outcome> {
-  const child = spawn(scene.kubectl.path, splitArguments(filled(step.run, scene)), {
+async function runStep({ run, stdin = '', editor, during }: Step, scene: Scene): Promise<Outcome> {
+  const program = startProgram([scene.kubectl.path, ...splitArguments(filled(run, scene))], {
+    stdin: filled(stdin, scene),
     cwd: scene.folder,
     env: {
       PATH: process.env['PATH'],
       HOME: scene.home,
+      TMPDIR: scene.folder,
       KUBECONFIG: [join(scene.folder, contextFile), scene.kubeconfig].join(delimiter),
-      ...step.editor !== undefined && { KUBE_EDITOR: filled(step.editor, scene) },
+      ...editor !== undefined && { KUBE_EDITOR: filled(editor, scene) },
     },
-    signal: AbortSignal.timeout(stepMs),
-    killSignal: 'SIGKILL',
   })
-  child.stdin.on('error', () => undefined).end(filled(step.stdin ?? '', scene))
-  const heard = listenTo(child)
-  if (step.during) await playDuring(step.during, { heard, child, scene })
-  return heard.ended
+  if (during) await playDuring(during, { program, scene })
+  return program.ended
 }
 
-interface Heard {
-  readonly ended: Promise<Outcome>
-  /** Resolves when either output has it; rejects when the program ends without. */
-  until(pattern: RegExp): Promise<void>
-}
-
-interface Awaited {
-  readonly pattern: RegExp
-  readonly seen: Deferred<undefined>
-}
-
-function listenTo(child: ChildProcess): Heard {
-  const told = { out: '', err: '' }
-  const awaited = new Set<Awaited>()
-  const look = (): void => {
-    for (const { pattern, seen } of awaited) if (pattern.test(told.out) || pattern.test(told.err)) seen.resolve(undefined)
-  }
-  const hear = (name: 'out' | 'err') => (piece: string): void => {
-    told[name] += piece
-    look()
-  }
-  child.stdout?.setEncoding('utf8').on('data', hear('out'))
-  child.stderr?.setEncoding('utf8').on('data', hear('err'))
-  const ended = deferred<Outcome>()
-  child.on('error', (error) => { told.err += `\n${String(error)}` })
-  child.on('close', (code) => {
-    ended.resolve({ code: code ?? -1, ...told })
-    for (const { pattern, seen } of awaited) seen.reject(new Error(`kubectl ended before it wrote ${String(pattern)}\n${told.out}\n${told.err}`))
-  })
-  const until = async (pattern: RegExp): Promise<void> => {
-    const one: Awaited = { pattern, seen: deferred<undefined>() }
-    awaited.add(one)
-    look()
-    await one.seen.promise.finally(() => awaited.delete(one))
-  }
-  return { ended: ended.promise, until }
-}
-
-async function playDuring({ ready, steps, enough }: During, { heard, child, scene }: { heard: Heard, child: ChildProcess, scene: Scene }): Promise<void> {
+async function playDuring({ ready, steps, enough }: During, { program, scene }: { program: Program, scene: Scene }): Promise<void> {
   try {
-    await heard.until(ready)
+    await program.until(ready)
     await playSteps(steps, scene)
-    if (enough) await heard.until(filledPattern(enough, scene))
+    if (enough) await program.until(enough)
   } catch (error) {
-    child.kill('SIGKILL')
+    program.stop('SIGKILL')
     throw error
   }
-  if (enough) child.kill('SIGINT')
+  if (enough) program.stop('SIGINT')
 }
 
 function judge(step: Step, { outcome, scene }: { outcome: Outcome, scene: Scene }): void {
-  const { out, err, code: given } = step.expect ?? {}
-  // Whoever interrupts a program does not ask how it ended.
+  const { code: given, out, err } = step.expect ?? {}
+  // Whoever interrupts a program does not ask how it ended, and with `-v=6` it talks while it works.
   const code = given ?? (step.during?.enough ? outcome.code : 0)
-  const quiet: Text | undefined = code === 0 && !step.during ? '' : undefined
-  const wanted: Expected = { code, ...out !== undefined && { out: fill(out, scene.namespace) }, ...(err ?? quiet) !== undefined && { err: fill(err ?? quiet ?? '', scene.namespace) } }
+  const complaint = err ?? (code === 0 && !step.during ? '' : undefined)
   const wrong = [
-    outcome.code !== code && `exit code ${outcome.code} instead of ${code}`,
-    wanted.out !== undefined && !matches(outcome.out, wanted.out) && `expected output:\n${String(wanted.out)}`,
-    wanted.err !== undefined && !matches(outcome.err, wanted.err) && `expected complaint:\n${String(wanted.err)}`,
-  ].filter((one) => one !== false)
+    ...outcome.code === code ? [] : [`exit code ${outcome.code} instead of ${code}`],
+    ...differences('output', { actual: outcome.out, expected: out, scene }),
+    ...differences('complaint', { actual: outcome.err, expected: complaint, scene }),
+  ]
   if (wrong.length === 0) return
   throw new Error(`kubectl ${step.run}\n${wrong.join('\n')}\n--- output\n${outcome.out}--- complaint\n${outcome.err}`)
 }
 
-function filled(text: string, { namespace }: Scene): string {
-  return text.replaceAll('$NS', namespace)
+function differences(what: string, { actual, expected, scene }: { actual: string, expected: Text | undefined, scene: Scene }): string[] {
+  if (expected === undefined) return []
+  const wanted = fill(expected, scene.namespace)
+  return matches(actual, wanted) ? [] : [`expected ${what}:\n${String(wanted)}`]
 }
 
-function filledPattern(pattern: RegExp, { namespace }: Scene): RegExp {
-  return fill(pattern, namespace) as RegExp
+function filled(text: string, { namespace }: Scene): string {
+  return text.replaceAll('$NS', namespace)
 }

@@ -16,7 +16,7 @@ export function matches(actual: string, expected: Text): boolean {
 }
 
 /** Puts the namespace's name in its places. */
-export function fill<T extends Text>(text: T, namespace: string): Text {
+export function fill(text: Text, namespace: string): Text {
   if (text instanceof RegExp) return new RegExp(text.source.replaceAll('\\$NS', namespace), text.flags)
   const one = typeof text === 'string' ? text : text.join('\n')
   return one.replaceAll('$NS', namespace)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type * as fluent from 'kubernetes-fluent-client'
-import { startTarget } from '../target.ts'
+import { startClientTarget } from '../target.ts'
 import type { ClientTarget } from '../target.ts'
 import { makeHeard } from './heard.fixture.ts'
 
@@ -9,7 +9,7 @@ let client: typeof fluent
 let namespace = ''
 
 beforeAll(async () => {
-  target = await startTarget()
+  target = await startClientTarget()
   // It always reads the default kubeconfig, at every request.
   vi.stubEnv('KUBECONFIG', target.kubeconfig)
   client = await import('kubernetes-fluent-client')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTarget } from '../target.ts'
+import { startClientTarget } from '../target.ts'
 import type { ClientTarget } from '../target.ts'
 import { makeHeard } from './heard.fixture.ts'
 import type { Heard } from './heard.fixture.ts'
@@ -14,7 +14,7 @@ for (const { name, unavailable, load } of versions) {
     let k8s: ClientNode
     let config: InstanceType<ClientNode['KubeConfig']>
     beforeAll(async () => {
-      target = await startTarget()
+      target = await startClientTarget()
       k8s = await load()
       config = new k8s.KubeConfig()
       config.loadFromFile(target.kubeconfig)

@@ -63,6 +63,10 @@ export interface WriteContext {
   warn(text: string): void
   /** The subresource that is written, if any. */
   readonly subresource?: string
+  /** All other objects of the resource, when its rules say that they look at them. */
+  readonly others?: readonly UnstructuredObject[]
+  /** Something that is wrong and that only shows beside the others: the write is refused with it. */
+  refuse?(error: FieldError): void
   /** Who writes, as objects name users. */
   readonly user?: JsonObject
 }
@@ -111,6 +115,8 @@ export interface Rules {
   readonly statusKeeps?: 'metadata' | 'labels'
   /** Said to everybody who uses the kind: what to use instead. */
   readonly deprecation?: string
+  /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */
+  readonly looksAtOthers?: true
   /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */
   readonly deletion?: DeletionRules
   /** Seconds of grace a deletion gives; absent or 0 deletes at once. `asked` is what the client wants. */

@@ -2,7 +2,7 @@
  * The walk of POST on a collection, and of a PUT that finds nothing and may create.
  */
 import { ApiError, alreadyExists, formatTime, generateNameConflict } from '#api'
-import type { JsonObject, UnstructuredObject } from '#api'
+import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
 import { admitInto } from '../admit.ts'
 import { userInfo } from '../authenticate.ts'
@@ -16,6 +16,7 @@ import type { Written } from '../persist.ts'
 import { chooseForm, replyStored } from '../reply.ts'
 import type { ObjectDraft, WriteContext } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
+import { keyPrefix } from '../storage/keys.ts'
 import { validateNew } from '../validate.ts'
 
 /** How often a generated name is tried, and how often a namespace may change under us. */
@@ -63,10 +64,12 @@ export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDra
 async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun }: CreateOptions): Promise<Written> {
   refuseVersion(object)
   applyDefaults(object, target.resource)
-  mutateNew(object, { call, target, rooms, context: writeContext(call, target, rooms) })
+  const refusals: FieldError[] = []
+  const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
+  mutateNew(object, { call, target, rooms, context })
   const name = String(object.metadata['name'] ?? '')
   const checks = await admitInto(target, name, rooms)
-  validateNew(object as unknown as UnstructuredObject, target)
+  validateNew(object as unknown as UnstructuredObject, target, { refusals })
   if (!dryRun) return persist(object as JsonObject, { rooms, target, expect: 0, checks })
   const current = await fetchCurrent(name, { rooms, target })
   if (current) return { ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
@@ -76,6 +79,16 @@ async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun }: 
 /** What hooks are told about a write. */
 export function writeContext({ warnings, user }: Writer, { subresource }: Target, { clock }: Pick<Rooms, 'clock'>): WriteContext {
   return { now: formatTime(clock.now()), warn: (text) => { warnings.add(text) }, ...subresource && { subresource: subresource.name }, ...user && { user: userInfo(user) } }
+}
+
+/** For kinds whose rules look at their neighbours: all of them but the one that is written, and where to complain. */
+export async function othersOf({ resource, namespace, name }: Target, { store, cluster }: Rooms, refusals: FieldError[]): Promise<Pick<WriteContext, 'others' | 'refuse'>> {
+  if (!resource.rules.looksAtOthers) return {}
+  const range = await store.range(keyPrefix(cluster, resource.storage))
+  const entries = range.ok ? range.entries : []
+  const others = entries.map(({ value, revision }) => new StoredObject(value, revision).object)
+    .filter(({ metadata }) => metadata.name !== name || metadata.namespace !== namespace)
+  return { others, refuse: (error) => { refusals.push(error) } }
 }
 
 /** What is needed of a call to write for it; the server itself writes without being anybody. */

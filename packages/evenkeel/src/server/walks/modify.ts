@@ -5,7 +5,7 @@
  * What a client wants is therefore a pure function of what is there.
  */
 import { conflict, deepEqual, invalid, fieldError, FieldPath, notFound, staleVersion } from '#api'
-import type { ApiError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
+import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
 import { mutateChanged } from '../mutate.ts'
@@ -14,7 +14,7 @@ import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
 import { toStored } from '../convert.ts'
 import { validateChanged } from '../validate.ts'
-import { writeContext } from './create.ts'
+import { othersOf, writeContext } from './create.ts'
 
 /** What a client wants, given what is there. The current object is shared: not to be changed. */
 type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
@@ -65,9 +65,11 @@ async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, ta
   const wanted = await change(current, stored)
   if (meansUid) checkUid(wanted, current, resource)
   checkVersion(wanted, current, resource)
-  mutateChanged(wanted, current, { call, target, rooms, context: writeContext(call, target, rooms) })
+  const refusals: FieldError[] = []
+  const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
+  mutateChanged(wanted, current, { call, target, rooms, context })
   const object = wanted as unknown as UnstructuredObject
-  validateChanged(object, current, target)
+  validateChanged(object, current, { target, refusals })
   const expect = stored.revision
   if (isLastWrite(object, current, resource)) {
     const gone = dryRun || (await erase(target.name, { rooms, target, expect })).ok

@@ -1,5 +1,5 @@
 /**
- * Every session, the long ones first: the short ones then fill the time.
+ * Every session with kubectl, the long ones first: the short ones then fill the time.
  */
 import type { Session } from '../session.ts'
 import { apply, applyWorkloads, replace } from './apply.ts'
@@ -14,7 +14,7 @@ import { output, selection } from './get.ts'
 import { events, wait, watch } from './watch.ts'
 import { rollout, scale, set } from './workloads.ts'
 
-export const sessions: readonly Session[] = [
+export const kubectlSessions: readonly Session[] = [
   refusals, patch, output, wait, create, remove, cascade, apply, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
   createWorkloads, describeObjects, runPods, createServices, applyWorkloads, explain, describeWorkloads, nodes, events, edit, validation, access,
 ]

@@ -1,13 +1,14 @@
 /**
  * Addresses and node ports of Services.
  *
- * A stub: no proxy listens on these addresses, so they are not taken from a pool but computed from namespace and name.
+ * No proxy listens on these addresses; still no two services get the same. The search begins at a place computed from
+ * namespace and name, so that a service made again finds its old address, and goes on until something is free.
  * Address: within 10.96.0.0/12, the range of a default cluster, without its first and last 256. Node port: within
- * 30000-32767, moved up past ports that this service uses already. Two services can meet; nothing here depends on
- * them not to. What a client chose, or what was computed earlier, stays.
+ * 30000-32767. What a client chose stays, if nobody else has it; what was given earlier stays.
  */
-import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
-import type { ObjectDraft } from '../../../resources/resource.ts'
+import { fieldError, FieldPath } from '#api'
+import type { FieldError, JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
+import type { ObjectDraft, WriteContext } from '../../../resources/resource.ts'
 import { draftsIn, ensureDraft } from '../drafts.ts'
 import { numberIn, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 import { familyOf } from './addresses.ts'
@@ -18,19 +19,21 @@ const reserved = 256
 const nodePortStart = 30_000
 const nodePortCount = 2768
 
-/** Fills what a server decides: cluster addresses, families and node ports. */
-export function allocate(service: ObjectDraft): void {
+/** Fills what a server decides: cluster addresses, families and node ports. Refuses what another service has. */
+export function allocate(service: ObjectDraft, { others = [], refuse }: Pick<WriteContext, 'others' | 'refuse'> = {}): void {
+  const taken = takenBy(others)
   const spec = ensureDraft(service, 'spec')
   if (spec['type'] === 'ExternalName') return
   const seed = `${textIn(service.metadata, 'namespace')}/${textIn(service.metadata, 'name')}`
   const addresses = textsIn(spec, 'clusterIPs')
   const address = textIn(spec, 'clusterIP')
-  if (address === '' && addresses.length === 0) setAddress(spec, addressFor(seed))
+  if (address === '' && addresses.length === 0) setAddress(spec, freeAddress(seed, taken.addresses))
   else if (addresses.length === 0) setAddress(spec, address)
+  for (const error of collisions(spec, taken)) refuse?.(error)
   setFamilies(spec)
-  if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false) allocateNodePorts(spec, seed)
+  if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false) allocateNodePorts(spec, seed, taken.ports)
   if (needsHealthCheckPort(spec) && (numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) {
-    spec['healthCheckNodePort'] = freePort(`${seed}/health`, usedPorts(spec))
+    spec['healthCheckNodePort'] = freePort(`${seed}/health`, union(usedPorts(spec), taken.ports))
   }
 }
 
@@ -76,13 +79,41 @@ function familiesOf(spec: JsonObject): string[] {
   return families.length > 0 ? [...new Set(families)] : ['IPv4']
 }
 
-function addressFor(seed: string): string {
-  const number = rangeStart + reserved + hash(seed) % (rangeSize - 2 * reserved)
-  return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
+interface Taken {
+  readonly addresses: ReadonlySet<string>
+  readonly ports: ReadonlySet<number>
 }
 
-function allocateNodePorts(spec: JsonObjectDraft, seed: string): void {
-  const used = usedPorts(spec)
+function takenBy(others: readonly UnstructuredObject[]): Taken {
+  const specs = others.map((other) => objectIn(other, 'spec'))
+  return {
+    addresses: new Set(specs.flatMap((spec) => textsIn(spec, 'clusterIPs'))),
+    ports: new Set(specs.flatMap((spec) => [...usedPorts(spec), numberIn(spec, 'healthCheckNodePort') ?? 0])),
+  }
+}
+
+function collisions(spec: JsonObject, { addresses, ports }: Taken): FieldError[] {
+  const wanted = textsIn(spec, 'clusterIPs')
+  const address = wanted.find((one) => one !== 'None' && addresses.has(one))
+  const first = address === undefined ? [] : [fieldError.invalid(FieldPath.of('spec', 'clusterIPs'), wanted, `failed to allocate IP ${address}: provided IP is already allocated`)]
+  return [...first, ...objectsIn(spec, 'ports').flatMap((port, index) => {
+    const number = numberIn(port, 'nodePort') ?? 0
+    if (number === 0 || !ports.has(number)) return []
+    return [fieldError.invalid(FieldPath.of('spec', 'ports').index(index).child('nodePort'), number, 'provided port is already allocated')]
+  })]
+}
+
+function freeAddress(seed: string, taken: ReadonlySet<string>): string {
+  const start = hash(seed)
+  for (let step = 0; ; step++) {
+    const number = rangeStart + reserved + (start + step) % (rangeSize - 2 * reserved)
+    const address = [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
+    if (!taken.has(address) || step > taken.size) return address
+  }
+}
+
+function allocateNodePorts(spec: JsonObjectDraft, seed: string, taken: ReadonlySet<number>): void {
+  const used = union(usedPorts(spec), taken)
   for (const port of draftsIn(spec, 'ports')) {
     if ((numberIn(port, 'nodePort') ?? 0) !== 0) continue
     const chosen = freePort(`${seed}/${textIn(port, 'protocol')}/${numberIn(port, 'port') ?? 0}`, used)
@@ -102,6 +133,10 @@ function keepNodePorts(spec: JsonObjectDraft, before: JsonObject): void {
 
 function usedPorts(spec: JsonObject): Set<number> {
   return new Set(objectsIn(spec, 'ports').map((port) => numberIn(port, 'nodePort') ?? 0))
+}
+
+function union(one: ReadonlySet<number>, other: ReadonlySet<number>): Set<number> {
+  return new Set([...one, ...other])
 }
 
 function freePort(seed: string, used: ReadonlySet<number>): number {

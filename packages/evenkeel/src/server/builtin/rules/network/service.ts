@@ -20,14 +20,15 @@ export const serviceRules: Hooks = {
     'spec.type': (object) => textIn(objectIn(object, 'spec'), 'type'),
   },
   default: defaultService,
-  prepareCreate(object) {
+  looksAtOthers: true,
+  prepareCreate(object, context) {
     object['status'] = { loadBalancer: {} }
-    allocate(object)
+    allocate(object, context)
   },
-  prepareUpdate(object, old) {
+  prepareUpdate(object, old, context) {
     dropTypeDependent(ensureDraft(object, 'spec'), objectIn(old, 'spec'))
     keepAllocated(object, old)
-    allocate(object)
+    allocate(object, context)
   },
   validate: (object) => validateService(object),
   validateUpdate(object, old) {
