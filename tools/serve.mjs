@@ -6,9 +6,12 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-const help = `npm start -- [options]
+const help = `npm start -- [options] [command]
 
-Runs an API server that kubectl and every other Kubernetes client can talk to.
+Without a command: runs an API server that kubectl and every other Kubernetes client can talk to.
+
+  snapshot save FILE       writes a backup of all objects into a new file
+  snapshot restore FILE    makes the objects of a backup those of a new --data folder
 
   --data FOLDER     where objects, certificates and the token are kept (default: ./data)
   --memory          keep objects in memory only
@@ -31,8 +34,9 @@ process.exitCode = await main()
 
 async function main() {
   let values
+  let positionals
   try {
-    ({ values } = parseArgs({ options }))
+    ({ values, positionals } = parseArgs({ options, allowPositionals: true }))
     if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new RangeError(`--port must be a number up to 65535, got ${JSON.stringify(values.port)}`)
   } catch (error) {
     console.error(`Error: ${error.message}\n\n${help}`)
@@ -43,6 +47,7 @@ async function main() {
     return 0
   }
   try {
+    if (positionals.length > 0) return await snapshot(values.data, positionals)
     await serve(values)
     return 0
   } catch (error) {
@@ -67,6 +72,28 @@ async function serve({ data, memory, port, 'ready-json': readyJson }) {
     await stopSignal()
     if (!readyJson) console.log('Stopping: watches end, requests under way finish.')
     await server.stop()
+  } finally {
+    await store.close()
+  }
+}
+
+async function snapshot(data, [topic, verb, file, ...rest]) {
+  if (topic !== 'snapshot' || (verb !== 'save' && verb !== 'restore') || file === undefined || rest.length > 0) {
+    console.error(`Error: that is not a command\n\n${help}`)
+    return 2
+  }
+  const { openFileStore, restoreBackup, saveBackup } = await import('evenkeel/unstable/store')
+  const folder = join(resolve(data), 'store')
+  if (verb === 'restore') {
+    const { entries, revision } = await restoreBackup(file, folder)
+    console.log(`${entries} objects restored into ${folder}; versions go on from ${revision}`)
+    return 0
+  }
+  const store = await openFileStore(folder)
+  try {
+    const { bytes, revision } = await saveBackup(store, file)
+    console.log(`version ${revision} saved to ${file}, ${bytes} bytes`)
+    return 0
   } finally {
     await store.close()
   }

@@ -1,20 +1,17 @@
 /**
- * `npm start`: from a fresh clone to the running demonstration, with nothing before it.
+ * `npm start`: from a fresh clone to a running API server, with nothing before it.
  *
- * Installs packages and builds when needed, then runs tools/demo.ts with the arguments given
- * (`npm start -- --help`). Ctrl-C goes to the demonstration, which stops clean.
+ * Installs packages and builds when needed, then runs tools/serve.mjs with the arguments given
+ * (`npm start -- --help`). Ctrl-C goes to the server, which stops in order.
  */
-import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureOrExit } from './ensure.mjs'
 import { build, isStale } from './build.mjs'
-import { endAs, runForeground, sourceArguments } from './run.mjs'
-
-const demo = join(dirname(fileURLToPath(import.meta.url)), 'demo.ts')
+import { endAs, runForeground } from './run.mjs'
 
 await ensureOrExit()
-if (buildIfNeeded()) await runDemo()
+if (buildIfNeeded()) endAs(await runForeground([join(dirname(fileURLToPath(import.meta.url)), 'serve.mjs'), ...process.argv.slice(2)]))
 
 function buildIfNeeded() {
   if (!isStale()) return true
@@ -27,13 +24,4 @@ function buildIfNeeded() {
     process.exitCode = 1
     return false
   }
-}
-
-async function runDemo() {
-  if (!existsSync(demo)) {
-    console.error('Error: tools/demo.ts is missing from this clone')
-    process.exitCode = 1
-    return
-  }
-  endAs(await runForeground([...sourceArguments(demo), ...process.argv.slice(2)]))
 }
