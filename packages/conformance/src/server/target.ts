@@ -30,6 +30,8 @@ export interface ServerTarget {
   readonly name: string
   /** What it cannot do, with the reason. */
   readonly lacks: Readonly<Partial<Record<ServerNeed, string>>>
+  /** Cases it decides otherwise on purpose, with the reason. */
+  readonly differs?: Readonly<Record<string, string>>
   readonly send: Send
   /** Headers that let a request do everything. */
   readonly credentials: Readonly<Record<string, string>>
@@ -144,7 +146,7 @@ export async function runCase({ run }: ServerCase, target: ServerTarget): Promis
   }
 }
 
-/** What a case needs and the server lacks, as a reason to skip it; undefined when it can run. */
-export function reasonToSkip({ needs = [] }: ServerCase, { lacks }: ServerTarget): string | undefined {
-  return needs.map((need) => lacks[need]).find((reason) => reason !== undefined)
+/** What a case needs and the server lacks, or why it decides otherwise, as a reason to skip it; undefined when it can run. */
+export function reasonToSkip({ id, needs = [] }: ServerCase, { lacks, differs = {} }: Pick<ServerTarget, 'lacks' | 'differs'>): string | undefined {
+  return differs[id] ?? needs.map((need) => lacks[need]).find((reason) => reason !== undefined)
 }

@@ -30,7 +30,8 @@ export function authenticate(routed: Routed, authenticators: readonly Authentica
     const user = authenticator(routed)
     if (user) return { ...routed, user }
   }
-  if (openPaths.test(routed.path)) return { ...routed, user: anonymous }
+  // Who shows credentials that nobody knows is told so, everywhere.
+  if (openPaths.test(routed.path) && routed.request.headers['authorization'] === undefined) return { ...routed, user: anonymous }
   throw unauthorized()
 }
 

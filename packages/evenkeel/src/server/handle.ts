@@ -71,8 +71,8 @@ async function answer(request: WireRequest, options: HandlerOptions): Promise<{ 
 function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   const { rooms, plain } = options
   const { place } = call
-  if (place === undefined) return Promise.resolve(plain(call))
-  if (!isKnownGroup(call.path, rooms.registry)) return Promise.resolve(plain({ ...call, path: '' }))
+  if (place === undefined) return plain(call)
+  if (!isKnownGroup(call.path, rooms.registry)) return plain({ ...call, path: '' })
   const target = locate({ ...call, place: place as ResourcePath }, rooms.registry)
   if (target.resource.rules.deprecation !== undefined) call.warnings.add(target.resource.rules.deprecation)
   if (target.resource.virtual) return call.verb === 'create' ? review(call, target, options) : nothing(call, target)

@@ -2,14 +2,12 @@
  * Layer 2: where state lives. Keys and bytes under one growing revision; no word of Kubernetes.
  */
 export { ContentHash } from './content-hash.ts'
-export { openEtcdStore } from './etcd/etcd-store.ts'
+export { openEtcdStore, openFileStore, openOnDisk, restoreBackup, saveBackup } from './engines.ts'
 export type { EtcdStoreOptions } from './etcd/etcd-store.ts'
-export { restoreBackup, saveBackup } from './file/backup.ts'
 export type { RestoreOptions } from './file/backup.ts'
 export { diskError, SimulatedDisk } from './file/disk/simulated-disk.ts'
 export type { DiskCall, SimulatedDiskOptions } from './file/disk/simulated-disk.ts'
 export type { Disk, DiskFile } from './file/disk/disk.ts'
-export { openFileStore, openOnDisk } from './file/file-store.ts'
 export type { DiskStoreOptions, FileStore, FileStoreOptions } from './file/file-store.ts'
 export { openMemoryStore } from './memory.ts'
 export type { MemoryStoreOptions } from './memory.ts'

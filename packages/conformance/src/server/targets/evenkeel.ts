@@ -12,13 +12,25 @@ export interface EvenkeelTarget extends ServerTarget {
   stop(): Promise<void>
 }
 
+/** What we decide otherwise on purpose. */
+export const ourDifferences: Readonly<Record<string, string>> = {
+  'server/routes/head': 'HEAD is answered as GET without a body, as HTTP has it',
+  'server/content/yaml-first-document': 'a body of several YAML documents is refused, so that none of them is lost',
+  'server/validation/duplicate-key-in-yaml': 'a key that is there twice is named by its path, as in JSON, and not by its line',
+  'server/defaults/claim': 'nothing here would ever take the finalizer kubernetes.io/pvc-protection away again',
+}
+
+/** What a server that is called in process cannot do. */
+const inProcess = 'whoever calls it in process is its administrator'
+export const inProcessLacks = { authentication: inProcess, 'no-anonymous': inProcess } as const
+
 /** Starts a server to be judged. Whoever reaches it this way is its administrator, so nobody is turned away. */
 export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {
   const server = await startServer(options)
-  const inProcess = 'whoever calls it in process is its administrator'
   return {
     name: 'evenkeel in process',
-    lacks: { authentication: inProcess, 'no-anonymous': inProcess },
+    lacks: inProcessLacks,
+    differs: ourDifferences,
     send: sendTo(server),
     credentials: {},
     compact: () => server.compact(),
@@ -32,7 +44,7 @@ export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<Ev
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
   const target = urlTarget({ url, token, ...caPem !== undefined && { ca: caPem } }, { name: 'evenkeel over HTTPS' })
-  return { ...target, lacks: {}, compact: () => server.compact(), stop: () => server.stop() }
+  return { ...target, lacks: {}, differs: ourDifferences, compact: () => server.compact(), stop: () => server.stop() }
 }
 
 function sendTo({ transport }: Server): Send {

@@ -120,6 +120,17 @@ describe('applyJsonPatch', () => {
   })
 })
 
+describe('missingIsNull', () => {
+  const nothing = [{ op: 'test', path: '/a/b', value: null }]
+  test('lets a test for null pass where nothing is, if its place is there', () => {
+    expect(applyJsonPatch({ a: {} }, nothing, { missingIsNull: true })).toEqual({ a: {} })
+    expect(applyJsonPatch({ a: { b: null } }, nothing, { missingIsNull: true })).toEqual({ a: { b: null } })
+    expect(thrownBy(() => applyJsonPatch({}, nothing, { missingIsNull: true }))).toMatchObject({ reason: 'Invalid' })
+    expect(thrownBy(() => applyJsonPatch({ a: { b: 1 } }, nothing, { missingIsNull: true }))).toMatchObject({ reason: 'Invalid' })
+    expect(thrownBy(() => applyJsonPatch({ a: {} }, nothing))).toMatchObject({ reason: 'Invalid' })
+  })
+})
+
 describe('negativeIndices', () => {
   test.each([
     ['[{"op":"remove","path":"/-1"}]', '[1,2]'], ['[{"op":"replace","path":"/-3","value":0}]', '[0,2,3]'], ['[{"op":"add","path":"/-1","value":4}]', '[1,2,3,4]'],

@@ -28,6 +28,12 @@ export interface JsonPatchOptions {
    */
   readonly negativeIndices?: boolean
   /**
+   * Whether a `test` for null passes where nothing is: not in the RFC, but kube-apiserver has it.
+   *
+   * @default false
+   */
+  readonly missingIsNull?: boolean
+  /**
    * How many operations a patch may have.
    *
    * @default 10_000
@@ -48,12 +54,13 @@ export interface JsonPatchOptions {
  * @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` or `Invalid`; the document is as it was.
  */
 export function applyJsonPatch(document: JsonValue, patch: unknown, options: JsonPatchOptions = {}): JsonValue {
-  const { negativeIndices = false, operationsMax = 10_000, copyBytesMax = 3 * 1024 * 1024 } = options
+  const { negativeIndices = false, missingIsNull = false, operationsMax = 10_000, copyBytesMax = 3 * 1024 * 1024 } = options
   const operations = checkPatch(patch, operationsMax)
   const draft = new Draft(document, { negativeIndices })
   const budget = { bytes: copyBytesMax }
   for (const [index, operation] of operations.entries()) {
     try {
+      if (missingIsNull && isTestForNothing(draft, operation)) continue
       applyOperation(draft, operation, budget)
     } catch (error) {
       if (error instanceof PlaceError) throw refuse(error.message, index, operation)
@@ -132,4 +139,12 @@ function refuse(why: string, index: number, operation: RawOperation): ApiError {
   const what = [operation['op'], operation['path']].filter((part) => typeof part === 'string').join(' ').slice(0, 200)
   // The first half is all kube-apiserver says.
   return new ApiError('Invalid', `the server rejected our request due to an error in our request: operation ${index} (${what}): ${why}`)
+}
+
+// Only the last step may be missing: where it would be must be there.
+function isTestForNothing(draft: Draft, operation: RawOperation): boolean {
+  if (operation['op'] !== 'test' || operation['value'] !== null) return false
+  const path = pointerOf(operation, 'path')
+  const parent = path.length > 0 ? draft.get(path.slice(0, -1)) : undefined
+  return isJsonObject(parent) && !Object.hasOwn(parent, path.at(-1) ?? '')
 }

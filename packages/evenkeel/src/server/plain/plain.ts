@@ -6,9 +6,9 @@ import type { JsonObject } from '#api'
 import { negotiate } from '#wire'
 import type { MediaShape, WireResponse } from '#wire'
 import type { Call } from '../call.ts'
-import { Discovery } from '../discovery/discovery.ts'
+import type { Discovery } from '../discovery/discovery.ts'
 import type { ServedDocument } from '../discovery/document.ts'
-import { OpenApi } from '../openapi/openapi.ts'
+import type { OpenApi } from '../openapi/openapi.ts'
 import { replyDocument } from '../reply.ts'
 import { unknownPath } from '../route.ts'
 import type { Registry } from '../resources/registry.ts'
@@ -18,7 +18,7 @@ import type { RequestMetrics } from './metrics.ts'
 import { versionDocument } from './version.ts'
 
 /** Answers calls whose path is not about resources. */
-export type Plain = (call: Call) => WireResponse
+export type Plain = (call: Call) => Promise<WireResponse>
 
 interface PlainOptions {
   readonly registry: Registry
@@ -30,7 +30,7 @@ interface PlainOptions {
 
 export function makePlain({ registry, checks, metrics, address }: PlainOptions): Plain {
   const documents = new Documents(registry, address)
-  return (call) => {
+  return async (call) => {
     const { path, query, request: { method } } = call
     if (method !== 'GET' && method !== 'HEAD') return isKnown(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
     const health = answerHealth(path, query, checks)
@@ -38,7 +38,7 @@ export function makePlain({ registry, checks, metrics, address }: PlainOptions):
     if (path === '/version' || path === '/version/') return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
     if (path === '/metrics') return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body: Buffer.from(metrics.render()) }
     if (path === '/') return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
-    const answer = documents.answer(call)
+    const answer = await documents.answer(call)
     if (answer) return answer
     if (isKnownGroup(path, registry)) throw unknownPath()
     return plainText(404, '404 page not found')
@@ -70,30 +70,33 @@ class Documents {
   readonly #registry: Registry
   readonly #address: () => string | undefined
   #generation = 0
-  #discovery: Discovery | undefined
-  #openApi: OpenApi | undefined
+  #discovery: Promise<Discovery> | undefined
+  #openApi: Promise<OpenApi> | undefined
 
   constructor(registry: Registry, address: () => string | undefined) {
     this.#registry = registry
     this.#address = address
   }
 
-  answer(call: Call): WireResponse | undefined {
-    this.#refresh()
+  async answer(call: Call): Promise<WireResponse | undefined> {
     const { path } = call
+    this.#refresh()
     if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
     if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
+    const discovery = await this.#discovery
     const isRoot = path === '/api' || path === '/apis'
     const { format, shape } = negotiate(call.request.headers['accept'], { formats: ['json', 'yaml', 'protobuf'], accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted) })
-    const document = this.#discovery?.document(path, { aggregated: shape !== undefined })
+    const document = discovery?.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
     if (format === 'json') return reply(document, call, { vary: isRoot })
     return replyDocument(call, JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject, { choice: { format } })
   }
 
-  #answerOpenApi(call: Call): WireResponse | undefined {
+  async #answerOpenApi(call: Call): Promise<WireResponse | undefined> {
+    this.#openApi ??= openApiOf(this.#registry)
+    const openApi = await this.#openApi
     const protobuf = call.path === '/openapi/v2' && openApiProtobuf.test(call.request.headers['accept'] ?? '')
-    const document = this.#openApi?.document(call.path, { protobuf })
+    const document = openApi.document(call.path, { protobuf })
     if (document === undefined) return undefined
     const hash = call.query.get('hash')
     const current = document.etag.slice(1, -1)
@@ -104,11 +107,21 @@ class Documents {
   #refresh(): void {
     if (this.#generation === this.#registry.generation) return
     this.#generation = this.#registry.generation
-    const resources = this.#registry.all()
-    const serverAddress = this.#address()
-    this.#discovery = new Discovery(resources, serverAddress === undefined ? {} : { serverAddress })
-    this.#openApi = new OpenApi(resources, this.#openApi === undefined ? {} : { previous: this.#openApi })
+    this.#discovery = discoveryOf(this.#registry, this.#address())
+    // Whoever asked before keeps what it got; documents whose resources are the same are taken over.
+    this.#openApi &&= openApiOf(this.#registry, this.#openApi)
   }
+}
+
+// Both are loaded when the first client asks: a server starts without them.
+async function discoveryOf(registry: Registry, serverAddress: string | undefined): Promise<Discovery> {
+  const made = await import('../discovery/discovery.ts')
+  return new made.Discovery(registry.all(), serverAddress === undefined ? {} : { serverAddress })
+}
+
+async function openApiOf(registry: Registry, previous?: Promise<OpenApi>): Promise<OpenApi> {
+  const made = await import('../openapi/openapi.ts')
+  return new made.OpenApi(registry.all(), previous === undefined ? {} : { previous: await previous })
 }
 
 function reply({ bytes, etag, contentType }: ServedDocument, { request }: Call, { vary, cacheControl = 'no-cache, private' }: { vary: boolean, cacheControl?: string }): WireResponse {

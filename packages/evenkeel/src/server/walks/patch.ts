@@ -102,7 +102,7 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
   if (type === json) {
     if (!Array.isArray(value)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
     if (value.length > operationsMax) throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${value.length}`)
-    return (current) => copyOf(withPlainRefusal(() => applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], { negativeIndices: true })))
+    return (current) => copyOf(withPlainRefusal(() => applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], { negativeIndices: true, missingIsNull: true })))
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
   if (type === merge) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))

@@ -1,0 +1,31 @@
+/**
+ * Runs the whole suite on one target, a vitest test per case.
+ */
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { serverSuite } from './cases/index.ts'
+import { reasonToSkip, runCase } from './target.ts'
+import { inProcessLacks, ourDifferences } from './targets/evenkeel.ts'
+import type { EvenkeelTarget } from './targets/evenkeel.ts'
+
+export interface JudgeOptions {
+  readonly start: () => Promise<EvenkeelTarget>
+  /** What it cannot do; known before it is started, so that skipped cases say so. */
+  readonly lacks?: EvenkeelTarget['lacks']
+  /** Why it cannot be judged here. */
+  readonly unavailable?: string | undefined
+}
+
+/** Cases that forget all history come last: the others may not lose theirs under their feet. */
+const ordered = [...serverSuite].sort((a, b) => Number(a.needs?.includes('compaction') ?? false) - Number(b.needs?.includes('compaction') ?? false))
+
+export function judge(name: string, { start, lacks = inProcessLacks, unavailable }: JudgeOptions): void {
+  describe.skipIf(unavailable !== undefined)(unavailable === undefined ? name : `${name} (${unavailable})`, () => {
+    let target: EvenkeelTarget
+    beforeAll(async () => { target = await start() })
+    afterAll(() => target.stop())
+    for (const one of ordered) {
+      const reason = reasonToSkip(one, { lacks, differs: ourDifferences })
+      test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () => runCase(one, target))
+    }
+  })
+}

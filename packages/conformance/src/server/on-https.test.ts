@@ -1,0 +1,4 @@
+import { judge } from './judge.fixture.ts'
+import { evenkeelOverHttps } from './targets/evenkeel.ts'
+
+judge('evenkeel over HTTPS', { start: evenkeelOverHttps, lacks: {} })
