@@ -28,11 +28,16 @@ export const administrator: User = { name: 'evenkeel-admin', groups: ['system:ma
 export function authenticate(routed: Routed, authenticators: readonly Authenticator[]): Call {
   for (const authenticator of authenticators) {
     const user = authenticator(routed)
-    if (user) return { ...routed, user }
+    if (user) return withUser(routed, user)
   }
   // Who shows credentials that nobody knows is told so, everywhere.
-  if (openPaths.test(routed.path) && routed.request.headers['authorization'] === undefined) return { ...routed, user: anonymous }
+  if (openPaths.test(routed.path) && routed.request.headers['authorization'] === undefined) return withUser(routed, anonymous)
   throw unauthorized()
+}
+
+// Written out: this runs for every request, and spreading an object is several times as slow.
+function withUser({ request, path, query, place, verb, warnings }: Routed, user: User): Call {
+  return { request, path, query, place, verb, warnings, user }
 }
 
 /** Knows one bearer token. Comparing hashes takes the same time whatever was sent. */

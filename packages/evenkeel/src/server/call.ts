@@ -6,7 +6,7 @@
  */
 import type { Clock, Logger, Random } from '#base'
 import type { Store } from '#store'
-import type { ResourcePath, WireRequest } from '#wire'
+import type { Query, ResourcePath, WireRequest } from '#wire'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
 import type { Expiry } from './storage/expiry.ts'
@@ -24,9 +24,9 @@ export interface User {
 export interface Routed {
   readonly request: WireRequest
   readonly path: string
-  readonly query: URLSearchParams
+  readonly query: Query
   /** Absent when the path is not about resources. */
-  readonly place?: ResourcePath
+  readonly place: ResourcePath | undefined
   /** What the authorizer is asked: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
   readonly verb: string
   readonly warnings: Warnings

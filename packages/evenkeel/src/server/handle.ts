@@ -6,7 +6,7 @@
  */
 import { isApiError, notFound } from '#api'
 import { randomUuid } from '#base'
-import type { ResourcePath, Transport, WireRequest, WireResponse } from '#wire'
+import type { Transport, WireRequest, WireResponse } from '#wire'
 import { authenticate } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
@@ -49,9 +49,10 @@ export function makeHandler(options: HandlerOptions): Transport {
     metrics.begin()
     const { routed, response } = await answer(request, options)
     metrics.end(routed, { status: response.status, seconds: (rooms.clock.monotonic() - started) / 1000 })
-    const numbered = { ...response, headers: { 'audit-id': randomUuid(rooms.random), ...response.headers } }
-    if (request.method === 'HEAD') return withoutBody(numbered)
-    return routed?.verb === 'watch' ? numbered : compress(numbered, request.headers['accept-encoding'])
+    numberResponse(response, randomUuid(rooms.random))
+    if (request.method === 'HEAD') return withoutBody(response)
+    const encodings = request.headers['accept-encoding']
+    return encodings === undefined || routed?.verb === 'watch' ? response : compress(response, encodings)
   }
 }
 
@@ -73,7 +74,7 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   const { place } = call
   if (place === undefined) return plain(call)
   if (!isKnownGroup(call.path, rooms.registry)) return plain({ ...call, path: '' })
-  const target = locate({ ...call, place: place as ResourcePath }, rooms.registry)
+  const target = locate(place, call.verb, rooms.registry)
   if (target.resource.rules.deprecation !== undefined) call.warnings.add(target.resource.rules.deprecation)
   if (target.resource.virtual) return call.verb === 'create' ? review(call, target, options) : nothing(call, target)
   if (target.subresource) return walkBelow(call, target, rooms)
@@ -107,6 +108,11 @@ function walkBelow(call: Call, target: Target, rooms: Rooms): Promise<WireRespon
   if (!partial.has(name)) throw unavailable(target)
   if (call.verb === 'get') return read(call, target, rooms)
   return call.verb === 'patch' ? patch(call, target, rooms) : update(call, target, rooms)
+}
+
+// Headers were made for this one response, so nobody else sees the number.
+function numberResponse({ headers }: WireResponse, id: string): void {
+  (headers as Record<string, string>)['audit-id'] = id
 }
 
 const noWarnings = { add: (): void => {}, header: (): undefined => undefined } as unknown as Routed['warnings']

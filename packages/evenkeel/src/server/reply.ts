@@ -8,7 +8,7 @@
 import { ApiError, badRequest, isApiError, toStatus } from '#api'
 import type { JsonObject, Status, UnstructuredObject } from '#api'
 import { encodeProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
-import type { MediaChoice, MediaFormat, MediaShape, WireHeaders, WireResponse } from '#wire'
+import type { MediaChoice, MediaFormat, MediaShape, Query, WireHeaders, WireResponse } from '#wire'
 import type { Call, Rooms, Routed } from './call.ts'
 import { isStoredForm, toServed } from './convert.ts'
 import type { Resource } from './resources/resource.ts'
@@ -96,7 +96,7 @@ export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint
 }
 
 /** Which rows of a table carry what of their object. */
-export function includeObjectOf(query: URLSearchParams): IncludeObject {
+export function includeObjectOf(query: Query): IncludeObject {
   const value = query.get('includeObject') ?? ''
   if (value === '') return 'Metadata'
   if (value !== 'None' && value !== 'Object' && value !== 'Metadata') throw badRequest(`includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`)
@@ -109,7 +109,7 @@ function isMetaShape({ kind, group, version }: MediaShape): boolean {
   return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1') && metaShapes.has(kind)
 }
 
-function shape(object: UnstructuredObject, { resource, choice, rooms, query }: ObjectAnswer & { query: URLSearchParams }): JsonObject {
+function shape(object: UnstructuredObject, { resource, choice, rooms, query }: ObjectAnswer & { query: Query }): JsonObject {
   if (choice.shape === undefined) return object as unknown as JsonObject
   const version = choice.shape.version as MetaVersion
   if (choice.shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject

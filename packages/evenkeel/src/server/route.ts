@@ -6,9 +6,9 @@
  * exists is told only to callers who may ask: {@link locate} runs behind room 4.
  */
 import { ApiError, badRequest, parseDuration } from '#api'
-import { parseResourcePath } from '#wire'
+import { parseResourcePath, Query } from '#wire'
 import type { ResourcePath, WireRequest } from '#wire'
-import type { Call, Routed, Target } from './call.ts'
+import type { Routed, Target } from './call.ts'
 import { asksForWatch } from './options/list-options.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource, Verb } from './resources/resource.ts'
@@ -20,26 +20,25 @@ import { Warnings } from './answers/warnings.ts'
  * @throws {ApiError} `BadRequest`, when the path is not properly encoded.
  */
 export function route(request: WireRequest): Routed {
-  const at = request.target.indexOf('?')
-  const path = at < 0 ? request.target : request.target.slice(0, at)
-  const query = at < 0 ? noQuery : new URLSearchParams(request.target.slice(at + 1))
+  const { target, method } = request
+  const at = target.indexOf('?')
+  const path = at < 0 ? target : target.slice(0, at)
+  const query = at < 0 ? noQuery : new Query(target.slice(at + 1))
+  if (at >= 0) checkTimeout(query)
   const place = parseResourcePath(path)
-  checkTimeout(query)
-  const routed = { request, path, query, warnings: new Warnings() }
-  if (place === undefined) return { ...routed, verb: request.method.toLowerCase() }
-  return { ...routed, place, verb: verbOf(request.method, place, query) }
+  const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
+  return { request, path, query, place, verb, warnings: new Warnings() }
 }
 
 // Most requests have none, and nobody writes into a query.
-const noQuery = new URLSearchParams()
+const noQuery = new Query()
 
 /**
  * Finds what a call is about.
  *
  * @throws {ApiError} `NotFound` when there is no such resource, `MethodNotAllowed` when it does not do this.
  */
-export function locate(call: Call & { readonly place: ResourcePath }, registry: Registry): Target {
-  const { place, verb } = call
+export function locate(place: ResourcePath, verb: string, registry: Registry): Target {
   const resource = registry.find(place.group, place.version, place.resource)
   if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
   if (place.name === '.' || place.name === '..') throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
@@ -59,13 +58,13 @@ function notAllowed(): ApiError {
 }
 
 // We answer in milliseconds whatever time is given; what is no time is still a mistake worth telling.
-function checkTimeout(query: URLSearchParams): void {
+function checkTimeout(query: Query): void {
   const timeout = query.get('timeout') ?? ''
   if (timeout === '' || parseDuration(timeout) !== undefined) return
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`)
 }
 
-function verbOf(method: string, place: ResourcePath, query: URLSearchParams): string {
+function verbOf(method: string, place: ResourcePath, query: Query): string {
   switch (method) {
     case 'GET':
     case 'HEAD':

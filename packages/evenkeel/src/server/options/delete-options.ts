@@ -3,6 +3,7 @@
  */
 import { FieldPath, badRequest, fieldError, invalid, isJsonObject } from '#api'
 import type { JsonObject } from '#api'
+import type { Query } from '#wire'
 import { readFlag, readInteger } from './query-values.ts'
 import { checkDryRun, readDryRun } from './write-options.ts'
 
@@ -27,7 +28,7 @@ const kinds: ReadonlySet<unknown> = new Set([undefined, '', 'DeleteOptions'])
  * @param body the decoded body, when there was one
  * @throws {ApiError} `BadRequest` for a body that holds no options, `Invalid` for options that do not go together.
  */
-export function readDeleteOptions(query: URLSearchParams, body: JsonObject | undefined): DeleteOptions {
+export function readDeleteOptions(query: Query, body: JsonObject | undefined): DeleteOptions {
   const given = body === undefined ? fromQuery(query) : fromBody(body)
   const errors = checkDryRun(given.dryRun)
   const path = FieldPath.of('propagationPolicy')
@@ -44,7 +45,7 @@ export function readDeleteOptions(query: URLSearchParams, body: JsonObject | und
 
 type Given = Omit<DeleteOptions, 'dryRun' | 'propagation'> & { readonly dryRun: readonly string[], readonly propagation: string | undefined }
 
-function fromQuery(query: URLSearchParams): Given {
+function fromQuery(query: Query): Given {
   return {
     dryRun: readDryRun(query),
     gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),

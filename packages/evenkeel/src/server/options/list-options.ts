@@ -3,6 +3,7 @@
  */
 import { FieldPath, fieldError, invalid, parseFieldSelector, parseLabelSelector } from '#api'
 import type { FieldError, FieldRequirement, LabelRequirement } from '#api'
+import type { Query } from '#wire'
 import { readFlag, readInteger } from './query-values.ts'
 
 export interface ListOptions {
@@ -25,7 +26,7 @@ export interface ListOptions {
  *
  * @throws {ApiError} `BadRequest` for a value that cannot be read, `Invalid` for options that do not go together.
  */
-export function readListOptions(query: URLSearchParams, { watch }: { watch: boolean }): ListOptions {
+export function readListOptions(query: Query, { watch }: { watch: boolean }): ListOptions {
   const options: ListOptions = {
     labels: parseLabelSelector(query.get('labelSelector') ?? ''),
     fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
@@ -44,7 +45,7 @@ export function readListOptions(query: URLSearchParams, { watch }: { watch: bool
 }
 
 /** Whether a query asks for a watch instead of a list. */
-export function asksForWatch(query: URLSearchParams): boolean {
+export function asksForWatch(query: Query): boolean {
   return readFlag(query, 'watch') ?? false
 }
 

@@ -3,9 +3,10 @@
  * none is a bad request.
  */
 import { badRequest, quote } from '#api'
+import type { Query } from '#wire'
 
 /** Absent is undefined; empty counts as true, `0` and `false` as false, anything else as true. */
-export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
+export function readFlag(query: Query, name: string): boolean | undefined {
   const value = query.get(name)
   if (value === null) return undefined
   return value !== '0' && value.toLowerCase() !== 'false'
@@ -16,7 +17,7 @@ export function readFlag(query: URLSearchParams, name: string): boolean | undefi
  *
  * @throws {ApiError} `BadRequest`
  */
-export function readInteger(query: URLSearchParams, name: string): number | undefined {
+export function readInteger(query: Query, name: string): number | undefined {
   const value = query.get(name)
   if (value === null || value === '') return undefined
   const number = Number(value)

@@ -3,6 +3,7 @@
  */
 import { FieldPath, fieldError, invalid, utf8Length } from '#api'
 import type { FieldError } from '#api'
+import type { Query } from '#wire'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
@@ -22,7 +23,7 @@ type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
  *
  * @throws {ApiError} `Invalid`, naming every option that is wrong.
  */
-export function readWriteOptions(query: URLSearchParams, kind: WriteOptionsKind): WriteOptions {
+export function readWriteOptions(query: Query, kind: WriteOptionsKind): WriteOptions {
   const dryRun = readDryRun(query)
   const fieldManager = query.get('fieldManager') ?? ''
   const fieldValidation = query.get('fieldValidation') ?? ''
@@ -38,8 +39,9 @@ export function readWriteOptions(query: URLSearchParams, kind: WriteOptionsKind)
 }
 
 /** Every value of `dryRun`; an empty one counts as none. */
-export function readDryRun(query: URLSearchParams): string[] {
-  return query.getAll('dryRun').filter((value) => value !== '')
+export function readDryRun(query: Query): string[] {
+  const values = query.getAll('dryRun')
+  return values.length === 0 ? [] : values.filter((value) => value !== '')
 }
 
 export function checkDryRun(values: readonly string[]): FieldError[] {

@@ -4,7 +4,7 @@
  * The short answer is `ok`. `?verbose` lists every check, `?exclude=NAME` leaves one out; a check that fails is
  * always listed, without its details, because anybody may ask.
  */
-import type { WireResponse } from '#wire'
+import type { Query, WireResponse } from '#wire'
 
 export interface HealthCheck {
   readonly name: string
@@ -17,7 +17,7 @@ export interface HealthCheck {
 const paths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
 
 /** The answer to a health path; undefined when it is none, or names no check. */
-export function answerHealth(path: string, query: URLSearchParams, checks: readonly HealthCheck[]): WireResponse | undefined {
+export function answerHealth(path: string, query: Query, checks: readonly HealthCheck[]): WireResponse | undefined {
   const match = paths.exec(path)
   if (match === null) return undefined
   const [, kind = '', single] = match
@@ -29,7 +29,7 @@ export function answerHealth(path: string, query: URLSearchParams, checks: reado
   return answerAll(kind, query, all)
 }
 
-function answerAll(kind: string, query: URLSearchParams, all: readonly HealthCheck[]): WireResponse {
+function answerAll(kind: string, query: Query, all: readonly HealthCheck[]): WireResponse {
   const excluded = query.getAll('exclude')
   const lines = all.map(({ name, failure }) => {
     if (excluded.includes(name)) return { ok: true, line: `[+]${name} excluded: ok` }

@@ -6,6 +6,7 @@
  */
 import type { Routed } from '../call.ts'
 import type { Registry } from '../resources/registry.ts'
+import type { Resource } from '../resources/resource.ts'
 
 const bucketSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 
@@ -63,23 +64,31 @@ export class RequestMetrics {
   }
 
   #seriesOf(routed: Routed | undefined): Series {
+    const key = keyOf(routed)
+    return this.#series.get(key) ?? this.#newSeries(key, routed)
+  }
+
+  // Only what the registry knows gets a series of its own: a client cannot make up more of them.
+  #newSeries(key: string, routed: Routed | undefined): Series {
     const place = routed?.place
     const resource = place && this.#registry.find(place.group, place.version, place.resource)
-    const key = resource && place ? `${routed.verb} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scopeOf(place)}` : routed?.place ? 'unknown' : `plain ${routed?.verb ?? ''}`
-    let series = this.#series.get(key)
-    if (series === undefined) {
-      const known = resource?.subresources.some(({ name }) => name === place?.subresource)
-      series = {
-        verb: verbLabel(routed?.verb ?? ''), group: resource?.group ?? '', version: resource?.version ?? '', resource: resource?.plural ?? '',
-        subresource: known ? place?.subresource ?? '' : '', scope: place ? scopeOf(place) : '', codes: new Map(), buckets: [], sum: 0, count: 0,
-      }
-      if (this.#series.size < seriesMax) this.#series.set(key, series)
-    }
+    const isKnown = place === undefined || (resource !== undefined && (place.subresource === '' || resource.subresources.some(({ name }) => name === place.subresource)))
+    if (!isKnown) return this.#series.get('unknown') ?? this.#keep('unknown', { verb: verbLabel(routed?.verb ?? ''), resource: undefined, subresource: '', scope: '' })
+    return this.#keep(key, { verb: verbLabel(routed?.verb ?? ''), resource, subresource: place?.subresource ?? '', scope: place ? scopeOf(place) : '' })
+  }
+
+  #keep(key: string, { verb, resource, subresource, scope }: { verb: string, resource: Resource | undefined, subresource: string, scope: string }): Series {
+    const series = { verb, group: resource?.group ?? '', version: resource?.version ?? '', resource: resource?.plural ?? '', subresource, scope, codes: new Map<number, number>(), buckets: [], sum: 0, count: 0 }
+    this.#series.set(key, series)
     return series
   }
 }
 
-const seriesMax = 10_000
+function keyOf(routed: Routed | undefined): string {
+  const place = routed?.place
+  if (place === undefined) return `plain ${verbLabel(routed?.verb ?? '')}`
+  return `${routed?.verb ?? ''} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scopeOf(place)}`
+}
 
 const verbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put', 'head'])
 

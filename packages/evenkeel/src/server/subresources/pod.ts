@@ -3,6 +3,7 @@
  */
 import { badRequest, conflict, formatTime, isJsonObject } from '#api'
 import type { JsonObject, JsonObjectDraft, JsonValue } from '#api'
+import { Query } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
 import { readOptionsBody } from '../decode.ts'
@@ -18,7 +19,7 @@ export async function evict(call: Call, target: Target, rooms: Rooms): Promise<W
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
   const body = await readOptionsBody(call.request)
   const given = isJsonObject(body?.['deleteOptions']) ? body['deleteOptions'] : {}
-  const options = readDeleteOptions(new URLSearchParams(), given)
+  const options = readDeleteOptions(new Query(), given)
   await removeObject(target, { ...options, dryRun: dryRun || options.dryRun }, rooms)
   return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
 }

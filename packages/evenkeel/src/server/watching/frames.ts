@@ -7,7 +7,7 @@
 import type { JsonObject, Status, UnstructuredObject } from '#api'
 import type { Change, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame } from '#wire'
-import type { MediaChoice } from '#wire'
+import type { MediaChoice, Query } from '#wire'
 import type { Rooms } from '../call.ts'
 import { isStoredForm, servedType, storedType, toServed } from '../convert.ts'
 import { includeObjectOf } from '../reply.ts'
@@ -21,7 +21,7 @@ import type { EventType, ObjectEvent } from './events.ts'
 interface FramerOptions {
   readonly resource: Resource
   readonly choice: MediaChoice
-  readonly query: URLSearchParams
+  readonly query: Query
   readonly matches: ((stored: StoredObject) => boolean) | undefined
   /** The only key that is meant, if there is one. */
   readonly key: string | undefined

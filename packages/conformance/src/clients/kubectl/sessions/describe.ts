@@ -42,7 +42,7 @@ export const describeWorkloads: Session = {
     says('expose deployment web --port=80', 'service/web exposed'),
     warns('describe service web', [[
       'Name: web', 'Namespace: $NS', 'Labels: app=web', 'Annotations: <none>', 'Selector: app=web', 'Type: ClusterIP', '...', 'IP: 10.<word>', 'IPs: 10.<word>', 'Port: <unset> 80/TCP',
-      'TargetPort: 80/TCP', '...', 'Session Affinity: None', '...', 'Events: <any>', '...',
+      'TargetPort: 80/TCP', '...', 'Session Affinity: None', '...', 'Events:<any>', '...',
     ], /^$|Endpoints is deprecated/]),
     says('create job j --image=busybox', 'job.batch/j created'),
     says('describe job j', ['Name: j', 'Namespace: $NS', 'Selector: batch.kubernetes.io/controller-uid=<word>', '...', 'Parallelism: 1', 'Completions: 1', '...', 'Pod Template:', '...', '    Image: busybox', '...', 'Events: <none>']),
