@@ -32,6 +32,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 /** What the judge may see of the library: enough to read objects, to drive a store, and to start our own server. */
 export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base']
 
+/** Clients that the judge tries on a server; they see it as anybody does. */
+export const judgedClients: readonly string[] = ['@kubernetes/client-node', 'client-node-2', 'kubernetes-fluent-client']
+
 /** Folders whose files are checked. */
 export const checkedFolders: readonly string[] = ['packages', 'bench', 'tools', 'examples']
 

@@ -106,7 +106,9 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
   if (type === merge) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
-  return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, value, schema))
+  // What a strategic patch says about the type is not listened to: it says it of itself.
+  const { kind: _, apiVersion: __, ...changes } = value
+  return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, changes, schema))
 }
 
 // Clients match on the plain sentence; what exactly went wrong is said in a cause, which kubectl shows.
