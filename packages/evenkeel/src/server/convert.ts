@@ -8,6 +8,7 @@ import { formatApiVersion } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
 import { converterFor } from './builtin/converters.ts'
 import type { Resource } from './resources/resource.ts'
+import type { StoredObject } from './storage/bytes.ts'
 
 /** Whether objects go out as they lie in the store. */
 export function isStoredForm({ group, version, kind, storage }: Resource): boolean {
@@ -24,10 +25,19 @@ export function servedType(resource: Resource): { apiVersion: string, kind: stri
   return { apiVersion: formatApiVersion(resource), kind: resource.kind }
 }
 
+/**
+ * Whether a stored object can be sent as it lies there: it is kept in the form that is served, and was written since the
+ * definition of its kind last changed.
+ */
+export function isCurrent(writtenAt: number, resource: Resource): boolean {
+  return isStoredForm(resource) && writtenAt > (resource.reading?.since ?? 0)
+}
+
 /** An object from the store, in the form that is asked for. */
-export function toServed(object: UnstructuredObject, resource: Resource): UnstructuredObject {
-  if (isStoredForm(resource)) return object
-  const converted = converterFor(resource)?.fromStored(object) ?? object
+export function toServed(stored: StoredObject, resource: Resource): UnstructuredObject {
+  if (isCurrent(stored.writtenAt, resource)) return stored.object
+  if (resource.reading) return resource.reading.read(stored.object)
+  const converted = converterFor(resource)?.fromStored(stored.object) ?? stored.object
   return { ...converted, ...servedType(resource) } as UnstructuredObject
 }
 

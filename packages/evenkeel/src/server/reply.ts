@@ -10,7 +10,7 @@ import type { JsonObject, Status, UnstructuredObject } from '#api'
 import { encodeProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
 import type { MediaChoice, MediaFormat, MediaShape, Query, WireHeaders, WireResponse } from '#wire'
 import type { Call, Rooms, Routed } from './call.ts'
-import { isStoredForm, toServed } from './convert.ts'
+import { isCurrent, toServed } from './convert.ts'
 import type { Resource } from './resources/resource.ts'
 import type { StoredObject } from './storage/bytes.ts'
 import { makeTable, metadataOnly } from './tables/index.ts'
@@ -49,10 +49,10 @@ interface ObjectAnswer {
 
 /** An answer that is one stored object. */
 export function replyStored(call: Call, stored: StoredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse {
-  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isStoredForm(resource)) {
+  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored.writtenAt, resource)) {
     return { status, headers: headersOf(call, 'json'), body: stored.bytes }
   }
-  return replyObject(call, toServed(stored.object, resource), { status, resource, choice, rooms })
+  return replyObject(call, toServed(stored, resource), { status, resource, choice, rooms })
 }
 
 /** An answer that is one object in the form it is served in. */

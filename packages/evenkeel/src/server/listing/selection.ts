@@ -2,7 +2,6 @@
  * Which objects a list or a watch is about: labels, fields, and where in the store they can be.
  */
 import { badRequest, exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
-import type { UnstructuredObject } from '#api'
 import type { Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
 import type { ListOptions } from '../options/list-options.ts'
@@ -33,16 +32,17 @@ export function select({ resource, namespace }: Target, { labels, fields }: Pick
   const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
   const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
   if (labels.length === 0 && fields.length === 0) return { prefix }
-  const valuesOf = (object: UnstructuredObject): Record<string, string> => {
+  const valuesOf = (stored: StoredObject): Record<string, string> => {
+    const { object } = stored
     const values: Record<string, string> = { 'metadata.name': object.metadata.name ?? '', 'metadata.namespace': object.metadata.namespace ?? '' }
     for (const { field } of fields) {
       const value = Object.hasOwn(own, field) ? own[field] : undefined
-      if (value) values[field] = value(toServed(object, resource))
+      if (value) values[field] = value(toServed(stored, resource))
     }
     return values
   }
-  const matches = ({ object }: StoredObject): boolean =>
-    matchesLabels(labels, object.metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(object)))
+  const matches = (stored: StoredObject): boolean =>
+    matchesLabels(labels, stored.object.metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
   return { prefix, ...key, matches }
 }
 

@@ -89,7 +89,8 @@ class Documents {
     const document = discovery?.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
     if (format === 'json') return reply(document, call, { vary: isRoot })
-    return replyDocument(call, JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject, { choice: { format } })
+    // The documents of the core group have no version of their own; in protobuf they need one.
+    return replyDocument(call, { apiVersion: 'v1', ...JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject }, { choice: { format } })
   }
 
   async #answerOpenApi(call: Call): Promise<WireResponse | undefined> {

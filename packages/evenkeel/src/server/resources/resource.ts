@@ -4,7 +4,7 @@
  * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
  * of {@link Rules}. The pipeline itself never asks what a kind is called.
  */
-import type { FieldError, JsonObject, JsonObjectDraft, NameRule, Schema, Scope, UnstructuredObject } from '#api'
+import type { FieldError, JsonObject, JsonObjectDraft, NameRule, ScalePaths, Schema, Scope, UnstructuredObject } from '#api'
 import type { Columns } from '../tables/columns.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
@@ -45,6 +45,19 @@ export interface Resource extends ResourceNames {
   readonly virtual?: true
   readonly rules: Rules
   readonly columns: Columns
+  /** For custom resources: how objects are read that were written under an earlier definition, or in another version. */
+  readonly reading?: ResourceReading
+  /** Aborts when this record no longer holds: whoever watches has to look again. */
+  readonly retired?: AbortSignal
+  /** Where the replicas are, when there is a scale and they are not in the usual places. */
+  readonly scale?: ScalePaths
+}
+
+export interface ResourceReading {
+  /** Objects written after this revision are as the definition has them. */
+  readonly since: number
+  /** Prunes, fills in defaults and converts. Never changes what it is given. */
+  read(object: UnstructuredObject): UnstructuredObject
 }
 
 export interface ResourceStorage {
@@ -112,7 +125,7 @@ export interface Rules {
   /** Most kinds lose the status a client sends with a new object; Nodes come with one. */
   readonly statusOnCreate?: 'keep'
   /** What a write to the status leaves as it was, beside the spec. Default: metadata passes. */
-  readonly statusKeeps?: 'metadata' | 'labels'
+  readonly statusKeeps?: 'metadata' | 'labels' | 'ownerReferences'
   /** Said to everybody who uses the kind: what to use instead. */
   readonly deprecation?: string
   /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */

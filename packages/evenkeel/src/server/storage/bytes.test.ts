@@ -26,7 +26,7 @@ test('Unstamped keeps a key named __proto__', () => {
 test('typeLength and restamped cut where the parts meet', () => {
   const bytes = new Unstamped({ ...type, metadata: { name: 'ä"b' }, spec: {} }).stamped(12)
   expect(Buffer.from(bytes.subarray(typeLength(type.apiVersion, type.kind))).toString()).toBe('"metadata":{"resourceVersion":"12","name":"ä\\"b"},"spec":{}}')
-  expect(new StoredObject(restamped(bytes, 1234567, type), 1234567).object).toEqual({ ...type, metadata: { resourceVersion: '1234567', name: 'ä"b' }, spec: {} })
+  expect(new StoredObject(restamped(bytes, 1234567), 1234567).object).toEqual({ ...type, metadata: { resourceVersion: '1234567', name: 'ä"b' }, spec: {} })
 })
 
 test('StoredObject.draft is a copy of its own', () => {

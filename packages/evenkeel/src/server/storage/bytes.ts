@@ -40,11 +40,14 @@ export class Unstamped {
 export class StoredObject {
   readonly bytes: Uint8Array
   readonly revision: number
+  /** When the content was written; a deletion has a later revision than the content it is told with. */
+  readonly writtenAt: number
   #object: UnstructuredObject | undefined
 
-  constructor(bytes: Uint8Array, revision: number) {
+  constructor(bytes: Uint8Array, revision: number, { writtenAt = revision }: { writtenAt?: number } = {}) {
     this.bytes = bytes
     this.revision = revision
+    this.writtenAt = writtenAt
   }
 
   get object(): UnstructuredObject {
@@ -64,13 +67,15 @@ export function typeLength(apiVersion: string, kind: string): number {
 }
 
 /** The same bytes under another version: a deletion is told with the last state and its own version. */
-export function restamped(bytes: Uint8Array, revision: number, { apiVersion, kind }: { apiVersion: string, kind: string }): Uint8Array {
-  const from = headText(apiVersion, kind).length
-  const to = bytes.indexOf(quoteByte, from)
-  const stamp = Buffer.from(String(revision), 'latin1')
-  return Buffer.concat([bytes.subarray(0, from), stamp, bytes.subarray(to)])
+export function restamped(bytes: Uint8Array, revision: number): Uint8Array {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const from = view.indexOf(stampMark) + stampMark.byteLength
+  const to = view.indexOf(quoteByte, from)
+  return Buffer.concat([bytes.subarray(0, from), Buffer.from(String(revision), 'latin1'), bytes.subarray(to)])
 }
 
+// Stands right behind the type, so the first one found is it.
+const stampMark = Buffer.from('"metadata":{"resourceVersion":"')
 const quoteByte = 0x22
 
 function parseBytes(bytes: Uint8Array): UnstructuredObject {

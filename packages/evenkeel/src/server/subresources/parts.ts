@@ -38,14 +38,15 @@ function putBack(object: ObjectDraft, old: UnstructuredObject, free: readonly st
   }
 }
 
-// Most built-in kinds let metadata pass with the status; some keep all of it, or the labels. Custom ones keep all.
+// Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
 function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, rules }: Resource): void {
   const kept = old.metadata as unknown as JsonObjectDraft
   const { resourceVersion } = object.metadata
   if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion }
-  else if (rules.statusKeeps === 'labels') {
-    if (kept['labels'] === undefined) delete object.metadata['labels']
-    else object.metadata['labels'] = kept['labels']
+  else if (rules.statusKeeps !== undefined) {
+    const { [rules.statusKeeps]: value } = kept
+    if (value === undefined) delete object.metadata[rules.statusKeeps]
+    else object.metadata[rules.statusKeeps] = value
   }
 }
 

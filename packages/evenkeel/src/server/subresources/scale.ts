@@ -59,7 +59,7 @@ async function wantedScale(call: Call, { resource, target, fieldValidation }: { 
 }
 
 function scaleOf(stored: StoredObject, { resource }: Target): UnstructuredObject {
-  const { metadata, spec, status } = toServed(stored.object, resource) as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
+  const { metadata, spec, status } = toServed(stored, resource) as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
   const selector = selectorText(spec?.['selector'])
   return {

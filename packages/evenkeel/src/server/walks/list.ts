@@ -10,7 +10,7 @@ import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
 import { formatContinue, parseContinue } from '../listing/continue.ts'
-import { isStoredForm, toServed } from '../convert.ts'
+import { isCurrent, isStoredForm, toServed } from '../convert.ts'
 import { joinedList } from '../listing/list-bytes.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
@@ -18,6 +18,7 @@ import { guarded, refusal } from '../persist.ts'
 import { chooseForm, encode, headersOf, includeObjectOf } from '../reply.ts'
 import { select } from '../listing/selection.ts'
 import type { Selection } from '../listing/selection.ts'
+import type { Resource } from '../resources/resource.ts'
 import { StoredObject } from '../storage/bytes.ts'
 import { makeTable, metadataListOnly } from '../tables/index.ts'
 import type { MetaVersion } from '../tables/index.ts'
@@ -29,11 +30,15 @@ export async function list(call: Call, target: Target, rooms: Rooms): Promise<Wi
   const { resource } = target
   const choice = chooseForm(call, resource, { answer: 'list' })
   const page = await readPage(target, readListOptions(call.query, { watch: false }), rooms)
-  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isStoredForm(resource)) {
+  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource)) {
     return { status: 200, headers: headersOf(call, 'json'), body: joinedList(page, resource, rooms) }
   }
   const document = shapeList(page, { call, target, rooms, choice })
   return { status: 200, headers: headersOf(call, choice.format), body: encode(document, choice) }
+}
+
+function areCurrent({ entries }: Page, resource: Resource): boolean {
+  return resource.reading === undefined ? isStoredForm(resource) : entries.every(({ revision }) => isCurrent(revision, resource))
 }
 
 /** Some objects of a collection, as they lie in the store, and what the list says about itself. */
@@ -148,7 +153,7 @@ function metadataOf({ revision, after, remaining }: Collected, { matches }: Sele
 /** A list that has to be looked into: another version, another shape, another format. */
 function shapeList(page: Page, { call, target: { resource }, rooms, choice }: { call: Call, target: Target, rooms: Rooms, choice: MediaChoice }): JsonObject {
   const { metadata } = page
-  const objects = storedOf(page).map(({ object }) => toServed(object, resource))
+  const objects = storedOf(page).map((stored) => toServed(stored, resource))
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
     const table = makeTable({ columns: resource.columns, objects, listMeta: metadata, includeObject: includeObjectOf(call.query), nowMs: rooms.clock.now(), version })

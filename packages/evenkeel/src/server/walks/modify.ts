@@ -61,7 +61,7 @@ export async function modify(change: ObjectChange, options: ModifyOptions): Prom
 /** The result, or undefined when somebody else was faster. */
 async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun, meansUid = false }: ModifyOptions): Promise<StoredObject | undefined> {
   const { resource } = target
-  const current = toServed(stored.object, resource)
+  const current = toServed(stored, resource)
   const wanted = await change(current, stored)
   if (meansUid) checkUid(wanted, current, resource)
   checkVersion(wanted, current, resource)

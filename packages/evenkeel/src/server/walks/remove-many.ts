@@ -32,7 +32,7 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
     }
   }
   await Promise.all(Array.from({ length: concurrency }, removeRest))
-  const objects = items.map(({ object }) => toServed(object, resource) as unknown as JsonObject)
+  const objects = items.map((stored) => toServed(stored, resource) as unknown as JsonObject)
   const document = { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: page.metadata as JsonObject, items: objects }
   return replyDocument(call, document, { choice: { format: choice.format } })
 }

@@ -109,9 +109,10 @@ async function* live(watching: Watching, { source, above, existing = [], mark }:
 }
 
 /** Bookmarks now and then, the end when the time is over or the server stops; gives back how to call it all off. */
-function schedule(source: Watch, { options, rooms: { clock, random, stopping } }: Watching): () => void {
+function schedule(source: Watch, { options, target, rooms: { clock, random, stopping } }: Watching): () => void {
   const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(random, timeoutMinSeconds)) * 1000
-  const cancels = [clock.after(timeoutMs, () => { source.close() }), onAbort(stopping, () => { source.close() })]
+  const close = (): void => { source.close() }
+  const cancels = [clock.after(timeoutMs, close), onAbort(stopping, close), onAbort(target.resource.retired, close)]
   if (options.bookmarks) {
     if (timeoutMs > farewellMs) cancels.push(clock.after(timeoutMs - farewellMs, () => { source.requestProgress() }))
     let cancel = (): void => {}

@@ -18,8 +18,6 @@ export interface ObjectEvent {
 interface EventOptions {
   /** Absent: everything matches. */
   readonly matches?: ((stored: StoredObject) => boolean) | undefined
-  /** The form objects are kept in. */
-  readonly storedType: { readonly apiVersion: string, readonly kind: string }
 }
 
 /**
@@ -27,7 +25,7 @@ interface EventOptions {
  *
  * @throws {ApiError} `Expired`, when the content that went is no longer known.
  */
-export function eventOf(change: Change, { matches, storedType }: EventOptions): ObjectEvent | undefined {
+export function eventOf(change: Change, { matches }: EventOptions): ObjectEvent | undefined {
   const now = change.entry && storedOf(change.entry)
   const before = change.previous && storedOf(change.previous)
   const isIn = now !== undefined && (matches === undefined || matches(now))
@@ -40,7 +38,7 @@ export function eventOf(change: Change, { matches, storedType }: EventOptions): 
     return undefined
   }
   if (matches !== undefined && !matches(before)) return undefined
-  return { type: 'DELETED', stored: new StoredObject(restamped(before.bytes, change.revision, storedType), change.revision) }
+  return { type: 'DELETED', stored: new StoredObject(restamped(before.bytes, change.revision), change.revision, { writtenAt: before.revision }) }
 }
 
 const parsed = new WeakMap<Entry, StoredObject>()

@@ -9,7 +9,7 @@ import type { Change, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame } from '#wire'
 import type { MediaChoice, Query } from '#wire'
 import type { Rooms } from '../call.ts'
-import { isStoredForm, servedType, storedType, toServed } from '../convert.ts'
+import { isCurrent, isStoredForm, servedType, toServed } from '../convert.ts'
 import { includeObjectOf } from '../reply.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
@@ -72,18 +72,18 @@ export class Framer {
   }
 
   #frames(changes: readonly Change[]): Uint8Array | undefined {
-    const { matches, resource } = this.#options
+    const { matches } = this.#options
     const pieces: Uint8Array[] = []
     for (const change of changes) {
-      const event = eventOf(change, { matches, storedType: storedType(resource) })
+      const event = eventOf(change, { matches })
       if (event) pieces.push(this.#frame(event))
     }
     return joined(pieces)
   }
 
   #frame({ type, stored }: ObjectEvent): Uint8Array {
-    if (this.#plain) return Buffer.concat([opening[type], stored.bytes, closing])
-    return this.#encode(type, this.#shape(toServed(stored.object, this.#options.resource)))
+    if (this.#plain && isCurrent(stored.writtenAt, this.#options.resource)) return Buffer.concat([opening[type], stored.bytes, closing])
+    return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
   }
 
   #shape(object: UnstructuredObject): JsonObject {

@@ -44,7 +44,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
     PersistentVolume: returned,
     PersistentVolumeClaim: returned,
     Node: { statusOnCreate: 'keep' },
-    Pod: { ...returned, ...counted, ...quietStatus },
+    Pod: { ...returned, ...counted, statusKeeps: 'ownerReferences' },
     PodTemplate: { ...returned, ...counted },
     ReplicationController: { ...counted, dependents: 'orphan' },
     ResourceQuota: returned,
