@@ -2,6 +2,9 @@
  * The judge: cases, targets, a model and validators, to be driven by vitest or by anything else.
  */
 export type { Case } from './case.ts'
+export { findKubectls } from './clients/kubectl/binaries.ts'
+export { playSession } from './clients/kubectl/play.ts'
+export { kubectlSessions } from './clients/kubectl/sessions/index.ts'
 export { storeSuite } from './cases/store/index.ts'
 export { play } from './model/player.ts'
 export type { Outcome, PlayOptions } from './model/player.ts'

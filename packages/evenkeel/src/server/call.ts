@@ -57,6 +57,8 @@ export interface Rooms {
   /** The cluster in every key. */
   readonly cluster: string
   readonly expiry: Expiry
+  /** Resolves once what definitions up to a revision define is served. */
+  caughtUp(revision: number): Promise<void>
   /** Aborts when the server stops: streams end cleanly then. */
   readonly stopping: AbortSignal
 }

@@ -5,7 +5,7 @@
  * bounded before they are read, parsed by their content type, brought into the shape of their kind, and what a strict
  * reader objects to becomes warnings or a refusal, as the client asked.
  */
-import { badRequest, cannotBeHandled, conform, isBadRequest, isJsonObject, requestEntityTooLarge, strictDecodingError, strictSentences, unsupportedMediaType } from '#api'
+import { badRequest, cannotBeHandled, conform, isBadRequest, isJsonObject, requestEntityTooLarge, shapeCustomObject, strictDecodingError, strictSentences, unsupportedMediaType } from '#api'
 import type { ApiError, JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml } from '#wire'
 import type { MediaFormat, WireRequest } from '#wire'
@@ -100,7 +100,7 @@ export function shapeObject({ value, duplicates }: Read, resource: Resource, { f
   const given = value as JsonObjectDraft
   checkType(given, resource)
   settleType(given, resource)
-  const { object, unknown, mistake } = conform(given, resource.schema)
+  const { object, unknown, mistake } = resource.custom ? shapeCustomObject(given, resource.schema.root) : conform(given, resource.schema)
   if (mistake !== undefined) throw cannotBeHandled(resource.kind, resource.version, mistake)
   const draft = object as ObjectDraft
   if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft

@@ -78,6 +78,29 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   if (target.resource.rules.deprecation !== undefined) call.warnings.add(target.resource.rules.deprecation)
   if (target.resource.virtual) return call.verb === 'create' ? review(call, target, options) : nothing(call, target)
   if (target.subresource) return walkBelow(call, target, rooms)
+  if (target.resource.rules.defines && call.verb !== 'get' && call.verb !== 'list' && call.verb !== 'watch') return define(call, target, rooms)
+  return walk(call, target, rooms)
+}
+
+/** A write to a definition is answered once what it defines is served: clients may use it at once. */
+async function define(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const response = await walk(call, target, rooms)
+  if (response.status >= 300) return response
+  // Taking it in may write in turn: a status, or the end of what was deleted.
+  let seen = 0
+  for (let round = 0; round < settleRounds; round++) {
+    const head = await rooms.store.head()
+    if (head === seen) break
+    await rooms.caughtUp(head)
+    seen = head
+  }
+  return response
+}
+
+/** Others write too, so there is no waiting for silence. */
+const settleRounds = 5
+
+function walk(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   switch (call.verb) {
     case 'get': return read(call, target, rooms)
     case 'list': return list(call, target, rooms)

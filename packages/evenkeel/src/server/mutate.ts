@@ -5,7 +5,7 @@
  * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
  * is left as it is.
  */
-import { badRequest, dedupeOwnerReferences, deepEqual, generateName, isJsonObject } from '#api'
+import { FieldPath, badRequest, dedupeOwnerReferences, deepEqual, finalizerWarnings, generateName, isJsonObject } from '#api'
 import type { JsonObjectDraft, JsonValue, OwnerReference, UnstructuredObject } from '#api'
 import { randomInt, randomUuid } from '#base'
 import type { Call, Rooms, Target } from './call.ts'
@@ -28,6 +28,7 @@ export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
   wipeSystemFields(metadata)
   settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
   dedupeOwners(metadata, mutation.call)
+  warnAboutFinalizers(metadata, mutation)
   if (!metadata['name'] && typeof metadata['generateName'] === 'string' && metadata['generateName'] !== '') {
     metadata['name'] = generateName(metadata['generateName'], (below) => randomInt(random, below))
   }
@@ -46,6 +47,7 @@ export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, muta
   const { metadata } = object
   settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
   dedupeOwners(metadata, mutation.call)
+  warnAboutFinalizers(metadata, mutation)
   restoreSystemFields(metadata, old)
   if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
   if (subresource) keepOnlyPart(subresource.name, object, { old, resource })
@@ -130,6 +132,12 @@ function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Res
   const ignored = hasStatus(resource) ? ['metadata', 'status'] : ['metadata']
   const fields = new Set([...Object.keys(next), ...Object.keys(old)])
   return [...fields].some((field) => !ignored.includes(field) && !deepEqual(next[field], old[field]))
+}
+
+// Built-in kinds refuse such names; for custom ones it is too late for that.
+function warnAboutFinalizers({ finalizers }: JsonObjectDraft, { call: { warnings }, target: { resource } }: Mutation): void {
+  if (!resource.custom || !Array.isArray(finalizers)) return
+  for (const text of finalizerWarnings(finalizers.filter((name) => typeof name === 'string'), FieldPath.of('metadata', 'finalizers'))) warnings.add(text)
 }
 
 function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<Call, 'warnings'>): void {

@@ -44,7 +44,7 @@ export function locate(place: ResourcePath, verb: string, registry: Registry): T
   if (place.name === '.' || place.name === '..') throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
   const subresource = subresourceOf(resource, place)
   const namespace = resource.scope === 'Cluster' ? '' : place.namespace
-  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' })) throw notAllowed()
+  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' })) throw resource.custom && verb === 'deletecollection' ? unknownPath() : notAllowed()
   return { resource, namespace, name: place.name, ...subresource && { subresource } }
 }
 

@@ -5,7 +5,7 @@
  * from sockets; without, it is a function ({@link Server.transport}) and nothing else, ready in milliseconds.
  * Stopping goes in order: not ready, no new connections, watches end cleanly, requests under way finish, then rest.
  */
-import { SystemClock, SystemRandom, silentLogger } from '#base'
+import { assert, SystemClock, SystemRandom, silentLogger } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import { defaultCluster } from '#api'
 import { openMemoryStore } from '#store'
@@ -18,6 +18,7 @@ import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
 import type { Rooms } from './call.ts'
+import { Definitions } from './definitions/definitions.ts'
 import { makeHandler } from './handle.ts'
 import { makeIdentity } from './identity/identity.ts'
 import type { Identity } from './identity/identity.ts'
@@ -28,6 +29,7 @@ import type { HealthCheck } from './plain/health.ts'
 import { RequestMetrics } from './plain/metrics.ts'
 import { makePlain } from './plain/plain.ts'
 import { Registry } from './resources/registry.ts'
+import type { Resource } from './resources/resource.ts'
 import { startCompaction } from './storage/compaction.ts'
 import { Expiry } from './storage/expiry.ts'
 import { columnsFor } from './tables/index.ts'
@@ -111,10 +113,13 @@ export async function startServer({
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
-  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal }
+  let definitions: Definitions | undefined
+  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal, caughtUp: (revision) => definitions?.caughtUp(revision) ?? Promise.resolve() }
   let door: Door | undefined
   const handlers = makeHandlers(rooms, () => door?.address)
+  definitions = new Definitions(rooms, definitionResource(registry))
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
+  await definitions.start()
   await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
   door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
   return {
@@ -127,10 +132,17 @@ export async function startServer({
       const closing = door?.close(graceMs)
       stopping.abort(new Error('the server is stopping'))
       stopCompaction()
+      definitions?.stop()
       await closing
       if (given === undefined) await store.close()
     },
   }
+}
+
+function definitionResource(registry: Registry): Resource {
+  const resource = registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')
+  assert(resource, 'definitions are built in')
+  return resource
 }
 
 type Handlers = (authenticators: readonly Authenticator[]) => Transport

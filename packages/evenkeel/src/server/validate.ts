@@ -35,7 +35,7 @@ export function validateChanged(object: UnstructuredObject, old: UnstructuredObj
   const { rules } = resource
   const own = subresource?.name === 'status'
     ? rules.validateStatusUpdate?.(object, old) ?? []
-    : [...rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old) ?? []]
+    : [...rules.ratchets ? [] : rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old) ?? []]
   refuse(object, resource, [...validateMetadata(object, resource), ...validateMetadataChange(object, old), ...own, ...refusals])
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { startClientTarget } from '../target.ts'
-import type { ClientTarget } from '../target.ts'
+import { startClientTarget } from '../target.fixture.ts'
+import type { ClientTarget } from '../target.fixture.ts'
 import { findKubectls } from './binaries.ts'
 import { playSession } from './play.ts'
 import { kubectlSessions } from './sessions/index.ts'

@@ -3,7 +3,6 @@
  *
  * Invariant: no kubectl outlives the session.
  */
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, delimiter, join } from 'node:path'
 import { isAtLeast } from './binaries.ts'
@@ -13,7 +12,7 @@ import type { Outcome, Program } from './program.ts'
 import type { During, Session, Step, Text } from './session.ts'
 import { fill, matches, splitArguments } from './text.ts'
 
-export interface Stage {
+interface Stage {
   readonly kubectl: Kubectl
   readonly kubeconfig: string
   /** Where kubectl keeps what it found out about the server, and where sessions have their folders. */
@@ -38,7 +37,7 @@ export async function playSession(session: Session, stage: Stage): Promise<void>
   const folder = await mkdtemp(join(stage.home, `${session.name}-`))
   const namespace = basename(folder).toLowerCase().replaceAll('_', 'x')
   const scene: Scene = { ...stage, folder, namespace }
-  await writeFile(join(folder, contextFile), contextOf(scene))
+  await writeFile(join(folder, contextFile), await contextOf(scene))
   for (const [name, text] of Object.entries(session.files ?? {})) await writeFile(join(folder, name), filled(text, scene))
   await playStep({ run: 'create namespace $NS', expect: { out: 'namespace/$NS created' } }, scene)
   await playSteps(session.steps, scene)
@@ -46,10 +45,11 @@ export async function playSession(session: Session, stage: Stage): Promise<void>
 }
 
 /** kubectl merges its files: this one only says where the session is. A flag would make it warn about what has no namespace. */
-function contextOf({ kubectl, kubeconfig, namespace }: Scene): string {
+async function contextOf({ kubectl, kubeconfig, home, namespace }: Scene): Promise<string> {
   const names = 'jsonpath={.contexts[0].context.cluster} {.contexts[0].context.user}'
-  const { stdout } = spawnSync(kubectl.path, ['config', 'view', '--minify', '--kubeconfig', kubeconfig, '-o', names], { encoding: 'utf8' })
-  const [cluster, user] = stdout.split(' ')
+  // Not in one blocking call: some kubectls ask the server for its version first, and it may live in this process.
+  const { ended } = startProgram([kubectl.path, 'config', 'view', '--minify', '--kubeconfig', kubeconfig, '-o', names], { stdin: '', env: { PATH: process.env['PATH'], HOME: home } })
+  const [cluster, user] = (await ended).out.split(' ')
   return JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'session', contexts: [{ name: 'session', context: { cluster, user, namespace } }] })
 }
 

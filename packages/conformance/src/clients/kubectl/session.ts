@@ -39,7 +39,7 @@ export interface During {
   readonly enough?: RegExp
 }
 
-export interface Expected {
+interface Expected {
   /** @default 0 */
   readonly code?: number
   /** @default anything */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type * as fluent from 'kubernetes-fluent-client'
-import { startClientTarget } from '../target.ts'
-import type { ClientTarget } from '../target.ts'
+import { startClientTarget } from '../target.fixture.ts'
+import type { ClientTarget } from '../target.fixture.ts'
 import { makeHeard } from './heard.fixture.ts'
 
 let target: ClientTarget

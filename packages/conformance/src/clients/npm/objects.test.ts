@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startClientTarget } from '../target.ts'
-import type { ClientTarget } from '../target.ts'
+import { startClientTarget } from '../target.fixture.ts'
+import type { ClientTarget } from '../target.fixture.ts'
 import { versions } from './versions.fixture.ts'
 import type { ClientNode } from './versions.fixture.ts'
 

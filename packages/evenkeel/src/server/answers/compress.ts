@@ -4,25 +4,22 @@
  * Go's clients ask for it without being told to. Small answers are not worth it, and neither is more than the quickest
  * level: the work happens off the main thread, the waiting does not.
  */
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { createGzip, gzip } from 'node:zlib'
 import type { WireResponse } from '#wire'
 
 /** As upstream has it. */
 const sizeMin = 128 * 1024
 const level = 1
 
-const gzipWhole = promisify(gzip)
-
 /** The same answer, smaller if it is large and the client can read it. */
 export async function compress(response: WireResponse, acceptEncoding = ''): Promise<WireResponse> {
   const { body } = response
   if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined) return response
   const headers = { ...response.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
-  if (body instanceof Uint8Array) return body.byteLength < sizeMin ? response : { ...response, headers, body: await gzipWhole(body, { level }) }
-  return { ...response, headers, body: gzipPieces(body) }
+  if (!(body instanceof Uint8Array)) return { ...response, headers, body: gzipPieces(body) }
+  if (body.byteLength < sizeMin) return response
+  const { gzip } = await import('node:zlib')
+  return { ...response, headers, body: await promisify(gzip)(body, { level }) }
 }
 
 function acceptsGzip(header: string): boolean {
@@ -30,6 +27,8 @@ function acceptsGzip(header: string): boolean {
 }
 
 async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  // Loaded when the first large answer goes out: a server starts without it.
+  const [{ createGzip }, { pipeline }, { Readable }] = await Promise.all([import('node:zlib'), import('node:stream/promises'), import('node:stream')])
   const packed = createGzip({ level })
   const fed = pipeline(Readable.from(body), packed)
   try {

@@ -15,10 +15,9 @@ import type { TLSSocket } from 'node:tls'
 import { deferred, onAbort, silentLogger, SystemClock } from '#base'
 import type { AbortOptions, Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
-import type { Connection } from './connection.ts'
+import type { Connection, ConnectionContext } from './connection.ts'
 import { httpDates } from './http-date.ts'
 import { Http1Connection } from './http1/http1-connection.ts'
-import { Http2Connection } from './http2/http2-connection.ts'
 import { withDefaults } from './limits.ts'
 import type { ListenLimits } from './limits.ts'
 import { Sweeper } from './sweeper.ts'
@@ -186,8 +185,24 @@ class Listener implements Listening {
   #connect(guest: Guest, socket: Socket | TLSSocket): void {
     const { limits, clock, log } = this.#options
     const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer: peerOf(socket) }
-    guest.connection = isTls(socket) && socket.alpnProtocol === 'h2' ? new Http2Connection(socket, context) : new Http1Connection(socket, context)
+    if (isTls(socket) && socket.alpnProtocol === 'h2') {
+      this.#connectHttp2(guest, socket, context)
+      return
+    }
+    guest.connection = new Http1Connection(socket, context)
     if (this.#isClosing) guest.connection.retire()
+  }
+
+  /** HTTP/2 is loaded when the first client speaks it. Nothing is lost meanwhile: a socket nobody reads keeps what arrives. */
+  #connectHttp2(guest: Guest, socket: TLSSocket, context: ConnectionContext): void {
+    import('./http2/http2-connection.ts').then(({ Http2Connection }) => {
+      if (socket.destroyed) return
+      guest.connection = new Http2Connection(socket, context)
+      if (this.#isClosing) guest.connection.retire()
+    }).catch((error: unknown) => {
+      this.#options.log.error('HTTP/2 could not be loaded', { error })
+      socket.destroy()
+    })
   }
 }
 

@@ -39,6 +39,14 @@ export class Registry {
     this.#generation++
   }
 
+  /** Serves a resource no longer, if it is still this one that is served. */
+  remove(resource: Resource): void {
+    if (this.#byPath.get(pathOf(resource)) !== resource) return
+    this.#byPath.delete(pathOf(resource))
+    if (!this.all().some(({ group }) => group === resource.group)) this.#groups.delete(resource.group)
+    this.#generation++
+  }
+
   #put(resource: Resource): void {
     this.#byPath.set(pathOf(resource), resource)
     this.#groups.add(resource.group)

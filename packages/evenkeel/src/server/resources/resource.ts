@@ -128,6 +128,12 @@ export interface Rules {
   readonly statusKeeps?: 'metadata' | 'labels' | 'ownerReferences'
   /** Said to everybody who uses the kind: what to use instead. */
   readonly deprecation?: string
+  /** `validateUpdate` and `validateStatusUpdate` judge the whole object: what was wrong before and is unchanged passes. */
+  readonly ratchets?: true
+  /** Objects define resources: a write is answered once these are served. */
+  readonly defines?: true
+  /** Why nothing new may be made at present. */
+  readonly closed?: string
   /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */
   readonly looksAtOthers?: true
   /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */

@@ -1,8 +1,10 @@
 /**
  * The scale of something that has replicas: `autoscaling/v1 Scale`, read from and written to its owner.
  */
-import { FieldPath, fieldError, formatLabelRequirements, invalid, isJsonObject, labelRequirementsOf, parseLabelSelector } from '#api'
-import type { JsonObject, LabelSelector, Schema, SchemaNode, UnstructuredObject } from '#api'
+import {
+  FieldPath, fieldError, formatLabelRequirements, getOwn, internalError, invalid, isJsonObject, labelRequirementsOf, parseLabelSelector, setOwn,
+} from '#api'
+import type { JsonObject, JsonObjectDraft, JsonValue, LabelSelector, Schema, SchemaNode, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
 import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
 import type { Call, Rooms, Target } from '../call.ts'
@@ -34,7 +36,7 @@ export async function scale(call: Call, target: Target, rooms: Rooms): Promise<W
   const { stored } = await modify(async (current, before) => {
     const next = await wanted(scaleOf(before, target))
     checkScale(next, target)
-    return withReplicas(current, next)
+    return withReplicas(current, next, target.resource.scale?.specReplicasPath)
   }, { call, target, rooms, dryRun })
   return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
 }
@@ -59,14 +61,15 @@ async function wantedScale(call: Call, { resource, target, fieldValidation }: { 
 }
 
 function scaleOf(stored: StoredObject, { resource }: Target): UnstructuredObject {
-  const { metadata, spec, status } = toServed(stored, resource) as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
+  const object = toServed(stored, resource)
+  const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
-  const selector = selectorText(spec?.['selector'])
+  const selector = resource.scale ? textAt(object, resource.scale.labelSelectorPath) : selectorText(spec?.['selector'])
   return {
     kind: 'Scale', apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: spec?.['replicas'] ?? 0 },
-    status: { replicas: status?.['replicas'] ?? 0, ...selector !== '' && { selector } },
+    spec: { replicas: resource.scale ? specReplicas(object, resource.scale.specReplicasPath) : spec?.['replicas'] ?? 0 },
+    status: { replicas: (resource.scale ? valueAt(object, resource.scale.statusReplicasPath) : status?.['replicas']) ?? 0, ...selector !== '' && { selector } },
   } as UnstructuredObject
 }
 
@@ -84,11 +87,42 @@ function checkScale({ spec, metadata }: ObjectDraft, { name }: Target): void {
   throw invalid({ group: 'autoscaling', kind: 'Scale', name: String(metadata['name'] ?? name) }, [fieldError.invalid(FieldPath.of('spec', 'replicas'), replicas, 'must be greater than or equal to 0')])
 }
 
+function specReplicas(object: UnstructuredObject, path: string): JsonValue {
+  const value = valueAt(object, path)
+  if (typeof value !== 'number') throw internalError(new Error(`the spec replicas field ${JSON.stringify(path)} does not exist`))
+  return value
+}
+
+function valueAt(object: UnstructuredObject, path: string): JsonValue | undefined {
+  let value: unknown = object
+  for (const name of namesOf(path)) value = isJsonObject(value) ? getOwn(value, name) : undefined
+  return value as JsonValue | undefined
+}
+
+function textAt(object: UnstructuredObject, path: string | undefined): string {
+  const value = path === undefined ? '' : valueAt(object, path)
+  return typeof value === 'string' ? value : ''
+}
+
+function namesOf(path: string): string[] {
+  return path.split('.').filter((name) => name !== '')
+}
+
+function putAt(draft: JsonObjectDraft, path: string, value: JsonValue): void {
+  const names = namesOf(path)
+  let place = draft
+  for (const name of names.slice(0, -1)) {
+    if (!isJsonObject(place[name])) setOwn(place, name, {})
+    place = place[name] as JsonObjectDraft
+  }
+  setOwn(place, names.at(-1) ?? '', value)
+}
+
 // The version a client names in the scale is the version of the object it scales.
-function withReplicas(current: UnstructuredObject, { spec, metadata }: ObjectDraft): ObjectDraft {
+function withReplicas(current: UnstructuredObject, { spec, metadata }: ObjectDraft, path = '.spec.replicas'): ObjectDraft {
   const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject }
   const replicas = isJsonObject(spec) ? spec['replicas'] ?? 0 : 0
-  draft.spec = { ...draft.spec, replicas }
+  putAt(draft, path, replicas)
   const { resourceVersion, uid } = metadata
   if (resourceVersion) draft.metadata['resourceVersion'] = resourceVersion
   if (uid) draft.metadata['uid'] = uid

@@ -1,7 +1,7 @@
 /**
  * The walk of POST on a collection, and of a PUT that finds nothing and may create.
  */
-import { ApiError, alreadyExists, formatTime, generateNameConflict } from '#api'
+import { ApiError, alreadyExists, forbidden, formatTime, generateNameConflict } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
 import { admitInto } from '../admit.ts'
@@ -63,6 +63,7 @@ export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDra
 
 async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun }: CreateOptions): Promise<Written> {
   refuseVersion(object)
+  refuseClosed(target)
   applyDefaults(object, target.resource)
   const refusals: FieldError[] = []
   const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
@@ -92,7 +93,11 @@ export async function othersOf({ resource, namespace, name }: Target, { store, c
 }
 
 /** What is needed of a call to write for it; the server itself writes without being anybody. */
-type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user'>>
+export type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user'>>
+
+function refuseClosed({ resource: { group, plural, rules } }: Target): void {
+  if (rules.closed !== undefined) throw forbidden({ group, kind: plural }, rules.closed)
+}
 
 function refuseVersion({ metadata }: ObjectDraft): void {
   if (metadata['resourceVersion'] !== undefined && metadata['resourceVersion'] !== '' && metadata['resourceVersion'] !== '0') {

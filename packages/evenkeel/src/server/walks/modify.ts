@@ -6,7 +6,7 @@
  */
 import { conflict, deepEqual, invalid, fieldError, FieldPath, notFound, staleVersion } from '#api'
 import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
 import { mutateChanged } from '../mutate.ts'
 import { erase, fetchCurrent, persist } from '../persist.ts'
@@ -15,12 +15,13 @@ import { StoredObject, Unstamped } from '../storage/bytes.ts'
 import { toStored } from '../convert.ts'
 import { validateChanged } from '../validate.ts'
 import { othersOf, writeContext } from './create.ts'
+import type { Writer } from './create.ts'
 
 /** What a client wants, given what is there. The current object is shared: not to be changed. */
 type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
 
 interface ModifyOptions {
-  readonly call: Call
+  readonly call: Writer
   readonly target: Target
   readonly rooms: Rooms
   readonly dryRun: boolean

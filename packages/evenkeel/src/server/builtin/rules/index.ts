@@ -13,6 +13,7 @@ import { mutatingWebhookRules, validatingWebhookRules } from './admission/webhoo
 import { apiServiceRules } from './cluster/api-service.ts'
 import { certificateSigningRequestRules } from './cluster/certificate-signing-request.ts'
 import { customResourceDefinitionRules } from './cluster/custom-resource-definition.ts'
+import { definitionDeletionRules } from './cluster/definition-deletion.ts'
 import { flowSchemaRules, priorityLevelRules } from './cluster/flow-control.ts'
 import { leaseRules } from './cluster/lease.ts'
 import { nodeRules } from './cluster/node.ts'
@@ -73,7 +74,7 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
     ValidatingAdmissionPolicyBinding: validatingBindingRules,
     ValidatingWebhookConfiguration: validatingWebhookRules,
   },
-  'apiextensions.k8s.io': { CustomResourceDefinition: customResourceDefinitionRules },
+  'apiextensions.k8s.io': { CustomResourceDefinition: { ...customResourceDefinitionRules, ...definitionDeletionRules } },
   'apiregistration.k8s.io': { APIService: apiServiceRules },
   apps: {
     ControllerRevision: controllerRevisionRules,

@@ -1,11 +1,13 @@
 /**
- * CustomResourceDefinitions as objects: names that follow from other names. What a definition defines is judged by the
- * machinery that serves it.
+ * CustomResourceDefinitions as objects: names that follow from other names, what is stored in which version, and all
+ * that `validateDefinition` says. Serving what a definition defines is the work of `server/definitions`.
  */
-import { fieldError, FieldPath } from '#api'
+import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
+import { validateDefinition, validateDefinitionChange, validateDefinitionStatus } from '../../../../api/structural/definition.ts'
+import { validateClientConfig } from '../admission/client-config.ts'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
-import { isSet, objectIn, textIn, textsIn } from '../reading.ts'
+import { isSet, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 
 export const customResourceDefinitionRules: Hooks = {
   default(object) {
@@ -21,16 +23,31 @@ export const customResourceDefinitionRules: Hooks = {
     const config = webhook && draftIn(webhook, 'clientConfig')
     const service = config && draftIn(config, 'service')
     if (service !== undefined) setDefault(service, 'port', 443)
-    const stored = draftsIn(spec, 'versions').find((version) => isSet(version, 'storage'))
+    draftsIn(spec, 'versions')
     const status = draftIn(object, 'status')
-    if (status !== undefined && stored !== undefined && textsIn(status, 'storedVersions').length === 0) {
-      status['storedVersions'] = [textIn(stored, 'name')]
-    }
+    if (status !== undefined && textsIn(status, 'storedVersions').length === 0) noteStored(spec, status)
   },
-  validate(object) {
-    const spec = objectIn(object, 'spec')
-    const name = `${textIn(objectIn(spec, 'names'), 'plural')}.${textIn(spec, 'group')}`
-    if (object.metadata.name === name) return []
-    return [fieldError.invalid(FieldPath.of('metadata', 'name'), object.metadata.name ?? '', 'must be spec.names.plural+"."+spec.group')]
+  prepareCreate(object) {
+    // Whatever a client says about the status of something that is not there yet, it is not so.
+    object['status'] = {}
+    noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
+  prepareUpdate(object) {
+    noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
+  },
+  validate: (object) => validateDefinition(asJson(object), { checkClientConfig: validateClientConfig }),
+  validateUpdate: (object, old) => validateDefinitionChange(asJson(object), asJson(old)),
+  validateStatusUpdate: (object) => validateDefinitionStatus(asJson(object)),
+}
+
+/** Adds the version that objects are stored in from now on to those they may be found in. */
+function noteStored(spec: JsonObject, status: JsonObjectDraft): void {
+  const storage = objectsIn(spec, 'versions').find((version) => isSet(version, 'storage'))
+  const stored = textsIn(status, 'storedVersions')
+  if (storage === undefined || stored.includes(textIn(storage, 'name'))) return
+  status['storedVersions'] = [...stored, textIn(storage, 'name')]
+}
+
+function asJson(object: UnstructuredObject): JsonObject {
+  return object as unknown as JsonObject
 }

@@ -1,0 +1,19 @@
+/**
+ * JSON with its keys in order: one text for all values that say the same, and values as Go would show them.
+ *
+ * Recursion is bounded by the depth that the reader of the text allowed.
+ */
+import { isJsonObject } from '../json.ts'
+import type { JsonArray, JsonValue } from '../json.ts'
+
+/** A copy with its keys in order, for showing. */
+export function inKeyOrder(value: JsonValue): JsonValue {
+  return typeof value === 'object' && value !== null ? JSON.parse(canonicalText(value)) as JsonValue : value
+}
+
+export function canonicalText(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${(value as JsonArray).map(canonicalText).join()}]`
+  if (!isJsonObject(value)) return value === undefined ? '' : JSON.stringify(value)
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined).sort()
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join()}}`
+}

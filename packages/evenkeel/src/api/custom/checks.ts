@@ -1,0 +1,117 @@
+/**
+ * What a structural schema demands of one value, apart from what lies inside it, in upstream's words.
+ *
+ * Upstream's peculiarities are kept where objects in the field depend on them: null is never among listed values, and
+ * a place with a text format takes lists without complaint about their type.
+ */
+import { fieldError } from '../error/field-error.ts'
+import type { FieldError } from '../error/field-error.ts'
+import { deepEqual } from '../json.ts'
+import type { JsonArray, JsonValue } from '../json.ts'
+import { notInBody, pathOf } from '../schema/constraints.ts'
+import type { Trail } from '../schema/constraints.ts'
+import { quote } from '../text.ts'
+import { canonicalText, inKeyOrder } from './canonical.ts'
+import type { Plan } from './plan.ts'
+
+/** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
+export type Matches = (pattern: string, text: string) => boolean
+
+export interface Place {
+  readonly trail: Trail
+  /** Where errors are put. */
+  readonly errors: FieldError[]
+}
+
+/** Whether the type is right; notes the error when it is not. */
+export function checkType(value: JsonValue, { types, nullable, format }: Plan, place: Place): boolean {
+  if (value === null) return types === undefined || nullable || wrongType(place, types.join(), 'null')
+  const found = typeName(value)
+  if (types?.includes(found) === true || (found === 'integer' && types?.includes('number') === true)) return true
+  if (format === undefined) return types === undefined || wrongType(place, types.join(), found)
+  if (typeof value === 'string' || Array.isArray(value)) {
+    return format.matches !== undefined || wrongType(place, types?.join() ?? '', found)
+  }
+  return wrongType(place, format.name, found === 'integer' ? 'int64' : found === 'number' ? 'float64' : '')
+}
+
+/** Of a text's length and pattern only the first failure is told. */
+export function checkText(text: string, { node, format }: Plan, { trail, errors, matches }: Place & { matches: Matches }): void {
+  const { minLength, maxLength, pattern = '' } = node
+  const length = maxLength === undefined && minLength === undefined ? 0 : characters(text)
+  if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
+  else if (minLength !== undefined && length < minLength) errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
+  else if (pattern !== '' && !matches(pattern, text)) errors.push(notInBody(trail, text, `should match '${pattern}'`))
+  if (format?.matches?.(text) === false) wrongType({ trail, errors }, format.name, text)
+}
+
+export function checkNumber(value: number, { node, types, format }: Plan, { trail, errors }: Place): void {
+  const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = node
+  const type = types?.length === 1 ? types[0] : undefined
+  const fit = (what: string, number: number): void => {
+    if (fits(number, type, format?.name)) return
+    const how = format === undefined ? '(default format)' : `with format ${format.name}`
+    errors.push(fieldError.invalid(undefined, '', `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`))
+  }
+  const refuse = (why: string): void => { errors.push(notInBody(trail, value, `should be ${why}`)) }
+  fit('Checked', value)
+  if (multipleOf !== undefined) {
+    fit('MultipleOf', multipleOf)
+    if (!isMultiple(value, multipleOf)) refuse(`a multiple of ${multipleOf}`)
+  }
+  if (minimum !== undefined) {
+    fit('Minimum boundary', minimum)
+    if (exclusiveMinimum ? value <= minimum : value < minimum) refuse(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
+  }
+  if (maximum !== undefined) {
+    fit('Maximum boundary', maximum)
+    if (exclusiveMaximum ? value >= maximum : value > maximum) refuse(`less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
+  }
+}
+
+/** The list without its items. */
+export function checkList(list: JsonArray, { node: { minItems, maxItems, uniqueItems } }: Plan, { trail, errors }: Place): void {
+  if (minItems !== undefined && list.length < minItems) errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
+  if (maxItems !== undefined && list.length > maxItems) errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
+  if (uniqueItems === true && new Set(list.map(canonicalText)).size < list.length) errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
+}
+
+export function checkEnum(value: JsonValue, { node }: Plan, { trail, errors }: Place): void {
+  if (!node.enum || node.enum.length === 0) return
+  if (value !== null && node.enum.some((allowed) => deepEqual(allowed, value))) return
+  const supported = node.enum.map((allowed) => typeof allowed === 'string' ? allowed : canonicalText(allowed))
+  errors.push(fieldError.notSupported(pathOf(trail), inKeyOrder(value), supported))
+}
+
+function wrongType({ trail, errors }: Place, wanted: string, found: string): false {
+  const path = pathOf(trail)
+  errors.push(fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`))
+  return false
+}
+
+/** A whole number too large for 64 bits is read as any other number. */
+function typeName(value: JsonValue): string {
+  if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function isInt64(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63
+}
+
+function fits(value: number, type: string | undefined, format: string | undefined): boolean {
+  if (type === 'integer') return isInt64(value) && (format !== 'int32' || (value | 0) === value)
+  return format !== 'float' || Number.isFinite(Math.fround(value))
+}
+
+function isMultiple(value: number, factor: number): boolean {
+  if (Number.isInteger(value) && Number.isInteger(factor)) return factor > 0 && value % factor === 0
+  return factor > 0 && Number.isInteger(factor < 1 ? 1 / factor * value : value / factor)
+}
+
+/** Characters as Go counts them: code points. */
+function characters(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}

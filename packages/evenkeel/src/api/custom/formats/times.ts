@@ -1,0 +1,37 @@
+/**
+ * Dates, times and durations as the validator of custom resources knows them; it is laxer than Kubernetes elsewhere.
+ */
+import { parseDuration, parseTimestamp } from '../../time.ts'
+
+export function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && parseTimestamp(`${text}T00:00:00Z`) !== undefined
+}
+
+/** A date, `t` or `T`, a time, and a zone; the sign before parts of a second may be any, and a second `t` hides what follows it. */
+export function isDateTime(text: string): boolean {
+  const [date = '', time = ''] = text.toLowerCase().split('t')
+  if (!isDate(date)) return false
+  const parts = /^(\d\d):(\d\d):(\d\d)(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/u.exec(time)
+  if (!parts) return false
+  const [, hour = '', minute = '', second = ''] = parts
+  return hour <= '23' && minute <= '59' && second <= '59'
+}
+
+/** `1h30m` as Go has it, or anything that contains a number and a unit in words: `3 days`, `2 weeks`. */
+export function isDuration(text: string): boolean {
+  if (parseDuration(text) !== undefined) return true
+  let known = false
+  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
+    if (BigInt(amount.slice(0, 32)) > amountMax) return false
+    known ||= isUnit(unit.toLowerCase())
+  }
+  return known
+}
+
+const amountMax = 2n ** 63n - 1n
+const exactUnits: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'])
+const unitBeginnings = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week']
+
+function isUnit(unit: string): boolean {
+  return exactUnits.has(unit) || unitBeginnings.some((beginning) => unit.startsWith(beginning))
+}

@@ -1,0 +1,75 @@
+/**
+ * Lists that are sets have no item twice, lists that are maps no two items with the same keys.
+ *
+ * Of several repetitions of one item only the first is told, as upstream does.
+ */
+import { fieldError } from '../error/field-error.ts'
+import type { FieldError } from '../error/field-error.ts'
+import { FieldPath } from '../error/field-path.ts'
+import { getOwn, isJsonObject, setOwn } from '../json.ts'
+import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
+import { canonicalText, inKeyOrder } from './canonical.ts'
+import type { Plan } from './plan.ts'
+
+type Path = FieldPath | undefined
+
+/** All repetitions in all lists of a value that may have none. */
+export function validateListTypes(value: JsonValue, plan: Plan, path: Path): FieldError[] {
+  const errors: FieldError[] = []
+  visit(value, plan, { path, errors })
+  return errors
+}
+
+interface Visit {
+  readonly path: Path
+  readonly errors: FieldError[]
+}
+
+function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
+  if (!plan.hasListTypes || typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    errors.push(...validateList(value, plan, path))
+    if (plan.items?.hasListTypes === true) for (const [index, item] of value.entries()) visit(item as JsonValue, plan.items, { path: path?.index(index), errors })
+    return
+  }
+  for (const key of Object.keys(value)) {
+    const child = (value as JsonObject)[key]
+    const place = plan.properties?.get(key)
+    if (child === undefined) continue
+    if (place) visit(child, place, { path: path?.child(key) ?? FieldPath.of(key), errors })
+    else if (plan.additional) visit(child, plan.additional, { path: path?.key(key) ?? FieldPath.of(`[${key}]`), errors })
+  }
+}
+
+function validateList(list: JsonArray, { node }: Plan, path: Path): FieldError[] {
+  if (node['x-kubernetes-list-type'] === 'set') return repetitions(list).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(list[index] ?? null)))
+  if (node['x-kubernetes-list-type'] !== 'map') return []
+  const wrong = list.findIndex((item) => item !== null && !isJsonObject(item))
+  if (wrong >= 0) return [fieldError.invalid(path?.index(wrong), inKeyOrder(list[wrong] ?? null), 'must be an object for an array of list-type map')]
+  const names = node['x-kubernetes-list-map-keys'] ?? []
+  const keys = list.map((item) => keysOf(item, names))
+  return repetitions(keys).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(keys[index] ?? null)))
+}
+
+/** Where an item stands for the second time. */
+function repetitions(list: JsonArray): number[] {
+  if (list.length < 2) return []
+  const counts = new Map<string, number>()
+  const found: number[] = []
+  for (const [index, item] of list.entries()) {
+    const text = canonicalText(item)
+    const count = (counts.get(text) ?? 0) + 1
+    counts.set(text, count)
+    if (count === 2) found.push(index)
+  }
+  return found
+}
+
+function keysOf(item: JsonValue, names: readonly string[]): JsonObject {
+  const keys = {}
+  for (const name of names) {
+    const value = isJsonObject(item) ? getOwn(item, name) : undefined
+    if (value !== undefined) setOwn(keys, name, value)
+  }
+  return keys
+}

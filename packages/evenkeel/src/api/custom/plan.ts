@@ -1,0 +1,92 @@
+/**
+ * The structural schema of a custom resource, prepared for walking objects with it.
+ *
+ * Structural schemas have no references, so a plan is a finite tree that is made once per schema node and kept as long
+ * as the node lives. It knows which of its subtrees have nothing to do for a walk (no defaults, no lists to check),
+ * which is what makes the walks cheap. Conditions inside `allOf`, `anyOf`, `oneOf` and `not` are plans too.
+ */
+import type { JsonValue } from '../json.ts'
+import type { SchemaNode } from '../schema/schema.ts'
+import { formatOf } from './formats/format.ts'
+import type { Format } from './formats/format.ts'
+
+export interface Plan {
+  readonly node: SchemaNode
+  readonly properties: ReadonlyMap<string, Plan> | undefined
+  /** What other fields are, where they have a schema. */
+  readonly additional: Plan | undefined
+  /** Whether there is a word about other fields, be it only `true`. */
+  readonly open: boolean
+  readonly items: Plan | undefined
+  /** Whether unknown fields are kept. */
+  readonly preserves: boolean
+  /** Whether an object with metadata of its own stands here. */
+  readonly embedded: boolean
+  readonly nullable: boolean
+  /** `undefined` when there is none; a default of null is none. */
+  readonly standard: JsonValue | undefined
+  /** The types a value may have; `undefined` when any will do. */
+  readonly types: readonly string[] | undefined
+  /** The format, when it is one that is checked for these types. */
+  readonly format: Format | undefined
+  readonly alternatives: Alternatives | undefined
+  /** Whether numbers, texts or lists are limited in any way. */
+  readonly limited: boolean
+  /** Whether there are defaults here or below. */
+  readonly hasDefaults: boolean
+  /** Whether there are sets or maps written as lists here or below. */
+  readonly hasListTypes: boolean
+  /** Whether there are embedded resources here or below. */
+  readonly hasEmbedded: boolean
+}
+
+interface Alternatives {
+  readonly any: readonly Plan[]
+  readonly one: readonly Plan[]
+  readonly all: readonly Plan[]
+  readonly not: Plan | undefined
+}
+
+/** The plan of a schema; the same one every time. */
+export function planOf(node: SchemaNode): Plan {
+  let plan = plans.get(node)
+  if (!plan) plans.set(node, plan = prepare(node))
+  return plan
+}
+
+const plans = new WeakMap<SchemaNode, Plan>()
+
+function prepare(node: SchemaNode): Plan {
+  const { additionalProperties, items, nullable = false, default: standard = null } = node
+  const properties = node.properties && new Map(Object.entries(node.properties).map(([key, child]) => [key, planOf(child)]))
+  const additional = typeof additionalProperties === 'object' ? planOf(additionalProperties) : undefined
+  const below = [...properties?.values() ?? [], ...additional ? [additional] : [], ...items ? [planOf(items)] : []]
+  const types = typesOf(node)
+  const listType = node['x-kubernetes-list-type'] ?? 'atomic'
+  const embedded = node['x-kubernetes-embedded-resource'] === true
+  return {
+    node, properties, additional, nullable, types, embedded,
+    open: additionalProperties !== undefined,
+    items: items && planOf(items),
+    preserves: node['x-kubernetes-preserve-unknown-fields'] === true,
+    standard: standard ?? undefined,
+    format: formatOf(node.format, types),
+    alternatives: alternativesOf(node),
+    limited: limits.some((limit) => node[limit] !== undefined) || types?.includes('integer') === true,
+    hasDefaults: below.some((plan) => plan.standard !== undefined || plan.hasDefaults),
+    hasListTypes: listType !== 'atomic' || below.some((plan) => plan.hasListTypes),
+    hasEmbedded: embedded || below.some((plan) => plan.hasEmbedded),
+  }
+}
+
+const limits = ['minLength', 'maxLength', 'pattern', 'format', 'minimum', 'maximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'enum'] as const
+
+function typesOf(node: SchemaNode): readonly string[] | undefined {
+  if (node['x-kubernetes-int-or-string'] === true) return ['integer', 'string']
+  return node.type === undefined ? undefined : [node.type]
+}
+
+function alternativesOf({ anyOf = [], oneOf = [], allOf = [], not }: SchemaNode): Alternatives | undefined {
+  if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined
+  return { any: anyOf.map(planOf), one: oneOf.map(planOf), all: allOf.map(planOf), not: not && planOf(not) }
+}

@@ -1,0 +1,68 @@
+/**
+ * Everything that is wrong with a custom object, by its structural schema: a list, in upstream's words and order.
+ *
+ * First what the schema demands of values, then embedded resources, then lists that are sets or maps. On an update,
+ * a mistake in a part that has not changed is forgiven; of lists only when the old object had such a mistake, too.
+ */
+import { formatFieldError } from '../error/field-error.ts'
+import type { FieldError } from '../error/field-error.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { SchemaNode } from '../schema/schema.ts'
+import type { Matches } from './checks.ts'
+import { Pair } from './correlate.ts'
+import { validateEmbedded } from './embedded.ts'
+import { validateListTypes } from './list-types.ts'
+import { planOf } from './plan.ts'
+import type { Plan } from './plan.ts'
+import { Validator } from './validator.ts'
+
+export interface ValidateCustomOptions {
+  /** Whether a text matches a pattern, in the dialect of RE2. Patterns come from users: this must not take forever. */
+  readonly matches: Matches
+  /** The object that is to be replaced. */
+  readonly old?: JsonObject | undefined
+  /**
+   * What is written. A change of the status says nothing about the rest, and embedded resources are not looked at.
+   *
+   * @default the whole object
+   */
+  readonly part?: 'status'
+}
+
+/** What is wrong with an object that has been shaped and has its defaults. */
+export function validateCustomObject(object: JsonObject, schema: SchemaNode, { matches, old, part }: ValidateCustomOptions): FieldError[] {
+  const plan = planOf(schema)
+  const errors = part === undefined
+    ? [...validateValues(object, plan, { matches, old }), ...plan.hasEmbedded ? validateEmbedded(object, plan, undefined) : []]
+    : validateStatus(object, plan, { matches, old })
+  if (!plan.hasListTypes || (old && validateListTypes(old, plan, undefined).length > 0)) return errors
+  return [...errors, ...validateListTypes(object, plan, undefined)]
+}
+
+interface Situation {
+  readonly matches: Matches
+  readonly old: JsonValue | undefined
+}
+
+/** Paths begin below the status; only the field of an error names it. */
+function validateStatus({ status }: JsonObject, plan: Plan, { matches, old }: { matches: Matches, old: JsonObject | undefined }): FieldError[] {
+  const place = plan.properties?.get('status')
+  if (status === undefined || place === undefined) return []
+  return validateValues(status, place, { matches, old: old?.['status'] })
+    .map((error) => ({ ...error, field: error.field === '<nil>' ? 'status' : `status.${error.field}` }))
+}
+
+/** The old object is looked at only when something is wrong: it can only make errors fewer. */
+function validateValues(value: JsonValue, plan: Plan, { matches, old }: Situation): FieldError[] {
+  const validator = new Validator(matches)
+  const errors: FieldError[] = []
+  validator.check(value, plan, { trail: undefined, errors, pair: undefined })
+  if (errors.length === 0 || old === undefined) return withoutRepetitions(errors)
+  const remaining: FieldError[] = []
+  validator.check(value, plan, { trail: undefined, errors: remaining, pair: new Pair(value, old, plan) })
+  return withoutRepetitions(remaining)
+}
+
+function withoutRepetitions(errors: FieldError[]): FieldError[] {
+  return errors.length < 2 ? errors : [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
+}

@@ -1,0 +1,85 @@
+/**
+ * Which names a definition gets: within a group every plural, singular, short name and kind belongs to one definition.
+ *
+ * Whoever has a name keeps it; who asks for one that is taken gets all its other names and is told, until the name is
+ * free. Nothing is served before all names are there.
+ */
+import { deepEqual, isConditionTrue, setCondition } from '#api'
+import type { Condition } from '#api'
+import type { Definition, DefinitionNames, DefinitionStatus } from './definition.ts'
+
+/** The status a definition should have among the others of its group. */
+export function statusOf(definition: Definition, others: readonly Definition[], now: string): DefinitionStatus {
+  const { spec: { names, versions }, status = {} } = definition
+  const taken = takenBy(others.filter((other) => other.spec.group === definition.spec.group))
+  const { accepted, conflict } = acceptNames(names, status.acceptedNames, taken)
+  const conditions = nextConditions(status.conditions ?? [], conflict, now)
+  const storage = versions.find((version) => version.storage)?.name
+  const stored = status.storedVersions ?? []
+  return { conditions, acceptedNames: accepted, storedVersions: storage === undefined || stored.includes(storage) ? stored : [...stored, storage] }
+}
+
+/** Whether a definition may be served. */
+export function isEstablished({ status }: Pick<Definition, 'status'>): boolean {
+  return isConditionTrue(status?.conditions ?? [], 'Established')
+}
+
+interface Taken {
+  readonly resources: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+function takenBy(others: readonly Definition[]): Taken {
+  const names = others.flatMap(({ status }) => status?.acceptedNames ?? [])
+  return {
+    resources: new Set(names.flatMap(({ plural, singular = '', shortNames = [] }) => [plural, singular, ...shortNames]).filter((name) => name !== '')),
+    kinds: new Set(names.flatMap(({ kind, listKind = '' }) => [kind, listKind]).filter((name) => name !== '')),
+  }
+}
+
+interface Conflict {
+  readonly reason: string
+  readonly message: string
+}
+
+function acceptNames(wanted: DefinitionNames, present: Partial<DefinitionNames> = {}, { resources, kinds }: Taken): { accepted: DefinitionNames, conflict: Conflict | undefined } {
+  const accepted: Record<string, unknown> = { ...present }
+  let conflict: Conflict | undefined
+  const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string>): void => {
+    const name = wanted[field]
+    if (name === undefined || name === present[field] || !used.has(name)) accepted[field] = name
+    else conflict = { reason: `${field[0]?.toUpperCase() ?? ''}${field.slice(1)}Conflict`, message: inUse(name) }
+  }
+  take('plural', resources)
+  take('singular', resources)
+  const lost = (wanted.shortNames ?? []).filter((name) => !present.shortNames?.includes(name) && resources.has(name))
+  if (lost.length === 0) accepted['shortNames'] = wanted.shortNames
+  else conflict = { reason: 'ShortNamesConflict', message: lost.length === 1 ? lost.map(inUse).join('') : `[${lost.map(inUse).join(', ')}]` }
+  take('kind', kinds)
+  take('listKind', kinds)
+  accepted['categories'] = wanted.categories
+  for (const [field, value] of Object.entries(accepted)) if (value === undefined) delete accepted[field]
+  return { accepted: { plural: '', kind: '', ...accepted }, conflict }
+}
+
+function inUse(name: string): string {
+  return `${JSON.stringify(name)} is already in use`
+}
+
+function nextConditions(present: readonly Condition[], conflict: Conflict | undefined, now: string): readonly Condition[] {
+  const names = conflict === undefined
+    ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' } as const
+    : { type: 'NamesAccepted', status: 'False', ...conflict } as const
+  const withNames = setCondition(present, names, { now })
+  // What was served goes on being served, whatever names it asks for later.
+  if (isConditionTrue(present, 'Established')) return withNames
+  const established = conflict === undefined
+    ? { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' } as const
+    : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' } as const
+  return setCondition(withNames, established, { now })
+}
+
+/** Whether a definition already says what it should. */
+export function isSettled({ status }: Pick<Definition, 'status'>, wanted: DefinitionStatus): boolean {
+  return deepEqual(status, { ...status, ...wanted })
+}

@@ -1,0 +1,36 @@
+/**
+ * Patterns of schemas: regular expressions in Go's dialect, in time that grows with the text and no faster.
+ */
+import type { RE2JS } from 're2js'
+
+// Loaded with the first definition: most servers start without it.
+let engine: typeof RE2JS | undefined
+
+/** Makes patterns work; must have resolved before anything is matched. */
+export async function preparePatterns(): Promise<void> {
+  engine ??= (await import('re2js')).RE2JS
+}
+
+const compiled = new Map<string, RE2JS | undefined>()
+const compiledMax = 1000
+
+/** Whether a pattern is found in a text; one that cannot be read is found nowhere. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  return patternOf(pattern)?.matcher(text).find() ?? false
+}
+
+function patternOf(pattern: string): RE2JS | undefined {
+  if (compiled.has(pattern)) return compiled.get(pattern)
+  if (compiled.size >= compiledMax) compiled.clear()
+  const made = compile(pattern)
+  compiled.set(pattern, made)
+  return made
+}
+
+function compile(pattern: string): RE2JS | undefined {
+  try {
+    return engine?.compile(pattern)
+  } catch {
+    return undefined // validation of the definition has refused it already
+  }
+}
