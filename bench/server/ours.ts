@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 import type { Address } from './load/jobs.ts'
 
 const script = fileURLToPath(new URL('../../tools/serve.mjs', import.meta.url))
+/** As `npm start` has it. */
+const serveFlags = ['--max-semi-space-size=64']
 const readyMsMax = 30_000
 
 export interface Ours {
@@ -28,7 +30,7 @@ interface Ready {
 
 export async function startOurs(folder: string): Promise<Ours> {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [script, '--data', folder, '--port', '0', '--ready-json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...serveFlags, script, '--data', folder, '--port', '0', '--ready-json'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')

@@ -7,7 +7,7 @@ import { reasonToSkip, runCase } from './target.ts'
 import { inProcessLacks, ourDifferences } from './targets/evenkeel.ts'
 import type { EvenkeelTarget } from './targets/evenkeel.ts'
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly start: () => Promise<EvenkeelTarget>
   /** What it cannot do; known before it is started, so that skipped cases say so. */
   readonly lacks?: EvenkeelTarget['lacks']

@@ -16,7 +16,7 @@ export function isStoredForm({ group, version, kind, storage }: Resource): boole
 }
 
 /** `apiVersion` and `kind` of the form a resource is kept in. */
-export function storedType({ storage }: Resource): { apiVersion: string, kind: string } {
+function storedType({ storage }: Resource): { apiVersion: string, kind: string } {
   return { apiVersion: formatApiVersion(storage), kind: storage.kind }
 }
 

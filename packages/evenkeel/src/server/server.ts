@@ -113,15 +113,14 @@ export async function startServer({
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
-  let definitions: Definitions | undefined
-  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal, caughtUp: (revision) => definitions?.caughtUp(revision) ?? Promise.resolve() }
-  let door: Door | undefined
-  const handlers = makeHandlers(rooms, () => door?.address)
-  definitions = new Definitions(rooms, definitionResource(registry))
+  const late: { definitions?: Definitions, door?: Door | undefined } = {}
+  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const handlers = makeHandlers(rooms, () => late.door?.address)
+  const definitions = late.definitions = new Definitions(rooms, definitionResource(registry))
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
   await definitions.start()
   await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
-  door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
+  const door = late.door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
   return {
     transport: handlers([() => administrator]),
     address: door?.address,
@@ -132,7 +131,7 @@ export async function startServer({
       const closing = door?.close(graceMs)
       stopping.abort(new Error('the server is stopping'))
       stopCompaction()
-      definitions?.stop()
+      definitions.stop()
       await closing
       if (given === undefined) await store.close()
     },

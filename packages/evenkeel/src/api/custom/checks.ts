@@ -38,34 +38,27 @@ export function checkType(value: JsonValue, { types, nullable, format }: Plan, p
 /** Of a text's length and pattern only the first failure is told. */
 export function checkText(text: string, { node, format }: Plan, { trail, errors, matches }: Place & { matches: Matches }): void {
   const { minLength, maxLength, pattern = '' } = node
-  const length = maxLength === undefined && minLength === undefined ? 0 : characters(text)
+  const length = maxLength === undefined && minLength === undefined ? 0 : characters(text, { minLength, maxLength })
   if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
   else if (minLength !== undefined && length < minLength) errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
   else if (pattern !== '' && !matches(pattern, text)) errors.push(notInBody(trail, text, `should match '${pattern}'`))
   if (format?.matches?.(text) === false) wrongType({ trail, errors }, format.name, text)
 }
 
-export function checkNumber(value: number, { node, types, format }: Plan, { trail, errors }: Place): void {
-  const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = node
-  const type = types?.length === 1 ? types[0] : undefined
-  const fit = (what: string, number: number): void => {
-    if (fits(number, type, format?.name)) return
-    const how = format === undefined ? '(default format)' : `with format ${format.name}`
-    errors.push(fieldError.invalid(undefined, '', `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`))
-  }
-  const refuse = (why: string): void => { errors.push(notInBody(trail, value, `should be ${why}`)) }
-  fit('Checked', value)
+export function checkNumber(value: number, plan: Plan, place: Place): void {
+  const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = plan.node
+  checkFit('Checked', value, { plan, place })
   if (multipleOf !== undefined) {
-    fit('MultipleOf', multipleOf)
-    if (!isMultiple(value, multipleOf)) refuse(`a multiple of ${multipleOf}`)
+    checkFit('MultipleOf', multipleOf, { plan, place })
+    if (!isMultiple(value, multipleOf)) refuse(value, place, `a multiple of ${multipleOf}`)
   }
   if (minimum !== undefined) {
-    fit('Minimum boundary', minimum)
-    if (exclusiveMinimum ? value <= minimum : value < minimum) refuse(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
+    checkFit('Minimum boundary', minimum, { plan, place })
+    if (exclusiveMinimum ? value <= minimum : value < minimum) refuse(value, place, `greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
   }
   if (maximum !== undefined) {
-    fit('Maximum boundary', maximum)
-    if (exclusiveMaximum ? value >= maximum : value > maximum) refuse(`less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
+    checkFit('Maximum boundary', maximum, { plan, place })
+    if (exclusiveMaximum ? value >= maximum : value > maximum) refuse(value, place, `less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
   }
 }
 
@@ -78,7 +71,7 @@ export function checkList(list: JsonArray, { node: { minItems, maxItems, uniqueI
 
 export function checkEnum(value: JsonValue, { node }: Plan, { trail, errors }: Place): void {
   if (!node.enum || node.enum.length === 0) return
-  if (value !== null && node.enum.some((allowed) => deepEqual(allowed, value))) return
+  if (value !== null && (node.enum.includes(value) || node.enum.some((allowed) => deepEqual(allowed, value)))) return
   const supported = node.enum.map((allowed) => typeof allowed === 'string' ? allowed : canonicalText(allowed))
   errors.push(fieldError.notSupported(pathOf(trail), inKeyOrder(value), supported))
 }
@@ -87,6 +80,18 @@ function wrongType({ trail, errors }: Place, wanted: string, found: string): fal
   const path = pathOf(trail)
   errors.push(fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`))
   return false
+}
+
+/** Limits must fit, too: a whole number with a fraction as its limit is always refused. */
+function checkFit(what: string, number: number, { plan: { types, format }, place: { trail, errors } }: { plan: Plan, place: Place }): void {
+  const type = types?.length === 1 ? types[0] : undefined
+  if (fits(number, type, format?.name)) return
+  const how = format === undefined ? '(default format)' : `with format ${format.name}`
+  errors.push(fieldError.invalid(undefined, '', `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`))
+}
+
+function refuse(value: number, { trail, errors }: Place, why: string): void {
+  errors.push(notInBody(trail, value, `should be ${why}`))
 }
 
 /** A whole number too large for 64 bits is read as any other number. */
@@ -109,8 +114,9 @@ function isMultiple(value: number, factor: number): boolean {
   return factor > 0 && Number.isInteger(factor < 1 ? 1 / factor * value : value / factor)
 }
 
-/** Characters as Go counts them: code points. */
-function characters(text: string): number {
+/** Characters as Go counts them: code points. Where the number of UTF-16 units settles the matter, it will do. */
+function characters(text: string, { minLength = 0, maxLength = Infinity }: { minLength?: number | undefined, maxLength?: number | undefined }): number {
+  if (text.length <= maxLength && text.length >= minLength * 2) return text.length
   let count = 0
   for (const _ of text) count++
   return count

@@ -42,33 +42,43 @@ function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
 }
 
 function validateList(list: JsonArray, { node }: Plan, path: Path): FieldError[] {
-  if (node['x-kubernetes-list-type'] === 'set') return repetitions(list).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(list[index] ?? null)))
-  if (node['x-kubernetes-list-type'] !== 'map') return []
+  const type = node['x-kubernetes-list-type']
+  if (type === 'set') return repetitions(list.map(keyText)).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(list[index] ?? null)))
+  if (type !== 'map') return []
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item))
   if (wrong >= 0) return [fieldError.invalid(path?.index(wrong), inKeyOrder(list[wrong] ?? null), 'must be an object for an array of list-type map')]
   const names = node['x-kubernetes-list-map-keys'] ?? []
-  const keys = list.map((item) => keysOf(item, names))
-  return repetitions(keys).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(keys[index] ?? null)))
+  const texts = list.map((item) => names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalText(keysOf(item, names)))
+  return repetitions(texts).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(keysOf(list[index] ?? null, names))))
 }
 
-/** Where an item stands for the second time. */
-function repetitions(list: JsonArray): number[] {
-  if (list.length < 2) return []
-  const counts = new Map<string, number>()
+/** Where a key stands for the second time. */
+function repetitions(keys: readonly unknown[]): number[] {
+  if (new Set(keys).size === keys.length) return []
+  const counts = new Map<unknown, number>()
   const found: number[] = []
-  for (const [index, item] of list.entries()) {
-    const text = canonicalText(item)
-    const count = (counts.get(text) ?? 0) + 1
-    counts.set(text, count)
+  for (const [index, key] of keys.entries()) {
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
     if (count === 2) found.push(index)
   }
   return found
 }
 
+/** What a value is looked up by: scalars are that themselves, and a text is told from them by what is before it. */
+function keyText(value: JsonValue | undefined): unknown {
+  if (typeof value === 'string') return `"${value}`
+  return typeof value === 'object' && value !== null ? canonicalText(value) : value
+}
+
+function valueOf(item: JsonValue, name: string): JsonValue | undefined {
+  return isJsonObject(item) ? getOwn(item, name) : undefined
+}
+
 function keysOf(item: JsonValue, names: readonly string[]): JsonObject {
   const keys = {}
   for (const name of names) {
-    const value = isJsonObject(item) ? getOwn(item, name) : undefined
+    const value = valueOf(item, name)
     if (value !== undefined) setOwn(keys, name, value)
   }
   return keys

@@ -32,6 +32,8 @@ export interface Plan {
   readonly alternatives: Alternatives | undefined
   /** Whether numbers, texts or lists are limited in any way. */
   readonly limited: boolean
+  /** `string` or `boolean` when that is all that is demanded: most fields are such. */
+  readonly plain: string | undefined
   /** Whether there are defaults here or below. */
   readonly hasDefaults: boolean
   /** Whether there are sets or maps written as lists here or below. */
@@ -63,16 +65,17 @@ function prepare(node: SchemaNode): Plan {
   const below = [...properties?.values() ?? [], ...additional ? [additional] : [], ...items ? [planOf(items)] : []]
   const types = typesOf(node)
   const listType = node['x-kubernetes-list-type'] ?? 'atomic'
+  const alternatives = alternativesOf(node)
+  const limited = limits.some((limit) => node[limit] !== undefined) || types?.includes('integer') === true
   const embedded = node['x-kubernetes-embedded-resource'] === true
   return {
-    node, properties, additional, nullable, types, embedded,
+    node, properties, additional, nullable, types, embedded, alternatives, limited,
     open: additionalProperties !== undefined,
     items: items && planOf(items),
     preserves: node['x-kubernetes-preserve-unknown-fields'] === true,
     standard: standard ?? undefined,
     format: formatOf(node.format, types),
-    alternatives: alternativesOf(node),
-    limited: limits.some((limit) => node[limit] !== undefined) || types?.includes('integer') === true,
+    plain: limited || alternatives ? undefined : node.type === 'string' || node.type === 'boolean' ? node.type : undefined,
     hasDefaults: below.some((plan) => plan.standard !== undefined || plan.hasDefaults),
     hasListTypes: listType !== 'atomic' || below.some((plan) => plan.hasListTypes),
     hasEmbedded: embedded || below.some((plan) => plan.hasEmbedded),

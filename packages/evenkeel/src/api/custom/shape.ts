@@ -62,6 +62,9 @@ function goType(value: JsonValue): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
+/** Far more than anybody is told; a hostile body could have a field per four bytes. */
+const unknownMax = 1000
+
 class Walk {
   readonly #plan: Plan
   readonly #steps: Steps = []
@@ -124,7 +127,7 @@ class Walk {
     const place = plan.properties?.get(this.#key()) ?? plan.additional
     if (place === undefined && !plan.open) {
       if (keeps) return value
-      this.#pruned.push(formatSteps(this.#steps))
+      this.#report()
       return undefined
     }
     return value === null ? nullAt(place) : this.#value(value, place, false)
@@ -153,7 +156,7 @@ class Walk {
       const keys = Object.keys(value)
       for (const key of keys) {
         this.#steps[depth] = key
-        this.#pruned.push(formatSteps(this.#steps))
+        this.#report()
       }
       this.#steps.length = depth
       return keys.length === 0 ? value : {}
@@ -166,6 +169,10 @@ class Walk {
     }
     this.#steps.length = depth
     return draft ?? value
+  }
+
+  #report(): void {
+    if (this.#pruned.length < unknownMax) this.#pruned.push(formatSteps(this.#steps))
   }
 
   #key(): string {

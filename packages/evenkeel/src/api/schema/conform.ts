@@ -93,8 +93,7 @@ function presentOf(value: JsonValue, { required, shape: { kind } }: { required: 
 
 function isEmpty(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.length === 0
-  for (const _ in value as JsonObject) return false
-  return true
+  return Object.keys(value as JsonObject).length === 0
 }
 
 function visitMap(value: JsonValue, shape: Shape & { kind: 'map' }, walk: Walk): JsonValue {

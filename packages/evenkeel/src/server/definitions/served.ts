@@ -11,7 +11,7 @@ import { matchesPattern } from './patterns.ts'
 const verbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Objects written after this revision are as the definition has them. */
   readonly since: number
   readonly retired: AbortSignal

@@ -23,4 +23,4 @@ test.each([
   ['/readyz/nope', '', [well], undefined],
   ['/readyz/ping/more', '', [well], undefined],
   ['/health', '', [well], undefined],
-])('answerHealth of %s?%s', (path, query, checks, expected) => { expect(ask(path, query, checks as never)).toEqual(expected) })
+])('answerHealth of %s?%s', (...[path, query, checks, expected]) => { expect(ask(path, query, checks as never)).toEqual(expected) })

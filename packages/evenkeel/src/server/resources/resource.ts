@@ -53,7 +53,7 @@ export interface Resource extends ResourceNames {
   readonly scale?: ScalePaths
 }
 
-export interface ResourceReading {
+interface ResourceReading {
   /** Objects written after this revision are as the definition has them. */
   readonly since: number
   /** Prunes, fills in defaults and converts. Never changes what it is given. */

@@ -14,6 +14,11 @@ export function isIpv6(text: string): boolean {
   return text.includes(':') && addressBits(text, { zeros: false }) !== undefined
 }
 
+/** Any address, without the zeros. */
+export function isAddress(text: string): boolean {
+  return addressBits(text, { zeros: false }) !== undefined
+}
+
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/')
   if (slash < 0) return false

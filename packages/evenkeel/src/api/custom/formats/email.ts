@@ -1,6 +1,9 @@
 /**
  * Whether a text is one e-mail address as RFC 5322 has it: `a@example.com`, `"Ann B." <a@example.com>`.
+ *
+ * Groups of one (`friends: a@example.com;`) are not known, and the charset of an encoded name is not looked at.
  */
+import { isAddress } from './addresses.ts'
 
 export function isEmail(text: string): boolean {
   const reader = new Reader(text)
@@ -40,8 +43,8 @@ class Reader {
 
   /** `local@domain`. */
   #address(): boolean {
-    if (this.#peek() === '"' ? !this.#quoted() : !this.#dotted()) return false
     this.#skipSpace()
+    if (this.#peek() === '"' ? this.#text.startsWith('""', this.#at) || !this.#quoted() : !this.#dotted()) return false
     if (!this.#take('@')) return false
     this.#skipSpace()
     return this.#peek() === '[' ? this.#literal() : this.#dotted()
@@ -78,9 +81,9 @@ class Reader {
   }
 
   #literal(): boolean {
-    const match = /^\[[0-9A-Fa-f:.]+\]/.exec(this.#text.slice(this.#at))
+    const match = /^\[([0-9A-Fa-f:.]+)\]/.exec(this.#text.slice(this.#at))
     this.#at += match?.[0].length ?? 0
-    return match !== null
+    return isAddress(match?.[1] ?? '')
   }
 
   #comment(): boolean {

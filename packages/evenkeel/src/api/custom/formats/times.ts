@@ -9,6 +9,7 @@ export function isDate(text: string): boolean {
 
 /** A date, `t` or `T`, a time, and a zone; the sign before parts of a second may be any, and a second `t` hides what follows it. */
 export function isDateTime(text: string): boolean {
+  if (plainTime.test(text)) return true
   const [date = '', time = ''] = text.toLowerCase().split('t')
   if (!isDate(date)) return false
   const parts = /^(\d\d):(\d\d):(\d\d)(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/u.exec(time)
@@ -17,9 +18,13 @@ export function isDateTime(text: string): boolean {
   return hour <= '23' && minute <= '59' && second <= '59'
 }
 
+/** What nearly all times look like, on the days that every month has. */
+const plainTime = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
+
 /** `1h30m` as Go has it, or anything that contains a number and a unit in words: `3 days`, `2 weeks`. */
 export function isDuration(text: string): boolean {
-  if (parseDuration(text) !== undefined) return true
+  const durationMs = parseDuration(text)
+  if (durationMs !== undefined && Math.abs(durationMs) < durationMsMax) return true
   let known = false
   for (const [, amount = '', unit = ''] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
     if (BigInt(amount.slice(0, 32)) > amountMax) return false
@@ -28,6 +33,8 @@ export function isDuration(text: string): boolean {
   return known
 }
 
+/** 64 bits of nanoseconds. */
+const durationMsMax = 2 ** 63 / 1e6
 const amountMax = 2n ** 63n - 1n
 const exactUnits: ReadonlySet<string> = new Set(['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'])
 const unitBeginnings = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week']

@@ -1,6 +1,7 @@
 /**
  * Whether a text is a URI as a request line may hold it: absolute, or a path that begins with a slash.
  */
+import { isIpv6 } from './addresses.ts'
 
 export function isUri(text: string): boolean {
   if (text === '' || hasControl(text)) return false
@@ -12,7 +13,7 @@ export function isUri(text: string): boolean {
   if (scheme === '' || !rest.startsWith('//')) return isEscaped(rest)
   const end = rest.indexOf('/', 2)
   const authority = end < 0 ? rest.slice(2) : rest.slice(2, end)
-  return isAuthority(authority) && isEscaped(end < 0 ? '' : rest.slice(end))
+  return isAuthority(authority, scheme) && isEscaped(end < 0 ? '' : rest.slice(end))
 }
 
 function hasControl(text: string): boolean {
@@ -28,31 +29,28 @@ function isEscaped(text: string): boolean {
   return !/%(?![0-9a-f]{2})/i.test(text)
 }
 
-function isAuthority(authority: string): boolean {
+function isAuthority(authority: string, scheme: string): boolean {
   const at = authority.lastIndexOf('@')
-  if (at < 0) return isHost(authority)
+  if (at < 0) return isHost(authority, scheme)
   const user = authority.slice(0, at)
-  return /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) && isEscaped(user) && isHost(authority.slice(at + 1))
+  return /^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) && isEscaped(user) && isHost(authority.slice(at + 1), scheme)
 }
 
-function isHost(host: string): boolean {
+function isHost(host: string, scheme: string): boolean {
   if (host.startsWith('[')) {
     const end = host.lastIndexOf(']')
     return end >= 0 && isPort(host.slice(end + 1)) && isLiteral(host.slice(1, end))
   }
   if (host.includes('[')) return false
-  const colon = host.indexOf(':')
+  // Databases write several hosts with ports here; the web does not.
+  const colon = /^https?:$/i.test(scheme) ? host.indexOf(':') : host.lastIndexOf(':')
   if (colon >= 0 && !isPort(host.slice(colon))) return false
   return isHostText(host)
 }
 
 function isLiteral(literal: string): boolean {
   const [address = '', ...zone] = literal.split('%25')
-  return zone.length === 0 ? isIpv6Text(literal) : isIpv6Text(address) && isEscaped(zone.join('%25'))
-}
-
-function isIpv6Text(text: string): boolean {
-  return /^[0-9a-f:.]+$/i.test(text) && text.includes(':')
+  return isIpv6(address) && isEscaped(zone.join('%25'))
 }
 
 function isPort(text: string): boolean {
