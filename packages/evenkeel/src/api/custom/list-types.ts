@@ -28,7 +28,7 @@ interface Visit {
 function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
   if (!plan.hasListTypes || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
-    errors.push(...validateList(value, plan, path))
+    for (const error of validateList(value, plan, path)) errors.push(error)
     if (plan.items?.hasListTypes === true) for (const [index, item] of value.entries()) visit(item as JsonValue, plan.items, { path: path?.index(index), errors })
     return
   }

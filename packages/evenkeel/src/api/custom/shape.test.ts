@@ -1,8 +1,11 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { deepFreeze, getOwn } from '../json.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { SchemaNode } from '../schema/schema.ts'
+import { defaultCustomObject } from './default.ts'
 import { shapeCustomObject } from './shape.ts'
+import { validateCustomObject } from './validate.ts'
 
 const string: SchemaNode = { type: 'string' }
 const spec: SchemaNode = {
@@ -119,5 +122,24 @@ describe('shapeCustomObject', () => {
     const { object, unknown } = shapeCustomObject(parse(`{${Array.from({ length: 1500 }, (_, index) => `"x${index}":1`).join()}}`), schema)
     expect(object).toEqual({})
     expect(unknown).toHaveLength(1000)
+  })
+
+  const key = fc.constantFrom('size', 'tier', 'note', 'free', 'known', 'freeList', 'map', 'open', 'list', 'bare', 'port', 'template', 'objects', 'a', 'metadata', 'kind', 'apiVersion', 'name', '__proto__')
+  const { value: anyValue } = fc.letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof({ depthSize: 'small', maxDepth: 5 }, fc.constantFrom<JsonValue>(null, 1, 'x', true), fc.array(tie('value'), { maxLength: 3 }),
+      fc.array(fc.tuple(key, tie('value')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries))),
+  }))
+
+  test('whatever comes: nothing given is changed, a second time changes nothing, and what was shaped can be validated', () => {
+    fc.assert(fc.property(anyValue, (value) => {
+      const first = shapeCustomObject(deepFreeze({ kind: 'Thing', spec: value }), schema)
+      if (first.mistake !== undefined) return
+      const again = shapeCustomObject(deepFreeze(first.object), schema)
+      expect(again).toEqual({ object: first.object, unknown: [] })
+      expect(again.object).toBe(first.object)
+      const full = deepFreeze(defaultCustomObject(first.object, schema))
+      expect(defaultCustomObject(full, schema)).toBe(full)
+      validateCustomObject(full, schema, { matches: () => true })
+    }), { numRuns: 500 })
   })
 })

@@ -127,7 +127,7 @@ function checkAny(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
     if (best === undefined || outcome.count > best.count) best = outcome
   }
   refuse('validate at least one schema (anyOf)')
-  errors.push(...best?.errors ?? [])
+  for (const error of best?.errors ?? []) errors.push(error)
   return best?.count ?? 0
 }
 
@@ -140,14 +140,14 @@ function checkOne(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
   }
   const best = outcomes.reduce((furthest, outcome) => outcome.count > furthest.count ? outcome : furthest)
   refuse('validate one and only one schema (oneOf). Found none valid')
-  errors.push(...best.errors)
+  for (const error of best.errors) errors.push(error)
   return best.count
 }
 
 function checkAll(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: Refusing): number {
   const outcomes = plans.map(attempt)
   const wrong = outcomes.filter((outcome) => outcome.errors.length > 0)
-  for (const outcome of wrong) errors.push(...outcome.errors)
+  for (const outcome of wrong) for (const error of outcome.errors) errors.push(error)
   if (wrong.length > 0) refuse(`validate all the schemas (allOf)${wrong.length === plans.length ? '. None validated' : ''}`)
   return outcomes.reduce((sum, outcome) => sum + outcome.count, 0)
 }

@@ -17,7 +17,7 @@ import { isSet, objectIn, objectsIn, textIn, textsIn } from './reading.ts'
 import type { SchemaChecks } from './schema/schema-of-version.ts'
 import { checkVersions } from './versions.ts'
 
-export interface DefinitionChecks extends SchemaChecks {
+interface DefinitionChecks extends SchemaChecks {
   /**
    * Checks where a conversion webhook is.
    *

@@ -10,7 +10,7 @@ import type { JsonObject } from '../json.ts'
 import { objectsIn, optionalObjectIn } from './reading.ts'
 
 /** Something that versions say, and where: at the version, or above all of them. */
-export interface Part {
+interface Part {
   readonly version: JsonObject
   readonly path: FieldPath
   readonly lifted: boolean

@@ -26,13 +26,15 @@ export function isDuration(text: string): boolean {
   const durationMs = parseDuration(text)
   if (durationMs !== undefined && Math.abs(durationMs) < durationMsMax) return true
   let known = false
-  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
+  for (const [, amount = '', unit = ''] of text.matchAll(amountAndUnit)) {
     if (BigInt(amount.slice(0, 32)) > amountMax) return false
     known ||= isUnit(unit.toLowerCase())
   }
   return known
 }
 
+/** Only from the first of its digits: to try a long number from each of them would take forever. */
+const amountAndUnit = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /** 64 bits of nanoseconds. */
 const durationMsMax = 2 ** 63 / 1e6
 const amountMax = 2n ** 63n - 1n

@@ -6,7 +6,7 @@
 import { fieldError } from '../../error/field-error.ts'
 import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
-import { getOwn, isJsonObject } from '../../json.ts'
+import { getOwn, isJsonObject, setOwn } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import { checkDns1035Label } from '../../names.ts'
 import type { ValidateOptions } from '../../schema/constraints.ts'
@@ -41,9 +41,28 @@ function checkDefault(value: JsonValue, schema: SchemaProperties, { path, option
   const unknown = !insideMeta && hasUnknownFields(value, schema) ? [fieldError.invalid(path, value, 'must not have unknown fields')] : []
   const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
   if (embedded.length > 0) return [...unknown, ...embedded]
-  // The rules have shown it to be structural, which is what nodes are.
-  const errors = validate(value, { root: schema as SchemaNode, definitions: () => undefined }, options)
+  const errors = validate(value, { root: plain(schema), definitions: () => undefined }, options)
   return [...unknown, ...errors.map((error) => under(path, error))]
+}
+
+/**
+ * A schema as defaults are judged by it: upstream looks at `type` alone, not at int-or-string. An empty reference, which
+ * is complained of elsewhere, must not be followed.
+ */
+function plain(schema: SchemaProperties): SchemaNode {
+  const { '$ref': _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
+  const node: Record<string, unknown> = { ...rest }
+  for (const keyword of ['items', 'additionalProperties', 'not'] as const) {
+    const child = schema[keyword]
+    if (isSchema(child)) node[keyword] = plain(child)
+  }
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) if (schema[keyword] !== undefined) node[keyword] = schema[keyword].map(plain)
+  if (schema.properties !== undefined) {
+    const properties = {}
+    for (const [name, property] of Object.entries(schema.properties)) setOwn(properties, name, plain(property))
+    node['properties'] = properties
+  }
+  return node
 }
 
 /** An error that names a place within a value, moved to where the value stands. */

@@ -8,14 +8,14 @@ import { getOwn } from '../../json.ts'
 import { isSchema } from './properties.ts'
 import type { SchemaProperties } from './properties.ts'
 
-export interface FieldReference {
+interface FieldReference {
   /** The steps from the root. */
   readonly steps: readonly string[]
   /** What stands there; `undefined` inside a map of anything. */
   readonly schema: SchemaProperties | undefined
 }
 
-export interface FieldReferenceOptions {
+interface FieldReferenceOptions {
   /**
    * Whether `['name']` may be written.
    *

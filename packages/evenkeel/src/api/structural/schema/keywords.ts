@@ -11,7 +11,7 @@ import { isSchema } from './properties.ts'
 import type { SchemaProperties } from './properties.ts'
 import { checkRules } from './rules.ts'
 
-export interface Surroundings {
+interface Surroundings {
   readonly path: FieldPath
   readonly errors: FieldError[]
   /** The schema of a whole object. */

@@ -7,7 +7,7 @@ import type { FieldPath } from '../../error/field-path.ts'
 import { isSchema } from './properties.ts'
 import type { SchemaProperties } from './properties.ts'
 
-export interface Narrowing {
+interface Narrowing {
   readonly path: FieldPath
   readonly errors: FieldError[]
   readonly checkPattern: (pattern: string) => string | undefined
@@ -15,7 +15,7 @@ export interface Narrowing {
   readonly mayNameTypes?: 'anyOf' | 'allOf' | undefined
 }
 
-export interface Junction {
+interface Junction {
   readonly keyword: 'allOf' | 'anyOf' | 'oneOf' | 'not'
   readonly index: number
   readonly nested: SchemaProperties

@@ -40,7 +40,7 @@ export interface SchemaProperties extends Omit<SchemaNode, Nested> {
   readonly 'x-kubernetes-validations'?: readonly JsonObject[]
 }
 
-export interface ReadSchema {
+interface ReadSchema {
   readonly schema: SchemaProperties
   /** Keywords that are of the wrong type. */
   readonly errors: readonly FieldError[]

@@ -32,7 +32,7 @@ export interface SchemaChecks extends Partial<ValidateOptions> {
   readonly checkExpressions?: (schema: SchemaNode, path: FieldPath) => FieldError[]
 }
 
-export interface SchemaPlace {
+interface SchemaPlace {
   /** Of the keyword `openAPIV3Schema` itself. */
   readonly path: FieldPath
   /** Status is a subresource, so that its schema must be found under `properties`. */
@@ -40,7 +40,7 @@ export interface SchemaPlace {
   readonly checks: SchemaChecks
 }
 
-export interface CheckedSchema {
+interface CheckedSchema {
   readonly errors: readonly FieldError[]
   /** Whether any place in it has a default. */
   readonly hasDefaults: boolean

@@ -14,7 +14,7 @@ import { isSchema } from './properties.ts'
 import type { SchemaProperties } from './properties.ts'
 
 /** Compiles a pattern: why it cannot be, or nothing. */
-export type PatternCheck = (pattern: string) => string | undefined
+type PatternCheck = (pattern: string) => string | undefined
 
 /** Everything that keeps a schema from being structural, in the order of its text. */
 export function checkStructural(schema: SchemaProperties, path: FieldPath, checkPattern: PatternCheck): FieldError[] {

@@ -4,10 +4,9 @@
  * What only annotates is dropped, what is written differently is rewritten, and what a custom resource cannot express
  * is refused by the path it stands at: a schema that quietly checks less than its types promise would be worse.
  */
-import { exceedsDepth, getOwn, isJsonObject, setOwn } from '../../json.ts'
+import { deepEqual, deepFreeze, exceedsDepth, getOwn, isJsonObject, setOwn } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
-import { deepEqual, deepFreeze } from '../../json.ts'
 import { copyKeywords, narrow } from './keywords.ts'
 import type { NodeDraft } from './keywords.ts'
 import { followRef, Scope } from './references.ts'

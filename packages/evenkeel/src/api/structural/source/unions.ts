@@ -24,9 +24,11 @@ export function combine(members: readonly NodeDraft[], junction: Junction, where
   if (junction !== 'allOf' && members.every(isEnumeration)) return enumerate(members)
   const shape = members.map(shapeOf).reduce((shared, next) => mergeShapes(shared, next, where))
   const conditions = members.map((member) => withoutMeta(narrow(member), where))
-  // An alternative without conditions lets everything through, and so does the whole.
-  if (junction === 'anyOf' && conditions.some((condition) => Object.keys(condition).length === 0)) return shape
   if (junction === 'allOf') return mergeConditions(shape, conditions)
+  if (shape['x-kubernetes-int-or-string'] === true) return mergeEither(shape, conditions, where)
+  // An alternative without conditions lets everything through, and so does the whole. (In a `oneOf`, too: what kept the
+  // alternatives apart was that each refuses the fields of the others, and those are pruned now.)
+  if (conditions.some((condition) => Object.keys(condition).length === 0)) return shape
   return { ...shape, [junction]: conditions }
 }
 
@@ -46,14 +48,23 @@ function mergeConditions(shape: NodeDraft, conditions: readonly NodeDraft[]): No
   return { ...shape, ...required.length > 0 && { required }, ...rest.length > 0 && { allOf: rest } }
 }
 
+/** Conditions on texts say nothing of numbers, and the other way round, so they stand side by side. */
+function mergeEither(shape: NodeDraft, conditions: readonly NodeDraft[], where: string): NodeDraft {
+  const keywords = conditions.flatMap((condition) => Object.keys(condition))
+  if (keywords.includes('enum') || new Set(keywords).size < keywords.length) {
+    throw new RangeError(`${where} is an integer or a text, with conditions that a custom resource cannot tell apart: list all values, or drop the conditions`)
+  }
+  return Object.assign({ ...shape }, ...conditions) as NodeDraft
+}
+
 /** A shape that has room for both. */
 function mergeShapes(a: NodeDraft, b: NodeDraft, where: string): NodeDraft {
   if (deepEqual(a, b)) return a
   const merged = { ...a, ...b }
   mergeTypes(a, b, { merged, where })
-  for (const keyword of ['default', 'format', 'x-kubernetes-list-type', 'x-kubernetes-map-type', 'x-kubernetes-list-map-keys'] as const) {
-    if (keyword === 'format' ? !deepEqual(a[keyword], b[keyword]) : false) delete merged[keyword]
-    else if (a[keyword] !== undefined && b[keyword] !== undefined && !deepEqual(a[keyword], b[keyword])) {
+  if (a['format'] !== b['format']) delete merged['format']
+  for (const keyword of ['default', 'x-kubernetes-list-type', 'x-kubernetes-map-type', 'x-kubernetes-list-map-keys'] as const) {
+    if (a[keyword] !== undefined && b[keyword] !== undefined && !deepEqual(a[keyword], b[keyword])) {
       throw new RangeError(`${where} has alternatives that differ in \`${keyword}\`: a field can have only one`)
     }
   }
