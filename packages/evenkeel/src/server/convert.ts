@@ -41,6 +41,14 @@ export function toServed(stored: StoredObject, resource: Resource): Unstructured
   return { ...converted, ...servedType(resource) } as UnstructuredObject
 }
 
+/** An object in another version of its kind. */
+export function convertBetween(object: JsonObject, from: Resource, to: Resource): JsonObject {
+  const stored = toStored(object, from) as unknown as UnstructuredObject
+  if (to.reading) return to.reading.read(stored) as unknown as JsonObject
+  const converted = isStoredForm(to) ? stored : converterFor(to)?.fromStored(stored) ?? stored
+  return { ...converted, ...servedType(to) } as JsonObject
+}
+
 /** An object as a client wrote it, in the form it is kept in. */
 export function toStored(object: JsonObject, resource: Resource): JsonObject {
   if (isStoredForm(resource)) return object

@@ -17,6 +17,7 @@ import { servedType } from './convert.ts'
 import { isKnownGroup } from './plain/plain.ts'
 import type { Plain } from './plain/plain.ts'
 import type { RequestMetrics } from './plain/metrics.ts'
+import { preparePatterns } from './definitions/patterns.ts'
 import { chooseForm, replyDocument, replyError } from './reply.ts'
 import { locate, route } from './route.ts'
 import { bind, evict } from './subresources/pod.ts'
@@ -84,6 +85,7 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
 
 /** A write to a definition is answered once what it defines is served: clients may use it at once. */
 async function define(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  await preparePatterns()
   const response = await walk(call, target, rooms)
   if (response.status >= 300) return response
   // Taking it in may write in turn: a status, or the end of what was deleted.

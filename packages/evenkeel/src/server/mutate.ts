@@ -95,7 +95,7 @@ function settleParts(object: ObjectDraft, { custom, schema }: Resource): void {
 }
 
 function wipeSystemFields(metadata: JsonObjectDraft): void {
-  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields']) delete metadata[field]
+  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink']) delete metadata[field]
 }
 
 function settleNamespace(metadata: JsonObjectDraft, namespace: string): void {
@@ -108,7 +108,7 @@ function settleNamespace(metadata: JsonObjectDraft, namespace: string): void {
 function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: UnstructuredObject): void {
   const kept = old as unknown as JsonObjectDraft
   if (!metadata['uid']) metadata['uid'] = old.uid
-  for (const field of ['creationTimestamp', 'generation', 'managedFields', 'selfLink']) keepField(metadata, kept, field)
+  for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, kept, field)
   if (old.deletionTimestamp !== undefined) metadata['deletionTimestamp'] = old.deletionTimestamp
   if (old.deletionGracePeriodSeconds !== undefined) metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
 }

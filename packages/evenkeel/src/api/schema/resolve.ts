@@ -50,7 +50,7 @@ function nextStep(node: SchemaNode, definitions: Definitions): Resolved | undefi
     if (target === undefined) throw new RangeError(`there is no schema ${name}`)
     return { node: target, name }
   }
-  // Custom resources use allOf for more conditions on the same value; those have a type beside it.
+  // Custom resources use allOf for more conditions on the same value; they have no references.
   const [only] = node.allOf ?? []
-  return only !== undefined && node.allOf?.length === 1 && node.type === undefined ? { node: only } : undefined
+  return only?.$ref !== undefined && node.allOf?.length === 1 ? { node: only } : undefined
 }

@@ -27,6 +27,16 @@ function patternOf(pattern: string): RE2JS | undefined {
   return made
 }
 
+/** What is wrong with a pattern; undefined when it can be used. */
+export function patternMistake(pattern: string): string | undefined {
+  try {
+    engine?.compile(pattern)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
 function compile(pattern: string): RE2JS | undefined {
   try {
     return engine?.compile(pattern)

@@ -1,7 +1,7 @@
 /**
  * What a definition makes the server serve: one record per served version, like any built-in resource.
  */
-import { checkDnsSubdomainName, defaultCustomObject, formatApiVersion, getOwn, isJsonObject, setOwn, shapeCustomObject, validateCustomObject } from '#api'
+import { checkDnsSubdomainName, defaultCustomObject, formatApiVersion, getOwn, isJsonObject, setOwn, shapeCustomObject, toStructural, validateCustomObject } from '#api'
 import type { JsonObject, JsonObjectDraft, PrinterColumn, Schema, SchemaNode, UnstructuredObject } from '#api'
 import type { ObjectDraft, Resource, Rules, Subresource, Verb } from '../resources/resource.ts'
 import { columnsFromPrinter } from '../tables/index.ts'
@@ -39,7 +39,8 @@ export function resourcesOf(definition: Definition, { since, retired }: ServeOpt
 }
 
 function schemaOf({ schema }: DefinitionVersion): Schema {
-  return { root: schema?.openAPIV3Schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as SchemaNode, definitions: () => undefined }
+  const given: JsonObject = schema?.openAPIV3Schema as JsonObject | undefined ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  return { root: toStructural(given), definitions: () => undefined }
 }
 
 /** An object that was written under an earlier definition or in another version, as this version has it. */

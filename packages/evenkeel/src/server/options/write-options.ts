@@ -23,13 +23,14 @@ type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
  *
  * @throws {ApiError} `Invalid`, naming every option that is wrong.
  */
-export function readWriteOptions(query: Query, kind: WriteOptionsKind): WriteOptions {
+export function readWriteOptions(query: Query, kind: WriteOptionsKind, { isApply = false }: { isApply?: boolean } = {}): WriteOptions {
   const dryRun = readDryRun(query)
   const fieldManager = query.get('fieldManager') ?? ''
   const fieldValidation = query.get('fieldValidation') ?? ''
   const force = query.get('force')
   const errors = [
-    ...kind === 'PatchOptions' && force !== null ? [fieldError.forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch')] : [],
+    ...isApply && fieldManager === '' ? [fieldError.required(FieldPath.of('fieldManager'), 'is required for apply patch')] : [],
+    ...kind === 'PatchOptions' && !isApply && force !== null ? [fieldError.forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch')] : [],
     ...checkFieldManager(fieldManager),
     ...checkDryRun(dryRun),
     ...checkFieldValidation(fieldValidation),

@@ -10,6 +10,7 @@ import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
+import { managerName } from '../manage.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import type { FieldValidation } from '../options/write-options.ts'
 import { chooseForm, replyObject } from '../reply.ts'
@@ -31,13 +32,13 @@ export async function scale(call: Call, target: Target, rooms: Rooms): Promise<W
     const stored = await readObject(target, rooms)
     return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
   }
-  const { dryRun, fieldValidation } = readWriteOptions(call.query, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions')
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions')
   const wanted = await wantedScale(call, { resource, target, fieldValidation })
   const { stored } = await modify(async (current, before) => {
     const next = await wanted(scaleOf(before, target))
     checkScale(next, target)
     return withReplicas(current, next, target.resource.scale?.specReplicasPath)
-  }, { call, target, rooms, dryRun })
+  }, { call, target, rooms, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) })
   return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
 }
 

@@ -9,6 +9,7 @@ import { userInfo } from '../authenticate.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toStored } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
+import { managerName, track } from '../manage.ts'
 import { applyDefaults, mutateNew } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { fetchCurrent, keyOfTarget, persist } from '../persist.ts'
@@ -30,7 +31,8 @@ export async function create(call: Call, target: Target, rooms: Rooms): Promise<
   const bytes = await readBody(call.request)
   const wanted = async (): Promise<ObjectDraft> =>
     shapeObject(await parseObject(bytes, format, resource.kind), resource, { fieldValidation: options.fieldValidation, warnings: call.warnings })
-  const stored = await createObject(wanted, { call, target, rooms, dryRun: options.dryRun })
+  const manager = managerName(options.fieldManager, call.request.headers['user-agent'])
+  const stored = await createObject(wanted, { call, target, rooms, dryRun: options.dryRun, manager })
   return replyStored(call, stored, { status: 201, resource, choice, rooms })
 }
 
@@ -39,6 +41,8 @@ interface CreateOptions {
   readonly target: Target
   readonly rooms: Rooms
   readonly dryRun: boolean
+  /** Who comes to manage the fields; absent when `wanted` says it already. */
+  readonly manager?: string
 }
 
 /**
@@ -54,27 +58,28 @@ export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDra
     const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
     const result = await createOnce(object, options)
     if (result.ok) return result.stored
-    const name = String(object.metadata['name'])
+    const name = result.name
     const taken = result.key === keyOfTarget(target, name, rooms)
     if (attempt < attemptsMax && (generated || !taken)) continue
     throw lost(result, { target, name, generated })
   }
 }
 
-async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun }: CreateOptions): Promise<Written> {
-  refuseVersion(object)
+async function createOnce(given: ObjectDraft, { call, target, rooms, dryRun, manager }: CreateOptions): Promise<Written & { readonly name: string }> {
+  refuseVersion(given)
   refuseClosed(target)
-  applyDefaults(object, target.resource)
+  applyDefaults(given, target.resource)
+  const object = manager === undefined ? given : track(given, undefined, { manager, target, rooms })
   const refusals: FieldError[] = []
   const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
   mutateNew(object, { call, target, rooms, context })
   const name = String(object.metadata['name'] ?? '')
   const checks = await admitInto(target, name, rooms)
   validateNew(object as unknown as UnstructuredObject, target, { refusals })
-  if (!dryRun) return persist(object as JsonObject, { rooms, target, expect: 0, checks })
+  if (!dryRun) return { name, ...await persist(object as JsonObject, { rooms, target, expect: 0, checks }) }
   const current = await fetchCurrent(name, { rooms, target })
-  if (current) return { ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
-  return { ok: true, stored: new StoredObject(withoutVersion(new Unstamped(toStored(object as JsonObject, target.resource))), 0) }
+  if (current) return { name, ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
+  return { name, ok: true, stored: new StoredObject(withoutVersion(new Unstamped(toStored(object as JsonObject, target.resource))), 0) }
 }
 
 /** What hooks are told about a write. */

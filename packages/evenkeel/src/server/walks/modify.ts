@@ -8,6 +8,7 @@ import { conflict, deepEqual, invalid, fieldError, FieldPath, notFound, staleVer
 import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
 import type { Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
+import { track } from '../manage.ts'
 import { mutateChanged } from '../mutate.ts'
 import { erase, fetchCurrent, persist } from '../persist.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
@@ -25,6 +26,8 @@ interface ModifyOptions {
   readonly target: Target
   readonly rooms: Rooms
   readonly dryRun: boolean
+  /** Who comes to manage what changes; absent when the change says it already. */
+  readonly manager?: string
   /** The uid that the writer means, if it says one: another one is a conflict. A patch has no such say. */
   readonly meansUid?: boolean
   /** What to do when there is nothing; without it that is an error. */
@@ -60,10 +63,11 @@ export async function modify(change: ObjectChange, options: ModifyOptions): Prom
 }
 
 /** The result, or undefined when somebody else was faster. */
-async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun, meansUid = false }: ModifyOptions): Promise<StoredObject | undefined> {
+async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun, manager, meansUid = false }: ModifyOptions): Promise<StoredObject | undefined> {
   const { resource } = target
   const current = toServed(stored, resource)
-  const wanted = await change(current, stored)
+  const given = await change(current, stored)
+  const wanted = manager === undefined ? given : track(given, current, { manager, target, rooms })
   if (meansUid) checkUid(wanted, current, resource)
   checkVersion(wanted, current, resource)
   const refusals: FieldError[] = []

@@ -14,16 +14,19 @@ import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
 import { readBody, shapeObject } from '../decode.ts'
 import type { ShapeOptions } from '../decode.ts'
+import { managerName } from '../manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
+import { applyAll } from './apply.ts'
 import { modify } from './modify.ts'
 import { checkName } from './update.ts'
 
 const json = 'application/json-patch+json'
 const merge = 'application/merge-patch+json'
 const strategic = 'application/strategic-merge-patch+json'
+export const applyYaml = 'application/apply-patch+yaml'
 const operationsMax = 10_000
 
 /** What a patch makes of an object. */
@@ -32,9 +35,10 @@ type ApplyPatch = (current: UnstructuredObject) => JsonValue
 export async function patch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
   const type = patchType(call, resource)
+  if (type === applyYaml) return applyAll(call, target, rooms)
   const choice = chooseForm(call, resource)
   const bytes = await readBody(call.request)
-  const { dryRun, fieldValidation } = readWriteOptions(call.query, 'PatchOptions')
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
   const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
   const { stored } = await modify((current) => {
@@ -42,7 +46,7 @@ export async function patch(call: Call, target: Target, rooms: Rooms): Promise<W
     checkName(patched, target)
     applyDefaults(patched, resource)
     return patched
-  }, { call, target, rooms, dryRun })
+  }, { call, target, rooms, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) })
   return replyStored(call, stored, { resource, choice, rooms })
 }
 
@@ -88,7 +92,7 @@ export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ..
  */
 export function patchType({ request: { headers } }: Call, { custom }: Resource): string {
   const { type } = parseMediaType(headers['content-type'] ?? '')
-  const accepted = custom ? [json, merge] : [json, merge, strategic]
+  const accepted = custom ? [json, merge, applyYaml] : [json, merge, strategic, applyYaml]
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   return type
 }

@@ -8,6 +8,7 @@ import { badRequest } from '#api'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
+import { managerName } from '../manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
@@ -18,7 +19,8 @@ import { modify, uidConflict } from './modify.ts'
 export async function update(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
   const choice = chooseForm(call, resource)
-  const { dryRun, fieldValidation } = readWriteOptions(call.query, 'UpdateOptions')
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'UpdateOptions')
+  const manager = managerName(fieldManager, call.request.headers['user-agent'])
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
   const bytes = await readBody(call.request)
   const wanted = async (): Promise<ObjectDraft> => {
@@ -36,8 +38,8 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
   }
   const mayCreate = resource.rules.createOnUpdate && target.subresource === undefined
   const { stored, created } = await modify(next, {
-    call, target, rooms, dryRun, meansUid: true,
-    create: mayCreate ? () => createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun }) : undefined,
+    call, target, rooms, dryRun, manager, meansUid: true,
+    create: mayCreate ? () => createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun, manager }) : undefined,
   })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
 }

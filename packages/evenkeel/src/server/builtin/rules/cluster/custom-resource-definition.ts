@@ -2,8 +2,9 @@
  * CustomResourceDefinitions as objects: names that follow from other names, what is stored in which version, and all
  * that `validateDefinition` says. Serving what a definition defines is the work of `server/definitions`.
  */
+import { validateDefinition, validateDefinitionChange, validateDefinitionStatus } from '#api'
 import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
-import { validateDefinition, validateDefinitionChange, validateDefinitionStatus } from '../../../../api/structural/definition.ts'
+import { matchesPattern, patternMistake } from '../../../definitions/patterns.ts'
 import { validateClientConfig } from '../admission/client-config.ts'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
@@ -35,7 +36,7 @@ export const customResourceDefinitionRules: Hooks = {
   prepareUpdate(object) {
     noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
-  validate: (object) => validateDefinition(asJson(object), { checkClientConfig: validateClientConfig }),
+  validate: (object) => validateDefinition(asJson(object), { checkClientConfig: validateClientConfig, checkPattern: patternMistake, matches: matchesPattern }),
   validateUpdate: (object, old) => validateDefinitionChange(asJson(object), asJson(old)),
   validateStatusUpdate: (object) => validateDefinitionStatus(asJson(object)),
 }

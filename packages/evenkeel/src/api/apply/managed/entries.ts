@@ -1,0 +1,128 @@
+/**
+ * `metadata.managedFields` and the managers it describes, both ways.
+ *
+ * A manager is who wrote (name), how (Apply or Update), for Update in which version, and through which subresource; an
+ * applier keeps its identity when it moves to another version. Entries nobody touched are given back as they are, and a
+ * list of which every entry is as it was is given back itself: callers see with `===` that nothing happened.
+ */
+import type { ManagedFieldsEntry } from '../../object.ts'
+import { compareText } from '../../text.ts'
+import { parseTime } from '../../time.ts'
+import { decodeFields, encodeFields } from '../paths/fields-v1.ts'
+import { noFields } from '../paths/field-set.ts'
+import type { Managers, VersionedSet } from '../merge/managers.ts'
+import { isJsonObject } from '../../json.ts'
+
+/** Managers, when each last changed something, and where this was read. */
+export interface Managed {
+  readonly managers: Managers
+  readonly times: ReadonlyMap<string, string>
+  readonly source: Source | undefined
+}
+
+interface Source {
+  readonly entries: readonly ManagedFieldsEntry[]
+  readonly byIdentity: ReadonlyMap<string, { readonly entry: ManagedFieldsEntry, readonly versioned: VersionedSet }>
+}
+
+export const nobody: Managed = { managers: new Map(), times: new Map(), source: undefined }
+
+/** Everything that tells one manager from another. Sorts as upstream sorts its managers. */
+export function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
+  return JSON.stringify({
+    ...manager && { manager },
+    ...operation && { operation },
+    ...operation !== 'Apply' && apiVersion && { apiVersion },
+    ...subresource && { subresource },
+  })
+}
+
+const known = new WeakMap<readonly ManagedFieldsEntry[], Managed>()
+
+/**
+ * Reads a list of entries. A list is read once for as long as it lives.
+ *
+ * @throws {RangeError} when an entry is not what an API server writes.
+ */
+export function decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
+  if (entries === undefined || entries === null) return nobody
+  let managed = known.get(entries)
+  if (!managed) known.set(entries, managed = decodeEntries(entries))
+  return managed
+}
+
+/** Writes managers, sorted; undefined when there are none. */
+export function encodeManaged({ managers, times, source }: Managed): readonly ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined
+  const entries = [...managers].map(([identity, versioned]) => {
+    const time = times.get(identity)
+    const read = source?.byIdentity.get(identity)
+    return read?.versioned === versioned && read.entry.time === time ? read.entry : encodeEntry(identity, versioned, { time })
+  }).sort(compareEntries)
+  const old = source?.entries
+  return old?.length === entries.length && entries.every((entry, index) => entry === old[index]) ? old : entries
+}
+
+function decodeEntries(entries: readonly ManagedFieldsEntry[]): Managed {
+  if (!Array.isArray(entries)) throw new RangeError('managed fields are a list')
+  const managers = new Map<string, VersionedSet>()
+  const times = new Map<string, string>()
+  const byIdentity = new Map<string, { entry: ManagedFieldsEntry, versioned: VersionedSet }>()
+  for (const [index, entry] of entries.entries()) {
+    const identity = identityOf(requireEntry(entry, index))
+    const versioned = decodeEntry(entry)
+    managers.set(identity, versioned)
+    if (entry.time) times.set(identity, entry.time)
+    else times.delete(identity)
+    byIdentity.set(identity, { entry, versioned })
+  }
+  return { managers, times, source: { entries, byIdentity } }
+}
+
+function requireEntry(entry: ManagedFieldsEntry, index: number): ManagedFieldsEntry {
+  const { operation, apiVersion, fieldsType, fieldsV1 } = entry
+  if (operation !== 'Apply' && operation !== 'Update') throw new RangeError('operation must be `Apply` or `Update`')
+  if (!apiVersion) throw new RangeError('apiVersion must not be empty')
+  if (!fieldsType) throw new RangeError(`missing fieldsType in managed fields entry ${index}`)
+  if (fieldsType !== 'FieldsV1') throw new RangeError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`)
+  if (fieldsV1 && !isJsonObject(fieldsV1)) throw new RangeError(`fieldsV1 of managed fields entry ${index} is not an object`)
+  return entry
+}
+
+function decodeEntry({ operation, apiVersion = '', fieldsV1 }: ManagedFieldsEntry): VersionedSet {
+  return { set: fieldsV1 ? decodeFields(fieldsV1) : noFields, apiVersion, applied: operation === 'Apply' }
+}
+
+function encodeEntry(identity: string, { set, apiVersion, applied }: VersionedSet, { time }: { time: string | undefined }): ManagedFieldsEntry {
+  const { manager, operation, subresource } = JSON.parse(identity) as ManagedFieldsEntry
+  return {
+    ...manager && { manager },
+    operation: applied ? 'Apply' : operation ?? 'Update',
+    apiVersion,
+    ...time && { time },
+    fieldsType: 'FieldsV1',
+    fieldsV1: encodeFields(set),
+    ...subresource && { subresource },
+  }
+}
+
+/** Appliers first, then by time, name, version, subresource. */
+function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
+  return compareText(a.operation ?? '', b.operation ?? '')
+    || compareTimes(a.time, b.time)
+    || compareText(a.manager ?? '', b.manager ?? '')
+    || compareText(a.apiVersion ?? '', b.apiVersion ?? '')
+    || compareText(a.subresource ?? '', b.subresource ?? '')
+}
+
+/** By whole seconds. Texts as this server writes them sort as they stand. */
+export function compareTimes(a: string | undefined, b: string | undefined): number {
+  if (a === b) return 0
+  return a?.length === 20 && b?.length === 20 && a.endsWith('Z') && b.endsWith('Z') ? compareText(a, b) : secondsOf(a) - secondsOf(b)
+}
+
+/** Whole seconds since 1970; no time is the beginning of it. */
+function secondsOf(time: string | undefined): number {
+  const parsed = time === undefined ? undefined : parseTime(time)
+  return parsed === undefined ? 0 : Math.floor(parsed / 1000)
+}

@@ -1,0 +1,86 @@
+/**
+ * Removes what a manager applied last time and does not apply now, unless somebody else owns it.
+ *
+ * First everything of the last set goes; then comes back what any manager owns, now including the new configuration,
+ * each looked at in its own version; then what the manager never owned. Structs go as a whole or not at all, which is
+ * why declared fields count as members here.
+ */
+import type { JsonObject } from '../../json.ts'
+import type { FieldSet } from '../paths/field-set.ts'
+import { removeFields } from '../typed/remove.ts'
+import { withNamedFields } from '../typed/schema-change.ts'
+import { toFieldSet } from '../typed/to-field-set.ts'
+import { convertTo } from './managers.ts'
+import type { Engine, Managers, TypedObject, VersionedSet } from './managers.ts'
+
+interface Pruning {
+  /** The live object with the configuration laid over it. */
+  readonly merged: TypedObject
+  /** With what the applying manager says now. */
+  readonly managers: Managers
+  /** What the applying manager said last time. */
+  readonly last: VersionedSet | undefined
+  /** What it says now. */
+  readonly now: FieldSet
+}
+
+/** The object in the version it came in. */
+export function prune({ merged, managers, last, now }: Pruning, engine: Engine): TypedObject {
+  if (!last || last.set.isEmpty) return merged
+  // Everything it said last time it says again: whatever would go would come back.
+  if (last.apiVersion === merged.apiVersion && last.set.difference(now).isEmpty) return merged
+  const whole = convertTo(merged, last.apiVersion, engine)
+  if (!whole) return merged
+  const bare = without(whole, withNamedFields(last.set, whole.type))
+  // Nothing of the last set is in the object: there is nothing to bring back.
+  if (bare.object === whole.object) return merged
+  const owned = addBackOwned({ whole, bare }, managers, engine)
+  const pruned = addBackDangling({ whole, bare: owned }, last, engine)
+  const result = convertTo(pruned, merged.apiVersion, engine)
+  if (!result) throw new RangeError(`the version of the request, ${merged.apiVersion}, is not served`)
+  return result
+}
+
+interface Halves {
+  /** Before pruning. */
+  readonly whole: TypedObject
+  /** What is left so far. */
+  readonly bare: TypedObject
+}
+
+function addBackOwned(halves: Halves, managers: Managers, engine: Engine): TypedObject {
+  const owned = new Map<string, FieldSet>()
+  for (const { set, apiVersion } of managers.values()) owned.set(apiVersion, owned.get(apiVersion)?.union(set) ?? set)
+  // Their own version first: a conversion may need fields that were just taken away.
+  const first = halves.bare.apiVersion
+  const versions = [...owned.keys()].sort((a, b) => Number(b === first) - Number(a === first))
+  let now = halves
+  for (const version of versions) now = addBackAt(now, { version, set: owned.get(version) as FieldSet }, engine)
+  return now.bare
+}
+
+function addBackAt(halves: Halves, { version, set }: { version: string, set: FieldSet }, engine: Engine): Halves {
+  const whole = convertTo(halves.whole, version, engine)
+  if (!whole) return halves
+  const bare = convertTo(halves.bare, version, engine)
+  if (!bare) return { whole, bare: halves.bare }
+  const { type } = whole
+  const present = withNamedFields(toFieldSet(whole.object, type), type)
+  const keep = withNamedFields(toFieldSet(bare.object, type), type).union(withNamedFields(set, type))
+  return { whole, bare: without(whole, present.difference(keep)) }
+}
+
+/** What the manager did not own last time is not its to remove. */
+function addBackDangling({ whole, bare }: Halves, last: VersionedSet, engine: Engine): TypedObject {
+  const left = convertTo(bare, last.apiVersion, engine)
+  if (!left) return whole
+  const { type } = whole
+  const present = withNamedFields(toFieldSet(whole.object, type), type)
+  const kept = withNamedFields(toFieldSet(left.object, type), type)
+  return without(whole, present.difference(kept).intersection(withNamedFields(last.set, type)))
+}
+
+function without(typed: TypedObject, fields: FieldSet): TypedObject {
+  const object = removeFields(typed.object, fields, typed.type)
+  return object === typed.object ? typed : { ...typed, object: object as JsonObject }
+}

@@ -1,0 +1,75 @@
+/**
+ * What a change of the object does to everybody who did not make it.
+ *
+ * Fields that were changed under a manager are conflicts: with force, or when the write is no apply, the manager loses
+ * them; otherwise the write is refused. Fields that are gone are lost without a word.
+ */
+import type { FieldSet } from '../paths/field-set.ts'
+import { compare, compareComplete } from '../typed/compare.ts'
+import type { Comparison } from '../typed/compare.ts'
+import { convertTo, filterComparison } from './managers.ts'
+import type { Engine, Managers, TypedObject, VersionedSet } from './managers.ts'
+
+/** The fields of each manager that stand in the way. */
+export type Conflicts = ReadonlyMap<string, FieldSet>
+
+export interface Change {
+  readonly before: TypedObject
+  readonly after: TypedObject
+  readonly managers: Managers
+  /** Who makes the change: nothing of theirs is touched. */
+  readonly manager: string
+  /**
+   * Whether both objects are such that Go's structs would complete them; what an apply made is taken as it is.
+   *
+   * @default false
+   */
+  readonly complete?: boolean
+}
+
+interface Settled {
+  readonly managers: Map<string, VersionedSet>
+  /** What changed, in the version of the request, without what the request cannot own. */
+  readonly comparison: Comparison
+  readonly conflicts: Conflicts
+}
+
+/** Managers that are left with nothing are gone. */
+export function settle({ before, after, managers, manager, complete }: Change, engine: Engine): Settled {
+  const look = complete === true ? compareComplete : compare
+  const comparison = filterComparison(look(before.object, after.object, before.type), engine.filter)
+  const losses = new Map<string, Losses | undefined>([[before.apiVersion, lossesOf(comparison)]])
+  const settled = new Map<string, VersionedSet>()
+  const conflicts = new Map<string, FieldSet>()
+  for (const [other, versioned] of managers) {
+    if (other === manager) {
+      if (!versioned.set.isEmpty) settled.set(other, versioned)
+      continue
+    }
+    const { apiVersion, set } = versioned
+    if (!losses.has(apiVersion)) losses.set(apiVersion, lossesAt(apiVersion, { before, after, look }, engine))
+    const lost = losses.get(apiVersion)
+    if (!lost) continue
+    const conflict = set.intersection(lost.changed)
+    if (!conflict.isEmpty) conflicts.set(other, conflict)
+    const left = set.difference(conflict).difference(lost.removed)
+    if (!left.isEmpty) settled.set(other, left === set ? versioned : { ...versioned, set: left })
+  }
+  return { managers: settled, comparison, conflicts }
+}
+
+/** What managers of one version lose. */
+interface Losses {
+  readonly changed: FieldSet
+  readonly removed: FieldSet
+}
+
+function lossesOf({ added, modified, removed }: Comparison): Losses {
+  return { changed: modified.union(added), removed }
+}
+
+function lossesAt(apiVersion: string, { before, after, look }: Pick<Change, 'before' | 'after'> & { look: typeof compare }, engine: Engine): Losses | undefined {
+  const old = convertTo(before, apiVersion, engine)
+  const now = old && convertTo(after, apiVersion, engine)
+  return now && lossesOf(filterComparison(look(old.object, now.object, old.type), engine.filter))
+}

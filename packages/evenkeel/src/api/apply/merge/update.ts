@@ -1,0 +1,24 @@
+/**
+ * A write that is no apply: the writer comes to own what changed, everybody else loses it.
+ */
+import { noFields } from '../paths/field-set.ts'
+import { reconcileManagers } from './managers.ts'
+import type { Engine, Managers } from './managers.ts'
+import { settle } from './settle.ts'
+import type { Change } from './settle.ts'
+
+/**
+ * The managers after a write.
+ *
+ * @throws {TypedError} when an object does not fit its type.
+ */
+export function updateManagers(change: Change, engine: Engine): Managers {
+  const reconciled = reconcileManagers(change.before, change.managers, engine)
+  const { managers, comparison } = settle({ ...change, managers: reconciled }, engine)
+  const owned = (managers.get(change.manager)?.set ?? noFields)
+    .difference(comparison.removed).union(comparison.modified).union(comparison.added)
+  const set = engine.filter ? engine.filter(owned) : owned
+  if (set.isEmpty) managers.delete(change.manager)
+  else managers.set(change.manager, { set, apiVersion: change.before.apiVersion, applied: false })
+  return managers
+}

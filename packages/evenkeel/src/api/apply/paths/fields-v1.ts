@@ -1,0 +1,101 @@
+/**
+ * Sets of paths as they lie in `metadata.managedFields[].fieldsV1`, both ways.
+ *
+ *     { "f:spec": { ".": {}, "f:replicas": {} } }   ⇄   .spec and .spec.replicas
+ *
+ * `{}` is a member without children; the key `.` says that a node with children is a member too. Both directions
+ * remember what they did: an object in a cache is decoded once, and what did not change is not written again.
+ */
+import { isJsonObject } from '../../json.ts'
+import type { JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
+import { parseElement } from './element.ts'
+import type { PathElement } from './element.ts'
+import { FieldSet, leaf, noFields } from './field-set.ts'
+import type { FieldNode } from './field-set.ts'
+
+/** Deeper than any object a server accepts. */
+const depthMax = 1000
+
+const decoded = new WeakMap<JsonObject, FieldSet>()
+
+/** Writes a set. The result shares parts with other results and must not be changed. */
+export function encodeFields(set: FieldSet): JsonObject {
+  const fields = encodeLevel(set, 'plain')
+  decoded.set(fields, set)
+  return fields
+}
+
+/**
+ * Reads a set; steps of unknown kinds are left out.
+ *
+ * @throws {RangeError} when it is not in the notation, or nested too deeply.
+ */
+export function decodeFields(fields: JsonObject): FieldSet {
+  let set = decoded.get(fields)
+  if (!set) decoded.set(fields, set = decodeText(fields))
+  return set
+}
+
+function encodeLevel(set: FieldSet, place: 'plain' | 'member'): JsonObject {
+  const known = set.written?.[place]
+  if (known) return known
+  const level: JsonObjectDraft = {}
+  if (place === 'member') level['.'] = {}
+  for (const element of set.elements()) {
+    const node = set.node(element)
+    level[element] = node?.children ? encodeLevel(node.children, node.member ? 'member' : 'plain') : {}
+  }
+  set.written = { ...set.written, [place]: level }
+  return level
+}
+
+/**
+ * Sets by the text of their fields: objects of one making own the same fields, whatever their values, so one Pod of a
+ * thousand is decoded. The oldest text goes when there are too many.
+ */
+const byText = new Map<string, FieldSet>()
+const textsMax = 1024
+const textLengthMax = 16 * 1024
+
+function decodeText(fields: JsonObject): FieldSet {
+  const text = textOf(fields)
+  let set = byText.get(text)
+  if (set) return set
+  set = decodeLevel(fields, 0).children ?? noFields
+  if (text.length > textLengthMax) return set
+  for (const oldest of byText.size < textsMax ? [] : byText.keys()) {
+    byText.delete(oldest)
+    break
+  }
+  byText.set(text, set)
+  return set
+}
+
+function textOf(fields: JsonObject): string {
+  try {
+    return JSON.stringify(fields)
+  } catch (error) {
+    throw tooDeep(error)
+  }
+}
+
+function tooDeep(cause?: unknown): RangeError {
+  return new RangeError(`fields are nested more than ${depthMax} levels deep`, { cause })
+}
+
+function decodeLevel(fields: JsonValue | undefined, depth: number): FieldNode {
+  if (fields === undefined || fields === null) return leaf
+  if (!isJsonObject(fields)) throw new RangeError(`expected an object of fields, got ${JSON.stringify(fields)}`)
+  if (depth > depthMax) throw tooDeep()
+  let member = false
+  const nodes = new Map<PathElement, FieldNode>()
+  for (const key of Object.keys(fields)) {
+    if (key === '.') {
+      member = true
+      continue
+    }
+    const element = parseElement(key)
+    if (element !== undefined) nodes.set(element, decodeLevel(fields[key], depth + 1))
+  }
+  return nodes.size === 0 ? leaf : { member, children: FieldSet.ofMap(nodes) }
+}

@@ -1,0 +1,171 @@
+/**
+ * What changed between two values of one type, leaf by leaf.
+ *
+ * Containers that are empty on both sides are leaves, so that `{}` and null differ. Items of a list that occur more than
+ * once are compared as a block and named by the item alone. No path is in two of the three sets, except an item that
+ * was there twice and now once: its block is gone and it is new.
+ */
+import { deepEqual, getOwn } from '../../json.ts'
+import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
+import { fieldElement } from '../paths/element.ts'
+import type { PathElement } from '../paths/element.ts'
+import { FieldSet } from '../paths/field-set.ts'
+import { typeOfField } from './field-type.ts'
+import type { FieldType, ListOf, MapOf, ScalarKind } from './field-type.ts'
+import { itemElement } from './item-element.ts'
+import { asList, asMap, isEmptyList, isEmptyMap, kindOf, scalarMistake } from './kinds.ts'
+import type { Kind } from './kinds.ts'
+import { requireShallow, typedError } from './mistakes.ts'
+
+export interface Comparison {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+}
+
+/** @throws {TypedError} when a value does not fit the type. */
+export function compare(left: JsonValue, right: JsonValue, type: FieldType): Comparison {
+  const walker = new Comparer({ complete: false })
+  walker.visit(left, right, type)
+  return walker
+}
+
+/**
+ * The same for two objects as Go would write them, with the fields its structs never leave out: whether a write owns
+ * `.spec` or only what is in it depends on `spec: {}` having been there before.
+ *
+ * @throws {TypedError} when a value does not fit the type.
+ */
+export function compareComplete(left: JsonValue, right: JsonValue, type: FieldType): Comparison {
+  const walker = new Comparer({ complete: true })
+  walker.visit(left, right, type)
+  return walker
+}
+
+type Side = JsonValue | undefined
+
+class Comparer implements Comparison {
+  readonly added = new FieldSet()
+  readonly modified = new FieldSet()
+  readonly removed = new FieldSet()
+  readonly #path: PathElement[] = []
+  readonly #complete: boolean
+
+  constructor({ complete }: { complete: boolean }) {
+    this.#complete = complete
+  }
+
+  visit(left: Side, right: Side, type: FieldType): void {
+    if (left === right) return
+    requireShallow(this.#path)
+    const kind = kindOf(type, right === undefined ? left : right)
+    // A value that changed its kind is looked at as both: what lay below the old one is gone.
+    const before = left === undefined || right === undefined ? kind : kindOf(type, left)
+    if (before !== kind) this.#visitAs(before, { left, right }, type)
+    const isLeaf = this.#visitAs(kind, { left, right }, type)
+    if (isLeaf) return
+    if (left === undefined) this.added.insert(this.#path)
+    else if (right === undefined) this.removed.insert(this.#path)
+  }
+
+  #visitAs(kind: Kind | undefined, { left, right }: { left: Side, right: Side }, type: FieldType): boolean {
+    switch (kind) {
+      case 'map':
+        return this.#visitMaps(asMap(left), asMap(right), type.map as MapOf) ?? this.#leaf(left, right)
+      case 'list':
+        return this.#visitLists(asList(left), asList(right), type.list as ListOf) ?? this.#leaf(left, right)
+      case 'scalar':
+        this.#requireScalar(left, right, type.scalar as ScalarKind)
+        return this.#leaf(left, right)
+      case undefined:
+        throw typedError(this.#path, 'schema error: invalid atom: inlined')
+    }
+  }
+
+  /** Notes a change of a leaf. Always true: a leaf it is. */
+  #leaf(left: Side, right: Side): true {
+    if (left === undefined) this.added.insert(this.#path)
+    else if (right === undefined) this.removed.insert(this.#path)
+    else if (!deepEqual(left, right)) this.modified.insert(this.#path)
+    return true
+  }
+
+  #requireScalar(left: Side, right: Side, kind: ScalarKind): void {
+    const mistake = scalarMistake(kind, left)
+    if (mistake !== undefined && scalarMistake(kind, right) !== undefined) throw typedError(this.#path, `lhs: ${mistake}`)
+  }
+
+  /** Undefined when the maps are to be taken as a leaf, false when they were walked. */
+  #visitMaps(partLeft: JsonObject | undefined, partRight: JsonObject | undefined, type: MapOf): false | undefined {
+    const left = this.#complete ? completed(partLeft, type) : partLeft
+    const right = this.#complete ? completed(partRight, type) : partRight
+    if (type.atomic || isEmptyMap(left) && isEmptyMap(right)) return undefined
+    let common = 0
+    for (const name of left ? Object.keys(left) : []) {
+      const [before, after] = [left?.[name], right && getOwn(right, name)]
+      if (after !== undefined) common++
+      if (before !== after) this.#visitField(name, { left: before, right: after }, type)
+    }
+    const names = right ? Object.keys(right) : []
+    if (right && common < names.length) {
+      for (const name of names) {
+        if (left === undefined || getOwn(left, name) === undefined) this.#visitField(name, { left: undefined, right: right[name] }, type)
+      }
+    }
+    return false
+  }
+
+  #visitField(name: string, { left, right }: { left: Side, right: Side }, type: MapOf): void {
+    if (left === right) return
+    this.#path.push(fieldElement(name))
+    const field = typeOfField(type, name)
+    if (!field) throw typedError(this.#path, 'field not declared in schema')
+    this.visit(left, right, field)
+    this.#path.pop()
+  }
+
+  #visitLists(left: JsonArray | undefined, right: JsonArray | undefined, type: ListOf): false | undefined {
+    if (type.atomic || isEmptyList(left) && isEmptyList(right)) return undefined
+    // Most lists do not change, and telling items apart costs more than seeing that they are the same.
+    if (left && right && left.length === right.length && deepEqual(left, right)) return false
+    const before = this.#itemsOf(left, type)
+    const after = this.#itemsOf(right, type)
+    for (const [element, items] of before) this.#visitItems(element, { before: items, after: after.get(element) ?? [] }, type)
+    for (const [element, items] of after) if (!before.has(element)) this.#visitItems(element, { before: [], after: items }, type)
+    return false
+  }
+
+  #itemsOf(list: JsonArray | undefined, type: ListOf): Map<PathElement, JsonValue[]> {
+    const items = new Map<PathElement, JsonValue[]>()
+    for (const [index, item] of list?.entries() ?? []) {
+      const element = itemElement(type, item, { path: this.#path, index })
+      const same = items.get(element)
+      if (same) same.push(item)
+      else items.set(element, [item])
+    }
+    return items
+  }
+
+  #visitItems(element: PathElement, { before, after }: { before: readonly JsonValue[], after: readonly JsonValue[] }, type: ListOf): void {
+    this.#path.push(element)
+    if (before.length < 2 && after.length < 2) this.visit(before[0], after[0], type.items.type)
+    else if (before.length > 1 && after.length > 1) {
+      if (!deepEqual(before, after)) this.modified.insert(this.#path)
+    } else if (before.length > 1) {
+      this.visit(undefined, after[0], type.items.type)
+      this.removed.insert(this.#path)
+    } else {
+      this.visit(before[0], undefined, type.items.type)
+      this.added.insert(this.#path)
+    }
+    this.#path.pop()
+  }
+}
+
+/** A map with the fields that are never left out; the very same map when it has them. */
+function completed(map: JsonObject | undefined, { always }: MapOf): JsonObject | undefined {
+  if (map === undefined || always.size === 0) return map
+  let draft: JsonObjectDraft | undefined
+  for (const [name, zero] of always) if (getOwn(map, name) === undefined) (draft ??= { ...map })[name] = zero
+  return draft ?? map
+}
