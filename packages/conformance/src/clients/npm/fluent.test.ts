@@ -52,10 +52,11 @@ test('K8s.Create: what is there already is refused with the Status of the server
   await expect(K8s(kind.Secret).Create({ metadata: { name: 'twice', namespace } })).rejects.toMatchObject({ ok: false, status: 409, data: { reason: 'AlreadyExists' } })
 })
 
-test('K8s.Apply: is refused as long as there is no server-side apply', async ({ skip }) => {
-  if (target.foreign) return skip('only ours has none')
+test('K8s.Apply: creates, changes, and leaves to others what is theirs', async () => {
   const { K8s, kind } = client
-  await expect(K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace } })).rejects.toMatchObject({ status: 415 })
+  expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '1' } })).toMatchObject({ data: { a: '1' } })
+  await K8s(kind.ConfigMap, { namespace, name: 'applied' }).Patch([{ op: 'add', path: '/data/b', value: 'theirs' }])
+  expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '2' } })).toMatchObject({ data: { a: '2', b: 'theirs' } })
 })
 
 test('K8s.Watch: tells what is there and what changes', async () => {

@@ -41,8 +41,8 @@ function putBack(object: ObjectDraft, old: UnstructuredObject, free: readonly st
 // Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
 function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, rules }: Resource): void {
   const kept = old.metadata as unknown as JsonObjectDraft
-  const { resourceVersion } = object.metadata
-  if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion }
+  const { resourceVersion, managedFields } = object.metadata
+  if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion, managedFields }
   else if (rules.statusKeeps !== undefined) {
     const { [rules.statusKeeps]: value } = kept
     if (value === undefined) delete object.metadata[rules.statusKeeps]

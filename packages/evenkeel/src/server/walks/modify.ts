@@ -8,7 +8,7 @@ import { conflict, deepEqual, invalid, fieldError, FieldPath, notFound, staleVer
 import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
 import type { Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
-import { track } from '../manage.ts'
+import { track } from '../resources/manage.ts'
 import { mutateChanged } from '../mutate.ts'
 import { erase, fetchCurrent, persist } from '../persist.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'

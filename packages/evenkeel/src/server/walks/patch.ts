@@ -14,7 +14,7 @@ import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
 import { readBody, shapeObject } from '../decode.ts'
 import type { ShapeOptions } from '../decode.ts'
-import { managerName } from '../manage.ts'
+import { managerName } from '../resources/manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
@@ -26,7 +26,7 @@ import { checkName } from './update.ts'
 const json = 'application/json-patch+json'
 const merge = 'application/merge-patch+json'
 const strategic = 'application/strategic-merge-patch+json'
-export const applyYaml = 'application/apply-patch+yaml'
+const applyYaml = 'application/apply-patch+yaml'
 const operationsMax = 10_000
 
 /** What a patch makes of an object. */

@@ -26,7 +26,6 @@ export const apply: Session = {
     warns('apply -f -', ['configmap/bare configured', /is missing the kubectl.kubernetes.io\/last-applied-configuration annotation/], { stdin: configMap('bare', { data: '{b: "1"}' }) }),
     says('get cm bare -o jsonpath={.data}', '{"a":"1","b":"1"}'),
     fails('apply -f -', 'error: from x-: cannot use generate name with apply', { stdin: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-}\n' }),
-    fails('apply --server-side -f first.yaml', /Server-side apply not available on the server/, { differs: 'server-side apply is not there yet' }),
   ],
 }
 
@@ -57,6 +56,31 @@ export const applyWorkloads: Session = {
     says('apply --prune -l set=x --prune-allowlist=core/v1/Secret -f -', ['configmap/kept unchanged', 'secret/pruned pruned'], { since: '1.26', stdin: configMap('kept', { metadata: ', labels: {set: x}' }).replace('data: {}\n', '') }),
     says('apply --prune -l set=x --prune-whitelist=core/v1/Secret -f -', ['configmap/kept unchanged', 'secret/pruned pruned'], { until: '1.26', stdin: configMap('kept', { metadata: ', labels: {set: x}' }).replace('data: {}\n', '') }),
     fails('get secret pruned', 'Error from server (NotFound): secrets "pruned" not found'),
+  ],
+}
+
+export const applyServerSide: Session = {
+  name: 'apply-server-side',
+  files: {
+    'web.yaml': deployment('web'), 'web2.yaml': deployment('web', { image: 'nginx:2', replicas: 3 }),
+    'cm.yaml': configMap('shared', { data: '{a: "1", b: "2"}' }), 'less.yaml': configMap('shared', { data: '{a: "1"}' }),
+  },
+  steps: [
+    says('apply --server-side -f web.yaml', 'deployment.apps/web serverside-applied'),
+    says('apply --server-side -f web.yaml', 'deployment.apps/web serverside-applied'),
+    says('get deploy web -o jsonpath={.metadata.generation}', '1'),
+    says('scale deploy web --replicas=7', 'deployment.apps/web scaled'),
+    fails('apply --server-side -f web2.yaml', /Apply failed with 1 conflict: conflict with "kubectl" with subresource "scale" using apps\/v1: .spec.replicas/, { since: '1.22' }),
+    says('apply --server-side --force-conflicts -f web2.yaml', 'deployment.apps/web serverside-applied'),
+    says('get deploy web -o jsonpath={.spec.replicas}/{.spec.template.spec.containers[*].image}', '3/nginx:2'),
+    says('diff --server-side -f web2.yaml', ''),
+    says('apply --server-side -f cm.yaml', 'configmap/shared serverside-applied'),
+    says('apply --server-side --field-manager=other -f less.yaml', 'configmap/shared serverside-applied'),
+    says('apply --server-side -f less.yaml', 'configmap/shared serverside-applied'),
+    says('get cm shared -o jsonpath={.data}', '{"a":"1"}'),
+    says('apply --server-side --dry-run=server -f cm.yaml', 'configmap/shared serverside-applied (server dry run)'),
+    says('get cm shared -o jsonpath={.data}', '{"a":"1"}'),
+    says('get cm shared -o jsonpath={.metadata.managedFields[*].manager} --show-managed-fields', /^kubectl other$|^other kubectl$/, { since: '1.21' }),
   ],
 }
 

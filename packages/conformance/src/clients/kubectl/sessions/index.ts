@@ -2,7 +2,7 @@
  * Every session with kubectl, the long ones first: the short ones then fill the time.
  */
 import type { Session } from '../session.ts'
-import { apply, applyWorkloads, replace } from './apply.ts'
+import { apply, applyServerSide, applyWorkloads, replace } from './apply.ts'
 import { edit, label, nodes, patch } from './change.ts'
 import { createServices, createWorkloads, runPods } from './create-workloads.ts'
 import { create, createAccess } from './create.ts'
@@ -15,6 +15,6 @@ import { events, wait, watch } from './watch.ts'
 import { rollout, scale, set } from './workloads.ts'
 
 export const kubectlSessions: readonly Session[] = [
-  refusals, patch, output, wait, create, remove, cascade, apply, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
+  refusals, patch, output, wait, create, remove, cascade, apply, applyServerSide, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
   createWorkloads, describeObjects, runPods, createServices, applyWorkloads, explain, describeWorkloads, nodes, events, edit, validation, access,
 ]

@@ -86,7 +86,7 @@ describe('applyConfiguration', () => {
     ['a live object that is not tracked and does not fit', { live: config({ beds: [{}] }) }, 500, 'failed to create manager for existing fields: failed to convert new object (/g; example.io/v1, Kind=Garden) to smd typed: .beds: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)'],
     ['a live object that does not fit', { live: config({ beds: [{}] }, { managedFields: [{ manager: 'x', operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1: { 'f:name': {} } }] }), config: config({ beds: [{ name: 'x' }] }) }, 500, 'failed to create typed live object (/g; example.io/v1, Kind=Garden): .beds: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)'],
   ]
-  test.each(refusals)('refuses %s', (_, request, code, message) => {
+  test.each(refusals)('refuses %s', (_, ...[request, code, message]) => {
     const error = refusal(request)
     assert.equal(error.code, code)
     assert.equal(error.message, message)

@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import type { JsonObject } from '../../json.ts'
 import type { ManagedFieldsEntry } from '../../object.ts'
 import { gardenSchema } from '../typed/schemas.fixture.ts'
-import { decodeManaged, encodeManaged, identityOf } from './entries.ts'
+import { decodeManaged, encodeManaged, identityOf, managedFieldsMistake } from './entries.ts'
 import { extractOwned } from './extract-owned.ts'
 import { fromScaleEntries, toScaleEntries } from './scale-entries.ts'
 import { apply, run } from './sequences.fixture.ts'
@@ -39,6 +39,13 @@ describe('decodeManaged and encodeManaged', () => {
     assert.notEqual(identityOf(entry('a')), identityOf(entry('a', { subresource: 'status' })))
   })
 
+  test('managedFieldsMistake tells what is wrong with a list, if anything is', () => {
+    assert.equal(managedFieldsMistake([entry('a')]), undefined)
+    assert.equal(managedFieldsMistake(undefined), undefined)
+    assert.equal(managedFieldsMistake([entry('a'), { manager: 'b', operation: 'Update', apiVersion: 'v1' }]), 'missing fieldsType in managed fields entry 1')
+    assert.equal(managedFieldsMistake([entry('a', { fieldsV1: { broken: {} } })]), 'missing colon: broken')
+  })
+
   test('an entry without fields is an empty one', () => {
     const { fieldsV1: _, ...bare } = entry('a')
     assert.equal(decodeManaged([bare]).managers.get(identityOf(bare))?.set.isEmpty, true)
@@ -46,7 +53,7 @@ describe('decodeManaged and encodeManaged', () => {
 })
 
 describe('scale', () => {
-  const paths = new Map([['apps/v1', ['f:spec', 'f:replicas']], ['apps/v2', null]])
+  const paths = new Map([['apps/v1', ['spec', 'replicas']], ['apps/v2', null]])
   const more = { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } }
   const scaled = (manager: string, extra: Partial<ManagedFieldsEntry> = {}): ManagedFieldsEntry => entry(manager, { apiVersion: 'autoscaling/v1', ...extra })
 
@@ -67,7 +74,7 @@ describe('scale', () => {
     const parent = [entry('a'), entry('b'), entry('c', { apiVersion: 'apps/v9' }), entry('d', { apiVersion: 'apps/v2' })]
     assert.deepEqual(fromScaleEntries({ parent, scale: [scaled('x'), { ...scaled('y'), fieldsV1: { 'f:spec': {} } }], apiVersion: 'apps/v1' }, paths), [entry('d', { apiVersion: 'apps/v2' }), entry('x')])
     const kept = [entry('a', { fieldsV1: more })]
-    assert.equal(fromScaleEntries({ parent: kept, scale: toScaleEntries(kept, new Map([['apps/v1', ['f:spec', 'f:replicas']]])), apiVersion: 'apps/v1' }, paths)?.length, 2)
+    assert.equal(fromScaleEntries({ parent: kept, scale: toScaleEntries(kept, new Map([['apps/v1', ['spec', 'replicas']]])), apiVersion: 'apps/v1' }, paths)?.length, 2)
   })
 })
 

@@ -51,6 +51,17 @@ export function decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined
   return managed
 }
 
+/** What is wrong with a list somebody made, a webhook for instance; undefined when nothing is. */
+export function managedFieldsMistake(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
+  try {
+    decodeManaged(entries)
+    return undefined
+  } catch (error) {
+    if (error instanceof RangeError) return error.message
+    throw error
+  }
+}
+
 /** Writes managers, sorted; undefined when there are none. */
 export function encodeManaged({ managers, times, source }: Managed): readonly ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined

@@ -19,7 +19,7 @@ function check(steps: readonly Step[], content: JsonObject, owners: Outcome['own
 }
 
 const table = (name: string, rows: Row[]): void => {
-  describe(name, () => { test.each(rows)('%s', (_, steps, content, owners) => { check(steps, content, owners) }) })
+  describe(name, () => { test.each(rows)('%s', (_, ...[steps, content, owners]) => { check(steps, content, owners) }) })
 }
 
 const x = '.beds[name="x"]'

@@ -5,13 +5,14 @@
  * owners of the other; who sets the count through `scale` takes it from whoever set it in the object.
  */
 import type { ManagedFieldsEntry } from '../../object.ts'
-import { FieldSet } from '../paths/field-set.ts'
+import { fieldElement } from '../paths/element.ts'
 import type { Path } from '../paths/element.ts'
+import { FieldSet } from '../paths/field-set.ts'
 import type { Managers, VersionedSet } from '../merge/managers.ts'
 import { decodeManaged, encodeManaged } from './entries.ts'
 
-/** Where each version of the kind has its count; null for a version without `scale`. */
-export type ReplicasPaths = ReadonlyMap<string, Path | null>
+/** Where each version of the kind has its count, `['spec', 'replicas']`; null for a version without `scale`. */
+export type ReplicasPaths = ReadonlyMap<string, readonly string[] | null>
 
 const scaleVersion = 'autoscaling/v1'
 const scalePath: Path = ['f:spec', 'f:replicas']
@@ -21,7 +22,7 @@ export function toScaleEntries(entries: readonly ManagedFieldsEntry[] | undefine
   const { managers, times } = decodeManaged(entries)
   const scale = new Map<string, VersionedSet>()
   for (const [identity, { set, apiVersion, applied }] of managers) {
-    const path = paths.get(apiVersion)
+    const path = pathAt(apiVersion, paths)
     if (path && set.has(path)) scale.set(identity, { set: FieldSet.of(scalePath), apiVersion: scaleVersion, applied })
   }
   return encodeManaged({ managers: scale, times, source: undefined })
@@ -41,7 +42,7 @@ export function fromScaleEntries({ parent, scale, apiVersion }: ScaleResult, pat
   const before = decodeManaged(parent)
   const after = decodeManaged(scale)
   const managers = keepParents(before.managers, after.managers, paths)
-  const path = paths.get(apiVersion)
+  const path = pathAt(apiVersion, paths)
   for (const [identity, { set, applied }] of after.managers) {
     if (ownsReplicas(before.managers.get(identity), paths) || !path || !set.has(scalePath)) continue
     managers.set(identity, { set: FieldSet.of(path), apiVersion, applied })
@@ -54,7 +55,7 @@ export function fromScaleEntries({ parent, scale, apiVersion }: ScaleResult, pat
 function keepParents(parents: Managers, scale: Managers, paths: ReplicasPaths): Map<string, VersionedSet> {
   const kept = new Map<string, VersionedSet>()
   for (const [identity, versioned] of parents) {
-    const path = paths.get(versioned.apiVersion)
+    const path = pathAt(versioned.apiVersion, paths)
     if (path === undefined) continue
     const set = path === null || scale.has(identity) ? versioned.set : versioned.set.difference(FieldSet.of(path))
     if (set === versioned.set) kept.set(identity, versioned)
@@ -64,6 +65,10 @@ function keepParents(parents: Managers, scale: Managers, paths: ReplicasPaths): 
 }
 
 function ownsReplicas(versioned: VersionedSet | undefined, paths: ReplicasPaths): boolean {
-  const path = versioned && paths.get(versioned.apiVersion)
+  const path = versioned && pathAt(versioned.apiVersion, paths)
   return !!path && versioned.set.has(path)
+}
+
+function pathAt(apiVersion: string, paths: ReplicasPaths): Path | null | undefined {
+  return paths.get(apiVersion)?.map(fieldElement) ?? (paths.has(apiVersion) ? null : undefined)
 }

@@ -37,14 +37,14 @@ export function trackUpdate(request: UpdateRequest): JsonObject {
     const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
     return withEntries(next, encodeManaged(capManagers(noteUpdate(change, managed, request))))
   } catch (error) {
-    if (error instanceof TypedError || error instanceof RangeError) return withEntries(next, undefined)
+    if (error instanceof TypedError) return withEntries(next, undefined)
     throw error
   }
 }
 
 /** The managers after a write, with the writer's time if it came to own anything. */
 export function noteUpdate({ before, after }: { before: TypedObject, after: TypedObject }, managed: Managed, request: ManagedRequest): Managed {
-  const changed = updateManagers({ before, after, managers: managed.managers, manager: writer, complete: true }, engineOf(request))
+  const changed = updateManagers({ before, after, managers: managed.managers, manager: writer }, engineOf(request))
   const managers = new Map(stripSystemFields(changed, writer))
   const written = managers.get(writer)
   if (!written) return { ...managed, managers }

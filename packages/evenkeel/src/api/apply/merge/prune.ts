@@ -34,8 +34,9 @@ export function prune({ merged, managers, last, now }: Pruning, engine: Engine):
   const bare = without(whole, withNamedFields(last.set, whole.type))
   // Nothing of the last set is in the object: there is nothing to bring back.
   if (bare.object === whole.object) return merged
-  const owned = addBackOwned({ whole, bare }, managers, engine)
-  const pruned = addBackDangling({ whole, bare: owned }, last, engine)
+  const mentions = rememberMentions()
+  const owned = addBackOwned({ whole, bare, mentions }, managers, engine)
+  const pruned = addBackDangling({ whole, bare: owned, mentions }, last, engine)
   const result = convertTo(pruned, merged.apiVersion, engine)
   if (!result) throw new RangeError(`the version of the request, ${merged.apiVersion}, is not served`)
   return result
@@ -46,6 +47,20 @@ interface Halves {
   readonly whole: TypedObject
   /** What is left so far. */
   readonly bare: TypedObject
+  readonly mentions: Mentions
+}
+
+/** Every field an object mentions, structs included. */
+type Mentions = (typed: TypedObject) => FieldSet
+
+/** The whole object is looked at several times, and not a small thing to look at. */
+function rememberMentions(): Mentions {
+  const known = new Map<JsonObject, FieldSet>()
+  return ({ object, type }) => {
+    let set = known.get(object)
+    if (!set) known.set(object, set = withNamedFields(toFieldSet(object, type), type))
+    return set
+  }
 }
 
 function addBackOwned(halves: Halves, managers: Managers, engine: Engine): TypedObject {
@@ -60,24 +75,20 @@ function addBackOwned(halves: Halves, managers: Managers, engine: Engine): Typed
 }
 
 function addBackAt(halves: Halves, { version, set }: { version: string, set: FieldSet }, engine: Engine): Halves {
+  const { mentions } = halves
   const whole = convertTo(halves.whole, version, engine)
   if (!whole) return halves
   const bare = convertTo(halves.bare, version, engine)
-  if (!bare) return { whole, bare: halves.bare }
-  const { type } = whole
-  const present = withNamedFields(toFieldSet(whole.object, type), type)
-  const keep = withNamedFields(toFieldSet(bare.object, type), type).union(withNamedFields(set, type))
-  return { whole, bare: without(whole, present.difference(keep)) }
+  if (!bare) return { ...halves, whole }
+  const keep = mentions(bare).union(withNamedFields(set, whole.type))
+  return { whole, bare: without(whole, mentions(whole).difference(keep)), mentions }
 }
 
 /** What the manager did not own last time is not its to remove. */
-function addBackDangling({ whole, bare }: Halves, last: VersionedSet, engine: Engine): TypedObject {
+function addBackDangling({ whole, bare, mentions }: Halves, last: VersionedSet, engine: Engine): TypedObject {
   const left = convertTo(bare, last.apiVersion, engine)
   if (!left) return whole
-  const { type } = whole
-  const present = withNamedFields(toFieldSet(whole.object, type), type)
-  const kept = withNamedFields(toFieldSet(left.object, type), type)
-  return without(whole, present.difference(kept).intersection(withNamedFields(last.set, type)))
+  return without(whole, mentions(whole).difference(mentions(left)).intersection(withNamedFields(last.set, whole.type)))
 }
 
 function without(typed: TypedObject, fields: FieldSet): TypedObject {

@@ -5,7 +5,7 @@
  * them; otherwise the write is refused. Fields that are gone are lost without a word.
  */
 import type { FieldSet } from '../paths/field-set.ts'
-import { compare, compareComplete } from '../typed/compare.ts'
+import { compareComplete } from '../typed/compare.ts'
 import type { Comparison } from '../typed/compare.ts'
 import { convertTo, filterComparison } from './managers.ts'
 import type { Engine, Managers, TypedObject, VersionedSet } from './managers.ts'
@@ -19,12 +19,6 @@ export interface Change {
   readonly managers: Managers
   /** Who makes the change: nothing of theirs is touched. */
   readonly manager: string
-  /**
-   * Whether both objects are such that Go's structs would complete them; what an apply made is taken as it is.
-   *
-   * @default false
-   */
-  readonly complete?: boolean
 }
 
 interface Settled {
@@ -35,9 +29,8 @@ interface Settled {
 }
 
 /** Managers that are left with nothing are gone. */
-export function settle({ before, after, managers, manager, complete }: Change, engine: Engine): Settled {
-  const look = complete === true ? compareComplete : compare
-  const comparison = filterComparison(look(before.object, after.object, before.type), engine.filter)
+export function settle({ before, after, managers, manager }: Change, engine: Engine): Settled {
+  const comparison = filterComparison(compareComplete(before.object, after.object, before.type), engine.filter)
   const losses = new Map<string, Losses | undefined>([[before.apiVersion, lossesOf(comparison)]])
   const settled = new Map<string, VersionedSet>()
   const conflicts = new Map<string, FieldSet>()
@@ -47,7 +40,7 @@ export function settle({ before, after, managers, manager, complete }: Change, e
       continue
     }
     const { apiVersion, set } = versioned
-    if (!losses.has(apiVersion)) losses.set(apiVersion, lossesAt(apiVersion, { before, after, look }, engine))
+    if (!losses.has(apiVersion)) losses.set(apiVersion, lossesAt(apiVersion, { before, after }, engine))
     const lost = losses.get(apiVersion)
     if (!lost) continue
     const conflict = set.intersection(lost.changed)
@@ -68,8 +61,8 @@ function lossesOf({ added, modified, removed }: Comparison): Losses {
   return { changed: modified.union(added), removed }
 }
 
-function lossesAt(apiVersion: string, { before, after, look }: Pick<Change, 'before' | 'after'> & { look: typeof compare }, engine: Engine): Losses | undefined {
+function lossesAt(apiVersion: string, { before, after }: Pick<Change, 'before' | 'after'>, engine: Engine): Losses | undefined {
   const old = convertTo(before, apiVersion, engine)
   const now = old && convertTo(after, apiVersion, engine)
-  return now && lossesOf(filterComparison(look(old.object, now.object, old.type), engine.filter))
+  return now && lossesOf(filterComparison(compareComplete(old.object, now.object, old.type), engine.filter))
 }

@@ -51,24 +51,30 @@ function encodeLevel(set: FieldSet, place: 'plain' | 'member'): JsonObject {
 
 /**
  * Sets by the text of their fields: objects of one making own the same fields, whatever their values, so one Pod of a
- * thousand is decoded. The oldest text goes when there are too many.
+ * thousand is decoded. The oldest texts go when all together are too long.
  */
 const byText = new Map<string, FieldSet>()
-const textsMax = 1024
 const textLengthMax = 16 * 1024
+const allLengthMax = 1024 * 1024
+let allLength = 0
 
 function decodeText(fields: JsonObject): FieldSet {
   const text = textOf(fields)
-  let set = byText.get(text)
-  if (set) return set
-  set = decodeLevel(fields, 0).children ?? noFields
-  if (text.length > textLengthMax) return set
-  for (const oldest of byText.size < textsMax ? [] : byText.keys()) {
-    byText.delete(oldest)
-    break
-  }
-  byText.set(text, set)
+  const known = byText.get(text)
+  if (known) return known
+  const set = decodeLevel(fields, 0).children ?? noFields
+  if (text.length <= textLengthMax) keep(text, set)
   return set
+}
+
+function keep(text: string, set: FieldSet): void {
+  byText.set(text, set)
+  allLength += text.length
+  for (const oldest of byText.keys()) {
+    if (allLength <= allLengthMax) break
+    byText.delete(oldest)
+    allLength -= oldest.length
+  }
 }
 
 function textOf(fields: JsonObject): string {

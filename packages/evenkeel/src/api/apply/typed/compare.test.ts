@@ -62,7 +62,7 @@ describe('compare', () => {
     ['keys that are names of prototypes', { notes: JSON.parse('{"__proto__":"1","constructor":"2"}') as JsonObject }, { notes: JSON.parse('{"__proto__":"9"}') as JsonObject }, ['~.notes.__proto__', '-.notes.constructor']],
     ['fields that are undefined are absent', { name: undefined, notes: { a: undefined } }, {}, ['-.notes']],
   ]
-  test.each(rows)('%s', (_, left, right, changes) => {
+  test.each(rows)('%s', (_, ...[left, right, changes]) => {
     assert.deepEqual(shown(compare(left, right, type)), changes)
   })
 
@@ -76,7 +76,7 @@ describe('compare', () => {
     ['an undeclared field', {}, { weather: 1 }, '.weather: field not declared in schema'],
     ['wrong scalars on both sides', { name: 1 }, { name: 2 }, '.name: lhs: expected string, got &value.valueUnstructured{Value:1}'],
   ]
-  test.each(mistakes)('throws for %s', (_, left, right, message) => {
+  test.each(mistakes)('throws for %s', (_, ...[left, right, message]) => {
     assert.throws(() => compare(left, right, type), { name: 'TypedError', message })
   })
 

@@ -32,8 +32,9 @@ export function asList(value: JsonValue | undefined): JsonArray | undefined {
 }
 
 export function isEmptyMap(map: JsonObject | undefined): boolean {
-  // A loop that ends at the first key: this is asked for every map of every write.
-  for (const key in map) if (map[key] !== undefined && Object.hasOwn(map, key)) return false
+  if (map === undefined) return true
+  // A loop that ends at the first key that counts: this is asked for every map of every write.
+  for (const key of Object.keys(map)) if (map[key] !== undefined) return false
   return true
 }
 

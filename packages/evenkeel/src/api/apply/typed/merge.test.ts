@@ -44,7 +44,7 @@ describe('merge', () => {
     ['an unknown field of a loose struct', { loose: { known: 'a', more: { x: 1 } } }, { loose: { more: { y: 2 } } }, { loose: { known: 'a', more: { x: 1, y: 2 } } }],
     ['keys that are names of prototypes', { notes: JSON.parse('{"__proto__":"1"}') as JsonObject }, { notes: JSON.parse('{"constructor":"2"}') as JsonObject }, { notes: JSON.parse('{"__proto__":"1","constructor":"2"}') as JsonObject }],
   ]
-  test.each(rows)('%s', (_, live, config, merged) => {
+  test.each(rows)('%s', (_, ...[live, config, merged]) => {
     assert.deepEqual(merge(deepFreeze(live), deepFreeze(config), type), merged)
   })
 

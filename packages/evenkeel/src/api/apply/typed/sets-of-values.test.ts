@@ -64,7 +64,7 @@ describe('removeFields and extractFields', () => {
     ['an item by key', [['f:beds', item]], { ...value, beds: [{ name: 'y' }] }, { beds: [{ name: 'x', rows: 1 }] }],
     ['a field of an item', [['f:beds', item, 'f:rows']], { ...value, beds: [{ name: 'x' }, { name: 'y' }] }, { beds: [{ rows: 1 }] }],
   ]
-  test.each(rows)('take %s', (_, paths, rest, found) => {
+  test.each(rows)('take %s', (_, ...[paths, rest, found]) => {
     const set = FieldSet.of(...paths)
     assert.deepEqual(JSON.parse(JSON.stringify(removeFields(value, set, type))), JSON.parse(JSON.stringify(rest)))
     assert.deepEqual(extractFields(value, set, type), found)
@@ -125,7 +125,7 @@ describe('reconcileFields', () => {
     ['fields that are no longer declared, left alone', gardenSchema, owned(['f:weather', 'f:rain']), ['.weather.rain']],
     ['anything, left alone', gardenSchema, owned(['f:anything', 'f:a', 'f:b']), ['.anything.a.b']],
   ]
-  test.each(rows)('collapses %s', (_, schema, set, paths) => {
+  test.each(rows)('collapses %s', (_, ...[schema, set, paths]) => {
     assert.deepEqual(shownPaths(reconcileFields(set, fieldTypeOf(schema))), paths)
   })
 

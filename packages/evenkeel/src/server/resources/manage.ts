@@ -6,10 +6,10 @@
  */
 import { applyConfiguration, excludeFields, includeFields, parseApiVersion, trackUpdate } from '#api'
 import type { ConvertedObject, JsonObject, Schema, UnstructuredObject } from '#api'
-import { builtinDefinitions } from './builtin/definitions.ts'
-import type { Rooms, Target } from './call.ts'
-import { convertBetween, servedType } from './convert.ts'
-import type { ObjectDraft, Resource } from './resources/resource.ts'
+import { builtinDefinitions } from '../builtin/definitions.ts'
+import type { Rooms, Target } from '../call.ts'
+import { convertBetween, servedType } from '../convert.ts'
+import type { ObjectDraft, Resource } from './resource.ts'
 
 const managerBytesMax = 128
 
@@ -26,7 +26,7 @@ export function managerName(fieldManager: string, userAgent = ''): string {
   return name
 }
 
-export interface Managing {
+interface Managing {
   readonly manager: string
   readonly target: Target
   readonly rooms: Pick<Rooms, 'clock' | 'registry'>
@@ -82,7 +82,7 @@ function partsOf(resource: Resource): Parts {
 function managedSchema({ custom, schema }: Resource): Schema {
   if (!custom) return schema
   const { root } = schema
-  return { definitions: builtinDefinitions, root: { ...root, properties: { ...root.properties, metadata: { $ref: 'meta.v1.ObjectMeta' } } } }
+  return { definitions: builtinDefinitions, root: { ...root, properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, ...root.properties, metadata: { $ref: 'meta.v1.ObjectMeta' } } } }
 }
 
 function filtersOf({ custom, subresources }: Resource): Parts['filters'] {
