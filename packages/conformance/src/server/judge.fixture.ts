@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { serverSuite } from './cases/index.ts'
 import { reasonToSkip, runCase } from './target.ts'
+import type { ServerCase } from './target.ts'
 import { inProcessLacks, ourDifferences } from './targets/evenkeel.ts'
 import type { EvenkeelTarget } from './targets/evenkeel.ts'
 
@@ -15,17 +16,21 @@ interface JudgeOptions {
   readonly unavailable?: string | undefined
 }
 
-/** Cases that forget all history come last: the others may not lose theirs under their feet. */
-const ordered = [...serverSuite].sort((a, b) => Number(a.needs?.includes('compaction') ?? false) - Number(b.needs?.includes('compaction') ?? false))
+/** Cases that forget all history come last and alone: the others may not lose theirs under their feet. */
+const forgetting = serverSuite.filter(({ needs = [] }) => needs.includes('compaction'))
+const peaceful = serverSuite.filter(({ needs = [] }) => !needs.includes('compaction'))
 
 export function judge(name: string, { start, lacks = inProcessLacks, unavailable }: JudgeOptions): void {
   describe.skipIf(unavailable !== undefined)(unavailable === undefined ? name : `${name} (${unavailable})`, () => {
     let target: EvenkeelTarget
     beforeAll(async () => { target = await start() })
     afterAll(() => target.stop())
-    for (const one of ordered) {
+    const add = (one: ServerCase): void => {
       const reason = reasonToSkip(one, { lacks, differs: ourDifferences })
       test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () => runCase(one, target))
     }
+    // Side by side: many of them wait for something.
+    describe.concurrent('side by side', () => { for (const one of peaceful) add(one) })
+    describe('alone', () => { for (const one of forgetting) add(one) })
   })
 }
