@@ -1,0 +1,135 @@
+/**
+ * When one type may stand where another is wanted, and what type parameters turn out to be on the way.
+ *
+ * Attempts write beside what is known, and into it only if they succeed, so a failed overload leaves no trace.
+ */
+import { dynType, isDyn, listOf, mapOf, opaqueType, sameType, typeOf, type Type } from './type.ts'
+
+/** What type parameters stand for, by their names. */
+export type Substitutions = Map<string, Type>
+
+/** Whether every pair agrees; if so, what follows for type parameters is known from then on. */
+export function assign(known: Substitutions, wanted: readonly Type[], given: readonly Type[]): boolean {
+  const attempt = new Attempt(known)
+  if (!allAssignable(attempt, wanted, given)) return false
+  attempt.keep()
+  return true
+}
+
+/** A type with its parameters replaced; those that are still open become `dyn` when asked. */
+export function substitute(known: ReadonlyMap<string, Type>, type: Type, { openToDyn = false }: { openToDyn?: boolean } = {}): Type {
+  const found = type.kind === 'parameter' ? known.get(type.name) : undefined
+  if (found) return substitute(known, found, { openToDyn })
+  const inner = (index: number) => substitute(known, type.parameters[index]!, { openToDyn })
+  switch (type.kind) {
+    case 'parameter':
+      return openToDyn ? dynType : type
+    case 'list':
+      return listOf(inner(0))
+    case 'map':
+      return mapOf(inner(0), inner(1))
+    case 'type':
+      return type.parameters.length === 0 ? type : typeOf(inner(0))
+    case 'opaque':
+      return type.parameters.length === 0 ? type : opaqueType(type.name, ...type.parameters.map((_, index) => inner(index)))
+    default:
+      return type
+  }
+}
+
+/** Of two types that agree the one that covers the other. */
+export function mostGeneral(a: Type, b: Type): Type {
+  return isEqualOrLessSpecific(a, b) ? a : b
+}
+
+class Attempt {
+  readonly #known: Substitutions
+  #added: Map<string, Type> | undefined
+
+  constructor(known: Substitutions) {
+    this.#known = known
+  }
+
+  get(name: string): Type | undefined {
+    return this.#added?.get(name) ?? this.#known.get(name)
+  }
+
+  set(name: string, type: Type): void {
+    this.#added ??= new Map()
+    this.#added.set(name, type)
+  }
+
+  keep(): void {
+    if (this.#added) for (const [name, type] of this.#added) this.#known.set(name, type)
+  }
+}
+
+function allAssignable(known: Attempt, a: readonly Type[], b: readonly Type[]): boolean {
+  return a.length === b.length && a.every((type, index) => isAssignable(known, type, b[index]!))
+}
+
+function isAssignable(known: Attempt, a: Type, b: Type): boolean {
+  if (b.kind === 'parameter') {
+    const { valid, hadSubstitution } = tryBind(known, a, b)
+    if (valid) return true
+    if (hadSubstitution) return false
+  }
+  if (a.kind === 'parameter') return tryBind(known, b, a).valid
+  if (isDynOrError(a) || isDynOrError(b)) return true
+  if (a.kind === 'null') return isNullable(b)
+  if (b.kind === 'null') return isNullable(a)
+  switch (a.kind) {
+    case 'type':
+      return b.kind === 'type'
+    case 'opaque':
+    case 'list':
+    case 'map':
+      return a.kind === b.kind && a.name === b.name && allAssignable(known, a.parameters, b.parameters)
+    default:
+      return a.kind === b.kind && a.name === b.name
+  }
+}
+
+/** Lets a parameter stand for a type, if that agrees with what it already stands for and is not circular. */
+function tryBind(known: Attempt, type: Type, parameter: Type): { valid: boolean, hadSubstitution: boolean } {
+  if (type.kind === 'parameter' && type.name === parameter.name) return { valid: true, hadSubstitution: true }
+  const current = known.get(parameter.name)
+  if (current) {
+    if (sameType(type, current)) return { valid: true, hadSubstitution: true }
+    if (!isAssignable(known, type, current)) return { valid: false, hadSubstitution: true }
+    const general = mostGeneral(type, current)
+    if (isFree(known, parameter, general)) known.set(parameter.name, general)
+    return { valid: true, hadSubstitution: true }
+  }
+  if (!isFree(known, parameter, type)) return { valid: false, hadSubstitution: false }
+  known.set(parameter.name, type)
+  return { valid: true, hadSubstitution: false }
+}
+
+/** Whether a parameter does not occur in a type, directly or through what is known. */
+function isFree(known: Attempt, parameter: Type, within: Type): boolean {
+  if (within.kind === 'parameter') {
+    if (within.name === parameter.name) return false
+    const found = known.get(within.name)
+    return !found || isFree(known, parameter, found)
+  }
+  return within.parameters.every(inner => isFree(known, parameter, inner))
+}
+
+function isEqualOrLessSpecific(a: Type, b: Type): boolean {
+  if (isDyn(a) || a.kind === 'parameter') return true
+  if (isDyn(b) || b.kind === 'parameter' || a.kind !== b.kind) return false
+  if (a.kind === 'type') return true
+  if (a.kind !== 'opaque' && a.kind !== 'list' && a.kind !== 'map') return sameType(a, b)
+  return a.name === b.name && a.parameters.length === b.parameters.length
+    && a.parameters.every((inner, index) => isEqualOrLessSpecific(inner, b.parameters[index]!))
+}
+
+function isDynOrError({ kind }: Type): boolean {
+  return kind === 'dyn' || kind === 'error'
+}
+
+/** null may stand for these, as before wrapper types existed. */
+function isNullable({ kind }: Type): boolean {
+  return kind === 'null' || kind === 'opaque' || kind === 'object' || kind === 'duration' || kind === 'timestamp'
+}

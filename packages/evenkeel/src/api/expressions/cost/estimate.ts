@@ -1,0 +1,293 @@
+/**
+ * What an expression can cost at most (and at least), from its tree, its types and the limits in its schema, before it runs.
+ *
+ * Kubernetes refuses definitions by these numbers, so they follow upstream to the unit, oddities included: where upstream loses
+ * track of what a variable stands for and takes the size of the root instead, so does this.
+ */
+import type { Checked } from '../check/checker.ts'
+import type { SchemaType } from '../check/schema-type.ts'
+import { insideOptional, type Type } from '../check/type.ts'
+import { Bytes } from '../value/value.ts'
+import { accumulatorName, type CallNode, type ComprehensionNode, type ListNode, type MapNode, type Node, type SelectNode } from '../syntax/tree.ts'
+import { estimateCall } from './call-estimate.ts'
+import { characterCount } from '../value/characters.ts'
+import { Path } from './path.ts'
+import { exactly, nothing, product, sum, union, unknownRange, type Range } from './range.ts'
+
+
+/** Sizes of the elements of a list or map. */
+export interface EntrySize {
+  readonly container: 'list' | 'map'
+  readonly key: Range
+  readonly value: Range
+}
+
+/** A node as the prices of calls see it. */
+export interface Operand {
+  readonly node: Node | undefined
+  readonly type: Type
+  readonly path: Path | undefined
+  readonly size: Range | undefined
+}
+
+/** The estimate for a checked expression; `root` is what `self` is. */
+export function estimateCost(node: Node, checked: Checked, root?: SchemaType): Range {
+  return new Estimate(checked, root).cost(node)
+}
+
+interface Local {
+  readonly path: Path | undefined
+  readonly size: Range | undefined
+  readonly entrySize: EntrySize | undefined
+}
+
+export class Estimate {
+  readonly #checked: Checked
+  readonly #root: SchemaType | undefined
+  readonly #paths = new Map<Node, Path>()
+  readonly #sizes = new Map<Node, Range>()
+  readonly #entrySizes = new Map<Node, EntrySize>()
+  readonly #locals = new Map<string, Local[]>()
+
+  constructor(checked: Checked, root: SchemaType | undefined) {
+    this.#checked = checked
+    this.#root = root
+  }
+
+  cost(node: Node): Range {
+    switch (node.kind) {
+      case 'literal':
+        return nothing
+      case 'identifier':
+        this.#setPath(node, this.#local(node.name) ? this.#local(node.name)?.path : Path.of(node.name))
+        return exactly(1)
+      case 'select':
+        return this.#select(node)
+      case 'call':
+        return this.#call(node)
+      case 'list':
+        return this.#list(node)
+      case 'map':
+        return this.#map(node)
+      case 'struct':
+        return sum(...node.fields.map(({ value }) => this.cost(value)), exactly(40))
+      case 'comprehension':
+        return isBinding(node) ? this.#binding(node) : this.#comprehension(node)
+    }
+  }
+
+  /** The largest a node can be, as far as it is known. */
+  size(node: Node): Range | undefined {
+    const known = this.#sizes.get(node) ?? literalSize(node)
+    if (known) return known
+    const declared = this.declaredSize(this.#path(node))
+    if (declared) {
+      this.#sizes.set(node, declared)
+      return declared
+    }
+    const type = this.#checked.types.get(node)
+    if (type && isScalar(type)) return exactly(1)
+    return node.kind === 'identifier' ? this.#local(node.name)?.size : undefined
+  }
+
+  entrySize(node: Node): EntrySize | undefined {
+    return this.#entrySizes.get(node) ?? (node.kind === 'identifier' ? this.#local(node.name)?.entrySize : undefined)
+  }
+
+  setEntrySize(node: Node, size: EntrySize | undefined): void {
+    if (size) this.#entrySizes.set(node, size)
+  }
+
+  /** What the schema says about the place a path leads to. */
+  declaredSize(path: Path | undefined): Range | undefined {
+    if (!path) return undefined
+    let place = this.#root
+    for (const step of path.steps().slice(1)) {
+      if (step === '@items' || step === '@values') place = place?.element
+      else if (step === '@keys') place = place?.key
+      else place = place?.fields?.get(step)
+    }
+    return place && { min: 0n, max: BigInt(place.maxElements) }
+  }
+
+  #select(node: SelectNode): Range {
+    if (this.#checked.names.has(node)) return this.#qualified(node)
+    const cost = this.cost(node.operand)
+    if (node.testOnly) return cost
+    this.#setPath(node, Path.append(this.#path(node.operand), node.field))
+    const { kind } = this.#checked.types.get(node.operand)!
+    return kind === 'map' || kind === 'object' || kind === 'parameter' ? sum(cost, exactly(1)) : cost
+  }
+
+  #qualified(node: SelectNode): Range {
+    this.#setPath(node, Path.of(this.#checked.names.get(node)!))
+    return exactly(1)
+  }
+
+  #call(node: CallNode): Range {
+    const name = this.#checked.names.get(node) ?? node.name
+    if (name === 'dyn') return this.#dyn(node)
+    const costs: Range[] = []
+    const operands: Operand[] = []
+    for (const argument of node.arguments) {
+      costs.push(this.cost(argument))
+      operands.push(this.#operand(argument))
+    }
+    const isMember = node.target !== undefined && !this.#checked.names.has(node)
+    const targetCost = isMember ? this.cost(node.target) : nothing
+    const target = isMember ? this.#operand(node.target) : undefined
+    return sum(targetCost, this.#overloads(node, { name, target, operands, costs }))
+  }
+
+  /** One range that covers all overloads that may be meant. */
+  #overloads(node: CallNode, call: { name: string, target: Operand | undefined, operands: readonly Operand[], costs: readonly Range[] }): Range {
+    let cost: Range | undefined
+    let size: Range | undefined
+    for (const { id } of this.#checked.overloads.get(node) ?? []) {
+      const estimated = estimateCall(this, { ...call, node, overload: id })
+      cost = cost ? union(cost, estimated.cost) : estimated.cost
+      if (estimated.size) size = size ? union(size, estimated.size) : estimated.size
+      if (id === 'index_list' || id === 'index_map') size = this.#index(node, id === 'index_list' ? '@items' : '@values')
+      size ??= this.size(node)
+    }
+    if (size) this.#sizes.set(node, size)
+    return cost ?? nothing
+  }
+
+  #index(node: CallNode, step: string): Range | undefined {
+    const container = node.arguments[0]!
+    this.#setPath(node, Path.append(this.#path(container), step))
+    return this.entrySize(container)?.value
+  }
+
+  #dyn(node: CallNode): Range {
+    const [argument] = node.arguments
+    const cost = this.cost(argument!)
+    this.#copySizes(node, argument!)
+    return sum(cost, exactly(1))
+  }
+
+  #list(node: ListNode): Range {
+    let cost = nothing
+    let value: Range | undefined
+    for (const element of node.elements) {
+      cost = sum(cost, this.cost(element))
+      const size = this.size(element) ?? unknownRange
+      value = value ? union(value, size) : size
+    }
+    this.setEntrySize(node, { container: 'list', key: exactly(1), value: value ?? nothing })
+    return sum(cost, exactly(10))
+  }
+
+  #map(node: MapNode): Range {
+    let cost = nothing
+    let [keys, values]: (Range | undefined)[] = []
+    for (const { key, value } of node.entries) {
+      cost = sum(cost, this.cost(key), this.cost(value))
+      const [keySize, valueSize] = [this.size(key) ?? unknownRange, this.size(value) ?? unknownRange]
+      keys = keys ? union(keys, keySize) : keySize
+      values = values ? union(values, valueSize) : valueSize
+    }
+    this.setEntrySize(node, { container: 'map', key: keys ?? nothing, value: values ?? nothing })
+    return sum(cost, exactly(30))
+  }
+
+  #comprehension(node: ComprehensionNode): Range {
+    const start = sum(this.cost(node.range), this.cost(node.initial))
+    this.#push(node.accumulator, { path: this.#path(node.initial), size: this.size(node.initial), entrySize: this.entrySize(node.initial) })
+    this.#pushVariables(node)
+    const turn = sum(this.cost(node.condition), this.cost(node.step))
+    this.#pop(node.variable)
+    if (node.secondVariable !== undefined) this.#pop(node.secondVariable)
+    const result = this.cost(node.result)
+    this.#pop(node.accumulator)
+    const turns = this.size(node.range) ?? unknownRange
+    const { kind } = node.initial
+    if (kind === 'literal') this.#setSize(node, this.size(node.initial))
+    else if (kind === 'list' || kind === 'map') {
+      this.#setSize(node, turns)
+      this.setEntrySize(node, this.entrySize(node.step))
+    }
+    return sum(start, result, product(turns, turn))
+  }
+
+  #pushVariables({ variable, secondVariable, range }: ComprehensionNode): void {
+    const entry = this.entrySize(range)
+    const container = entry?.container ?? this.#checked.types.get(range)!.kind
+    const path = this.#path(range)
+    const isList = container === 'list'
+    const push = (name: string, step: string, size: Range | undefined) => this.#push(name, { path: Path.append(path, step), size, entrySize: undefined })
+    if (secondVariable !== undefined) {
+      push(variable, isList ? '@indices' : '@keys', entry?.key)
+      push(secondVariable, isList ? '@items' : '@values', entry?.value)
+    } else push(variable, isList ? '@items' : '@keys', isList ? entry?.value : entry?.key)
+  }
+
+  #binding(node: ComprehensionNode): Range {
+    const start = sum(this.cost(node.range), this.cost(node.initial))
+    this.#push(node.accumulator, { path: this.#path(node.initial), size: this.size(node.initial), entrySize: this.entrySize(node.initial) })
+    const result = this.cost(node.result)
+    this.#pop(node.accumulator)
+    this.#copySizes(node, node.result)
+    return sum(start, result)
+  }
+
+  #operand(node: Node): Operand {
+    const path = this.#path(node)
+    return {
+      node, type: this.#checked.types.get(node)!, size: this.size(node),
+      path: path?.first === accumulatorName ? undefined : path,
+    }
+  }
+
+  #copySizes(to: Node, from: Node): void {
+    this.#setSize(to, this.size(from))
+    this.setEntrySize(to, this.entrySize(from))
+  }
+
+  #setSize(node: Node, size: Range | undefined): void {
+    if (size) this.#sizes.set(node, size)
+  }
+
+  #path(node: Node): Path | undefined {
+    const local = node.kind === 'identifier' ? this.#local(node.name) : undefined
+    return local ? local.path : this.#paths.get(node)
+  }
+
+  #setPath(node: Node, path: Path | undefined): void {
+    if (path) this.#paths.set(node, path)
+  }
+
+  #local(name: string): Local | undefined {
+    return this.#locals.get(name)?.at(-1)
+  }
+
+  #push(name: string, local: Local): void {
+    const stack = this.#locals.get(name)
+    if (stack) stack.push(local)
+    else this.#locals.set(name, [local])
+  }
+
+  #pop(name: string): void {
+    this.#locals.get(name)?.pop()
+  }
+}
+
+function isBinding({ range, condition, accumulator }: ComprehensionNode): boolean {
+  return range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false && accumulator !== accumulatorName
+}
+
+function literalSize(node: Node): Range | undefined {
+  if (node.kind === 'list') return exactly(node.elements.length)
+  if (node.kind === 'map') return exactly(node.entries.length)
+  if (node.kind !== 'literal') return undefined
+  if (typeof node.value === 'string') return exactly(characterCount(node.value))
+  return exactly(node.value instanceof Bytes ? node.value.value.length : 1)
+}
+
+function isScalar(type: Type): boolean {
+  const inside = insideOptional(type)
+  return inside ? isScalar(inside) : scalars.has(type.kind)
+}
+
+const scalars: ReadonlySet<string> = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint'])

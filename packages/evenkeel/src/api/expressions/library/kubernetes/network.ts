@@ -1,0 +1,160 @@
+/**
+ * IP addresses and networks (CIDR).
+ */
+import { boolType, intType, opaqueType, stringType } from '../../check/type.ts'
+import { EvaluationError, Opaque, type Value } from '../../value/value.ts'
+import { quote } from '../../../text.ts'
+import { member, overload, type Library } from '../declare.ts'
+import { formatAddress, hasPrefix, isMapped, parseAddress, type Address } from './address.ts'
+
+export const ipType = opaqueType('net.IP')
+export const cidrType = opaqueType('net.CIDR')
+
+class IpValue extends Opaque {
+  readonly typeName = 'net.IP'
+  readonly address: Address
+  override readonly costSize: number
+
+  constructor(address: Address) {
+    super()
+    this.address = address
+    this.costSize = address.bits / 8
+  }
+
+  equals(other: Opaque): boolean {
+    return other instanceof IpValue && this.address.bits === other.address.bits && this.address.value === other.address.value
+  }
+
+  override toString(): string {
+    return formatAddress(this.address)
+  }
+
+  startsWith(prefix: bigint, length: number, bits: number): boolean {
+    return this.address.bits === bits && hasPrefix(this.address, prefix, length)
+  }
+}
+
+class CidrValue extends Opaque {
+  readonly typeName = 'net.CIDR'
+  readonly address: Address
+  readonly length: number
+  override readonly costSize: number
+
+  constructor(address: Address, length: number) {
+    super()
+    this.address = address
+    this.length = length
+    this.costSize = Math.ceil(length / 8)
+  }
+
+  equals(other: Opaque): boolean {
+    return other instanceof CidrValue && this.length === other.length && this.address.bits === other.address.bits && this.address.value === other.address.value
+  }
+
+  override toString(): string {
+    return `${formatAddress(this.address)}/${this.length}`
+  }
+
+  contains(address: Address): boolean {
+    return this.address.bits === address.bits && hasPrefix(address, this.address.value, this.length)
+  }
+
+  masked(): CidrValue {
+    const shift = BigInt(this.address.bits - this.length)
+    return new CidrValue({ bits: this.address.bits, value: this.address.value >> shift << shift }, this.length)
+  }
+}
+
+const has = (id: string, test: (ip: IpValue) => boolean) => [member(id, [ipType], { to: boolType, run: test })]
+const withText = [cidrType, stringType]
+
+export const network: Library = {
+  ip: [
+    overload('string_to_ip', [stringType], { to: ipType, run: readIp }),
+    member('cidr_ip', [cidrType], { to: ipType, run: ({ address }: CidrValue) => new IpValue(address) }),
+  ],
+  isIP: [overload('is_ip', [stringType], { to: boolType, run: (text: string) => readIp(text) instanceof IpValue })],
+  'ip.isCanonical': [overload('ip_is_canonical', [stringType], { to: boolType, run: isCanonical })],
+  family: [member('ip_family', [ipType], { to: intType, run: ({ address }: IpValue) => address.bits === 32 ? 4 : 6 })],
+  isUnspecified: has('ip_is_unspecified', isUnspecified),
+  isLoopback: has('ip_is_loopback', isLoopback),
+  isLinkLocalMulticast: has('ip_is_link_local_multicast', ip => ip.startsWith(0xe000_0000n, 24, 32) || isLinkLocalMulticastV6(ip)),
+  isLinkLocalUnicast: has('ip_is_link_local_unicast', isLinkLocalUnicast),
+  isGlobalUnicast: has('ip_is_global_unicast', isGlobalUnicast),
+  cidr: [overload('string_to_cidr', [stringType], { to: cidrType, run: readCidr })],
+  isCIDR: [overload('is_cidr', [stringType], { to: boolType, run: (text: string) => readCidr(text) instanceof CidrValue })],
+  containsIP: [
+    member('cidr_contains_ip_string', withText, { to: boolType, run: (cidr: CidrValue, text: string) => containsIp(cidr, readIp(text)) }),
+    member('cidr_contains_ip_ip', [cidrType, ipType], { to: boolType, run: containsIp }),
+  ],
+  containsCIDR: [
+    member('cidr_contains_cidr_string', withText, { to: boolType, run: (cidr: CidrValue, text: string) => containsCidr(cidr, readCidr(text)) }),
+    member('cidr_contains_cidr', [cidrType, cidrType], { to: boolType, run: containsCidr }),
+  ],
+  prefixLength: [member('cidr_prefix_length', [cidrType], { to: intType, run: ({ length }: CidrValue) => length })],
+  masked: [member('cidr_masked', [cidrType], { to: cidrType, run: (cidr: CidrValue) => cidr.masked() })],
+  string: [
+    overload('ip_to_string', [ipType], { to: stringType, run: String }),
+    overload('cidr_to_string', [cidrType], { to: stringType, run: String }),
+  ],
+}
+
+function readIp(text: string): IpValue | EvaluationError {
+  const address = parseAddress(text)
+  return typeof address === 'string' ? new EvaluationError(address) : new IpValue(address)
+}
+
+function isCanonical(text: string): Value {
+  const ip = readIp(text)
+  return ip instanceof IpValue ? formatAddress(ip.address) === text : ip
+}
+
+function readCidr(text: string): CidrValue | EvaluationError {
+  const problem = 'network address parse error during conversion from string: '
+  const slash = text.lastIndexOf('/')
+  const unparsed = (why: string) => new EvaluationError(`${problem}${problem}netip.ParsePrefix(${quote(text)}): ${why}`)
+  if (slash < 0) return unparsed('no \'/\'')
+  const [written, bits] = [text.slice(0, slash), text.slice(slash + 1)]
+  const address = parseAddress(written)
+  if (typeof address === 'string') {
+    return address.startsWith('IPv4-mapped') ? new EvaluationError(`${problem}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : unparsed(address)
+  }
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(bits)) return unparsed(`bad bits after slash: ${quote(bits)}`)
+  if (Number(bits) > address.bits) return unparsed('prefix length out of range')
+  return isMapped(address) ? new EvaluationError(`${problem}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : new CidrValue(address, Number(bits))
+}
+
+function containsIp(cidr: CidrValue, ip: IpValue | EvaluationError): Value {
+  return ip instanceof IpValue ? cidr.contains(ip.address) : ip
+}
+
+function containsCidr(cidr: CidrValue, inner: CidrValue | EvaluationError): Value {
+  return inner instanceof CidrValue ? cidr.length <= inner.length && cidr.contains(inner.address) : inner
+}
+
+function isUnspecified({ address }: IpValue): boolean {
+  return address.value === 0n
+}
+
+function isLoopback(ip: IpValue): boolean {
+  return ip.startsWith(0x7f00_0000n, 8, 32) || ip.startsWith(1n, 128, 128)
+}
+
+function isLinkLocalUnicast(ip: IpValue): boolean {
+  return ip.startsWith(0xa9fe_0000n, 16, 32) || ip.startsWith(0xfe80n << 112n, 10, 128)
+}
+
+/** ff02, ff12, ...: the third digit is flags. */
+function isLinkLocalMulticastV6({ address }: IpValue): boolean {
+  return address.bits === 128 && (address.value >> 112n & 0xff0fn) === 0xff02n
+}
+
+function isMulticast(ip: IpValue): boolean {
+  return ip.startsWith(0xe000_0000n, 4, 32) || ip.startsWith(0xffn << 120n, 8, 128)
+}
+
+/** Private addresses count, as in Go. */
+function isGlobalUnicast(ip: IpValue): boolean {
+  const isBroadcast = ip.startsWith(0xffff_ffffn, 32, 32)
+  return !isBroadcast && !isUnspecified(ip) && !isLoopback(ip) && !isMulticast(ip) && !isLinkLocalUnicast(ip)
+}

@@ -1,0 +1,196 @@
+/**
+ * Calls: operators that decide which operands to look at, and functions, which look at all of them.
+ *
+ * A function whose operands may be anything picks its overload by the values it gets; one that is certain from the types is
+ * called directly.
+ */
+import { callCost, comparisonCost, type CallCost } from '../cost/call-cost.ts'
+import type { Overload, Run } from '../check/declarations.ts'
+import type { CallNode } from '../syntax/tree.ts'
+import { equal } from '../value/equality.ts'
+import type { Frame, Step } from './frame.ts'
+import { acceptsAll, isCertain } from './guard.ts'
+import { planMembership } from './membership.ts'
+import { typeNameOf } from '../value/names.ts'
+import { PlanIssue, constant, type Plan, type Planner } from './planner.ts'
+import { planConditional, planIndex } from './selection.ts'
+import { EvaluationError, Optional, noSuchOverload, type Value } from '../value/value.ts'
+
+export function planCall(planner: Planner, node: CallNode): Plan {
+  const name = planner.checked.names.get(node) ?? node.name
+  switch (name) {
+    case '_&&_':
+    case '_||_':
+      return planLogical(planner, node, name === '_||_')
+    case '_?_:_':
+      return planConditional(planner, node)
+    case '_[_]':
+    case '_[?_]':
+    case '_?._':
+      return planIndex(planner, node)
+    case '_==_':
+    case '_!=_':
+      return planEquality(planner, node, name === '_!=_')
+    case 'or':
+    case 'orValue':
+      return planAlternative(planner, node, name === 'orValue')
+    default:
+      return planFunction(planner, node, name)
+  }
+}
+
+const conversions = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'type', 'uint'])
+
+/** `&&` and `||`: what decides wins, even against an error on the other side. */
+function planLogical(planner: Planner, node: CallNode, decisive: boolean): Plan {
+  const [left, right] = node.arguments.map(argument => planner.plan(argument).run)
+  return {
+    run: frame => {
+      const a = left!(frame)
+      if (a === decisive) return decisive
+      const b = right!(frame)
+      if (b === decisive) return decisive
+      if (typeof a !== 'boolean') return a instanceof EvaluationError ? a : noSuchOverload
+      if (typeof b !== 'boolean') return b instanceof EvaluationError ? b : noSuchOverload
+      return !decisive
+    },
+  }
+}
+
+function planEquality(planner: Planner, node: CallNode, negated: boolean): Plan {
+  const [left, right] = node.arguments.map(argument => planner.plan(argument).run)
+  return {
+    run: frame => {
+      const a = left!(frame)
+      const b = right!(frame)
+      frame.spend(comparisonCost(a, b))
+      if (a instanceof EvaluationError) return a
+      if (b instanceof EvaluationError) return b
+      const result = equal(a, b)
+      return negated ? result !== true : result
+    },
+  }
+}
+
+/** `a.or(b)` and `a.orValue(b)`: b is computed only when a holds nothing. */
+function planAlternative(planner: Planner, node: CallNode, unwrap: boolean): Plan {
+  const first = planner.plan(node.target!).run
+  const second = planner.plan(node.arguments[0]!).run
+  return {
+    run: frame => {
+      const value = first(frame)
+      if (!(value instanceof Optional)) return value
+      if (value.value === undefined) return second(frame)
+      return unwrap ? value.value : value
+    },
+  }
+}
+
+function planFunction(planner: Planner, node: CallNode, name: string): Plan {
+  const isQualified = planner.checked.names.has(node)
+  const operands = node.target && !isQualified ? [node.target, ...node.arguments] : node.arguments
+  const overloads = planner.checked.overloads.get(node) ?? []
+  const plans = operands.map(operand => planner.plan(operand))
+  const only = overloads.length === 1 ? overloads[0]! : undefined
+  if (name === '@in' && only?.id === 'in_list' && plans[1]?.constant !== undefined) {
+    const membership = planMembership(plans[0]!, plans[1].constant)
+    if (membership) return membership
+  }
+  const prepared = prepareConstant(overloads, plans)
+  const types = operands.map(operand => planner.checked.types.get(operand)!)
+  const run = prepared ?? (only && isCertain(only, types) ? only.run! : dispatcher(name, overloads))
+  const call = { steps: plans.map(plan => plan.run), run, cost: callCost(name, only?.id ?? '') }
+  if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(run(plans[0]!.constant))
+  const picksByValue = !only && !overloads[0]?.isUnguarded
+  const stopsEarly = prepared !== undefined || plans.length > 2 || picksByValue || (only?.stopsEarly ?? false)
+  return { run: stopsEarly ? callInOrder(call) : callByCount(call, overloads.some(({ id }) => id === 'not_strictly_false')) }
+}
+
+interface Call {
+  readonly steps: readonly Step[]
+  readonly run: Run
+  readonly cost: CallCost
+}
+
+function callByCount({ steps, run, cost }: Call, takesErrors: boolean): Step {
+  const [first, second] = steps
+  const pay = payment(cost)
+  if (!first) return frame => pay(frame, [], run)
+  if (second) return typeof cost === 'number' ? callWithTwo({ first, second, run, cost }) : callWithTwoMetered({ first, second, run, pay })
+  const guarded: Run = takesErrors ? run : value => value instanceof EvaluationError ? value : run(value)
+  return typeof cost === 'number' ? callWithOne(first, guarded, cost) : frame => pay(frame, [first(frame)], guarded)
+}
+
+function callWithOne(first: Step, run: Run, cost: number): Step {
+  return frame => {
+    const value = first(frame)
+    frame.spend(cost)
+    return run(value)
+  }
+}
+
+/** Both operands are computed and paid for, even when the first is an error. */
+function callWithTwo({ first, second, run, cost }: { first: Step, second: Step, run: Run, cost: number }): Step {
+  return frame => {
+    const a = first(frame)
+    const b = second(frame)
+    frame.spend(cost)
+    if (a instanceof EvaluationError) return a
+    return b instanceof EvaluationError ? b : run(a, b)
+  }
+}
+
+function callWithTwoMetered({ first, second, run, pay }: { first: Step, second: Step, run: Run, pay: Payment }): Step {
+  const guarded: Run = (a, b) => a instanceof EvaluationError ? a : b instanceof EvaluationError ? b : run(a, b)
+  return frame => pay(frame, [first(frame), second(frame)], guarded)
+}
+
+function callInOrder({ steps, run, cost }: Call): Step {
+  const pay = payment(cost)
+  return frame => {
+    const values: Value[] = []
+    for (const step of steps) {
+      const value = step(frame)
+      values.push(value)
+      if (!(value instanceof EvaluationError)) continue
+      return values.length === steps.length ? pay(frame, values, () => value) : value
+    }
+    return pay(frame, values, run)
+  }
+}
+
+type Payment = (frame: Frame, values: readonly Value[], run: Run) => Value
+
+/** Runs and charges: before it runs where the price does not depend on the result, so that nothing starts that is too expensive. */
+function payment(cost: CallCost): Payment {
+  if (typeof cost !== 'number' && cost.length > 1) {
+    return (frame, values, run) => {
+      const result = run(...values)
+      frame.spend(cost(values, result))
+      return result
+    }
+  }
+  return (frame, values, run) => {
+    frame.spend(typeof cost === 'number' ? cost : cost(values, null))
+    return run(...values)
+  }
+}
+
+function prepareConstant(overloads: readonly Overload[], plans: readonly Plan[]): Run | undefined {
+  const prepare = overloads[0]?.prepare
+  const value = prepare && plans[prepare.operand]?.constant
+  if (!prepare || value === undefined) return undefined
+  const run = prepare.run(value)
+  if (run instanceof EvaluationError) throw new PlanIssue(run.message)
+  return run
+}
+
+/** Picks the first overload that takes the values. */
+function dispatcher(name: string, overloads: readonly Overload[]): Run {
+  const [first] = overloads
+  if (first?.isUnguarded) return first.run!
+  return (...values) => {
+    const overload = overloads.find(candidate => acceptsAll(candidate, values))
+    return overload ? overload.run!(...values) : new EvaluationError(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * When two values are equal: across types of numbers by what they are worth, otherwise never across types.
+ *
+ * Lists and objects that come from JSON are stricter than those an expression made: compared with something of another
+ * kind they are an error, not unequal; lists of a schema may compare as sets or by their keys.
+ */
+import { deepEqual, getOwn } from '../../json.ts'
+import { ListValue } from './list.ts'
+import { JsonMap, MapValue } from './map.ts'
+import { Duration, Timestamp } from './moment.ts'
+import { Bytes, Double, EvaluationError, Opaque, Optional, TypeValue, Uint, isInt, noSuchOverload, type Value } from './value.ts'
+
+/** true, false, or an error when the two cannot be compared. */
+export function equal(a: Value, b: Value): boolean | EvaluationError {
+  if (a === b) return true
+  if (a === null || b === null) return false
+  switch (typeof a) {
+    case 'boolean':
+    case 'string':
+      return false
+    case 'number':
+    case 'bigint':
+      return typeof b === 'object' && numbersEqual(a, b)
+    default:
+      return objectsEqual(a, b)
+  }
+}
+
+/** Whether one of the list's elements is equal to the value. */
+export function listContains(list: ListValue, value: Value): boolean | EvaluationError {
+  let error: EvaluationError | undefined
+  for (let index = 0; index < list.size; index++) {
+    const result = equal(list.at(index), value)
+    if (result === true) return true
+    if (result instanceof EvaluationError) error ??= list.adapt ? result : undefined
+  }
+  return error ?? false
+}
+
+/** Below 0, 0, above 0, or NaN when one of them is NaN. */
+export function compareNumbers(a: Value, b: Value): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (a instanceof Double || b instanceof Double) return compareDoubles(asDouble(a), asDouble(b))
+  const [left, right] = [whole(a), whole(b)]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+export function isNumber(value: Value): boolean {
+  return isInt(value) || value instanceof Double || value instanceof Uint
+}
+
+/** A whole number meets a double as a double, even where that loses digits; so it is upstream. */
+function asDouble(value: Value): number {
+  return Number(value instanceof Double || value instanceof Uint ? value.value : value)
+}
+
+function compareDoubles(a: number, b: number): number {
+  if (a === b) return 0
+  return a < b ? -1 : a > b ? 1 : NaN
+}
+
+function whole(value: Value): bigint {
+  return value instanceof Uint ? value.value : BigInt(value as number | bigint)
+}
+
+function numbersEqual(a: Value, b: Value): boolean {
+  return isNumber(b) && compareNumbers(a, b) === 0
+}
+
+function objectsEqual(a: object, b: Value): boolean | EvaluationError {
+  if (a instanceof ListValue) return listsEqual(a, b)
+  if (a instanceof MapValue) return mapsEqual(a, b)
+  if (a instanceof Double || a instanceof Uint) return numbersEqual(a, b)
+  if (a instanceof Bytes) return b instanceof Bytes && a.value.length === b.value.length && a.value.every((byte, index) => byte === b.value[index])
+  if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
+  if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
+  if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
+  if (a instanceof Optional) return b instanceof Optional && optionalsEqual(a, b)
+  if (a instanceof Opaque) return b instanceof Opaque && b.typeName === a.typeName ? a.equals(b) : noSuchOverload
+  return noSuchOverload
+}
+
+function optionalsEqual(a: Optional, b: Optional): boolean {
+  if (a.value === undefined || b.value === undefined) return a.value === b.value
+  return equal(a.value, b.value) === true
+}
+
+function listsEqual(a: ListValue, b: Value): boolean | EvaluationError {
+  if (!(b instanceof ListValue)) return a.adapt ? noSuchOverload : false
+  if (a.size !== b.size) return false
+  if (a.semantics?.kind === 'set') return setsEqual(a, b)
+  if (a.semantics?.kind === 'map') return keyedListsEqual(a, b, a.semantics.keys)
+  for (let index = 0; index < a.size; index++) {
+    const result = equal(a.at(index), b.at(index))
+    if (result !== true) return result
+  }
+  return true
+}
+
+function setsEqual(a: ListValue, b: ListValue): boolean {
+  const known = new Set(a.items)
+  return b.items.every(item => known.has(item))
+}
+
+function keyedListsEqual(a: ListValue, b: ListValue, keys: readonly string[]): boolean | EvaluationError {
+  const byKey = new Map(a.items.map((item, index) => [listKey(item, keys), index]))
+  for (let index = 0; index < b.size; index++) {
+    const mine = byKey.get(listKey(b.items[index], keys))
+    if (mine === undefined) return false
+    const result = equal(a.at(mine), b.at(index))
+    if (result !== true) return result
+  }
+  return true
+}
+
+/** What tells an element of a keyed list from the others. */
+export function listKey(item: unknown, keys: readonly string[]): string {
+  const source = item instanceof MapValue ? keys.map(key => item.find(key)) : keys.map(key => getOwn((item ?? {}) as Record<string, unknown>, key))
+  return JSON.stringify(source)
+}
+
+function mapsEqual(a: MapValue, b: Value): boolean | EvaluationError {
+  if (!(b instanceof MapValue)) return a instanceof JsonMap ? noSuchOverload : false
+  if (a.size !== b.size) return false
+  for (const key of a.keys()) {
+    const [mine, theirs] = [a.find(key), b.find(key)]
+    if (mine === undefined && theirs === undefined) continue
+    if (mine === undefined || theirs === undefined) return false
+    const result = equal(mine, theirs)
+    if (result !== true) return a instanceof JsonMap ? result : false
+  }
+  return !(a instanceof JsonMap) || unknownFieldsEqual(a, b)
+}
+
+/** Fields no schema describes are compared as JSON, where both have them. */
+function unknownFieldsEqual(a: JsonMap, b: MapValue): boolean | EvaluationError {
+  for (const [name, json] of Object.entries(a.json)) {
+    if (a.knows(name)) continue
+    if (!(b instanceof JsonMap)) return noSuchOverload
+    const other = getOwn(b.json, name)
+    if (other !== undefined && !deepEqual(json, other)) return false
+  }
+  return true
+}

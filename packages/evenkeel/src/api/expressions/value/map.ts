@@ -1,0 +1,116 @@
+/**
+ * Maps: of values that an expression made, and JSON objects read in place.
+ *
+ * Keys are strings, bools and whole numbers; numbers of different types that are equal are the same key. A JSON object is
+ * a map too: as a map of a schema any key may be asked for, as an object only the fields of its schema exist, their names
+ * are escaped as CEL identifiers, and a field that is null is absent.
+ */
+import { getOwn } from '../../json.ts'
+import { escapeName, unescapeName } from '../check/escape.ts'
+import { type Adapt } from './list.ts'
+import { Double, EvaluationError, Uint, noSuchOverload, type Value } from './value.ts'
+import { intFromBigInt } from './integer.ts'
+
+export abstract class MapValue {
+  abstract readonly size: number
+  /** The value of a key; undefined when it is not there; an error when it can be no key. */
+  abstract find(key: Value): Value | undefined
+  abstract keys(): readonly Value[]
+}
+
+/** Something that a JavaScript Map tells apart exactly as CEL tells map keys apart. */
+type CanonicalKey = string | number | bigint | boolean
+
+export class EntryMap extends MapValue {
+  readonly #entries: Map<CanonicalKey, readonly [Value, Value]>
+  growing = false
+
+  constructor(entries = new Map<CanonicalKey, readonly [Value, Value]>()) {
+    super()
+    this.#entries = entries
+  }
+
+  /** Later entries win. An error when something can be no key. */
+  static from(entries: Iterable<readonly [Value, Value]>): EntryMap | EvaluationError {
+    const result = new Map<CanonicalKey, readonly [Value, Value]>()
+    for (const entry of entries) {
+      const key = canonicalKey(entry[0])
+      if (key === undefined) return new EvaluationError(`unsupported key type: ${typeof entry[0]}`)
+      result.set(key, entry)
+    }
+    return new EntryMap(result)
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  find(key: Value): Value | undefined {
+    const canonical = canonicalKey(key)
+    return canonical === undefined ? undefined : this.#entries.get(canonical)?.[1]
+  }
+
+  keys(): readonly Value[] {
+    return Array.from(this.#entries.values(), ([key]) => key)
+  }
+
+  /** With one more entry: the same object while it grows, a new one otherwise. An error when the key is there already. */
+  insert(key: Value, value: Value, describe: (key: Value) => string): EntryMap | EvaluationError {
+    const canonical = canonicalKey(key)
+    if (canonical === undefined) return noSuchOverload
+    if (this.#entries.has(canonical)) return new EvaluationError(`insert failed: key ${describe(key)} already exists`)
+    const result = this.growing ? this : new EntryMap(new Map(this.#entries))
+    result.#entries.set(canonical, [key, value])
+    return result
+  }
+}
+
+export class JsonMap extends MapValue {
+  readonly json: Readonly<Record<string, unknown>>
+  readonly isObject: boolean
+  readonly #adaptOf: (name: string) => Adapt | undefined
+
+  /** `adaptOf` says how to read the value of a name; undefined where the schema knows no such name. */
+  constructor(json: Readonly<Record<string, unknown>>, adaptOf: (name: string) => Adapt | undefined, { isObject }: { isObject: boolean }) {
+    super()
+    this.json = json
+    this.isObject = isObject
+    this.#adaptOf = adaptOf
+  }
+
+  get size(): number {
+    return Object.keys(this.json).length
+  }
+
+  knows(name: string): boolean {
+    return this.#adaptOf(name) !== undefined
+  }
+
+  find(key: Value): Value | undefined {
+    if (typeof key !== 'string') return noSuchOverload
+    const name = this.isObject ? unescapeName(key) : key
+    return name === undefined ? undefined : this.property(name)
+  }
+
+  /** The value of a property by its real name. */
+  property(name: string): Value | undefined {
+    const direct = this.json[name]
+    // Most names lead nowhere but to own properties; those that every object inherits are the exception.
+    const json = typeof direct === 'function' || name === '__proto__' ? getOwn(this.json, name) : direct
+    if (json === undefined || json === null && this.isObject) return undefined
+    const adapt = this.#adaptOf(name)
+    return adapt && adapt(json)
+  }
+
+  keys(): readonly Value[] {
+    const names = Object.keys(this.json)
+    return this.isObject ? names.filter(name => this.knows(name)).map(name => escapeName(name) ?? name) : names
+  }
+}
+
+export function canonicalKey(key: Value): CanonicalKey | undefined {
+  if (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' || typeof key === 'bigint') return key
+  if (key instanceof Uint) return intFromBigInt(key.value)
+  if (key instanceof Double && Number.isInteger(key.value)) return intFromBigInt(BigInt(key.value))
+  return undefined
+}
