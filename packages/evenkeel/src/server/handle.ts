@@ -13,6 +13,7 @@ import { authorize } from './authorize.ts'
 import type { Authorizer } from './authorize.ts'
 import type { Call, Rooms, Routed, Target } from './call.ts'
 import { compress } from './answers/compress.ts'
+import { Warnings } from './answers/warnings.ts'
 import { servedType } from './convert.ts'
 import { isKnownGroup } from './plain/plain.ts'
 import type { Plain } from './plain/plain.ts'
@@ -66,7 +67,7 @@ async function answer(request: WireRequest, options: HandlerOptions): Promise<{ 
     return { routed, response: await dispatch(call, options) }
   } catch (error) {
     if (!isApiError(error) && !request.signal.aborted) options.rooms.log.error('a request failed', { method: request.method, target: request.target, error })
-    return { routed, response: replyError(error, routed ?? { request, warnings: noWarnings }) }
+    return { routed, response: replyError(error, routed ?? { request, warnings: new Warnings() }) }
   }
 }
 
@@ -139,8 +140,6 @@ function walkBelow(call: Call, target: Target, rooms: Rooms): Promise<WireRespon
 function numberResponse({ headers }: WireResponse, id: string): void {
   (headers as Record<string, string>)['audit-id'] = id
 }
-
-const noWarnings = { add: (): void => {}, header: (): undefined => undefined } as unknown as Routed['warnings']
 
 function withoutBody(response: WireResponse): WireResponse {
   const { body, ...rest } = response

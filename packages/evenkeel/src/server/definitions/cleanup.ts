@@ -8,9 +8,6 @@ import { StoredObject } from '../storage/bytes.ts'
 import { keyPrefix } from '../storage/keys.ts'
 import { removeObject } from '../walks/remove.ts'
 
-/** Keeps a definition until its instances are gone. */
-export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
-
 const options = { dryRun: false, gracePeriodSeconds: undefined, propagation: undefined, orphanDependents: undefined, uid: undefined, resourceVersion: undefined }
 
 /** Deletes every object of a resource; gives how many are still there because something keeps them. */

@@ -50,6 +50,14 @@ describe('a definition', () => {
     expect((await tested.ask('GET', '/openapi/v3/apis/demo.example.com/v1')).status).toBe(200)
   })
 
+  test('that asks for what is not done yet is told so', async () => {
+    const ruled = { ...spec, 'x-kubernetes-validations': [{ rule: 'self.size > 0' }] }
+    const warned = await post(crds, definition({ properties: { spec: ruled, status } }))
+    expect(warned.status).toBe(201)
+    expect(warned.headers['warning']).toBe('299 - "spec.versions: x-kubernetes-validations are kept, but not evaluated by this server yet"')
+    expect((await post(crds, definition({ plural: 'gadgets', kind: 'Gadget', shortNames: [] }))).headers['warning']).toBeUndefined()
+  })
+
   test('whose names are taken waits, and is served when they are free', async () => {
     await post(crds, definition())
     await post(crds, definition({ plural: 'gadgets', kind: 'Gadget' }))

@@ -8,7 +8,8 @@ import { ensureDraft } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
 import { objectsIn, textIn, textsIn } from '../reading.ts'
 
-const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+/** Keeps a definition until its instances are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const definitionDeletionRules: Hooks = {
   defines: true,
