@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
 import { request as httpsRequest } from 'node:https'
 import { connect as connectHttp2 } from 'node:http2'
+import { SimulatedClock } from '#base'
 import { openMemoryStore } from '#store'
 import { TestServer } from './client.fixture.ts'
 import { startServer } from './server.ts'
@@ -60,7 +62,10 @@ describe('startServer', () => {
     const stream = session.request({ ':path': '/api/v1/namespaces/default', authorization: `Bearer ${token}` })
     let text = ''
     for await (const piece of stream.setEncoding('utf8') as AsyncIterable<string>) text += piece
+    // The server is about to go: nobody may be left talking to it.
+    const closed = once(session, 'close')
     session.close()
+    await closed
     expect(JSON.parse(text)).toMatchObject({ kind: 'Namespace' })
   })
 
@@ -69,6 +74,13 @@ describe('startServer', () => {
     const headers = { authorization: `Bearer ${address.token}` }
     expect(await ask(address, '/api', { ...headers, origin: 'https://evil.example.com' })).toMatchObject({ status: 403 })
     expect(await ask(address, '/api', { ...headers, host: 'evil.example.com' })).toMatchObject({ status: 421 })
+  })
+
+  test('leaves nothing behind when its port is taken', async () => {
+    const { port } = await listening()
+    const clock = new SimulatedClock()
+    await expect(startServer({ listen: { port }, clock })).rejects.toThrow(/EADDRINUSE/)
+    expect(clock.pending).toBe(0)
   })
 
   test('stops in order: watches end, the port is free, nobody is let in any more', async () => {

@@ -118,23 +118,30 @@ export async function startServer({
   const handlers = makeHandlers(rooms, () => late.door?.address)
   const definitions = late.definitions = new Definitions(rooms, definitionResource(registry))
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
-  await definitions.start()
-  await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
-  const door = late.door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
+  const stop: Server['stop'] = async ({ graceMs = 5000 } = {}) => {
+    const closing = late.door?.close(graceMs)
+    stopping.abort(new Error('the server is stopping'))
+    stopCompaction()
+    definitions.stop()
+    await closing
+    if (given === undefined) await store.close()
+  }
+  try {
+    await definitions.start()
+    await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
+    late.door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
+  } catch (error) {
+    // Nothing may be left behind of a server that nobody has: a timer would keep the process alive.
+    await stop()
+    throw error
+  }
   return {
     transport: handlers([() => administrator]),
-    address: door?.address,
+    address: late.door?.address,
     async compact() {
       await store.compact(await store.head())
     },
-    async stop({ graceMs = 5000 } = {}) {
-      const closing = door?.close(graceMs)
-      stopping.abort(new Error('the server is stopping'))
-      stopCompaction()
-      definitions.stop()
-      await closing
-      if (given === undefined) await store.close()
-    },
+    stop,
   }
 }
 
