@@ -7,18 +7,38 @@ import { defineConfig } from 'vitest/config'
 
 const conditions = ['source', 'node', 'import', 'module', 'default']
 
-export default defineConfig({
+/** What every test runs with. */
+const shared = {
+  environment: 'node',
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // Some tests drive real servers and processes on a machine that others load as well. In CI a test that fails is
+  // tried once more; what needed that is listed at the end of the run.
+  retry: process.env['CI'] ? 1 : 0,
+} as const
+
+const resolution = {
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: ['source', 'node', 'import', 'default'] }, noExternal: [/^evenkeel/, /^@evenkeel\//] },
+}
+
+/**
+ * Layers whose tests leave nothing behind: their files share a process and load every module once, which halves the
+ * time. Whoever changes the process (signals, umask, limits, folders, children) belongs to the others.
+ */
+const together = ['base', 'api', 'wire', 'server'].map((layer) => `packages/evenkeel/src/${layer}/**/*.test.ts`)
+/** What `tools/test.mjs --exclude` leaves out: vitest's own flag does not reach projects. */
+const left = ['**/node_modules/**', ...(process.env['TESTS_EXCLUDED'] ?? '').split(',').filter((glob) => glob !== '')]
+const all = ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts']
+
+export default defineConfig({
+  ...resolution,
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts'],
-    environment: 'node',
     // Many tests wait for a process of their own, so one core more is not kept free.
     maxWorkers: '100%',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // Some tests drive real servers and processes on a machine that others load as well. In CI a test that fails is
-    // tried once more; what needed that is listed at the end of the run.
-    retry: process.env['CI'] ? 1 : 0,
+    projects: [
+      { ...resolution, test: { ...shared, name: 'together', include: together, exclude: left, isolate: false } },
+      { ...resolution, test: { ...shared, name: 'apart', include: all, exclude: [...left, ...together] } },
+    ],
   },
 })

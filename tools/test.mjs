@@ -1,8 +1,8 @@
 /**
  * Runs the tests: `node tools/test.mjs [vitest arguments]`; ends with `N passed, N failed`.
  *
- * Everything is passed on to vitest (a path, `-t NAME`, `--watch`), and vitest prints what it
- * always prints. The numbers come from test-counter.mjs, a reporter that runs inside vitest and
+ * Everything is passed on to vitest (a path, `-t NAME`, `--watch`), but for `--exclude GLOB`, which
+ * goes to vitest.config.ts: vitest would not apply it to projects. Vitest prints what it always prints. The numbers come from test-counter.mjs, a reporter that runs inside vitest and
  * tells them through a pipe. A run of no tests, or one that vitest calls failed, is a failure.
  */
 import { spawn } from 'node:child_process'
@@ -20,9 +20,22 @@ function vitestArguments(given) {
   return [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...mode, ...shown, `--reporter=${join(tools, 'test-counter.mjs')}`, ...given]
 }
 
+/** Takes every `--exclude GLOB` out of the arguments. */
+function takeExcluded(given) {
+  const excluded = []
+  const rest = []
+  for (let index = 0; index < given.length; index++) {
+    if (given[index] === '--exclude') excluded.push(given[++index])
+    else rest.push(given[index])
+  }
+  return { excluded: excluded.join(','), rest }
+}
+
 /** Resolves with the exit code and the last counts that vitest told. */
 function runVitest(given) {
-  const child = spawn(process.execPath, vitestArguments(given), { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env: { ...process.env, TEST_COUNTER: '3' } })
+  const { excluded, rest } = takeExcluded(given)
+  const env = { ...process.env, TEST_COUNTER: '3', TESTS_EXCLUDED: excluded }
+  const child = spawn(process.execPath, vitestArguments(rest), { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => sentByTerminal(signal) || child.kill(signal))
   let told = ''
   child.stdio[3].on('data', (chunk) => { told += chunk })
