@@ -57,7 +57,7 @@ const nodeGlobals = Object.fromEntries(
 )
 
 export default defineConfig([
-  globalIgnores(['**/dist/', '**/node_modules/', '.cache/', 'data/']),
+  globalIgnores(['**/dist/', '**/node_modules/', '.cache/', 'data/', '**/generated/']),
   {
     files: ['**/*.{ts,mts,js,mjs}'],
     linterOptions: { reportUnusedDisableDirectives: 'error' },
@@ -65,7 +65,7 @@ export default defineConfig([
   },
   {
     files: ['**/*.{ts,mts}'],
-    languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parser: tseslint.parser, parserOptions: { project: ['tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: typed,
   },
