@@ -4,6 +4,7 @@
  * Plain `tsc`, no bundler: one JavaScript and one declaration file per source file. The old
  * `dist` goes first, so that a deleted source leaves nothing behind. Afterwards every target
  * of `exports` and `imports` must exist, because a missing one is only noticed by users.
+ * Without a folder it is the library, and what `npm start` runs is made anew as well (tools/bundle.mjs).
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -13,6 +14,8 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const library = join(root, 'packages', 'evenkeel')
 const builtFile = join(root, '.cache', 'built')
+/** The program that `npm start` runs. */
+export const servedFile = join(root, '.cache', 'serve', 'serve.mjs')
 
 /** Builds one package folder in place. Throws with the compiler's own words when it cannot. */
 export function build(folder = library) {
@@ -23,7 +26,14 @@ export function build(folder = library) {
   if (status !== 0) throw new Error(`tsc failed\n${stdout}${stderr}`)
   const missing = missingTargets(folder)
   if (missing.length > 0) throw new Error(`package.json names files that the build did not make:\n${missing.join('\n')}`)
-  if (folder === library) noteBuilt()
+}
+
+/** Builds the library and the program that `npm start` runs. */
+export async function buildLibrary() {
+  build()
+  const { bundle } = await import('./bundle.mjs')
+  await bundle(dirname(servedFile))
+  noteBuilt()
 }
 
 /** Targets of `exports` and `imports`, for users (so without `source`), that are not there. */
@@ -54,8 +64,8 @@ function noteBuilt() {
 
 /** True when there is no build, or a source is newer than it (folders count: files may be gone). */
 export function isStale() {
-  if (!existsSync(builtFile) || !existsSync(join(library, 'dist'))) return true
-  const inputs = [join(library, 'src'), join(library, 'package.json'), join(library, 'tsconfig.build.json'), join(root, 'tsconfig.base.json')]
+  if (!existsSync(builtFile) || !existsSync(join(library, 'dist')) || !existsSync(servedFile)) return true
+  const inputs = [join(root, 'tools', 'serve.mjs'), join(root, 'tools', 'bundle.mjs'), join(library, 'src'), join(library, 'package.json'), join(library, 'tsconfig.build.json'), join(root, 'tsconfig.base.json')]
   return Math.max(...inputs.map(newestMs)) > statSync(builtFile).mtimeMs
 }
 
@@ -67,7 +77,8 @@ function newestMs(path) {
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    build(process.argv[2] ? resolve(process.argv[2]) : library)
+    if (process.argv[2]) build(resolve(process.argv[2]))
+    else await buildLibrary()
   } catch (error) {
     console.error(error.message)
     process.exitCode = 1

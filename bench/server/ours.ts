@@ -1,5 +1,5 @@
 /**
- * Our server as users run it: the built package in a process of its own, on a file store, over TLS.
+ * Our server as `npm start` runs it: the built package in a process of its own, on a file store, over TLS.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Address } from './load/jobs.ts'
 
-const script = fileURLToPath(new URL('../../tools/serve.mjs', import.meta.url))
+const script = fileURLToPath(new URL('../../.cache/serve/serve.mjs', import.meta.url))
 /** As `npm start` has it. */
 const serveFlags = ['--max-semi-space-size=64']
 const readyMsMax = 30_000
