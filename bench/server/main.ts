@@ -7,6 +7,7 @@
 import path from 'node:path'
 import type { Bench, BenchOptions } from '../print.ts'
 import { benchFolder } from '../store/contender.ts'
+import { limitBench } from './cases/limits.ts'
 import { listBench } from './cases/lists.ts'
 import { Generator } from './load/generator.ts'
 import { startOurs } from './ours.ts'
@@ -49,7 +50,7 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
     for (const { address } of peer ? [target, peer] : [target]) await ensureNamespaces(address, Object.values(namespaces))
     if (options.pin) pinAll(target, peer, generator)
     const stage: Stage = { pairs: pairsOf(target, peer), generator, plan, rounds, run: `r${process.pid.toString(36)}${Math.round(performance.timeOrigin).toString(36)}`, wants, print }
-    for (const group of [listBench, requestBench, watchBench]) await group(stage).catch(complain)
+    for (const group of [listBench, requestBench, watchBench, limitBench]) await group(stage).catch(complain)
   } finally {
     if (options.pin && peer && canPin()) pin(peer.processIds, everyCore)
     await generator.stop()

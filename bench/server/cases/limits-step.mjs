@@ -1,0 +1,41 @@
+/**
+ * A TLS server that does nothing but write bytes it has, as fast as they are taken: what no server can beat here.
+ *
+ * A client says what it wants by one byte: `w` for pieces of a watch without end, `l` for one list. Prints its port
+ * and certificate as JSON; ends with its input.
+ */
+import { createServer } from 'node:tls'
+import { issueServerCertificate, makeAuthority } from 'evenkeel/unstable/wire'
+import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
+
+const [eventBytes, listBytes] = process.argv.slice(2).map(Number)
+/** Events that are written at once: joining more gains nothing. */
+const joined = 16
+const piece = Buffer.alloc(eventBytes * joined, 'event of a watch, made once ')
+const list = Array.from({ length: Math.ceil(listBytes / 65_536) }, () => Buffer.alloc(65_536, 'object of a list, made once '))
+
+const seams = { clock: new SystemClock(), random: new SystemRandom() }
+const authority = makeAuthority(seams)
+const { keyPem, certificatePem } = issueServerCertificate(authority, { ...seams, names: ['127.0.0.1'] })
+const server = createServer({ key: keyPem, cert: certificatePem, minVersion: 'TLSv1.3' }, (socket) => {
+  socket.on('error', () => undefined)
+  socket.setNoDelay(true)
+  socket.on('data', (asked) => {
+    for (const letter of asked) if (letter === 0x77) fill(socket); else sendList(socket)
+  })
+})
+
+function fill(socket) {
+  const write = () => { while (!socket.destroyed && socket.write(piece)) ; }
+  socket.on('drain', write)
+  write()
+}
+
+function sendList(socket) {
+  socket.cork()
+  for (const part of list) socket.write(part)
+  socket.uncork()
+}
+
+server.listen(0, '127.0.0.1', () => process.stdout.write(`${JSON.stringify({ port: server.address().port, caPem: authority.certificatePem, listBytes: list.length * 65_536 })}\n`))
+process.stdin.resume().on('end', () => process.exit(0))
