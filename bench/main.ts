@@ -6,12 +6,13 @@
  * not installed is said so, never invented.
  */
 import { parseArgs } from 'node:util'
+import { applyBench } from './apply/main.ts'
 import { printer } from './print.ts'
 import type { Bench } from './print.ts'
 import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
 
-const benches: Readonly<Record<string, Bench>> = { server: serverBench, store: storeBench }
+const benches: Readonly<Record<string, Bench>> = { apply: applyBench, server: serverBench, store: storeBench }
 
 const help = `npm run bench -- NAME [options]
 
@@ -20,7 +21,7 @@ const help = `npm run bench -- NAME [options]
   --json       one JSON line per figure
   --only TEXT  cases whose name contains the text
   --rounds N   rounds per case, interleaved with the peers (default 3)
-  --quick      server: everything once and small; the figures mean nothing
+  --quick      server, apply: everything once and small; the figures mean nothing
   --pin        server: servers on one core, the load generator on another (needs taskset)
   --peer-100k  server: load the peer with 100,000 objects as well, which takes minutes
   --help

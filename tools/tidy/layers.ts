@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module'
 import ts from 'typescript'
 import { entryPoints, findingAt, layerOf, library, packageOf, resolveImport, type Finding, type House, type HouseFile } from './house.ts'
 import { importsOf, type ImportUse } from './imports.ts'
-import { judgedClients, judgeImports, layers } from './rules.ts'
+import { judgedClients, judgeData, judgeImports, layers } from './rules.ts'
 
 export function checkLayers(house: House): Finding[] {
   return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
@@ -63,10 +63,14 @@ function appComplaint(house: House, path: string, specifier: string): string | u
     return target.startsWith(`${home}/`) ? undefined : `leaves ${home} by ${specifier}`
   }
   const isOurs = specifier === 'evenkeel' || specifier.startsWith('evenkeel/')
-  if (home === 'packages/conformance') return judgeImports.includes(specifier) || judgedClients.includes(specifier) ? undefined : `the judge may not import ${specifier}`
+  if (home === 'packages/conformance') return judgeSees(specifier) ? undefined : `the judge may not import ${specifier}`
   if (!isOurs) return undeclared(house, path, specifier)
   const published = entryPoints(library, house.manifests.get(library) ?? {}).has(specifier)
   return published ? undefined : `${specifier} is not published`
+}
+
+function judgeSees(specifier: string): boolean {
+  return judgeImports.includes(specifier) || judgedClients.includes(specifier) || judgeData.includes(packageName(specifier))
 }
 
 /** The folder that a file's relative imports stay in. */

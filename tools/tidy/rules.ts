@@ -29,8 +29,11 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   testing: ['plane', 'manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
 }
 
-/** What the judge may see of the library: enough to read objects, to drive a store, and to start our own server. */
-export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base']
+/** What the judge may see of the library: enough to read objects, to drive a store, to evaluate expressions, and to start our own server. */
+export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/client', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base', 'evenkeel/unstable/expressions']
+
+/** Published cases that the judge runs. */
+export const judgeData: readonly string[] = ['@bufbuild/cel-spec']
 
 /** Clients that the judge tries on a server; they see it as anybody does. */
 export const judgedClients: readonly string[] = ['@kubernetes/client-node', 'client-node-2', 'kubernetes-fluent-client']

@@ -19,7 +19,7 @@ export interface Place {
   readonly processIds: readonly number[]
 }
 
-export type Operation = 'create' | 'get' | 'update' | 'merge patch'
+export type Operation = 'create' | 'get' | 'update' | 'merge patch' | 'strategic patch' | 'ssa'
 
 /** How long a measurement may take: whichever comes first. */
 export interface Bounds {

@@ -43,7 +43,9 @@ export async function ownObjectStep(job: RequestsJob, connection: Connection, in
   const collection = collectionPath(kind, namespace)
   const created = await connection.ask(requestText(address, { method: 'POST', path: collection, body: objectText(kind, { object, counter: '0000000000' }) }), { keepBody: true })
   expectStatus(created, 201)
-  const text = requestText(address, { path: `${collection}/${object}`, ...partsOf(job, object) })
+  // What was created is its creator's: an apply has to take it over, once.
+  const query = operation === 'ssa' ? '?fieldManager=bench&force=true' : ''
+  const text = requestText(address, { path: `${collection}/${object}${query}`, ...partsOf(job, object) })
   const template = new RequestTemplate(text)
   return operation === 'get' ? getStep(template) : writeStep(template, versionIn(created.body))
 }
@@ -53,6 +55,8 @@ function partsOf({ place: { kind }, operation }: RequestsJob, object: string): {
     case 'get': return { method: 'GET' }
     case 'update': return { method: 'PUT', body: objectText(kind, { object, counter: slots.counter, version: slots.version }) }
     case 'merge patch': return { method: 'PATCH', body: patchText(kind, slots.counter), contentType: 'application/merge-patch+json' }
+    case 'strategic patch': return { method: 'PATCH', body: patchText(kind, slots.counter), contentType: 'application/strategic-merge-patch+json' }
+    case 'ssa': return { method: 'PATCH', body: objectText(kind, { object, counter: slots.counter }), contentType: 'application/apply-patch+yaml' }
     case 'create': throw new RangeError('creating has no object of its own')
   }
 }

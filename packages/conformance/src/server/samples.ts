@@ -2,7 +2,7 @@
  * The resources the cases use: where each lives, and the smallest object a server takes.
  */
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 const labels = { app: 'judge' }
 const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'judge:1' }] } }
@@ -43,6 +43,7 @@ const namespaced = {
 const clusterWide = {
   namespaces: ['/api/v1', 'Namespace', {}],
   nodes: ['/api/v1', 'Node', {}],
+  customresourcedefinitions: ['/apis/apiextensions.k8s.io/v1', 'CustomResourceDefinition', {}],
   clusterroles: ['/apis/rbac.authorization.k8s.io/v1', 'ClusterRole', { rules }],
   priorityclasses: ['/apis/scheduling.k8s.io/v1', 'PriorityClass', { value: 5 }],
   storageclasses: ['/apis/storage.k8s.io/v1', 'StorageClass', { provisioner: 'example.com/judge' }],

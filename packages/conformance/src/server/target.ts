@@ -128,6 +128,7 @@ export class Place {
 }
 
 export const patchTypes = {
+  apply: 'application/apply-patch+yaml',
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',

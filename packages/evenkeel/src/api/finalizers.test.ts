@@ -65,7 +65,8 @@ test('validateNoNewFinalizers lets finalizers go but not come', () => {
 })
 
 test('finalizerWarnings asks for a domain', () => {
-  expect(finalizerWarnings([a, foregroundFinalizer, orphanFinalizer, 'plain'], path)).toEqual([
-    'metadata.finalizers: "plain": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
+  expect(finalizerWarnings([a, foregroundFinalizer, orphanFinalizer, 'kubernetes', 'plain', 'example.com'], path)).toEqual([
+    'metadata.finalizers: "plain": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+    'metadata.finalizers: "example.com": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
   ])
 })

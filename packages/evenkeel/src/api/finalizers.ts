@@ -63,10 +63,13 @@ export function validateNoNewFinalizers(next: readonly string[], previous: reado
 /** Warnings about finalizers that are allowed and still a bad idea: names without a domain clash sooner or later. */
 export function finalizerWarnings(finalizers: readonly string[], path: FieldPath): string[] {
   return finalizers
-    .filter((finalizer) => !finalizer.includes('/') && finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer)
-    .map((finalizer) => `${path.toString()}: ${quote(finalizer)}: prefer a domain-qualified finalizer name including a path (/) `
+    .filter((finalizer) => !finalizer.includes('/') && !standardFinalizers.has(finalizer))
+    .map((finalizer) => `${path.toString()}: ${quote(finalizer)}: prefer a domain-qualified finalizer name${finalizer.includes('.') ? ' including a path (/)' : ''} `
       + 'to avoid accidental conflicts with other finalizer writers')
 }
+
+/** Older than the rule that finalizers have a domain. */
+const standardFinalizers: ReadonlySet<string> = new Set([orphanFinalizer, foregroundFinalizer, 'kubernetes'])
 
 function withFinalizers<T extends KubeObject>(object: T, finalizers: readonly string[]): T {
   const { finalizers: _, ...metadata } = object.metadata

@@ -15,8 +15,13 @@ export interface Timestamp {
 
 /** `2026-03-01T12:00:00Z`: metav1.Time. Parts of a second are cut off. */
 export function formatTime(epochMs: number): string {
-  return `${formatSeconds(Math.floor(epochMs / 1000))}Z`
+  const seconds = Math.floor(epochMs / 1000)
+  // Every write says when it was, and thousands are made in one second.
+  if (seconds !== last.seconds) last = { seconds, text: `${formatSeconds(seconds)}Z` }
+  return last.text
 }
+
+let last = { seconds: NaN, text: '' }
 
 /** `2026-03-01T12:00:00.123456Z`: metav1.MicroTime. */
 export function formatMicroTime(epochMs: number): string {

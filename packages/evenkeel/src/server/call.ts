@@ -7,6 +7,7 @@
 import type { Clock, Logger, Random } from '#base'
 import type { Store } from '#store'
 import type { Query, ResourcePath, WireRequest } from '#wire'
+import type { PackedRuns } from './listing/packing/packed-runs.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
 import type { Expiry } from './storage/expiry.ts'
@@ -57,6 +58,8 @@ export interface Rooms {
   /** The cluster in every key. */
   readonly cluster: string
   readonly expiry: Expiry
+  /** Parts of lists, compressed. */
+  readonly packed: PackedRuns
   /** Resolves once what definitions up to a revision define is served. */
   caughtUp(revision: number): Promise<void>
   /** Aborts when the server stops: streams end cleanly then. */

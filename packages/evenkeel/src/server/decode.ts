@@ -103,11 +103,18 @@ export function shapeObject({ value, duplicates }: Read, resource: Resource, { f
   const { object, unknown, mistake } = resource.custom ? shapeCustomObject(given, resource.schema.root) : conform(given, resource.schema)
   if (mistake !== undefined) throw cannotBeHandled(resource.kind, resource.version, mistake)
   const draft = object as ObjectDraft
+  if (!resource.custom) keepReset(draft, given)
   if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
   const sentences = strictSentences({ unknown, duplicates })
   if (fieldValidation === 'Strict' && sentences.length > 0) throw strictDecodingError(resource.kind, resource.version, sentences)
   for (const sentence of sentences) warnings.add(sentence)
   return draft
+}
+
+/** An empty list of managers says that tracking shall start over. Custom resources, as upstream has it, need `[{}]` for that. */
+function keepReset(draft: ObjectDraft, given: JsonObjectDraft): void {
+  const entries = isJsonObject(given['metadata']) ? given['metadata']['managedFields'] : undefined
+  if (Array.isArray(entries) && entries.length === 0) draft.metadata['managedFields'] = []
 }
 
 /** A body that holds options rather than an object; undefined when there is none. */
@@ -125,8 +132,10 @@ function checkType(draft: JsonObjectDraft, { custom }: Resource): void {
   if (!draft['kind']) throw badRequest('the object has no kind')
 }
 
-function jsonType(value: JsonValue): string {
+/** What Go calls the type of a value. */
+export function jsonType(value: JsonValue): string {
   if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'bool'
   return Array.isArray(value) ? 'array' : typeof value
 }
 

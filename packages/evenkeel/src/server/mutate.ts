@@ -5,7 +5,7 @@
  * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
  * is left as it is.
  */
-import { FieldPath, badRequest, dedupeOwnerReferences, deepEqual, finalizerWarnings, generateName, isJsonObject } from '#api'
+import { FieldPath, badRequest, dedupeOwnerReferences, deepEqual, fieldError, finalizerWarnings, generateName, invalid, isJsonObject } from '#api'
 import type { JsonObjectDraft, JsonValue, OwnerReference, UnstructuredObject } from '#api'
 import { randomInt, randomUuid } from '#base'
 import type { Call, Rooms, Target } from './call.ts'
@@ -66,7 +66,7 @@ export function applyDefaults(object: ObjectDraft, resource: Resource): void {
 /**
  * Makes sure that an object is of the kind that is served here, and that it has metadata.
  *
- * @throws {ApiError} `BadRequest`, when it says that it is something else.
+ * @throws {ApiError} `BadRequest` or `Invalid`, when it says that it is something else.
  */
 export function settleType(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
   const { apiVersion, kind } = servedType(resource)
@@ -75,11 +75,16 @@ export function settleType(object: JsonObjectDraft, resource: Resource): asserts
     throw badRequest(`the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`)
   }
   if (givenKind !== '' && givenKind !== kind) {
+    if (resource.custom) throw invalid({ group: resource.group, kind: givenKind, name: nameOf(object) }, [fieldError.invalid(FieldPath.of('kind'), givenKind, `must be ${kind}`)])
     throw badRequest(`${givenKind} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`)
   }
   object['apiVersion'] = apiVersion
   object['kind'] = kind
   if (!isJsonObject(object['metadata'])) object['metadata'] = {}
+}
+
+function nameOf({ metadata }: JsonObjectDraft): string {
+  return isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : ''
 }
 
 function textOf(object: JsonObjectDraft, field: string): string {

@@ -32,7 +32,8 @@ interface PersistOptions {
 /** Writes an object in the form it is kept in. */
 export async function persist(object: JsonObject, { rooms, target, expect, checks = [] }: PersistOptions): Promise<Written> {
   const { ttlMs } = target.resource.rules
-  const unstamped = new Unstamped(toStored(object, target.resource))
+  const kept = toStored(object, target.resource)
+  const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
   const { value, stampAt } = unstamped
   if (value.byteLength > valueBytesMax) throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
   const name = String((object['metadata'] as JsonObject)['name'])

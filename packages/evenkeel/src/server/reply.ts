@@ -10,7 +10,7 @@ import type { JsonObject, Status, UnstructuredObject } from '#api'
 import { encodeProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
 import type { MediaChoice, MediaFormat, MediaShape, Query, WireHeaders, WireResponse } from '#wire'
 import type { Call, Rooms, Routed } from './call.ts'
-import { isCurrent, toServed } from './convert.ts'
+import { isCurrent, prepare, toServed } from './convert.ts'
 import type { Resource } from './resources/resource.ts'
 import type { StoredObject } from './storage/bytes.ts'
 import { makeTable, metadataOnly } from './tables/index.ts'
@@ -48,11 +48,12 @@ interface ObjectAnswer {
 }
 
 /** An answer that is one stored object. */
-export function replyStored(call: Call, stored: StoredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse {
-  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored.writtenAt, resource)) {
+export function replyStored(call: Call, stored: StoredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse | Promise<WireResponse> {
+  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
     return { status, headers: headersOf(call, 'json'), body: stored.bytes }
   }
-  return replyObject(call, toServed(stored, resource), { status, resource, choice, rooms })
+  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, rooms })
+  return prepare([stored], resource)?.then(reply) ?? reply()
 }
 
 /** An answer that is one object in the form it is served in. */

@@ -8,6 +8,7 @@
 import { assert, SystemClock, SystemRandom, silentLogger } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import { defaultCluster } from '#api'
+import type { Kind } from '#api'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
 import type { Transport } from '#wire'
@@ -18,10 +19,14 @@ import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
 import type { Rooms } from './call.ts'
+import type { ConvertObject } from './conversion/convert-function.ts'
+import type { WebhookOptions } from './conversion/webhook.ts'
 import { Definitions } from './definitions/definitions.ts'
 import { makeHandler } from './handle.ts'
 import { makeIdentity } from './identity/identity.ts'
 import type { Identity } from './identity/identity.ts'
+import { installKinds } from './kinds/install-kinds.ts'
+import { PackedRuns } from './listing/packing/packed-runs.ts'
 import { guardOrigin } from './listen/guard-origin.ts'
 import { listen } from './listen/listen.ts'
 import type { ListenOptions } from './listen/listen.ts'
@@ -59,6 +64,31 @@ export interface ServerOptions {
    * @default 300_000
    */
   compactionMs?: number
+  /**
+   * How many bytes of compressed lists are remembered, for clients that read gzip; 0 for none.
+   *
+   * @default 33_554_432
+   */
+  packedBytesMax?: number
+  /**
+   * Kinds to serve: their definitions are there when the server is ready.
+   *
+   * @default none
+   */
+  kinds?: readonly Kind[]
+  /**
+   * Functions that turn objects of custom kinds from one version into another, by the name of the definition
+   * (`widgets.example.com`); they take the place of what the definition says.
+   *
+   * @default what definitions say
+   */
+  conversions?: Readonly<Record<string, ConvertObject>>
+  /**
+   * How webhooks are reached.
+   *
+   * @default over the network, by URL only
+   */
+  webhooks?: WebhookOptions
 }
 
 export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port' | 'limits'> {
@@ -109,14 +139,17 @@ export interface ServerAddress {
 /** Starts a server. It is ready when this resolves. */
 export async function startServer({
   store: given, listen: listenOptions, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, compactionMs = 300_000,
+  packedBytesMax, kinds = [], conversions = {}, webhooks = {},
 }: ServerOptions = {}): Promise<Server> {
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
   const late: { definitions?: Definitions, door?: Door | undefined } = {}
-  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const packed = new PackedRuns({ ...packedBytesMax !== undefined && { bytesMax: packedBytesMax } })
+  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
   const handlers = makeHandlers(rooms, () => late.door?.address)
-  const definitions = late.definitions = new Definitions(rooms, definitionResource(registry))
+  const transport = handlers([() => administrator])
+  const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
   const stop: Server['stop'] = async ({ graceMs = 5000 } = {}) => {
     const closing = late.door?.close(graceMs)
@@ -129,6 +162,7 @@ export async function startServer({
   try {
     await definitions.start()
     await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
+    await installKinds(transport, kinds, { clock })
     late.door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
   } catch (error) {
     // Nothing may be left behind of a server that nobody has: a timer would keep the process alive.
@@ -136,7 +170,7 @@ export async function startServer({
     throw error
   }
   return {
-    transport: handlers([() => administrator]),
+    transport,
     address: late.door?.address,
     async compact() {
       await store.compact(await store.head())

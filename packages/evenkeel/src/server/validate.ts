@@ -5,7 +5,7 @@
  * said at once, each with its field; the kind's own rules come before those on metadata, as upstream has it.
  */
 import {
-  FieldPath, checkDnsLabel, fieldError, foregroundFinalizer, invalid, orphanFinalizer, validateAnnotations, validateFinalizers, validateLabels, validateNoNewFinalizers, validateOwnerReferences,
+  FieldPath, checkDnsLabel, fieldError, foregroundFinalizer, invalid, orphanFinalizer, validateAnnotations, validateFinalizers, validateLabels, validateManagedFields, validateNoNewFinalizers, validateOwnerReferences,
 } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import type { Target } from './call.ts'
@@ -26,16 +26,22 @@ interface ValidateOptions {
   readonly refusals?: readonly FieldError[]
 }
 
+interface ValidateChangedOptions extends ValidateOptions {
+  readonly target: Target
+  /** Hears of mistakes that were there before and pass. */
+  readonly warn: (text: string) => void
+}
+
 /**
  * Checks an object that is to take the place of another.
  *
  * @throws {ApiError} `Invalid`, with every mistake.
  */
-export function validateChanged(object: UnstructuredObject, old: UnstructuredObject, { target: { resource, subresource }, refusals = [] }: ValidateOptions & { target: Target }): void {
+export function validateChanged(object: UnstructuredObject, old: UnstructuredObject, { target: { resource, subresource }, refusals = [], warn }: ValidateChangedOptions): void {
   const { rules } = resource
   const own = subresource?.name === 'status'
-    ? rules.validateStatusUpdate?.(object, old) ?? []
-    : [...rules.ratchets ? [] : rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old) ?? []]
+    ? rules.validateStatusUpdate?.(object, old, warn) ?? []
+    : [...rules.ratchets ? [] : rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old, warn) ?? []]
   refuse(object, resource, [...validateMetadata(object, resource), ...validateMetadataChange(object, old), ...own, ...refusals])
 }
 
@@ -46,7 +52,7 @@ function refuse(object: UnstructuredObject, { group, kind }: Resource, errors: r
 const path = FieldPath.of('metadata')
 
 function validateMetadata({ metadata }: UnstructuredObject, { scope, rules, custom }: Resource): FieldError[] {
-  const { name = '', generateName = '', namespace = '', labels, annotations, finalizers, ownerReferences } = metadata
+  const { name = '', generateName = '', namespace = '', labels, annotations, finalizers, ownerReferences, managedFields } = metadata
   const errors: FieldError[] = []
   if (generateName !== '') errors.push(...rules.checkName(generateName, { prefix: true }).map((complaint) => fieldError.invalid(path.child('generateName'), generateName, complaint)))
   if (name === '') errors.push(fieldError.required(path.child('name'), 'name or generateName is required'))
@@ -56,10 +62,11 @@ function validateMetadata({ metadata }: UnstructuredObject, { scope, rules, cust
   if (annotations) errors.push(...validateAnnotations(annotations, path.child('annotations')))
   if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, path.child('ownerReferences')))
   if (finalizers) errors.push(...validateFinalizers(finalizers, path.child('finalizers')), ...custom ? [] : unqualified(finalizers))
+  if (managedFields) errors.push(...validateManagedFields(managedFields, path.child('managedFields')))
   return errors
 }
 
-const standardFinalizers: ReadonlySet<string> = new Set([foregroundFinalizer, orphanFinalizer, 'kubernetes'])
+const standardFinalizers: ReadonlySet<string> = new Set([foregroundFinalizer, orphanFinalizer, 'kubernetes', 'customresourcecleanup.apiextensions.k8s.io'])
 
 // Custom resources may have finalizers without a domain, with a warning; built-in kinds may not.
 function unqualified(finalizers: readonly string[]): FieldError[] {

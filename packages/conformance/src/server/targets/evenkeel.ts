@@ -17,6 +17,7 @@ export const ourDifferences: Readonly<Record<string, string>> = {
   'server/routes/head': 'HEAD is answered as GET without a body, as HTTP has it',
   'server/content/yaml-first-document': 'a body of several YAML documents is refused, so that none of them is lost',
   'server/validation/duplicate-key-in-yaml': 'a key that is there twice is named by its path, as in JSON, and not by its line',
+  'server/custom/numbers': 'numbers are those of JavaScript: whole ones are exact up to 2^53',
   'server/defaults/claim': 'nothing here would ever take the finalizer kubernetes.io/pvc-protection away again',
 }
 

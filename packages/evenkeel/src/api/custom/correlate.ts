@@ -22,6 +22,11 @@ export class Pair {
     this.#plan = plan
   }
 
+  /** What was there before. */
+  get old(): JsonValue {
+    return this.#old
+  }
+
   /** A field of both; `undefined` when one lacks it or the schema does not know it. */
   field(key: string): Pair | undefined {
     const place = this.#plan.properties?.get(key) ?? this.#plan.additional

@@ -1,12 +1,14 @@
 /**
  * Everything that is wrong with a custom object, by its structural schema: a list, in upstream's words and order.
  *
- * First what the schema demands of values, then embedded resources, then lists that are sets or maps. On an update,
- * a mistake in a part that has not changed is forgiven; of lists only when the old object had such a mistake, too.
+ * First what the schema demands of values, then embedded resources, then lists that are sets or maps, then rules in the
+ * expression language, if the object is whole enough to evaluate any. On an update, a mistake in a part that has not
+ * changed is forgiven; of lists only when the old object had such a mistake, too.
  */
-import { formatFieldError } from '../error/field-error.ts'
+import { fieldError, formatFieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
+import type { RuleEvaluator } from '../rules/load.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import type { Matches } from './checks.ts'
 import { Pair } from './correlate.ts'
@@ -27,10 +29,34 @@ export interface ValidateCustomOptions {
    * @default the whole object
    */
   readonly part?: 'status'
+  /**
+   * The rules of the schema, compiled.
+   *
+   * @default none is evaluated
+   */
+  readonly rules?: RuleEvaluator | undefined
+  /**
+   * Hears of rules that are broken by what has not changed, which is no error.
+   *
+   * @default nobody does
+   */
+  readonly warn?: ((text: string) => void) | undefined
 }
 
 /** What is wrong with an object that has been shaped and has its defaults. */
-export function validateCustomObject(object: JsonObject, schema: SchemaNode, { matches, old, part }: ValidateCustomOptions): FieldError[] {
+export function validateCustomObject(object: JsonObject, schema: SchemaNode, options: ValidateCustomOptions): FieldError[] {
+  const errors = validateBySchema(object, schema, options)
+  const { rules, old, warn } = options
+  if (!rules) return errors
+  // Rules rely on types and limits: with those violated they would fail for reasons that nobody wrote.
+  if (errors.some(({ type }) => blocking.has(type))) return [...errors, fieldError.invalid(undefined, null, notEvaluated)]
+  return [...errors, ...rules.evaluate(object, { old, warn })]
+}
+
+const blocking: ReadonlySet<FieldError['type']> = new Set(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'])
+const notEvaluated = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+function validateBySchema(object: JsonObject, schema: SchemaNode, { matches, old, part }: ValidateCustomOptions): FieldError[] {
   const plan = planOf(schema)
   const errors = part === undefined
     ? [...validateValues(object, plan, { matches, old }), ...plan.hasEmbedded ? validateEmbedded(object, plan, undefined) : []]

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SchemaNode } from '../schema/schema.ts'
 import type { Environment } from './check/declarations.ts'
 import { schemaType, type SchemaType } from './check/schema-type.ts'
-import { dynType, optionalOf } from './check/type.ts'
+import { dynType, optionalOf, stringType } from './check/type.ts'
 import { CompiledExpression, compileExpression, ruleEstimateMax, type EvaluateOptions } from './expression.ts'
 import { baseEnvironment } from './library/base.ts'
 import { adaptDynamic } from './value/json-adapter.ts'
@@ -41,7 +41,7 @@ describe('CompiledExpression.evaluate', () => {
 
   test.each([
     ['self.n == 1', { n: '1' }, 'invalid data, expected int, got string'],
-    ['self.s == ""', { s: 1 }, 'invalid data, expected string, got number'],
+    ['self.s == ""', { s: 1 }, 'invalid data, expected string, got int64'],
     ['self.l.size() == 0', { l: {} }, 'invalid data, expected an array for the provided schema with type=array'],
     ['self.l[0] == 0', { l: [null] }, 'invalid data, got null for schema with nullable=false'],
     ['self.t > timestamp(0)', { t: 'x' }, 'Invalid date-time formatted string x: cannot parse'],
@@ -54,6 +54,28 @@ describe('CompiledExpression.evaluate', () => {
     const properties = { a: { ...string, nullable: true }, m: { type: 'object', additionalProperties: { ...string, nullable: true } } } as const
     expect(evaluate('has(self.a)', properties, { self: { a: null } }).value).toBe(false)
     expect(evaluate('dyn(self.m["x"]) == null', properties, { self: { m: { x: null } } }).value).toBe(true)
+  })
+
+  test.each([
+    ['self.l[0].startsWith("a")', 'no such overload'],
+    ['self.l[0].matches("a")', 'no such overload'],
+    ['self.l[0] > "a"', 'no such overload: _>_'],
+    ['self.l[0] + "a" == ""', 'no such overload: _+_'],
+    ['self.l[0].replace("a", "b", 1) == ""', 'no such overload: replace(null_type, string, string, int)'],
+  ])('%s is an error where the element is null', (text, error) => {
+    expect(evaluate(text, { l: { type: 'array', items: { ...string, nullable: true } } }, { self: { l: [null] } }).error).toBe(error)
+  })
+
+  test('compares the insides of data, even with itself', () => {
+    expect(evaluate('self == self', { l: { type: 'array', items: string } }, { self: { l: [null] } }).error).toBe('invalid data, got null for schema with nullable=false')
+  })
+
+  test('looks at every value where types are not to be trusted', () => {
+    const environment = baseEnvironment.extend({ old: { type: optionalOf(stringType) } })
+    const rule = compileExpression('old.value().matches("a") && old.value().size() > 1', environment, { trustsTypes: false })
+    if (!(rule instanceof CompiledExpression)) throw new Error(rule.errors)
+    expect(rule.evaluate({ old: Optional.of(5) })).toMatchObject({ error: 'no such overload' })
+    expect(rule.evaluate({ old: Optional.of('ab') })).toMatchObject({ value: true })
   })
 
   test('sees keys that every JavaScript object has only where the data has them', () => {

@@ -55,6 +55,12 @@ export interface CompileOptions {
    * @default true
    */
   isStrict?: boolean
+  /**
+   * Whether variables are bound to values of their types for sure. Otherwise every call looks at what it gets.
+   *
+   * @default true
+   */
+  trustsTypes?: boolean
 }
 
 export class CompiledExpression {
@@ -97,7 +103,7 @@ export class CompiledExpression {
 }
 
 /** Compiles a text, or says all that is wrong with it. */
-export function compileExpression(text: string, environment: Environment, { isStrict = true }: CompileOptions = {}): CompiledExpression | CompileFailure {
+export function compileExpression(text: string, environment: Environment, { isStrict = true, trustsTypes = true }: CompileOptions = {}): CompiledExpression | CompileFailure {
   const node = parseExpression(text)
   if ('issues' in node) return compilationFailure(text, node.issues)
   const checked = checkExpression(node, environment)
@@ -105,7 +111,7 @@ export function compileExpression(text: string, environment: Environment, { isSt
   const issues = isStrict ? validateExpression(node, checked) : []
   if (issues.length > 0) return compilationFailure(text, issues)
   try {
-    const planner = new Planner(checked, environment)
+    const planner = new Planner(checked, environment, { trustsTypes })
     const step = planner.plan(node).run
     return new CompiledExpression(text, node, { checked, step, slotCount: planner.slotCount })
   } catch (error) {

@@ -10,3 +10,16 @@ export type { SchemaType, SchemaTypeOptions } from './check/schema-type.ts'
 export { callCostMax, compileExpression, CompiledExpression, definitionEstimateMax, objectCostMax, ruleEstimateMax } from './expression.ts'
 export type { CompileFailure, CompileOptions, EvaluateOptions, Evaluation } from './expression.ts'
 export { adaptDynamic } from './value/json-adapter.ts'
+export { Environment } from './check/declarations.ts'
+export type { Overload, Variable } from './check/declarations.ts'
+export {
+  boolType, bytesType, doubleType, durationType, dynType, formatType, intType, listOf, mapOf, nullType, objectType, opaqueType, parameterType, stringType,
+  timestampType, typeOf, uintType,
+} from './check/type.ts'
+export type { Type } from './check/type.ts'
+export { intFromBigInt } from './value/integer.ts'
+export { ListValue } from './value/list.ts'
+export { EntryMap, MapValue } from './value/map.ts'
+export { Duration, printDuration, printTimestamp, readDuration, readTimestamp, Timestamp } from './value/moment.ts'
+export { Bytes, Double, EvaluationError, Opaque, Optional, TypeValue, Uint } from './value/value.ts'
+export type { Value } from './value/value.ts'

@@ -131,6 +131,13 @@ describe('missingIsNull', () => {
   })
 })
 
+test('replace sets a member that is not there, if missing is null', () => {
+  const patch = [{ op: 'replace', path: '/a/b', value: 1 }]
+  expect(applyJsonPatch({ a: {} }, patch, { missingIsNull: true })).toEqual({ a: { b: 1 } })
+  expect(thrownBy(() => applyJsonPatch({}, patch, { missingIsNull: true }))).toMatchObject({ reason: 'Invalid' })
+  expect(thrownBy(() => applyJsonPatch({ a: [] }, patch, { missingIsNull: true }))).toMatchObject({ reason: 'Invalid' })
+})
+
 describe('negativeIndices', () => {
   test.each([
     ['[{"op":"remove","path":"/-1"}]', '[1,2]'], ['[{"op":"replace","path":"/-3","value":0}]', '[0,2,3]'], ['[{"op":"add","path":"/-1","value":4}]', '[1,2,3,4]'],

@@ -28,7 +28,7 @@ export interface JsonPatchOptions {
    */
   readonly negativeIndices?: boolean
   /**
-   * Whether a `test` for null passes where nothing is: not in the RFC, but kube-apiserver has it.
+   * Whether a `test` for null passes and a `replace` sets a member where nothing is: not in the RFC, but kube-apiserver has it.
    *
    * @default false
    */
@@ -61,7 +61,8 @@ export function applyJsonPatch(document: JsonValue, patch: unknown, options: Jso
   for (const [index, operation] of operations.entries()) {
     try {
       if (missingIsNull && isTestForNothing(draft, operation)) continue
-      applyOperation(draft, operation, budget)
+      const isNew = missingIsNull && operation['op'] === 'replace' && isMissing(draft, operation)
+      applyOperation(draft, isNew ? { ...operation, op: 'add' } : operation, budget)
     } catch (error) {
       if (error instanceof PlaceError) throw refuse(error.message, index, operation)
       throw error
@@ -141,9 +142,12 @@ function refuse(why: string, index: number, operation: RawOperation): ApiError {
   return new ApiError('Invalid', `the server rejected our request due to an error in our request: operation ${index} (${what}): ${why}`)
 }
 
-// Only the last step may be missing: where it would be must be there.
 function isTestForNothing(draft: Draft, operation: RawOperation): boolean {
-  if (operation['op'] !== 'test' || operation['value'] !== null) return false
+  return operation['op'] === 'test' && operation['value'] === null && isMissing(draft, operation)
+}
+
+// Only the last step may be missing: where it would be must be there.
+function isMissing(draft: Draft, operation: RawOperation): boolean {
   const path = pointerOf(operation, 'path')
   const parent = path.length > 0 ? draft.get(path.slice(0, -1)) : undefined
   return isJsonObject(parent) && !Object.hasOwn(parent, path.at(-1) ?? '')

@@ -4,6 +4,7 @@
 import { fieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
 import { FieldPath } from '../error/field-path.ts'
+import type { ConditionStatus, NewCondition } from '../conditions.ts'
 import type { JsonObject } from '../json.ts'
 import { objectIn, textIn } from './reading.ts'
 
@@ -12,7 +13,7 @@ const discussion = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
 /** Complains of an approval that is missing or no approval, unless it was like that before. */
 export function checkApproval(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(textIn(objectIn(definition, 'spec'), 'group'))) return []
+  if (!isProtected(textIn(objectIn(definition, 'spec'), 'group'))) return []
   const approval = approvalOf(definition)
   const state = stateOf(approval)
   if (state === 'fine' || (old !== undefined && stateOf(approvalOf(old)) === state)) return []
@@ -20,6 +21,23 @@ export function checkApproval(definition: JsonObject, old: JsonObject | undefine
   const reason = `protected groups must have approval annotation "${annotation}"`
   if (state === 'missing') return [fieldError.required(path, `${reason}, ${discussion}`)]
   return [fieldError.invalid(path, approval, `${reason} with either a URL or a reason starting with "unapproved", ${discussion}`)]
+}
+
+/** What the status of a definition says about its approval; undefined where none is needed. */
+export function approvalCondition(group: string, annotations: Readonly<Record<string, string>>): NewCondition | undefined {
+  if (!isProtected(group)) return undefined
+  const approval = annotations[annotation] ?? ''
+  const say = (status: ConditionStatus, why: string, message: string): NewCondition => ({ type: 'KubernetesAPIApprovalPolicyConformant', status, reason: `${why}Annotation`, message })
+  const wanted = `protected groups must have approval annotation "${annotation}"`
+  switch (stateOf(approval)) {
+    case 'missing': return say('False', 'Missing', `${wanted}, ${discussion}`)
+    case 'odd': return say('False', 'Invalid', `${wanted} with either a URL or a reason starting with "unapproved", ${discussion}`)
+    default: return approval.startsWith('unapproved') ? say('False', 'Unapproved', `not approved: ${JSON.stringify(approval)}`) : say('True', 'Approved', `approved in ${approval}`)
+  }
+}
+
+function isProtected(group: string): boolean {
+  return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)
 }
 
 function approvalOf(definition: JsonObject): string {

@@ -36,7 +36,7 @@ export function validateDefinition(definition: JsonObject, { old, ...checks }: V
   const [spec, status] = [objectIn(definition, 'spec'), objectIn(definition, 'status')]
   return [
     ...old === undefined ? checkObjectName(definition, spec) : [],
-    ...checkSpec(spec, checks),
+    ...checkSpec(spec, { ...checks, oldSpec: old && objectIn(old, 'spec') }),
     ...old === undefined ? [] : validateDefinitionChange(definition, old),
     ...validateDefinitionStatus(definition),
     ...checkStoredVersions(spec, status),
@@ -71,7 +71,7 @@ function checkObjectName(definition: JsonObject, spec: JsonObject): FieldError[]
   return [fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')]
 }
 
-function checkSpec(spec: JsonObject, checks: DefinitionChecks): FieldError[] {
+function checkSpec(spec: JsonObject, checks: DefinitionChecks & { readonly oldSpec: JsonObject | undefined }): FieldError[] {
   const path = FieldPath.of('spec')
   const [names, scope] = [objectIn(spec, 'names'), textIn(spec, 'scope')]
   const errors = checkGroup(textIn(spec, 'group'), path.child('group'))

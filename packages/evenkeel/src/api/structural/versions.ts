@@ -4,6 +4,7 @@
 import { fieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
 import { FieldPath } from '../error/field-path.ts'
+import { deepEqual } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import { refuseLabel } from './definition-names.ts'
 import { isLifted, partsOf } from './lifted.ts'
@@ -14,8 +15,13 @@ import type { SchemaChecks } from './schema/schema-of-version.ts'
 import { findForeignKeyword } from './schema/structural.ts'
 import { checkColumn, checkDeprecation, checkSelectableFields, checkSubresources, hasStatus } from './version-parts.ts'
 
+interface VersionChecks extends SchemaChecks {
+  /** The spec of the stored definition, for an update. */
+  readonly oldSpec?: JsonObject | undefined
+}
+
 /** Everything that is wrong with the versions in the spec of a definition. */
-export function checkVersions(spec: JsonObject, checks: SchemaChecks): FieldError[] {
+export function checkVersions(spec: JsonObject, checks: VersionChecks): FieldError[] {
   const versions = objectsIn(spec, 'versions')
   const path = FieldPath.of('spec', 'versions')
   const names = versions.map((version) => textIn(version, 'name'))
@@ -32,7 +38,7 @@ export function checkVersions(spec: JsonObject, checks: SchemaChecks): FieldErro
   return [...errors, ...checkSchemas(spec, checks), ...checkOffers(spec)]
 }
 
-function checkSchemas(spec: JsonObject, checks: SchemaChecks): FieldError[] {
+function checkSchemas(spec: JsonObject, { oldSpec, ...checks }: VersionChecks): FieldError[] {
   const errors: FieldError[] = []
   const path = FieldPath.of('spec', 'versions')
   const versions = objectsIn(spec, 'versions')
@@ -44,7 +50,8 @@ function checkSchemas(spec: JsonObject, checks: SchemaChecks): FieldError[] {
     const schema = schemaOf(version)
     if (schema === undefined) continue
     const first = versions.find((other) => other['name'] === version['name']) ?? version
-    const place = { path: at.child('openAPIV3Schema'), hasStatus: lifted ? versions.some(hasStatus) : hasStatus(first), checks }
+    const isUnchanged = oldSpec !== undefined && isUnchangedIn(oldSpec, version)
+    const place = { path: at.child('openAPIV3Schema'), hasStatus: lifted ? versions.some(hasStatus) : hasStatus(first), isUnchanged, checks }
     const checked = checkVersionSchema(schema, place)
     hasDefaults ||= checked.hasDefaults
     errors.push(...checked.errors)
@@ -53,6 +60,12 @@ function checkSchemas(spec: JsonObject, checks: SchemaChecks): FieldError[] {
     errors.push(fieldError.invalid(FieldPath.of('spec', 'preserveUnknownFields'), true, 'must be false in order to use defaults in the schema'))
   }
   return errors
+}
+
+/** Whether a stored definition has the same schema for the version of that name. */
+function isUnchangedIn(oldSpec: JsonObject, { name, schema }: JsonObject): boolean {
+  const before = objectsIn(oldSpec, 'versions').find((version) => version['name'] === name)
+  return before !== undefined && deepEqual(before['schema'] ?? null, schema ?? null)
 }
 
 function checkOffers(spec: JsonObject): FieldError[] {

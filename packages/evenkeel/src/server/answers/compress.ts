@@ -8,21 +8,25 @@ import { promisify } from 'node:util'
 import type { WireResponse } from '#wire'
 
 /** As upstream has it. */
-const sizeMin = 128 * 1024
+export const packedSizeMin = 128 * 1024
 const level = 1
+
+/** What an answer in gzip says about itself. */
+export const packedHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } as const
 
 /** The same answer, smaller if it is large and the client can read it. */
 export async function compress(response: WireResponse, acceptEncoding = ''): Promise<WireResponse> {
   const { body } = response
   if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined) return response
-  const headers = { ...response.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+  const headers = { ...response.headers, ...packedHeaders }
   if (!(body instanceof Uint8Array)) return { ...response, headers, body: gzipPieces(body) }
-  if (body.byteLength < sizeMin) return response
+  if (body.byteLength < packedSizeMin) return response
   const { gzip } = await import('node:zlib')
   return { ...response, headers, body: await promisify(gzip)(body, { level }) }
 }
 
-function acceptsGzip(header: string): boolean {
+/** Whether a client says that it reads gzip. */
+export function acceptsGzip(header: string): boolean {
   return header.split(',').some((one) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(one))
 }
 

@@ -3,6 +3,7 @@
  */
 import { isNotFound } from '#api'
 import type { Rooms } from '../call.ts'
+import { inStoredForm } from '../convert.ts'
 import type { Resource } from '../resources/resource.ts'
 import { StoredObject } from '../storage/bytes.ts'
 import { keyPrefix } from '../storage/keys.ts'
@@ -17,7 +18,7 @@ export async function removeInstances(resource: Resource, rooms: Rooms): Promise
   if (!range.ok) return 1
   for (const { value, revision } of range.entries) {
     const { metadata: { name = '', namespace = '' } } = new StoredObject(value, revision).object
-    await removeObject({ resource, name, namespace }, options, rooms).catch((error: unknown) => {
+    await removeObject({ resource: inStoredForm(resource), name, namespace }, options, rooms).catch((error: unknown) => {
       if (!isNotFound(error)) throw error
     })
   }

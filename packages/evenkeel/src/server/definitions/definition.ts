@@ -4,6 +4,7 @@
  * Objects come from the store, where only validated ones are, so the shape is taken as given.
  */
 import type { Condition, JsonObject, PrinterColumn, SchemaNode, UnstructuredObject } from '#api'
+import type { WebhookConfig } from '../conversion/webhook.ts'
 
 export interface DefinitionNames {
   readonly plural: string
@@ -39,6 +40,7 @@ export interface Definition {
     readonly scope: 'Namespaced' | 'Cluster'
     readonly names: DefinitionNames
     readonly versions: readonly DefinitionVersion[]
+    readonly conversion?: { readonly strategy: string, readonly webhook?: WebhookConfig }
   }
   readonly status?: DefinitionStatus
 }

@@ -19,22 +19,21 @@ import type { ObjectDraft } from '../resources/resource.ts'
 import { Warnings } from '../answers/warnings.ts'
 import { asDefinition } from './definition.ts'
 import type { Definition, DefinitionStatus } from './definition.ts'
-import { cleanupFinalizer } from '../builtin/rules/cluster/definition-deletion.ts'
-import { removeInstances } from './cleanup.ts'
-import { isEstablished, isSettled, statusOf } from './naming.ts'
+import { conversionFor } from '../conversion/conversion-for.ts'
+import type { ConversionOptions } from '../conversion/conversion-for.ts'
+import { Endings } from './ending.ts'
+import { hasAllNames, isEstablished, isSettled, statusOf } from './naming.ts'
 import { preparePatterns } from './patterns.ts'
+import { prepareRules } from './rules.ts'
 import { resourcesOf } from './served.ts'
-
-/** How long to wait before looking again whether the last instances are gone. */
-const cleanupRetryMs = 1000
 
 interface Serving {
   readonly resources: readonly Resource[]
   readonly generation: number | undefined
+  readonly spec: Definition['spec']
   readonly names: DefinitionStatus['acceptedNames']
-  readonly isTerminating: boolean
-  readonly since: number
   readonly retire: AbortController
+  isClosed: boolean
 }
 
 export class Definitions {
@@ -44,11 +43,15 @@ export class Definitions {
   readonly #served = new Map<string, Serving>()
   readonly #waiting: { readonly revision: number, readonly done: Deferred<undefined> }[] = []
   #seen = 0
+  readonly #conversions: ConversionOptions
+  readonly #endings: Endings
   #source: Watch | undefined
 
-  constructor(rooms: Rooms, resource: Resource) {
+  constructor(rooms: Rooms, resource: Resource, conversions: ConversionOptions) {
     this.#rooms = rooms
     this.#resource = resource
+    this.#conversions = conversions
+    this.#endings = new Endings({ rooms, now: () => this.#now(), write: (definition, change) => this.#change(definition, change) })
   }
 
   /** Serves what is defined already; from then on follows changes, until `stop`. */
@@ -65,6 +68,7 @@ export class Definitions {
 
   stop(): void {
     this.#source?.close()
+    for (const { retire } of this.#served.values()) retire.abort(new Error('the server is stopping'))
   }
 
   /** Resolves once everything up to a revision has been taken in. */
@@ -110,13 +114,10 @@ export class Definitions {
     this.#retire(key)
   }
 
-  /** A definition that went has freed its names: those of its group that wait for one are looked at again. */
+  /** A definition that went or changed may have freed names: those that wait for one are looked at again. */
   async #settleWithNeighbours(key: string): Promise<void> {
-    if (this.#known.has(key)) {
-      await this.#settle(key)
-      return
-    }
-    for (const [other, definition] of this.#known) if (!isEstablished(definition)) await this.#settle(other)
+    await this.#settle(key)
+    for (const [other, definition] of this.#known) if (other !== key && !hasAllNames(definition)) await this.#settle(other)
   }
 
   async #settle(key: string): Promise<void> {
@@ -127,8 +128,9 @@ export class Definitions {
     const current = isSettled(definition, wanted) ? definition : await this.#write(key, definition, wanted)
     if (current === undefined) return
     await preparePatterns()
+    await prepareRules(current)
     this.#serve(key, current)
-    if (current.metadata.deletionTimestamp !== undefined && current.metadata.finalizers?.includes(cleanupFinalizer)) await this.#empty(key, current)
+    if (Endings.isDue(current)) await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
   }
 
   /** Writes the status; undefined when the definition changed meanwhile, which will be told. */
@@ -154,17 +156,41 @@ export class Definitions {
       this.#retire(key)
       return
     }
-    const { generation, resourceVersion = '0', deletionTimestamp } = definition.metadata
+    const { metadata: { generation, resourceVersion = '0' }, spec } = definition
     const names = definition.status?.acceptedNames
-    const isTerminating = deletionTimestamp !== undefined
-    const isSame = before?.generation === generation && deepEqual(before?.names, names)
-    if (before && isSame && before.isTerminating === isTerminating) return
-    const since = before && isSame ? before.since : Number(resourceVersion)
+    // Being deleted is a new generation, but not another definition: who watches shall see the instances go.
+    const isSame = before !== undefined && (before.generation === generation || deepEqual(before.spec, spec)) && deepEqual(before.names, names)
+    if (isSame) {
+      this.#close(before, definition)
+      return
+    }
     const retire = new AbortController()
-    const resources = resourcesOf(definition, { since, retired: retire.signal })
+    const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
     this.#retire(key)
     for (const resource of resources) this.#rooms.registry.add(resource)
-    this.#served.set(key, { resources, generation, names, isTerminating, since, retire })
+    this.#served.set(key, { resources, generation, spec, names, retire, isClosed: definition.metadata.deletionTimestamp !== undefined })
+  }
+
+  /** What is going away is shown with fewer verbs: documents about it have to be made anew. */
+  #close(serving: Serving, { metadata: { deletionTimestamp } }: Definition): void {
+    if (serving.isClosed || deletionTimestamp === undefined) return
+    serving.isClosed = true
+    for (const resource of serving.resources) this.#rooms.registry.add(resource)
+  }
+
+  #resources(key: string, definition: Definition, { since, retired }: { since: number, retired: AbortSignal }): Resource[] {
+    const { clock, random, registry } = this.#rooms
+    const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
+    const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
+    // What is built in stays as it is, whoever says that it may be defined anew.
+    return resourcesOf(definition, { since, retired, conversion, isClosed }).filter(({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false)
+  }
+
+  /** A resource for a definition whose objects are kept, but not served in any version. */
+  #unserved(definition: Definition): Resource | undefined {
+    const { metadata, spec, status } = definition
+    const versions = spec.versions.map((version) => ({ ...version, served: true }))
+    return this.#resources('', { metadata, spec: { ...spec, versions }, ...status && { status } }, { since: Number(metadata.resourceVersion ?? 0), retired: this.#rooms.stopping })[0]
   }
 
   #retire(key: string): void {
@@ -175,23 +201,13 @@ export class Definitions {
     serving.retire.abort(new Error('the definition of the resource changed'))
   }
 
-  async #empty(key: string, definition: Definition): Promise<void> {
-    const [resource] = this.#served.get(key)?.resources ?? resourcesOf(definition, { since: 0, retired: this.#rooms.stopping })
-    const left = resource ? await removeInstances(resource, this.#rooms) : 0
-    if (left > 0) {
-      this.#rooms.clock.after(cleanupRetryMs, () => {
-        const again = this.#known.get(key)
-        if (again && !this.#rooms.stopping.aborted) this.#empty(key, again).catch((error: unknown) => { this.#rooms.log.error('instances could not be deleted', { error }) })
-      })
-      return
-    }
+  /** Writes to a definition whatever it is by now; what is said in vain is not an error. */
+  async #change(definition: Definition, change: (draft: ObjectDraft) => void): Promise<void> {
     await modify((current) => {
       const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
-      draft.metadata['finalizers'] = (current.metadata.finalizers ?? []).filter((name) => name !== cleanupFinalizer)
+      change(draft)
       return draft
-    }, { call: { warnings: new Warnings() }, target: this.#target(definition), rooms: this.#rooms, dryRun: false }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error
-    })
+    }, { call: { warnings: new Warnings() }, target: this.#target(definition, 'status'), rooms: this.#rooms, dryRun: false })
   }
 
   #target({ metadata: { name = '' } }: Definition, part?: string): Target {

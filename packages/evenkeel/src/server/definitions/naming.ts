@@ -4,7 +4,7 @@
  * Whoever has a name keeps it; who asks for one that is taken gets all its other names and is told, until the name is
  * free. Nothing is served before all names are there.
  */
-import { deepEqual, isConditionTrue, setCondition } from '#api'
+import { approvalCondition, deepEqual, isConditionTrue, setCondition } from '#api'
 import type { Condition } from '#api'
 import type { Definition, DefinitionNames, DefinitionStatus } from './definition.ts'
 
@@ -13,7 +13,7 @@ export function statusOf(definition: Definition, others: readonly Definition[], 
   const { spec: { names, versions }, status = {} } = definition
   const taken = takenBy(others.filter((other) => other.spec.group === definition.spec.group))
   const { accepted, conflict } = acceptNames(names, status.acceptedNames, taken)
-  const conditions = nextConditions(status.conditions ?? [], conflict, now)
+  const conditions = nextConditions(withApproval(status.conditions ?? [], definition, now), conflict, now)
   const storage = versions.find((version) => version.storage)?.name
   const stored = status.storedVersions ?? []
   return { conditions, acceptedNames: accepted, storedVersions: storage === undefined || stored.includes(storage) ? stored : [...stored, storage] }
@@ -22,6 +22,11 @@ export function statusOf(definition: Definition, others: readonly Definition[], 
 /** Whether a definition may be served. */
 export function isEstablished({ status }: Pick<Definition, 'status'>): boolean {
   return isConditionTrue(status?.conditions ?? [], 'Established')
+}
+
+/** Whether a definition got every name it asks for. */
+export function hasAllNames({ status }: Pick<Definition, 'status'>): boolean {
+  return isConditionTrue(status?.conditions ?? [], 'NamesAccepted')
 }
 
 interface Taken {
@@ -60,6 +65,11 @@ function acceptNames(wanted: DefinitionNames, present: Partial<DefinitionNames> 
   accepted['categories'] = wanted.categories
   for (const [field, value] of Object.entries(accepted)) if (value === undefined) delete accepted[field]
   return { accepted: { plural: '', kind: '', ...accepted }, conflict }
+}
+
+function withApproval(present: readonly Condition[], { metadata: { annotations = {} }, spec: { group } }: Definition, now: string): readonly Condition[] {
+  const approval = approvalCondition(group, annotations)
+  return approval === undefined ? present : setCondition(present, approval, { now })
 }
 
 function inUse(name: string): string {

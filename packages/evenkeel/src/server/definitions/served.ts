@@ -1,52 +1,52 @@
 /**
  * What a definition makes the server serve: one record per served version, like any built-in resource.
  */
-import { checkDnsSubdomainName, defaultCustomObject, formatApiVersion, getOwn, isJsonObject, setOwn, shapeCustomObject, toStructural, validateCustomObject } from '#api'
-import type { JsonObject, JsonObjectDraft, PrinterColumn, Schema, SchemaNode, UnstructuredObject } from '#api'
+import { checkDnsSubdomainName, defaultCustomObject, getOwn, isJsonObject, setOwn, validateCustomObject } from '#api'
+import type { JsonObject, JsonObjectDraft, PrinterColumn, Schema, SchemaNode, UnstructuredObject, ValidateCustomOptions } from '#api'
+import { assert } from '#base'
+import type { Conversion } from '../conversion/conversion.ts'
 import type { ObjectDraft, Resource, Rules, Subresource, Verb } from '../resources/resource.ts'
 import { columnsFromPrinter } from '../tables/index.ts'
 import type { Definition, DefinitionVersion } from './definition.ts'
+import { Forms } from './forms.ts'
 import { matchesPattern } from './patterns.ts'
+import { lazyRules } from './rules.ts'
+import { scaleErrors } from './scale-numbers.ts'
 
-const verbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
 interface ServeOptions {
   /** Objects written after this revision are as the definition has them. */
   readonly since: number
   readonly retired: AbortSignal
+  /** How objects get from version to version, when more changes than its name. */
+  readonly conversion: Conversion | undefined
+  /** Whether the definition is going away, so that nothing new may be made. */
+  readonly isClosed: () => boolean
 }
 
 /** The resources of a definition. */
-export function resourcesOf(definition: Definition, { since, retired }: ServeOptions): Resource[] {
-  const { spec: { group, scope, versions }, metadata: { deletionTimestamp } } = definition
+export function resourcesOf(definition: Definition, { since, retired, conversion, isClosed }: ServeOptions): Resource[] {
+  const { spec: { group, scope, versions } } = definition
   const names = definition.status?.acceptedNames ?? definition.spec.names
   const { plural, singular = '', kind, listKind = `${kind}List`, shortNames = [], categories = [] } = names
   const storage = { group, plural, kind, version: versions.find((version) => version.storage)?.name ?? '' }
+  const forms = new Forms(definition, conversion)
+  const reading = forms.reading(since)
   return versions.filter(({ served }) => served).map((version) => {
-    const schema = schemaOf(version)
-    const type = { apiVersion: formatApiVersion({ group, version: version.name }), kind }
+    const schema = forms.schemaOf(version.name)
+    assert(schema, 'every version has a form')
     return {
       group, version: version.name, kind, listKind, plural, singular, shortNames, categories, scope, verbs, storage, schema, retired,
       custom: true,
       subresources: subresourcesOf(version, { group, kind }),
-      rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed: deletionTimestamp !== undefined }),
+      rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed }),
       columns: columnsFromPrinter(version.additionalPrinterColumns as readonly PrinterColumn[] | undefined ?? []),
-      reading: { since, read: (object) => readObject(object, { schema, type }) },
+      reading,
       ...version.subresources?.scale && { scale: version.subresources.scale },
     }
   })
-}
-
-function schemaOf({ schema }: DefinitionVersion): Schema {
-  const given: JsonObject = schema?.openAPIV3Schema as JsonObject | undefined ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  return { root: toStructural(given), definitions: () => undefined }
-}
-
-/** An object that was written under an earlier definition or in another version, as this version has it. */
-function readObject(object: UnstructuredObject, { schema, type }: { schema: Schema, type: { apiVersion: string, kind: string } }): UnstructuredObject {
-  const { object: pruned } = shapeCustomObject({ ...object, ...type } as unknown as JsonObject, schema.root)
-  return defaultCustomObject(pruned, schema.root) as unknown as UnstructuredObject
 }
 
 function subresourcesOf({ name, subresources = {} }: DefinitionVersion, { group, kind }: { group: string, kind: string }): Subresource[] {
@@ -59,12 +59,15 @@ function subresourcesOf({ name, subresources = {} }: DefinitionVersion, { group,
 interface RuleOptions {
   readonly schema: Schema
   readonly warning: string | undefined
-  readonly isClosed: boolean
+  readonly isClosed: () => boolean
 }
 
-function rulesOf({ selectableFields = [] }: DefinitionVersion, { schema, warning, isClosed }: RuleOptions): Rules {
-  const check = (object: UnstructuredObject, old?: UnstructuredObject, part?: 'status'): ReturnType<typeof validateCustomObject> =>
-    validateCustomObject(object as unknown as JsonObject, schema.root, { matches: matchesPattern, ...old && { old: old as unknown as JsonObject }, ...part && { part } })
+function rulesOf({ selectableFields = [], subresources: { scale } = {} }: DefinitionVersion, { schema, warning, isClosed }: RuleOptions): Rules {
+  const expressions = lazyRules(schema.root)
+  const check = (object: UnstructuredObject, old?: UnstructuredObject, options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {}): ReturnType<typeof validateCustomObject> => [
+    ...validateCustomObject(object as unknown as JsonObject, schema.root, { matches: matchesPattern, rules: expressions(), ...old && { old: old as unknown as JsonObject }, ...options }),
+    ...scaleErrors(object, scale, options.part),
+  ]
   return {
     checkName: checkDnsSubdomainName,
     unconditionalUpdate: false,
@@ -76,10 +79,10 @@ function rulesOf({ selectableFields = [] }: DefinitionVersion, { schema, warning
     fields: Object.fromEntries(selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), (object: UnstructuredObject) => textAt(object, jsonPath)])),
     default: (object: ObjectDraft) => { fillDefaults(object, schema.root) },
     validate: (object) => check(object),
-    validateUpdate: (object, old) => check(object, old),
-    validateStatusUpdate: (object, old) => check(object, old, 'status'),
+    validateUpdate: (object, old, warn) => check(object, old, { warn }),
+    validateStatusUpdate: (object, old, warn) => check(object, old, { part: 'status', warn }),
     ...warning !== undefined && { deprecation: warning },
-    ...isClosed && { closed: 'create not allowed while custom resource definition is terminating' },
+    get closed() { return isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined },
   }
 }
 

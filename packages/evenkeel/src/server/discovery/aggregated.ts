@@ -7,6 +7,7 @@
 import type { JsonObject } from '#api'
 import type { Resource, Subresource } from '../resources/resource.ts'
 import type { ServedGroup, ServedVersion } from './groups.ts'
+import { shownVerbs } from './shown-verbs.ts'
 
 /** `/api` for the core group, `/apis` for all others. */
 export function groupDiscoveryList(groups: readonly ServedGroup[]): JsonObject {
@@ -22,13 +23,13 @@ function describeVersion({ version, resources }: ServedVersion): JsonObject {
 }
 
 function describeResource(resource: Resource): JsonObject {
-  const { plural, scope, singular, verbs, shortNames, categories, subresources } = resource
+  const { plural, scope, singular, shortNames, categories, subresources } = resource
   return {
     resource: plural,
     responseKind: responseKind(resource, resource),
     scope,
     singularResource: singular,
-    verbs,
+    verbs: shownVerbs(resource),
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
     ...(subresources.length > 0 && { subresources: subresources.map((subresource) => describeSubresource(resource, subresource)) }),

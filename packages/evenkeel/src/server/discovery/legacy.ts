@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { formatApiVersion, type JsonObject } from '#api'
 import type { Resource, Subresource } from '../resources/resource.ts'
 import type { ServedGroup, ServedVersion } from './groups.ts'
+import { shownVerbs } from './shown-verbs.ts'
 
 /** `/api`. */
 export function coreVersions({ versions }: ServedGroup, serverAddress: string | undefined): JsonObject {
@@ -47,13 +48,13 @@ function describeGroup({ name, versions }: ServedGroup): JsonObject {
 }
 
 function describeResource(resource: Resource): JsonObject {
-  const { plural, singular, scope, kind, verbs, shortNames, categories, virtual } = resource
+  const { plural, singular, scope, kind, shortNames, categories, virtual } = resource
   return {
     name: plural,
     singularName: singular,
     namespaced: scope === 'Namespaced',
     kind,
-    verbs,
+    verbs: shownVerbs(resource),
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
     ...(!virtual && { storageVersionHash: storageVersionHash(resource) }),

@@ -23,15 +23,47 @@ interface Items {
   readonly metadata: ListMeta
 }
 
-/** The JSON text of a list. */
-export function joinedList(list: Items, resource: Resource, { clock }: Pick<Rooms, 'clock'>): Uint8Array | AsyncIterable<Uint8Array> {
+/** A list whose text is known and not yet written. */
+export interface ListText {
+  readonly entries: readonly Entry[]
+  /** Everything before the first item. */
+  readonly head: Uint8Array
+  /** How many bytes at the beginning of every entry give way to a brace; none when entries are items as they are. */
+  readonly skipped: number
+  /** Of the whole text. */
+  readonly size: number
+}
+
+export const listEnd: Uint8Array = Buffer.from(']}')
+
+/** What the JSON text of a list will be. */
+export function listText({ entries, metadata }: Items, resource: Resource): ListText {
   const { apiVersion, kind } = servedType(resource)
-  const head = Buffer.from(`{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(list.metadata)},"items":[`)
+  const head = Buffer.from(`{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`)
   const skipped = resource.custom ? 0 : typeLength(apiVersion, kind)
-  const size = list.entries.reduce((sum, { value }) => sum + value.byteLength + 2 - skipped, head.byteLength + 2)
-  const pieces = piecesOf(list.entries, { head, skipped, pieceMax: size <= wholeBytes ? size : pieceBytes })
-  if (size <= wholeBytes) return pieces.next().value ?? head
-  return unhurried(pieces, clock)
+  return { entries, head, skipped, size: head.byteLength + itemsLength(entries, skipped) + listEnd.byteLength }
+}
+
+/** How long items are in a row, with a comma between two. */
+export function itemsLength(entries: readonly Entry[], skipped: number): number {
+  const own = skipped > 0 ? 2 - skipped : 1
+  return entries.reduce((sum, { value }) => sum + value.byteLength + own, entries.length > 0 ? -1 : 0)
+}
+
+/** The JSON text of a list. */
+export function joinedList(text: ListText, { clock }: Pick<Rooms, 'clock'>): Uint8Array | AsyncIterable<Uint8Array> {
+  const isWhole = text.size <= wholeBytes
+  const pieces = piecesOf(text, { pieceMax: isWhole ? text.size : pieceBytes })
+  return isWhole ? pieces.next().value ?? text.head : unhurried(pieces, clock)
+}
+
+/** Writes one item, with a comma before it if others precede it, and says where the next one goes. */
+export function writeItem(target: Uint8Array, { value }: Entry, { at, skipped, isFirst }: { at: number, skipped: number, isFirst: boolean }): number {
+  let next = at
+  if (!isFirst) target[next++] = comma
+  if (skipped > 0) target[next++] = brace
+  target.set(skipped > 0 ? value.subarray(skipped) : value, next)
+  return next + value.byteLength - skipped
 }
 
 async function* unhurried(pieces: Iterable<Uint8Array>, clock: Rooms['clock']): AsyncGenerator<Uint8Array, void> {
@@ -41,39 +73,29 @@ async function* unhurried(pieces: Iterable<Uint8Array>, clock: Rooms['clock']): 
   }
 }
 
-interface PieceOptions {
-  readonly head: Uint8Array
-  readonly skipped: number
-  readonly pieceMax: number
-}
-
-function* piecesOf(entries: readonly Entry[], { head, skipped, pieceMax }: PieceOptions): Generator<Uint8Array, void> {
+function* piecesOf({ entries, head, skipped }: ListText, { pieceMax }: { pieceMax: number }): Generator<Uint8Array, void> {
   let piece = Buffer.allocUnsafe(Math.max(pieceMax, head.byteLength))
   piece.set(head)
   let used = head.byteLength
   for (let index = 0; index < entries.length; index++) {
-    const bytes = entries[index]?.value ?? empty
-    const needed = bytes.byteLength - skipped + 2
+    const entry = entries[index]
+    if (entry === undefined) continue
+    const needed = entry.value.byteLength - skipped + (skipped > 0 ? 1 : 0) + (index > 0 ? 1 : 0)
     if (used + needed > piece.byteLength) {
       yield piece.subarray(0, used)
       piece = Buffer.allocUnsafe(Math.max(pieceMax, needed))
       used = 0
     }
-    if (index > 0) piece[used++] = comma
-    if (skipped > 0) piece[used++] = brace
-    piece.set(skipped > 0 ? bytes.subarray(skipped) : bytes, used)
-    used += bytes.byteLength - skipped
+    used = writeItem(piece, entry, { at: used, skipped, isFirst: index === 0 })
   }
-  const end = Buffer.from(']}')
-  if (used + end.byteLength <= piece.byteLength) {
-    piece.set(end, used)
-    yield piece.subarray(0, used + end.byteLength)
+  if (used + listEnd.byteLength <= piece.byteLength) {
+    piece.set(listEnd, used)
+    yield piece.subarray(0, used + listEnd.byteLength)
     return
   }
   yield piece.subarray(0, used)
-  yield end
+  yield listEnd
 }
 
-const empty = new Uint8Array()
 const comma = 0x2c
 const brace = 0x7b

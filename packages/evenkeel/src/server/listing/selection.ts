@@ -2,6 +2,7 @@
  * Which objects a list or a watch is about: labels, fields, and where in the store they can be.
  */
 import { badRequest, exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
+import type { UnstructuredObject } from '#api'
 import type { Rooms, Target } from '../call.ts'
 import { toServed } from '../convert.ts'
 import type { ListOptions } from '../options/list-options.ts'
@@ -13,7 +14,7 @@ export interface Selection {
   readonly prefix: string
   /** The one key that can be meant, when a selector names it. */
   readonly key?: string
-  /** Absent when everything below the prefix is meant. */
+  /** Absent when everything below the prefix is meant. What has to be converted must have been prepared. */
   readonly matches?: (stored: StoredObject) => boolean
 }
 
@@ -32,8 +33,10 @@ export function select({ resource, namespace }: Target, { labels, fields }: Pick
   const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
   const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
   if (labels.length === 0 && fields.length === 0) return { prefix }
+  // A converter may have its own view of labels.
+  const shown = (stored: StoredObject): UnstructuredObject => (resource.reading?.convert ? toServed(stored, resource) : stored.object)
   const valuesOf = (stored: StoredObject): Record<string, string> => {
-    const { object } = stored
+    const object = shown(stored)
     const values: Record<string, string> = { 'metadata.name': object.metadata.name ?? '', 'metadata.namespace': object.metadata.namespace ?? '' }
     for (const { field } of fields) {
       const value = Object.hasOwn(own, field) ? own[field] : undefined
@@ -42,7 +45,7 @@ export function select({ resource, namespace }: Target, { labels, fields }: Pick
     return values
   }
   const matches = (stored: StoredObject): boolean =>
-    matchesLabels(labels, stored.object.metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
+    matchesLabels(labels, shown(stored).metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
   return { prefix, ...key, matches }
 }
 

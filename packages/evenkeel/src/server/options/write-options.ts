@@ -1,7 +1,7 @@
 /**
  * Options of creates, updates and patches, read from the query.
  */
-import { FieldPath, fieldError, invalid, utf8Length } from '#api'
+import { FieldPath, fieldError, invalid, validateFieldManager } from '#api'
 import type { FieldError } from '#api'
 import type { Query } from '#wire'
 
@@ -31,7 +31,7 @@ export function readWriteOptions(query: Query, kind: WriteOptionsKind, { isApply
   const errors = [
     ...isApply && fieldManager === '' ? [fieldError.required(FieldPath.of('fieldManager'), 'is required for apply patch')] : [],
     ...kind === 'PatchOptions' && !isApply && force !== null ? [fieldError.forbidden(FieldPath.of('force'), 'may not be specified for non-apply patch')] : [],
-    ...checkFieldManager(fieldManager),
+    ...validateFieldManager(fieldManager, FieldPath.of('fieldManager')),
     ...checkDryRun(dryRun),
     ...checkFieldValidation(fieldValidation),
   ]
@@ -52,17 +52,4 @@ export function checkDryRun(values: readonly string[]): FieldError[] {
 function checkFieldValidation(value: string): FieldError[] {
   if (['', 'Ignore', 'Warn', 'Strict'].includes(value)) return []
   return [fieldError.notSupported(FieldPath.of('fieldValidation'), value, ['', 'Ignore', 'Strict', 'Warn'])]
-}
-
-const fieldManagerMax = 128
-
-function checkFieldManager(name: string): FieldError[] {
-  const path = FieldPath.of('fieldManager')
-  const errors = utf8Length(name) > fieldManagerMax ? [fieldError.tooLong(path, fieldManagerMax)] : []
-  const odd = name.search(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u)
-  if (odd >= 0) {
-    const code = (name.codePointAt(odd) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-    errors.push(fieldError.invalid(path, name, `invalid character U+${code} (at position ${odd})`))
-  }
-  return errors
 }

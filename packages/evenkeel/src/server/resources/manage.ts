@@ -4,11 +4,15 @@
  * Every write says who it is, by its field manager or its user agent, and what it changes becomes its own; an apply may
  * not change what others own unless it is told to. Fields that an endpoint does not write it cannot own.
  */
-import { applyConfiguration, excludeFields, includeFields, parseApiVersion, trackUpdate } from '#api'
-import type { ConvertedObject, JsonObject, Schema, UnstructuredObject } from '#api'
+import { applyConfiguration, managedAfter, parseApiVersion } from '#api'
+import type { ConvertedObject, JsonObject, JsonValue, ManagedRequest, Schema, UnstructuredObject } from '#api'
 import { builtinDefinitions } from '../builtin/definitions.ts'
 import type { Rooms, Target } from '../call.ts'
+import { withConversions } from '../conversion/with-conversions.ts'
+import type { ConvertNow } from '../conversion/with-conversions.ts'
 import { convertBetween, servedType } from '../convert.ts'
+import { resetFilters } from './reset-fields.ts'
+import type { ResetFilters } from './reset-fields.ts'
 import type { ObjectDraft, Resource } from './resource.ts'
 
 const managerBytesMax = 128
@@ -16,7 +20,10 @@ const managerBytesMax = 128
 /** The name of a field manager: what the client says, else what its user agent is called. */
 export function managerName(fieldManager: string, userAgent = ''): string {
   if (fieldManager !== '') return fieldManager
-  const [product = ''] = userAgent.split('/', 1)
+  const slash = userAgent.indexOf('/')
+  const product = slash < 0 ? userAgent : userAgent.slice(0, slash)
+  // What nearly all agents are called needs no second look.
+  if (/^[ -~]{0,128}$/.test(product)) return product
   let name = ''
   for (const character of product) {
     if (/\p{C}/u.test(character)) continue
@@ -30,11 +37,19 @@ interface Managing {
   readonly manager: string
   readonly target: Target
   readonly rooms: Pick<Rooms, 'clock' | 'registry'>
+  /** How versions of a custom kind are converted, where somebody had to be asked. */
+  readonly convert?: ConvertNow
 }
 
-/** An object about to be stored, with what its writer now manages. */
-export function track(next: ObjectDraft, live: UnstructuredObject | undefined, managing: Managing): ObjectDraft {
-  return trackUpdate({ ...requestOf(managing), live: live as unknown as JsonObject | undefined, next: next as JsonObject }) as ObjectDraft
+/** Writes into an object about to be stored what its writer now manages. */
+export function track(next: ObjectDraft, live: UnstructuredObject | undefined, managing: Managing): void | Promise<void> {
+  return asking(managing, (able) => { trackNow(next, live, able) })
+}
+
+function trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, managing: Managing): void {
+  const entries = managedAfter(requestOf(managing, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }))
+  if (entries) next.metadata['managedFields'] = entries as unknown as JsonValue
+  else if (next.metadata['managedFields'] !== undefined) delete next.metadata['managedFields']
 }
 
 /**
@@ -42,54 +57,78 @@ export function track(next: ObjectDraft, live: UnstructuredObject | undefined, m
  *
  * @throws {ApiError} `Conflict`, naming the fields that others manage.
  */
-export function applied(config: JsonObject, live: UnstructuredObject | undefined, { force, ...managing }: Managing & { readonly force: boolean }): JsonObject {
-  return applyConfiguration({ ...requestOf(managing), kind: managing.target.resource.kind, live: live as unknown as JsonObject | undefined, config, force })
+export function applied(config: JsonObject, live: UnstructuredObject | undefined, { force, ...managing }: Managing & { readonly force: boolean }): JsonObject | Promise<JsonObject> {
+  return asking(managing, (able) => applyConfiguration(requestOf(able, { kind: managing.target.resource.kind, live: live as unknown as JsonObject | undefined, config, force })))
 }
 
-type Request = Omit<Parameters<typeof trackUpdate>[0], 'live' | 'next'>
+/** Only where versions have to be asked for is anybody waited for. */
+function asking<T>(managing: Managing, compute: (able: Managing) => T): T | Promise<T> {
+  const { resource } = managing.target
+  return resource.reading?.convert === undefined ? compute(managing) : withConversions(resource.reading.convert, (convert) => compute({ ...managing, convert }))
+}
 
-function requestOf({ manager, target: { resource, subresource }, rooms: { clock, registry } }: Managing): Request {
-  const { schema, filters } = partsOf(resource)
+function requestOf<Rest extends object>({ manager, target: { resource, subresource }, rooms: { clock, registry }, convert }: Managing, rest: Rest): ManagedRequest & Rest {
+  const { apiVersion, schema, filters } = partsOf(resource)
   return {
-    manager, schema, nowMs: clock.now(), apiVersion: servedType(resource).apiVersion, subresource: subresource?.name,
+    manager, schema, nowMs: clock.now(), apiVersion, subresource: subresource?.name, keepsEmpty: resource.custom,
     filter: filters[subresource?.name ?? ''] ?? undefined,
-    convert: (object, apiVersion) => convertTo(object, apiVersion, { resource, registry }),
+    convert: (object, version) => (resource.reading ? convertCustom(object, version, { resource, convert }) : convertTo(object, version, { resource, registry })),
+    ...rest,
   }
 }
 
 function convertTo(object: JsonObject, apiVersion: string, { resource, registry }: { resource: Resource, registry: Rooms['registry'] }): ConvertedObject | undefined {
-  if (apiVersion === servedType(resource).apiVersion) return { object, schema: partsOf(resource).schema }
-  const parsed = parseApiVersion(apiVersion)
-  const other = parsed && registry.find(parsed.group, parsed.version, resource.plural)
-  if (other === undefined || other.storage.plural !== resource.storage.plural || other.storage.group !== resource.storage.group) return undefined
-  return { object: convertBetween(object, resource, other), schema: partsOf(other).schema }
+  const from = object['apiVersion'] ?? apiVersion
+  const [source, other] = [String(from), apiVersion].map((version) => versionOf(resource, version, registry))
+  if (other === undefined) return undefined
+  return { object: source === undefined || source === other ? object : convertBetween(object, source, other), schema: partsOf(other).schema }
+}
+
+/** Another version of a built-in kind, if the two show the same objects. */
+function versionOf(resource: Resource, apiVersion: string, registry: Rooms['registry']): Resource | undefined {
+  if (apiVersion === partsOf(resource).apiVersion) return resource
+  const { group, version } = parseApiVersion(apiVersion)
+  const other = registry.find(group, version, resource.plural)
+  return other?.storage.plural === resource.storage.plural && other.storage.group === resource.storage.group ? other : undefined
+}
+
+/** Versions of a custom kind count also when they are not served: objects may still have managers of them. */
+function convertCustom(object: JsonObject, apiVersion: string, { resource, convert }: { resource: Resource, convert: ConvertNow | undefined }): ConvertedObject | undefined {
+  const version = apiVersion.startsWith(`${resource.group}/`) ? apiVersion.slice(resource.group.length + 1) : ''
+  const schema = resource.reading?.schemaOf(version)
+  if (schema === undefined) return undefined
+  if ((object['apiVersion'] ?? apiVersion) === apiVersion) return { object, schema: customSchema(schema) }
+  const converted = convert ? convert(object, version) : resource.reading?.read(object as unknown as UnstructuredObject, version)
+  return { object: converted as unknown as JsonObject, schema: customSchema(schema) }
 }
 
 interface Parts {
+  readonly apiVersion: string
   readonly schema: Schema
-  readonly filters: Readonly<Record<string, ReturnType<typeof excludeFields>>>
+  readonly filters: ResetFilters
 }
 
 const parts = new WeakMap<Resource, Parts>()
 
 function partsOf(resource: Resource): Parts {
   let known = parts.get(resource)
-  if (known === undefined) parts.set(resource, known = { schema: managedSchema(resource), filters: filtersOf(resource) })
+  if (known === undefined) parts.set(resource, known = { apiVersion: servedType(resource).apiVersion, schema: managedSchema(resource), filters: resetFilters(resource) })
   return known
 }
 
 // What a custom resource says about metadata is not how metadata is merged.
 function managedSchema({ custom, schema }: Resource): Schema {
-  if (!custom) return schema
-  const { root } = schema
-  return { definitions: builtinDefinitions, root: { ...root, properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, ...root.properties, metadata: { $ref: 'meta.v1.ObjectMeta' } } } }
+  return custom ? customSchema(schema) : schema
 }
 
-function filtersOf({ custom, subresources }: Resource): Parts['filters'] {
-  const hasStatus = subresources.some(({ name }) => name === 'status')
-  return {
-    ...hasStatus && { '': excludeFields(['status']) },
-    status: custom ? includeFields(['status']) : excludeFields(['spec']),
-    scale: includeFields(['spec', 'replicas']),
-  }
+const customSchemas = new WeakMap<Schema, Schema>()
+
+function customSchema(schema: Schema): Schema {
+  let known = customSchemas.get(schema)
+  if (known === undefined) customSchemas.set(schema, known = withMetadata(schema))
+  return known
+}
+
+function withMetadata({ root }: Schema): Schema {
+  return { definitions: builtinDefinitions, root: { ...root, properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, ...root.properties, metadata: { $ref: 'meta.v1.ObjectMeta' } } } }
 }

@@ -45,7 +45,7 @@ export interface Resource extends ResourceNames {
   readonly virtual?: true
   readonly rules: Rules
   readonly columns: Columns
-  /** For custom resources: how objects are read that were written under an earlier definition, or in another version. */
+  /** For custom resources: how objects are read that were written under an earlier definition, or are of another version. */
   readonly reading?: ResourceReading
   /** Aborts when this record no longer holds: whoever watches has to look again. */
   readonly retired?: AbortSignal
@@ -53,12 +53,34 @@ export interface Resource extends ResourceNames {
   readonly scale?: ScalePaths
 }
 
-interface ResourceReading {
+/** Objects of a custom kind, in any of its versions, as one of them has them. */
+export interface ResourceReading {
   /** Objects written after this revision are as the definition has them. */
   readonly since: number
-  /** Prunes, fills in defaults and converts. Never changes what it is given. */
-  read(object: UnstructuredObject): UnstructuredObject
+  /** How objects of the stored version begin; absent when there is no other version. */
+  readonly type?: Uint8Array
+  /** The schema of a version, also of one that is not served; undefined when there is none of that name. */
+  schemaOf(version: string): Schema | undefined
+  /**
+   * Prunes, fills in defaults and sets another `apiVersion`. Never changes what it is given. Where there is a
+   * `convert`, only for objects of the version they shall have.
+   */
+  read(object: UnstructuredObject, version: string, options?: ReadOptions): UnstructuredObject
+  /** What `read` cannot do because somebody has to be asked: versions that differ in more than their name. */
+  readonly convert?: ConvertObjects
 }
+
+interface ReadOptions {
+  /** The object is as its own version has it: only the way to another is left. */
+  readonly isTidy?: boolean
+}
+
+interface ConvertOptions {
+  /** What was converted for a list or a watch before will do. */
+  readonly reuse?: boolean
+}
+
+type ConvertObjects = (objects: readonly UnstructuredObject[], version: string, options?: ConvertOptions) => Promise<UnstructuredObject[]>
 
 export interface ResourceStorage {
   readonly group: string
@@ -116,10 +138,12 @@ export interface Rules {
   readonly prepareCreate?: (object: ObjectDraft, context: WriteContext) => void
   /** Sets back what an update may not change. For writes to the main resource the old status is in place already. */
   readonly prepareUpdate?: (object: ObjectDraft, old: UnstructuredObject, context: WriteContext) => void
+  /** Loads what judging this object needs, if that is not there yet; awaited before `validate` and `validateUpdate`. */
+  readonly ready?: (object: UnstructuredObject) => Promise<void>
   readonly validate?: (object: UnstructuredObject) => FieldError[]
-  readonly validateUpdate?: (object: UnstructuredObject, old: UnstructuredObject) => FieldError[]
+  readonly validateUpdate?: ValidateUpdate
   /** As validateUpdate, for writes to the status subresource. */
-  readonly validateStatusUpdate?: (object: UnstructuredObject, old: UnstructuredObject) => FieldError[]
+  readonly validateStatusUpdate?: ValidateUpdate
   /** Whether an update of the object counts as a change of its spec; default: anything outside metadata and status differs. */
   readonly changesGeneration?: (object: UnstructuredObject, old: UnstructuredObject) => boolean
   /** Most kinds lose the status a client sends with a new object; Nodes come with one. */
@@ -133,7 +157,7 @@ export interface Rules {
   /** Objects define resources: a write is answered once these are served. */
   readonly defines?: true
   /** Why nothing new may be made at present. */
-  readonly closed?: string
+  readonly closed?: string | undefined
   /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */
   readonly looksAtOthers?: true
   /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */
@@ -141,6 +165,9 @@ export interface Rules {
   /** Seconds of grace a deletion gives; absent or 0 deletes at once. `asked` is what the client wants. */
   readonly graceSeconds?: (object: UnstructuredObject, asked: number | undefined) => number
 }
+
+/** Judges an object beside the one it replaces; `warn` hears of mistakes that were there before and pass. */
+type ValidateUpdate = (object: UnstructuredObject, old: UnstructuredObject, warn?: (text: string) => void) => FieldError[]
 
 interface DeletionRules {
   /** Whether the object must stay although nothing else keeps it. */

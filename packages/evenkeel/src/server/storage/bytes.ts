@@ -66,6 +66,11 @@ export function typeLength(apiVersion: string, kind: string): number {
   return headText(apiVersion, kind).length - '"metadata":{"resourceVersion":"'.length
 }
 
+/** How objects of a type begin. */
+export function typeBytes(apiVersion: string, kind: string): Uint8Array {
+  return Buffer.from(headText(apiVersion, kind).slice(0, typeLength(apiVersion, kind)))
+}
+
 /** The same bytes under another version: a deletion is told with the last state and its own version. */
 export function restamped(bytes: Uint8Array, revision: number): Uint8Array {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -8,19 +8,21 @@ import type { JsonObject, JsonObjectDraft, JsonValue, LabelSelector, Schema, Sch
 import type { WireResponse } from '#wire'
 import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
 import type { Call, Rooms, Target } from '../call.ts'
-import { toServed } from '../convert.ts'
+import { prepare, servedType, toServed } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
+import type { ShapeOptions } from '../decode.ts'
 import { managerName } from '../resources/manage.ts'
 import { readWriteOptions } from '../options/write-options.ts'
-import type { FieldValidation } from '../options/write-options.ts'
 import { chooseForm, replyObject } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { columnsFor } from '../tables/index.ts'
+import { objectTo, readConfiguration } from '../walks/apply.ts'
 import { modify } from '../walks/modify.ts'
-import { patchType, patcher, readPatch, shapePatched } from '../walks/patch.ts'
+import { applyType, patchType, patcher, readPatch, shapePatched } from '../walks/patch.ts'
 import { readObject } from '../walks/read.ts'
 import { checkName } from '../walks/update.ts'
+import { applyScale, namesOf, replicasPaths, takeScaleManagers, trackScale, withScaleManagers } from './scale-managers.ts'
 
 const type = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
@@ -30,34 +32,82 @@ export async function scale(call: Call, target: Target, rooms: Rooms): Promise<W
   const choice = chooseForm(call, resource)
   if (call.verb === 'get') {
     const stored = await readObject(target, rooms)
+    await prepare([stored], target.resource)
     return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
   }
-  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, call.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions')
-  const wanted = await wantedScale(call, { resource, target, fieldValidation })
+  const { dryRun, ...wanted } = await wantedScale(call, { resource, target, rooms })
   const { stored } = await modify(async (current, before) => {
-    const next = await wanted(scaleOf(before, target))
+    const paths = replicasPaths(target, current, rooms)
+    const next = await wanted.from(withScaleManagers(scaleOf(before, target), current, paths))
     checkScale(next, target)
-    return withReplicas(current, next, target.resource.scale?.specReplicasPath)
-  }, { call, target, rooms, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) })
+    const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
+    takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
+    return changed
+  }, { call, target, rooms, dryRun })
+  await prepare([stored], target.resource)
   return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
 }
 
-type WantedScale = (current: UnstructuredObject) => ObjectDraft | Promise<ObjectDraft>
+interface WantedScale {
+  readonly dryRun: boolean
+  /** The Scale that shall be, and who manages it. */
+  from(current: UnstructuredObject): ObjectDraft | Promise<ObjectDraft>
+}
 
-async function wantedScale(call: Call, { resource, target, fieldValidation }: { resource: Resource, target: Target, fieldValidation: FieldValidation }): Promise<WantedScale> {
-  const shaping = { fieldValidation, warnings: call.warnings }
-  if (call.verb === 'patch') {
-    const bytes = await readBody(call.request)
-    const { value, duplicates } = readPatch(bytes)
-    const apply = patcher(patchType(call, resource), value, resource)
-    return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
-  }
-  const format = bodyFormat(call.request)
+interface Scaling {
+  /** The Scale as a resource. */
+  readonly resource: Resource
+  readonly target: Target
+  readonly rooms: Rooms
+}
+
+async function wantedScale(call: Call, scaling: Scaling): Promise<WantedScale> {
+  const { resource, target, rooms } = scaling
+  const type = call.verb === 'patch' ? patchType(call, resource) : undefined
+  if (type === applyType) return appliedScale(call, scaling)
   const bytes = await readBody(call.request)
-  return async () => {
-    const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
-    checkName(draft, target)
-    return draft
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, type === undefined ? 'UpdateOptions' : 'PatchOptions')
+  const writer = { manager: managerName(fieldManager, call.request.headers['user-agent']), schema: scaleSchema, rooms }
+  const shaping = { fieldValidation, warnings: call.warnings }
+  const read = type === undefined ? readScale(bytes, { call, resource, shaping }) : patchedScale(bytes, type, { resource, shaping })
+  return {
+    dryRun,
+    async from(current) {
+      const next = await read(current)
+      checkName(next, target)
+      trackScale(next, current, writer)
+      return next
+    },
+  }
+}
+
+type ReadScale = (current: UnstructuredObject) => ObjectDraft | Promise<ObjectDraft>
+
+function readScale(bytes: Uint8Array, { call, resource, shaping }: { call: Call, resource: Resource, shaping: ShapeOptions }): ReadScale {
+  const format = bodyFormat(call.request)
+  return async () => shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
+}
+
+function patchedScale(bytes: Uint8Array, type: string, { resource, shaping }: { resource: Resource, shaping: ShapeOptions }): ReadScale {
+  const { value, duplicates } = readPatch(bytes)
+  const apply = patcher(type, value, resource)
+  return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
+}
+
+async function appliedScale(call: Call, { resource, target, rooms }: Scaling): Promise<WantedScale> {
+  const bytes = await readBody(call.request)
+  const { dryRun, fieldValidation, fieldManager: manager, force } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+  const { config, repeated } = await readConfiguration(bytes)
+  const shaping = { fieldValidation, warnings: call.warnings }
+  return {
+    dryRun,
+    from(current) {
+      const object = applyScale(config, current, { manager, schema: scaleSchema, rooms, force })
+      objectTo(repeated, shaping)
+      const next = shapeObject({ value: JSON.parse(JSON.stringify(object)) as JsonObject, duplicates: [] }, resource, shaping)
+      checkName(next, target)
+      return next
+    },
   }
 }
 
@@ -66,10 +116,12 @@ function scaleOf(stored: StoredObject, { resource }: Target): UnstructuredObject
   const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
   const selector = resource.scale ? textAt(object, resource.scale.labelSelectorPath) : selectorText(spec?.['selector'])
+  const replicas = resource.scale ? specReplicas(object, resource.scale.specReplicasPath) : spec?.['replicas'] ?? 0
   return {
     kind: 'Scale', apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: resource.scale ? specReplicas(object, resource.scale.specReplicasPath) : spec?.['replicas'] ?? 0 },
+    // As upstream writes it, a count of 0 is left out of the spec but not of the status.
+    spec: replicas === 0 ? {} : { replicas },
     status: { replicas: (resource.scale ? valueAt(object, resource.scale.statusReplicasPath) : status?.['replicas']) ?? 0, ...selector !== '' && { selector } },
   } as UnstructuredObject
 }
@@ -82,7 +134,9 @@ function selectorText(selector: unknown): string {
   return requirements === undefined ? '' : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
 }
 
-function checkScale({ spec, metadata }: ObjectDraft, { name }: Target): void {
+// A custom object is judged as a whole, by what its definition says about scale.
+function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: Target): void {
+  if (resource.custom) return
   const replicas = isJsonObject(spec) ? spec['replicas'] ?? 0 : 0
   if (Number(replicas) >= 0) return
   throw invalid({ group: 'autoscaling', kind: 'Scale', name: String(metadata['name'] ?? name) }, [fieldError.invalid(FieldPath.of('spec', 'replicas'), replicas, 'must be greater than or equal to 0')])
@@ -103,10 +157,6 @@ function valueAt(object: UnstructuredObject, path: string): JsonValue | undefine
 function textAt(object: UnstructuredObject, path: string | undefined): string {
   const value = path === undefined ? '' : valueAt(object, path)
   return typeof value === 'string' ? value : ''
-}
-
-function namesOf(path: string): string[] {
-  return path.split('.').filter((name) => name !== '')
 }
 
 function putAt(draft: JsonObjectDraft, path: string, value: JsonValue): void {
@@ -131,6 +181,7 @@ function withReplicas(current: UnstructuredObject, { spec, metadata }: ObjectDra
 }
 
 const scaleSchema: Schema = {
+  name: definitionName(type),
   definitions: builtinDefinitions,
   get root(): SchemaNode { return builtinDefinitions(definitionName(type)) ?? {} },
 }

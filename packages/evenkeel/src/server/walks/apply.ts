@@ -4,12 +4,13 @@
  * Creates what is not there. What the manager applied before and leaves out now goes, unless somebody else wants it;
  * what others manage stays theirs, or the whole request is a conflict.
  */
-import { badRequest, isJsonObject } from '#api'
+import { badRequest, conflict, isBadRequest, isJsonObject } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
-import { readYaml } from '#wire'
+import { readYaml, repeatedKeys } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
-import { readBody, shapeObject } from '../decode.ts'
+import { jsonType, readBody, shapeObject } from '../decode.ts'
+import type { ShapeOptions } from '../decode.ts'
 import { applied } from '../resources/manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
@@ -24,21 +25,76 @@ export async function applyAll(call: Call, target: Target, rooms: Rooms): Promis
   const choice = chooseForm(call, resource)
   const bytes = await readBody(call.request)
   const { dryRun, fieldManager, fieldValidation, force } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
-  const config = await readConfiguration(bytes)
-  const wanted = (current: UnstructuredObject | undefined): ObjectDraft => {
-    const object = applied(config, current, { manager: fieldManager, target, rooms, force })
+  const { config, repeated } = await readConfiguration(bytes)
+  const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
+    const object = await applied(config, current, { manager: fieldManager, target, rooms, force })
+    objectTo(repeated, { fieldValidation, warnings: call.warnings })
     const shaped = shapeObject({ value: JSON.parse(JSON.stringify(object)) as JsonObject, duplicates: [] }, resource, { fieldValidation, warnings: call.warnings })
     checkName(shaped, target)
-    applyDefaults(shaped, resource)
+    if (!isUntouched(object, current)) applyDefaults(shaped, resource)
     return shaped
   }
-  const create = target.subresource === undefined ? () => createObject(() => wanted(undefined), { call, target, rooms, dryRun }) : undefined
+  const create = target.subresource === undefined ? () => createObject(async () => asNew(await wanted(undefined), target), { call, target, rooms, dryRun }) : undefined
   const { stored, created } = await modify(wanted, { call, target, rooms, dryRun, create })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
 }
 
-async function readConfiguration(bytes: Uint8Array): Promise<JsonObject> {
-  const { value } = await readYaml(bytes)
-  if (!isJsonObject(value)) throw badRequest('error decoding YAML: the configuration must be an object')
-  return value
+/** Whether only managers changed. Then nothing is completed either: defaults of another version would be a change. */
+function isUntouched({ metadata, ...rest }: JsonObject, current: UnstructuredObject | undefined): boolean {
+  if (current === undefined) return false
+  const { metadata: before, ...restBefore } = current
+  const sameFields = (a: object, b: object): boolean => Object.entries(a).every(([key, value]) => key === 'managedFields' || (b as JsonObject)[key] === value)
+  return sameFields(rest, restBefore) && sameFields(restBefore, rest) && sameFields(metadata as JsonObject, before) && sameFields(before, metadata as JsonObject)
+}
+
+/** A configuration as it was sent. */
+interface Configuration {
+  readonly config: JsonObject
+  /** What a strict reader says about keys that stand twice. */
+  readonly repeated: readonly string[]
+}
+
+/**
+ * The configuration in a body.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export async function readConfiguration(bytes: Uint8Array): Promise<Configuration> {
+  const { value, duplicates } = await readYaml(bytes).catch((error: unknown) => {
+    throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
+  })
+  const config = value ?? {}
+  if (!isJsonObject(config)) throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`)
+  return { config, repeated: duplicates.length === 0 ? [] : await complaints(bytes, duplicates) }
+}
+
+/** Where the lines of a text are too many to be counted, the paths will do. */
+async function complaints(bytes: Uint8Array, duplicates: readonly string[]): Promise<readonly string[]> {
+  const byPath = duplicates.map((path) => `key ${JSON.stringify(path)} already set in map`)
+  return bytes.byteLength > countedBytesMax ? byPath : repeatedKeys(bytes).catch(() => byPath)
+}
+
+const countedBytesMax = 256 * 1024
+
+/**
+ * Says what is wrong with a configuration that was understood all the same, or refuses it.
+ *
+ * @throws {ApiError} `BadRequest`, when a strict client wants that.
+ */
+export function objectTo(repeated: readonly string[], { fieldValidation, warnings }: ShapeOptions): void {
+  if (repeated.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${repeated.join('\n  ')}`)
+  for (const sentence of repeated) warnings.add(sentence)
+}
+
+/**
+ * An applied object where there is none. A version it names is not looked at: there is nothing it could be of.
+ *
+ * @throws {ApiError} `Conflict`, when it names the object that should be there.
+ */
+function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target): ObjectDraft {
+  const uid = String(draft.metadata['uid'] ?? '')
+  if (uid !== '') throw conflict({ group, kind: plural, name }, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+  delete draft.metadata['resourceVersion']
+  return draft
 }

@@ -65,21 +65,23 @@ export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDra
   }
 }
 
-async function createOnce(given: ObjectDraft, { call, target, rooms, dryRun, manager }: CreateOptions): Promise<Written & { readonly name: string }> {
-  refuseVersion(given)
-  refuseClosed(target)
-  applyDefaults(given, target.resource)
-  const object = manager === undefined ? given : track(given, undefined, { manager, target, rooms })
+async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun, manager }: CreateOptions): Promise<Written & { readonly name: string }> {
+  refuseVersion(object)
+  refuseClosed(target, String(object.metadata['name'] ?? ''))
+  applyDefaults(object, target.resource)
+  const tracking = manager === undefined ? undefined : track(object, undefined, { manager, target, rooms })
+  if (tracking) await tracking
   const refusals: FieldError[] = []
   const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
   mutateNew(object, { call, target, rooms, context })
   const name = String(object.metadata['name'] ?? '')
   const checks = await admitInto(target, name, rooms)
+  await target.resource.rules.ready?.(object as unknown as UnstructuredObject)
   validateNew(object as unknown as UnstructuredObject, target, { refusals })
   if (!dryRun) return { name, ...await persist(object as JsonObject, { rooms, target, expect: 0, checks }) }
   const current = await fetchCurrent(name, { rooms, target })
   if (current) return { name, ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
-  return { name, ok: true, stored: new StoredObject(withoutVersion(new Unstamped(toStored(object as JsonObject, target.resource))), 0) }
+  return { name, ok: true, stored: new StoredObject(withoutVersion(new Unstamped(await toStored(object as JsonObject, target.resource))), 0) }
 }
 
 /** What hooks are told about a write. */
@@ -100,8 +102,8 @@ export async function othersOf({ resource, namespace, name }: Target, { store, c
 /** What is needed of a call to write for it; the server itself writes without being anybody. */
 export type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user'>>
 
-function refuseClosed({ resource: { group, plural, rules } }: Target): void {
-  if (rules.closed !== undefined) throw forbidden({ group, kind: plural }, rules.closed)
+function refuseClosed({ resource: { group, plural, rules } }: Target, name: string): void {
+  if (rules.closed !== undefined) throw forbidden({ group, kind: plural, name }, rules.closed)
 }
 
 function refuseVersion({ metadata }: ObjectDraft): void {

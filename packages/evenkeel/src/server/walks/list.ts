@@ -8,10 +8,13 @@ import { badRequest, parseRequestedVersion } from '#api'
 import type { JsonObject, ListMeta, UnstructuredObject } from '#api'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
+import { acceptsGzip, packedHeaders, packedSizeMin } from '../answers/compress.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { formatContinue, parseContinue } from '../listing/continue.ts'
-import { isCurrent, isStoredForm, toServed } from '../convert.ts'
-import { joinedList } from '../listing/list-bytes.ts'
+import { isCurrent, isStoredForm, prepare, toServed } from '../convert.ts'
+import { joinedList, listText } from '../listing/list-bytes.ts'
+import type { ListText } from '../listing/list-bytes.ts'
+import { packedList } from '../listing/packing/packed-list.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
 import { guarded, refusal } from '../persist.ts'
@@ -31,14 +34,25 @@ export async function list(call: Call, target: Target, rooms: Rooms): Promise<Wi
   const choice = chooseForm(call, resource, { answer: 'list' })
   const page = await readPage(target, readListOptions(call.query, { watch: false }), rooms)
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource)) {
-    return { status: 200, headers: headersOf(call, 'json'), body: joinedList(page, resource, rooms) }
+    return replyText(call, listText(page, resource), rooms)
   }
-  const document = shapeList(page, { call, target, rooms, choice })
+  const items = storedOf(page)
+  const preparing = prepare(items, resource, { reuse: true })
+  if (preparing) await preparing
+  const document = shapeList(items.map((stored) => toServed(stored, resource)), page, { call, target, rooms, choice })
   return { status: 200, headers: headersOf(call, choice.format), body: encode(document, choice) }
 }
 
+/** Compressed right here when it is worth it: runs of objects are remembered in that form. */
+async function replyText(call: Call, text: ListText, rooms: Rooms): Promise<WireResponse> {
+  const { method, headers: { 'accept-encoding': encodings = '' } } = call.request
+  const headers = headersOf(call, 'json')
+  if (text.size < packedSizeMin || method === 'HEAD' || !acceptsGzip(encodings)) return { status: 200, headers, body: joinedList(text, rooms) }
+  return { status: 200, headers: { ...headers, ...packedHeaders }, body: await packedList(text, rooms) }
+}
+
 function areCurrent({ entries }: Page, resource: Resource): boolean {
-  return resource.reading === undefined ? isStoredForm(resource) : entries.every(({ revision }) => isCurrent(revision, resource))
+  return resource.reading === undefined ? isStoredForm(resource) : entries.every(({ value, revision }) => isCurrent({ bytes: value, writtenAt: revision }, resource))
 }
 
 /** Some objects of a collection, as they lie in the store, and what the list says about itself. */
@@ -111,8 +125,11 @@ async function collect({ target, rooms, selection, limit }: Collection, start: S
     revision = result.revision
     // Without a selector the first range is the page.
     if (matches === undefined) return { revision, entries, remaining, ...remaining > 0 && { after: lastKey(entries, prefix) } }
-    for (const [index, entry] of entries.entries()) {
-      if (!matches(new StoredObject(entry.value, entry.revision))) continue
+    const items = entries.map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
+    const preparing = prepare(items.map(({ stored }) => stored), target.resource, { reuse: true })
+    if (preparing) await preparing
+    for (const [index, { entry, stored }] of items.entries()) {
+      if (!matches(stored)) continue
       found.push(entry)
       const left = entries.length - index - 1 + remaining
       if (found.length === limit && left > 0) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
@@ -151,9 +168,7 @@ function metadataOf({ revision, after, remaining }: Collected, { matches }: Sele
 }
 
 /** A list that has to be looked into: another version, another shape, another format. */
-function shapeList(page: Page, { call, target: { resource }, rooms, choice }: { call: Call, target: Target, rooms: Rooms, choice: MediaChoice }): JsonObject {
-  const { metadata } = page
-  const objects = storedOf(page).map((stored) => toServed(stored, resource))
+function shapeList(objects: readonly UnstructuredObject[], { metadata }: Page, { call, target: { resource }, rooms, choice }: { call: Call, target: Target, rooms: Rooms, choice: MediaChoice }): JsonObject {
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
     const table = makeTable({ columns: resource.columns, objects, listMeta: metadata, includeObject: includeObjectOf(call.query), nowMs: rooms.clock.now(), version })

@@ -4,16 +4,15 @@
  * This is the one way back in the house: a lost race returns to reading the current object, a bounded number of times.
  * What a client wants is therefore a pure function of what is there.
  */
-import { conflict, deepEqual, invalid, fieldError, FieldPath, notFound, staleVersion } from '#api'
+import { conflict, deepEqual, getOwn, invalid, fieldError, FieldPath, notFound, sameManagers, staleVersion } from '#api'
 import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
 import type { Rooms, Target } from '../call.ts'
-import { toServed } from '../convert.ts'
+import { completed, isFresh, prepare, toServed, toStored } from '../convert.ts'
 import { track } from '../resources/manage.ts'
 import { mutateChanged } from '../mutate.ts'
 import { erase, fetchCurrent, persist } from '../persist.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
-import { toStored } from '../convert.ts'
 import { validateChanged } from '../validate.ts'
 import { othersOf, writeContext } from './create.ts'
 import type { Writer } from './create.ts'
@@ -65,25 +64,44 @@ export async function modify(change: ObjectChange, options: ModifyOptions): Prom
 /** The result, or undefined when somebody else was faster. */
 async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun, manager, meansUid = false }: ModifyOptions): Promise<StoredObject | undefined> {
   const { resource } = target
+  const preparing = prepare([stored], resource)
+  if (preparing) await preparing
   const current = toServed(stored, resource)
-  const given = await change(current, stored)
-  const wanted = manager === undefined ? given : track(given, current, { manager, target, rooms })
+  const wanted = await change(current, stored)
+  const tracking = manager === undefined ? undefined : track(wanted, current, { manager, target, rooms })
+  if (tracking) await tracking
   if (meansUid) checkUid(wanted, current, resource)
   checkVersion(wanted, current, resource)
   const refusals: FieldError[] = []
   const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
   mutateChanged(wanted, current, { call, target, rooms, context })
   const object = wanted as unknown as UnstructuredObject
-  validateChanged(object, current, { target, refusals })
+  await resource.rules.ready?.(object)
+  validateChanged(object, current, { target, refusals, warn: context.warn })
   const expect = stored.revision
+  const next = completed(wanted as JsonObject, stored, resource)
   if (isLastWrite(object, current, resource)) {
     const gone = dryRun || (await erase(target.name, { rooms, target, expect })).ok
-    return gone ? new StoredObject(new Unstamped(toStored(wanted as JsonObject, resource)).stamped(stored.revision), stored.revision) : undefined
+    return gone ? unwritten(next, stored, resource) : undefined
   }
-  if (sameContent(object, current)) return stored
-  if (dryRun) return new StoredObject(new Unstamped(toStored(wanted as JsonObject, resource)).stamped(stored.revision), stored.revision)
-  const written = await persist(wanted as JsonObject, { rooms, target, expect })
+  if (sameContent(object, current) && await liesAs(next, stored, resource)) return stored
+  if (dryRun) return unwritten(next, stored, resource)
+  const written = await persist(next, { rooms, target, expect })
   return written.ok ? written.stored : undefined
+}
+
+/** What a write would have come to. */
+async function unwritten(next: JsonObject, { revision }: StoredObject, resource: Resource): Promise<StoredObject> {
+  return new StoredObject(new Unstamped(await toStored(next, resource)).stamped(revision), revision)
+}
+
+/**
+ * Whether an object lies in the store as it would be written now. One that was written under an earlier definition is
+ * written again even when nobody changed it: that is how objects get from one stored version to the next.
+ */
+async function liesAs(next: JsonObject, stored: StoredObject, resource: Resource): Promise<boolean> {
+  if (isFresh(stored, resource)) return true
+  return sameContent(await toStored(next, resource) as unknown as UnstructuredObject, stored.object)
 }
 
 function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObject, { group, plural }: Resource): void {
@@ -117,6 +135,10 @@ function isLastWrite({ metadata, ...rest }: UnstructuredObject, old: Unstructure
   return !rules.deletion?.holds({ metadata, ...rest } as UnstructuredObject)
 }
 
-function sameContent({ metadata, ...rest }: UnstructuredObject, { metadata: oldMetadata, ...oldRest }: UnstructuredObject): boolean {
-  return deepEqual({ ...metadata, resourceVersion: '' }, { ...oldMetadata, resourceVersion: '' }) && deepEqual(rest, oldRest)
+/** Whether there is nothing to write: all is as it was, but perhaps when managers say they wrote it. */
+function sameContent(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  for (const name of Object.keys(object)) if (name !== 'metadata' && !deepEqual(object[name], getOwn(old, name))) return false
+  for (const name of Object.keys(old)) if (old[name] !== undefined && getOwn(object, name) === undefined) return false
+  const [{ managedFields, ...metadata }, { managedFields: oldFields, ...oldMetadata }] = [object.metadata, old.metadata]
+  return sameManagers(managedFields, oldFields) && deepEqual({ ...metadata, resourceVersion: '' }, { ...oldMetadata, resourceVersion: '' })
 }

@@ -8,7 +8,7 @@ import {
   ApiError, FieldPath, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, fieldError, invalid, isApiError, isBadRequest, isInvalid, isJsonObject,
   requestEntityTooLarge, unsupportedMediaType,
 } from '#api'
-import type { JsonObject, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
+import type { JsonObject, JsonObjectDraft, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
 import { parseMediaType, readJson } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
@@ -26,7 +26,7 @@ import { checkName } from './update.ts'
 const json = 'application/json-patch+json'
 const merge = 'application/merge-patch+json'
 const strategic = 'application/strategic-merge-patch+json'
-const applyYaml = 'application/apply-patch+yaml'
+export const applyType = 'application/apply-patch+yaml'
 const operationsMax = 10_000
 
 /** What a patch makes of an object. */
@@ -35,14 +35,15 @@ type ApplyPatch = (current: UnstructuredObject) => JsonValue
 export async function patch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
   const type = patchType(call, resource)
-  if (type === applyYaml) return applyAll(call, target, rooms)
+  if (type === applyType) return applyAll(call, target, rooms)
   const choice = chooseForm(call, resource)
   const bytes = await readBody(call.request)
   const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
   const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
+  const isBlind = !mentionsManagers(value)
   const { stored } = await modify((current) => {
-    const patched = shapePatched(apply(current), { bytes, duplicates, resource, fieldValidation, warnings: call.warnings })
+    const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), { bytes, duplicates, resource, fieldValidation, warnings: call.warnings })
     checkName(patched, target)
     applyDefaults(patched, resource)
     return patched
@@ -92,7 +93,7 @@ export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ..
  */
 export function patchType({ request: { headers } }: Call, { custom }: Resource): string {
   const { type } = parseMediaType(headers['content-type'] ?? '')
-  const accepted = custom ? [json, merge, applyYaml] : [json, merge, strategic, applyYaml]
+  const accepted = custom ? [json, merge, applyType] : [json, merge, strategic, applyType]
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   return type
 }
@@ -127,6 +128,19 @@ function withPlainRefusal<T>(apply: () => T): T {
 
 function plainReason(message: string): string {
   return message.replace(/^the server rejected our request due to an error in our request: /, '')
+}
+
+/** Whether a patch could say something about managed fields; one that does not has them left alone, whatever they are. */
+function mentionsManagers(value: JsonValue): boolean {
+  if (!Array.isArray(value)) return isJsonObject(value) && isJsonObject(value['metadata']) && value['metadata']['managedFields'] !== undefined
+  return value.some((operation) => [operation?.['path'], operation?.['from']].some((path) => path === '' || path === '/metadata' || typeof path === 'string' && path.startsWith('/metadata/managedFields')))
+}
+
+// They need not be copied and read again for each patch.
+function withoutManagers(current: UnstructuredObject): UnstructuredObject {
+  const metadata: JsonObjectDraft = {}
+  for (const [name, value] of Object.entries(current.metadata)) if (name !== 'managedFields') metadata[name] = value as JsonValue
+  return { ...current, metadata } as UnstructuredObject
 }
 
 // Patches share what they did not change with the current object; what follows changes its object in place.

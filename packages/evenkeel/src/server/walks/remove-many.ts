@@ -5,7 +5,7 @@ import { isNotFound } from '#api'
 import type { JsonObject } from '#api'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
-import { servedType, toServed } from '../convert.ts'
+import { prepare, servedType, toServed } from '../convert.ts'
 import { readOptionsBody } from '../decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
 import { readListOptions } from '../options/list-options.ts'
@@ -32,6 +32,8 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
     }
   }
   await Promise.all(Array.from({ length: concurrency }, removeRest))
+  const preparing = prepare(items, resource, { reuse: true })
+  if (preparing) await preparing
   const objects = items.map((stored) => toServed(stored, resource) as unknown as JsonObject)
   const document = { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: page.metadata as JsonObject, items: objects }
   return replyDocument(call, document, { choice: { format: choice.format } })

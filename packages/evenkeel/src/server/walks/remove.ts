@@ -9,6 +9,7 @@ import type { JsonObject, Status, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
 import { admitDeletion } from '../admit.ts'
 import type { Call, Rooms, Target } from '../call.ts'
+import { completed, inStoredForm, prepare, toServed } from '../convert.ts'
 import { readOptionsBody } from '../decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
 import type { DeleteOptions } from '../options/delete-options.ts'
@@ -47,6 +48,8 @@ export async function removeObject(target: Target, options: DeleteOptions, rooms
   for (;;) {
     const stored = await fetchCurrent(name, { rooms, target })
     if (stored === undefined) throw notFound({ group, kind: plural, name })
+    const preparing = prepare([stored], target.resource)
+    if (preparing) await preparing
     checkPreconditions(stored.object, options, target)
     const result = await removeOnce(stored, { target, options, rooms })
     if (result !== undefined) return result
@@ -62,12 +65,17 @@ interface Removal {
 /** The result, or undefined when somebody else was faster. */
 async function removeOnce(stored: StoredObject, { target, options, rooms }: Removal): Promise<Removed | undefined> {
   const { resource } = target
-  const plan = planRemoval(stored, { resource, options, nowMs: rooms.clock.now() })
+  const form = inStoredForm(resource)
+  const preparing = prepare([stored], form)
+  if (preparing) await preparing
+  const object = toServed(stored, form)
+  const draft = (object === stored.object ? stored.draft() : JSON.parse(JSON.stringify(object))) as ObjectDraft
+  const plan = planRemoval(object, draft, { resource, options, nowMs: rooms.clock.now() })
   const expect = stored.revision
   if (plan === 'leave') return { stored, gone: false }
   if (plan === 'erase') return options.dryRun || (await erase(target.name, { rooms, target, expect })).ok ? { stored, gone: true } : undefined
   if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
-  const written = await persist(plan as JsonObject, { rooms, target: { ...target, resource: inStoredForm(resource) }, expect })
+  const written = await persist(completed(plan as JsonObject, stored, form), { rooms, target: { ...target, resource: form }, expect })
   return written.ok ? { stored: written.stored, gone: false } : undefined
 }
 
@@ -78,10 +86,8 @@ interface Circumstances {
 }
 
 /** What a deletion does to an object: nothing more, away with it, or the object as it is marked. */
-function planRemoval(stored: StoredObject, { resource, options, nowMs }: Circumstances): 'leave' | 'erase' | ObjectDraft {
-  const { object } = stored
+function planRemoval(object: UnstructuredObject, draft: ObjectDraft, { resource, options, nowMs }: Circumstances): 'leave' | 'erase' | ObjectDraft {
   const { metadata } = object
-  const draft = stored.draft() as ObjectDraft
   const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
   if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
   else delete draft.metadata['finalizers']
@@ -165,10 +171,3 @@ function deletedStatus({ object: { metadata } }: StoredObject, { group, plural }
 function warnAboutOrphans({ warnings }: Call, { propagation, orphanDependents }: DeleteOptions, { rules: { orphanWarning } }: Resource): void {
   if (orphanWarning !== undefined && propagation === undefined && orphanDependents === undefined) warnings.add(orphanWarning)
 }
-
-// Deletion works on what lies in the store, whatever version was asked for.
-function inStoredForm(resource: Resource): Resource {
-  const { storage: { group, version, kind } } = resource
-  return { ...resource, group, version, kind }
-}
-

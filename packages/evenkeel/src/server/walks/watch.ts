@@ -11,6 +11,7 @@ import type { Watch } from '#store'
 import { mediaTypes } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
+import { prepare } from '../convert.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
 import { chooseForm, headersOf } from '../reply.ts'
@@ -88,12 +89,19 @@ interface Beginning {
 
 /** What is there, then what happens. */
 async function* live(watching: Watching, { source, above, existing = [], mark }: Beginning): AsyncGenerator<Uint8Array, void> {
-  const { call: { request: { signal } }, options, framer } = watching
+  const { call: { request: { signal } }, target, options, framer } = watching
   const stop = schedule(source, watching)
   try {
-    for (let at = 0; at < existing.length; at += pieceItems) yield framer.existing(existing.slice(at, at + pieceItems)) ?? new Uint8Array()
+    for (let at = 0; at < existing.length; at += pieceItems) {
+      const items = existing.slice(at, at + pieceItems)
+      const preparing = prepare(items, target.resource, { reuse: true })
+      if (preparing) await preparing
+      yield framer.existing(items) ?? new Uint8Array()
+    }
     if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
     for await (const batch of source) {
+      const preparing = framer.prepare(batch)
+      if (preparing) await preparing
       const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
       if (bytes) yield bytes
       else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above) yield framer.bookmark(batch.revision)

@@ -38,7 +38,20 @@ export function eventOf(change: Change, { matches }: EventOptions): ObjectEvent 
     return undefined
   }
   if (matches !== undefined && !matches(before)) return undefined
-  return { type: 'DELETED', stored: new StoredObject(restamped(before.bytes, change.revision), change.revision, { writtenAt: before.revision }) }
+  return { type: 'DELETED', stored: lastOf(change, before) }
+}
+
+/** Everything a change is about, for who has to look inside before it can be told. */
+export function storedIn({ entry, previous }: Change): StoredObject[] {
+  return [entry, previous].flatMap((one) => (one ? [storedOf(one)] : []))
+}
+
+const lasts = new WeakMap<Change, StoredObject>()
+
+function lastOf(change: Change, before: StoredObject): StoredObject {
+  let last = lasts.get(change)
+  if (last === undefined) lasts.set(change, last = new StoredObject(restamped(before.bytes, change.revision), change.revision, { writtenAt: before.revision }))
+  return last
 }
 
 const parsed = new WeakMap<Entry, StoredObject>()

@@ -9,13 +9,13 @@ import type { Change, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame } from '#wire'
 import type { MediaChoice, Query } from '#wire'
 import type { Rooms } from '../call.ts'
-import { isCurrent, isStoredForm, servedType, toServed } from '../convert.ts'
+import { isCurrent, isStoredForm, prepare, servedType, toServed } from '../convert.ts'
 import { includeObjectOf } from '../reply.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { makeTable, metadataOnly } from '../tables/index.ts'
 import type { MetaVersion } from '../tables/index.ts'
-import { eventOf } from './events.ts'
+import { eventOf, storedIn } from './events.ts'
 import type { EventType, ObjectEvent } from './events.ts'
 
 interface FramerOptions {
@@ -54,6 +54,18 @@ export class Framer {
     return frames
   }
 
+  /** Waits for what has to be converted before a batch can be framed; gives nothing when nothing has. */
+  prepare({ changes }: WatchBatch): Promise<void> | undefined {
+    return this.#options.resource.reading?.convert ? this.#convert(changes) : undefined
+  }
+
+  async #convert(changes: readonly Change[]): Promise<void> {
+    const { matches, key, resource } = this.#options
+    const meant = changes.filter((change) => key === undefined || change.key === key)
+    if (matches) await prepare(meant.flatMap(storedIn), resource, { reuse: true })
+    await prepare(meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []), resource, { reuse: true })
+  }
+
   /** Objects that were there before the watch began. */
   existing(items: readonly StoredObject[]): Uint8Array | undefined {
     return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
@@ -82,7 +94,7 @@ export class Framer {
   }
 
   #frame({ type, stored }: ObjectEvent): Uint8Array {
-    if (this.#plain && isCurrent(stored.writtenAt, this.#options.resource)) return Buffer.concat([opening[type], stored.bytes, closing])
+    if (this.#plain && isCurrent(stored, this.#options.resource)) return Buffer.concat([opening[type], stored.bytes, closing])
     return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
   }
 

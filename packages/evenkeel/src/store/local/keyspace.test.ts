@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Keyspace } from './keyspace.ts'
+import { blockMax, Keyspace } from './keyspace.ts'
 import { Version } from './version.ts'
 
 const version = (key: string, revision = 1): Version => new Version(key, revision, { created: 1, lease: undefined })
@@ -35,6 +35,19 @@ test('Keyspace does what a sorted list does', () => {
     }
     expect(keysFrom(keyspace)).toEqual([...model.keys()].sort())
   }))
+})
+
+test('Keyspace scans what begins with a prefix, over any number of blocks', () => {
+  const keyspace = new Keyspace()
+  const keys = ['a', 'b/', 'b0'].flatMap((start) => Array.from({ length: blockMax + 7 }, (_, index) => `${start}${String(index).padStart(5, '0')}`)).sort()
+  for (const key of keys) keyspace.put(version(key))
+  const scanned = (prefix: string, from = prefix): string[] => {
+    const found: string[] = []
+    keyspace.scan(from, ({ key }) => found.push(key) > 0, { prefix })
+    return found
+  }
+  for (const prefix of ['', 'a', 'b', 'b/', 'b0', 'b/001', 'c', 'b/00518']) expect(scanned(prefix)).toEqual(keys.filter((key) => key.startsWith(prefix)))
+  expect(scanned('b/', 'b/00100')).toEqual(keys.filter((key) => key.startsWith('b/') && key >= 'b/00100'))
 })
 
 test('Keyspace does with packed blocks what it does with the same keys put one by one', () => {

@@ -67,14 +67,19 @@ export class Keyspace {
     }
   }
 
-  /** Visits newest versions in key order, from the first key at or behind `from`, until the visitor gives false. */
-  scan(from: string, visit: (version: Version) => boolean): void {
+  /**
+   * Visits newest versions in key order, from the first key at or behind `from`, until the visitor gives false or a key
+   * does not begin with the prefix, which `from` must do.
+   */
+  scan(from: string, visit: (version: Version) => boolean, { prefix = '' }: { prefix?: string } = {}): void {
     const start = Math.max(this.#blockOf(from), 0)
     for (let at = start; at < this.#blocks.length; at++) {
       const block = this.#block(at) ?? []
+      // What lies between two keys with the prefix has it too, so the last key of a block speaks for all.
+      const isInside = block.at(-1)?.key.startsWith(prefix) === true
       for (let place = at === start ? lowerBound(block, from) : 0; place < block.length; place++) {
         const version = block[place]
-        if (version && !visit(version)) return
+        if (version && (!isInside && !version.key.startsWith(prefix) || !visit(version))) return
       }
     }
   }

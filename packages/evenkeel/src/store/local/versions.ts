@@ -123,7 +123,6 @@ export class Versions {
     let left = visitMax
     let next: string | undefined
     this.#keys.scan(from > prefix ? from : prefix, (newest) => {
-      if (!newest.key.startsWith(prefix)) return false
       if (left-- === 0) {
         next = newest.key
         return false
@@ -131,7 +130,7 @@ export class Versions {
       const version = versionAt(newest, revision)
       if (version) visit(version)
       return true
-    })
+    }, { prefix })
     return next
   }
 

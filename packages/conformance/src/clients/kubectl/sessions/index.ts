@@ -5,6 +5,8 @@ import type { Session } from '../session.ts'
 import { apply, applyServerSide, applyWorkloads, replace } from './apply.ts'
 import { edit, label, nodes, patch } from './change.ts'
 import { createServices, createWorkloads, runPods } from './create-workloads.ts'
+import { customConflicts, customMigration } from './custom-apply.ts'
+import { customBig, customExplained, customResources } from './custom.ts'
 import { create, createAccess } from './create.ts'
 import { cascade, remove } from './delete.ts'
 import { describeObjects, describeWorkloads } from './describe.ts'
@@ -15,6 +17,6 @@ import { events, wait, watch } from './watch.ts'
 import { rollout, scale, set } from './workloads.ts'
 
 export const kubectlSessions: readonly Session[] = [
-  refusals, patch, output, wait, create, remove, cascade, apply, applyServerSide, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
+  customResources, customExplained, customBig, customConflicts, customMigration, refusals, patch, output, wait, create, remove, cascade, apply, applyServerSide, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
   createWorkloads, describeObjects, runPods, createServices, applyWorkloads, explain, describeWorkloads, nodes, events, edit, validation, access,
 ]

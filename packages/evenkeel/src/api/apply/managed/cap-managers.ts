@@ -6,10 +6,12 @@
  */
 import { compareText } from '../../text.ts'
 import type { VersionedSet } from '../merge/managers.ts'
-import { compareTimes, identityOf } from './entries.ts'
+import { compareTimes } from './entries.ts'
+import { identityOf } from '../repeat/known-entries.ts'
 import type { Managed } from './entries.ts'
 
-const updatersMax = 10
+/** More than this many writers that do not apply are not kept apart. */
+export const updatersMax = 10
 
 export function capManagers(managed: Managed): Managed {
   const updaters = [...managed.managers].filter(([, { applied }]) => !applied)

@@ -3,7 +3,8 @@ import { describe, test } from 'vitest'
 import type { JsonObject } from '../../json.ts'
 import type { ManagedFieldsEntry } from '../../object.ts'
 import { gardenSchema } from '../typed/schemas.fixture.ts'
-import { decodeManaged, encodeManaged, identityOf, managedFieldsMistake } from './entries.ts'
+import { decodeManaged, encodeManaged, managedFieldsMistake } from './entries.ts'
+import { identityOf } from '../repeat/known-entries.ts'
 import { extractOwned } from './extract-owned.ts'
 import { fromScaleEntries, toScaleEntries } from './scale-entries.ts'
 import { apply, run } from './sequences.fixture.ts'
@@ -25,7 +26,14 @@ describe('decodeManaged and encodeManaged', () => {
   test('give back the very list when it is sorted and nothing changed', () => {
     const entries = [entry('a'), entry('b')]
     assert.equal(encodeManaged(decodeManaged(entries)), entries)
-    assert.equal(decodeManaged(entries), decodeManaged(entries))
+  })
+
+  test('read entries that are written alike as one', () => {
+    const [first, second] = [decodeManaged([entry('a', { time: '2001-01-01T00:00:01Z' })]), decodeManaged([entry('a')])]
+    assert.equal(first.managers.get(identityOf(entry('a'))), second.managers.get(identityOf(entry('a'))))
+    const other = decodeManaged([entry('a', { fieldsV1: { 'f:spec': {} } })])
+    assert.notEqual(first.managers.get(identityOf(entry('a'))), other.managers.get(identityOf(entry('a'))))
+    assert.equal(decodeManaged([entry('x y')]).managers.has(identityOf(entry('x y'))), true)
   })
 
   test('nobody is no list', () => {

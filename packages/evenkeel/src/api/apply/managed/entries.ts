@@ -8,10 +8,9 @@
 import type { ManagedFieldsEntry } from '../../object.ts'
 import { compareText } from '../../text.ts'
 import { parseTime } from '../../time.ts'
-import { decodeFields, encodeFields } from '../paths/fields-v1.ts'
-import { noFields } from '../paths/field-set.ts'
+import { encodeFields } from '../paths/fields-v1.ts'
 import type { Managers, VersionedSet } from '../merge/managers.ts'
-import { isJsonObject } from '../../json.ts'
+import { readEntry } from '../repeat/known-entries.ts'
 
 /** Managers, when each last changed something, and where this was read. */
 export interface Managed {
@@ -27,28 +26,13 @@ interface Source {
 
 export const nobody: Managed = { managers: new Map(), times: new Map(), source: undefined }
 
-/** Everything that tells one manager from another. Sorts as upstream sorts its managers. */
-export function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
-  return JSON.stringify({
-    ...manager && { manager },
-    ...operation && { operation },
-    ...operation !== 'Apply' && apiVersion && { apiVersion },
-    ...subresource && { subresource },
-  })
-}
-
-const known = new WeakMap<readonly ManagedFieldsEntry[], Managed>()
-
 /**
- * Reads a list of entries. A list is read once for as long as it lives.
+ * Reads a list of entries.
  *
  * @throws {RangeError} when an entry is not what an API server writes.
  */
 export function decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
-  if (entries === undefined || entries === null) return nobody
-  let managed = known.get(entries)
-  if (!managed) known.set(entries, managed = decodeEntries(entries))
-  return managed
+  return entries === undefined || entries === null ? nobody : decodeEntries(entries)
 }
 
 /** What is wrong with a list somebody made, a webhook for instance; undefined when nothing is. */
@@ -80,8 +64,7 @@ function decodeEntries(entries: readonly ManagedFieldsEntry[]): Managed {
   const times = new Map<string, string>()
   const byIdentity = new Map<string, { entry: ManagedFieldsEntry, versioned: VersionedSet }>()
   for (const [index, entry] of entries.entries()) {
-    const identity = identityOf(requireEntry(entry, index))
-    const versioned = decodeEntry(entry)
+    const { identity, versioned } = readEntry(entry, index)
     managers.set(identity, versioned)
     if (entry.time) times.set(identity, entry.time)
     else times.delete(identity)
@@ -90,25 +73,18 @@ function decodeEntries(entries: readonly ManagedFieldsEntry[]): Managed {
   return { managers, times, source: { entries, byIdentity } }
 }
 
-function requireEntry(entry: ManagedFieldsEntry, index: number): ManagedFieldsEntry {
-  const { operation, apiVersion, fieldsType, fieldsV1 } = entry
-  if (operation !== 'Apply' && operation !== 'Update') throw new RangeError('operation must be `Apply` or `Update`')
-  if (!apiVersion) throw new RangeError('apiVersion must not be empty')
-  if (!fieldsType) throw new RangeError(`missing fieldsType in managed fields entry ${index}`)
-  if (fieldsType !== 'FieldsV1') throw new RangeError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`)
-  if (fieldsV1 && !isJsonObject(fieldsV1)) throw new RangeError(`fieldsV1 of managed fields entry ${index} is not an object`)
-  return entry
+function encodeEntry(identity: string, versioned: VersionedSet, { time }: { time: string | undefined }): ManagedFieldsEntry {
+  return entryOf(JSON.parse(identity) as ManagedFieldsEntry, versioned, { time })
 }
 
-function decodeEntry({ operation, apiVersion = '', fieldsV1 }: ManagedFieldsEntry): VersionedSet {
-  return { set: fieldsV1 ? decodeFields(fieldsV1) : noFields, apiVersion, applied: operation === 'Apply' }
-}
-
-function encodeEntry(identity: string, { set, apiVersion, applied }: VersionedSet, { time }: { time: string | undefined }): ManagedFieldsEntry {
-  const { manager, operation, subresource } = JSON.parse(identity) as ManagedFieldsEntry
+/** An entry for who is said in another one. */
+export function entryOf({ manager, operation = 'Update', subresource }: ManagedFieldsEntry, { set, apiVersion, applied }: VersionedSet, { time }: { time: string | undefined }): ManagedFieldsEntry {
+  const how = applied ? 'Apply' : operation
+  // Made on every write, and nearly always like this.
+  if (manager && time && !subresource) return { manager, operation: how, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: encodeFields(set) }
   return {
     ...manager && { manager },
-    operation: applied ? 'Apply' : operation ?? 'Update',
+    operation: how,
     apiVersion,
     ...time && { time },
     fieldsType: 'FieldsV1',
@@ -118,7 +94,7 @@ function encodeEntry(identity: string, { set, apiVersion, applied }: VersionedSe
 }
 
 /** Appliers first, then by time, name, version, subresource. */
-function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
+export function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return compareText(a.operation ?? '', b.operation ?? '')
     || compareTimes(a.time, b.time)
     || compareText(a.manager ?? '', b.manager ?? '')

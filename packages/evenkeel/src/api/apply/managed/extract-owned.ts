@@ -7,7 +7,8 @@ import type { Schema } from '../../schema/schema.ts'
 import { fieldTypeOf } from '../typed/field-type.ts'
 import { extractFields } from '../typed/remove.ts'
 import { asMap } from '../typed/kinds.ts'
-import { decodeManaged, identityOf } from './entries.ts'
+import { decodeManaged } from './entries.ts'
+import { identityOf } from '../repeat/known-entries.ts'
 import { entriesOf, metadataOf } from './request.ts'
 
 export interface ExtractOptions {

@@ -22,6 +22,11 @@ const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** The only manager the annotation belongs to. */
 export const lastAppliedManager = 'kubectl'
 
+/** Whether the annotation is there: it is then kept up to date. */
+export function hasLastApplied(object: JsonObject): boolean {
+  return Boolean(annotationsOf(object)[annotation])
+}
+
 /** What the annotation says and the object still has; undefined when there is no annotation one could use. */
 export function fieldsOfLastApplied(live: TypedObject): FieldSet | undefined {
   const config = parseConfig(annotationsOf(live.object)[annotation])

@@ -8,7 +8,7 @@ import type { Schema } from '../../schema/schema.ts'
 import { formatTime } from '../../time.ts'
 import type { Engine, FieldFilter, TypedObject } from '../merge/managers.ts'
 import { fieldTypeOf } from '../typed/field-type.ts'
-import { identityOf } from './entries.ts'
+import { knownIdentity } from '../repeat/known-entries.ts'
 
 /** An object in another version, with the schema it has there. */
 export interface ConvertedObject {
@@ -29,13 +29,20 @@ export interface ManagedRequest {
   readonly subresource?: string | undefined
   /** What this request cannot own. */
   readonly filter?: FieldFilter | undefined
+  /**
+   * Whether containers that an apply takes everything from stay as empty ones. Upstream leaves null, which a schema may
+   * then refuse; where it does not matter, because null means nothing anyway, this does not either.
+   *
+   * @default false
+   */
+  readonly keepsEmpty?: boolean
   /** An object of the kind in another version; undefined when that version is not served. Absent when there is only one. */
   readonly convert?: ((object: JsonObject, apiVersion: string) => ConvertedObject | undefined) | undefined
 }
 
-export function engineOf({ convert, filter }: ManagedRequest): Engine {
+export function engineOf({ convert, filter, keepsEmpty = false }: ManagedRequest): Engine {
   return {
-    filter,
+    filter, keepsEmpty,
     convert: ({ object }, apiVersion) => {
       const converted = convert?.(object, apiVersion)
       return converted && { object: converted.object, apiVersion, type: fieldTypeOf(converted.schema) }
@@ -47,8 +54,14 @@ export function typedObject(object: JsonObject, { apiVersion, schema }: ManagedR
   return { object, apiVersion, type: fieldTypeOf(schema) }
 }
 
-export function managerOf({ manager, apiVersion, subresource }: ManagedRequest, operation: 'Apply' | 'Update'): string {
-  return identityOf({ manager: manager === '' ? 'unknown' : manager, operation, apiVersion, ...subresource !== undefined && { subresource } })
+export function managerOf(request: ManagedRequest, operation: 'Apply' | 'Update'): string {
+  return knownIdentity(authorOf(request, operation))
+}
+
+/** Who writes, as entries say it. */
+export function authorOf({ manager, apiVersion, subresource }: ManagedRequest, operation: 'Apply' | 'Update'): ManagedFieldsEntry {
+  const name = manager === '' ? 'unknown' : manager
+  return subresource === undefined ? { manager: name, operation, apiVersion } : { manager: name, operation, apiVersion, subresource }
 }
 
 export function timeOf({ nowMs }: ManagedRequest): string {

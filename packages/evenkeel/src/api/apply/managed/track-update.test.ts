@@ -7,7 +7,7 @@ import { gardenSchema } from '../typed/schemas.fixture.ts'
 import { excludeFields, includeFields } from './filters.ts'
 import { entriesOf } from './request.ts'
 import { apply, run, startMs, update } from './sequences.fixture.ts'
-import { keepTimestamps } from './timestamps.ts'
+import { sameManagers } from './timestamps.ts'
 import { trackUpdate } from './track-update.ts'
 import type { UpdateRequest } from './track-update.ts'
 
@@ -141,20 +141,20 @@ describe('at most ten managers that update', () => {
   })
 })
 
-describe('keepTimestamps', () => {
-  const [entry] = entriesOf(created) ?? []
-  const later = { ...created, metadata: { ...created['metadata'] as JsonObject, managedFields: [{ ...entry, time: '2002-01-01T00:00:00Z' }] } } as unknown as JsonObject
+describe('sameManagers', () => {
+  const entries = entriesOf(created) ?? []
+  const later = entries.map((entry) => ({ ...entry, time: '2002-01-01T00:00:00Z' }))
 
-  test('gives the live times back when nothing else changed', () => {
-    assert.deepEqual(keepTimestamps(created, later), created)
+  test('does not mind times', () => {
+    assert.equal(sameManagers(entries, later), true)
+    assert.equal(sameManagers(entries, entries), true)
+    assert.equal(sameManagers(undefined, undefined), true)
   })
 
-  test('keeps new times when something changed', () => {
-    const changed = { ...later, size: 2 }
-    assert.equal(keepTimestamps(created, changed), changed)
-    const more = { ...later, metadata: { ...later['metadata'] as JsonObject, managedFields: [...entriesOf(later) ?? [], { ...entry, manager: 'z' }] as unknown as JsonObject[] } }
-    assert.equal(keepTimestamps(created, more), more)
-    const others = { ...later, metadata: { ...later['metadata'] as JsonObject, managedFields: [{ ...entry, manager: 'z' }] as unknown as JsonObject[] } }
-    assert.equal(keepTimestamps(created, others), others)
+  test('minds who, and what', () => {
+    assert.equal(sameManagers(entries, [...later, { manager: 'z' }]), false)
+    assert.equal(sameManagers(entries, later.map((entry) => ({ ...entry, manager: 'z' }))), false)
+    assert.equal(sameManagers(entries, later.map((entry) => ({ ...entry, fieldsV1: {} }))), false)
+    assert.equal(sameManagers(entries, undefined), false)
   })
 })

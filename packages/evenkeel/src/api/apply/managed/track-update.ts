@@ -1,8 +1,9 @@
 /**
  * Field management of every write that is no apply: who changed what, and when.
  *
- * Runs on each create, update and patch, so the common cases cost little: managed fields of an object in a cache are
- * decoded once, and a write that changes nothing a manager could own gives back the live list itself.
+ * Runs on each create, update and patch, so the common cases cost little: a new object of a known shape gives known
+ * fields, an update like one before gives what that gave, and a write that changes nothing a manager could own gives
+ * back the live list itself.
  *
  * Tracking never stops a write. Whatever cannot be understood is forgotten, as an API server does.
  */
@@ -11,13 +12,20 @@ import type { JsonObject } from '../../json.ts'
 import type { ManagedFieldsEntry } from '../../object.ts'
 import { updateManagers } from '../merge/update.ts'
 import type { TypedObject } from '../merge/managers.ts'
+import { createdFields } from '../repeat/created-fields.ts'
+import { keepUpdate, repeatUpdate } from '../repeat/known-updates.ts'
+import type { UpdateFacts } from '../repeat/known-updates.ts'
+import { compareUnmanaged } from '../typed/compare.ts'
+import { fieldTypeOf } from '../typed/field-type.ts'
 import { TypedError } from '../typed/mistakes.ts'
-import { capManagers } from './cap-managers.ts'
-import { decodeManaged, encodeManaged, nobody } from './entries.ts'
+import { capManagers, updatersMax } from './cap-managers.ts'
+import { decodeManaged, encodeManaged, entryOf, nobody } from './entries.ts'
 import type { Managed } from './entries.ts'
-import { engineOf, entriesOf, managerOf, metadataOf, timeOf, typedObject, withEntries } from './request.ts'
+import { readEntry } from '../repeat/known-entries.ts'
+import type { ReadEntry } from '../repeat/known-entries.ts'
+import { authorOf, engineOf, entriesOf, managerOf, metadataOf, timeOf, typedObject, withEntries } from './request.ts'
 import type { ManagedRequest } from './request.ts'
-import { stripSystemFields } from './system-fields.ts'
+import { stripSystemFields, withoutSystemFields } from './system-fields.ts'
 
 export interface UpdateRequest extends ManagedRequest {
   /** Absent when the object is being created. */
@@ -28,18 +36,77 @@ export interface UpdateRequest extends ManagedRequest {
 
 /** What is about to be stored, with the managed fields it should have. */
 export function trackUpdate(request: UpdateRequest): JsonObject {
+  return withEntries(request.next, managedAfter(request))
+}
+
+/** The managed fields an object about to be stored should have; undefined for none, the live list when it stays. */
+export function managedAfter(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
   const { live, next } = request
-  const managed = startingPoint(request)
-  const isCreate = !getOwn(metadataOf(live), 'uid')
-  // An object that is not tracked stays so until somebody applies.
-  if (managed.managers.size === 0 && !isCreate) return withEntries(next, undefined)
   try {
-    const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
-    return withEntries(next, encodeManaged(capManagers(noteUpdate(change, managed, request))))
+    if (live === undefined && isReset(entriesOf(next) ?? [])) return managedOfNew(request)
+    const facts = factsOf(request)
+    return facts && repeatUpdate(facts, { author: authorOf(request, 'Update'), time: timeOf(request) }) || managedOfChanged(request, facts)
   } catch (error) {
-    if (error instanceof TypedError) return withEntries(next, undefined)
+    if (error instanceof TypedError) return undefined
     throw error
   }
+}
+
+function managedOfNew(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
+  const set = createdFields(request.next, fieldTypeOf(request.schema), { filter: request.filter, strip: withoutSystemFields })
+  if (set.isEmpty) return undefined
+  return [entryOf(authorOf(request, 'Update'), { set, apiVersion: request.apiVersion, applied: false }, { time: timeOf(request) })]
+}
+
+function managedOfChanged(request: UpdateRequest, facts: UpdateFacts | undefined): readonly ManagedFieldsEntry[] | undefined {
+  const { live, next } = request
+  const managed = facts ? decodeManaged(facts.entries) : startingPoint(request)
+  const isCreate = !getOwn(metadataOf(live), 'uid')
+  // An object that is not tracked stays so until somebody applies.
+  if (managed.managers.size === 0 && !isCreate) return undefined
+  const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
+  const after = noteUpdate(change, managed, request)
+  if (facts && after.managers.size <= updatersMax) keepUpdate(facts, after.managers, { noted: after.times !== managed.times })
+  return encodeManaged(capManagers(after))
+}
+
+/** What decides about an update, if nothing but this does: the client says nothing of managers, and all are of one version. */
+function factsOf(request: UpdateRequest): UpdateFacts | undefined {
+  const { live = {}, next, apiVersion, filter, schema } = request
+  const entries = entriesOf(live)
+  const before = entries && readSimple(entries, apiVersion)
+  if (!before || !getOwn(metadataOf(live), 'uid') || !saysNothing(request, { entries, before })) return undefined
+  const type = fieldTypeOf(schema)
+  return { type, filter, writer: managerOf(request, 'Update'), entries, before, comparison: compareUnmanaged(live, next, type) }
+}
+
+function saysNothing({ next, subresource }: UpdateRequest, { entries, before }: { entries: readonly ManagedFieldsEntry[], before: readonly ReadEntry[] }): boolean {
+  if (subresource !== undefined && subresource !== '') return true
+  const theirs = entriesOf(next)
+  if (theirs === undefined || theirs === entries) return true
+  if (theirs.length !== entries.length || isReset(theirs)) return false
+  const read = readSimple(theirs, undefined)
+  return read !== undefined && read.every(({ identity, versioned }, index) =>
+    identity === before[index]?.identity && versioned === before[index]?.versioned && theirs[index]?.time === entries[index]?.time)
+}
+
+/** The managers of a list, if it can be read, nobody is in it twice, and all are of one version if one is said. */
+function readSimple(entries: readonly ManagedFieldsEntry[], apiVersion: string | undefined): readonly ReadEntry[] | undefined {
+  if (entries.length === 0 || entries.length > updatersMax) return undefined
+  try {
+    const read = entries.map(readEntry)
+    return hasRepeats(read) || apiVersion !== undefined && read.some(({ versioned }) => versioned.apiVersion !== apiVersion) ? undefined : read
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function hasRepeats(read: readonly ReadEntry[]): boolean {
+  for (let index = 1; index < read.length; index++) {
+    for (let other = 0; other < index; other++) if (read[other]?.identity === read[index]?.identity) return true
+  }
+  return false
 }
 
 /** The managers after a write, with the writer's time if it came to own anything. */

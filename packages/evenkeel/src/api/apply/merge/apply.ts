@@ -4,6 +4,7 @@
  */
 import { deepEqual } from '../../json.ts'
 import type { JsonObject } from '../../json.ts'
+import { fillEmptied } from '../typed/emptied.ts'
 import { merge } from '../typed/merge.ts'
 import { toFieldSet } from '../typed/to-field-set.ts'
 import { reconcileManagers } from './managers.ts'
@@ -33,8 +34,15 @@ export function applyConfig({ live, config, managers, manager, force }: Applicat
   const mentioned = toFieldSet(config, live.type)
   const set = engine.filter ? engine.filter(mentioned) : mentioned
   const owners = new Map(reconciled).set(manager, { set, apiVersion: live.apiVersion, applied: true })
-  const pruned = prune({ merged, managers: owners, last: reconciled.get(manager), now: set }, engine)
+  const rest = prune({ merged, managers: owners, last: reconciled.get(manager), now: set }, engine)
+  const pruned = engine.keepsEmpty ? withEmptied(rest, merged, config) : rest
   const settled = settle({ before: live, after: pruned, managers: owners, manager }, engine)
   if (!force && settled.conflicts.size > 0) return { ok: false, conflicts: settled.conflicts }
   return { ok: true, object: pruned, managers: settled.managers, changed: !deepEqual(live.object, pruned.object) }
+}
+
+/** What is left, where containers that lost everything stay, and so do those the configuration wants empty. */
+function withEmptied(rest: TypedObject, { object: merged, type }: TypedObject, config: JsonObject): TypedObject {
+  if (rest.object === merged) return rest
+  return { ...rest, object: merge(fillEmptied(rest.object, merged, type), config, type) as JsonObject }
 }

@@ -34,6 +34,8 @@ export interface Engine {
   /** The object in another version; undefined when that version is no longer served. */
   readonly convert: (object: TypedObject, apiVersion: string) => TypedObject | undefined
   readonly filter: FieldFilter | undefined
+  /** Whether containers that an apply takes everything from stay as empty ones; otherwise null is left of them. */
+  readonly keepsEmpty: boolean
 }
 
 export function convertTo(object: TypedObject, apiVersion: string, { convert }: Engine): TypedObject | undefined {

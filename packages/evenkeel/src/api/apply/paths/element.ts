@@ -42,7 +42,7 @@ export function isKeyElement(element: PathElement): boolean {
 }
 
 /** The names and values of a key step, sorted by name. */
-function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
+export function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
   const fields = JSON.parse(element.slice(2)) as JsonObject
   return Object.keys(fields).sort(compareBytes).map((name) => [name, getOwn(fields, name) ?? null] as const)
 }

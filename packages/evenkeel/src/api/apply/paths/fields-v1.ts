@@ -3,8 +3,9 @@
  *
  *     { "f:spec": { ".": {}, "f:replicas": {} } }   ⇄   .spec and .spec.replicas
  *
- * `{}` is a member without children; the key `.` says that a node with children is a member too. Both directions
- * remember what they did: an object in a cache is decoded once, and what did not change is not written again.
+ * `{}` is a member without children; the key `.` says that a node with children is a member too. Sets remember how they
+ * are written, and texts which set they are. Nothing is remembered by the objects themselves: they come and go with
+ * every request, and weak keys by the thousand are what a garbage collector is slowest with.
  */
 import { isJsonObject } from '../../json.ts'
 import type { JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
@@ -16,13 +17,9 @@ import type { FieldNode } from './field-set.ts'
 /** Deeper than any object a server accepts. */
 const depthMax = 1000
 
-const decoded = new WeakMap<JsonObject, FieldSet>()
-
 /** Writes a set. The result shares parts with other results and must not be changed. */
 export function encodeFields(set: FieldSet): JsonObject {
-  const fields = encodeLevel(set, 'plain')
-  decoded.set(fields, set)
-  return fields
+  return encodeLevel(set, 'plain')
 }
 
 /**
@@ -31,9 +28,26 @@ export function encodeFields(set: FieldSet): JsonObject {
  * @throws {RangeError} when it is not in the notation, or nested too deeply.
  */
 export function decodeFields(fields: JsonObject): FieldSet {
-  let set = decoded.get(fields)
-  if (!set) decoded.set(fields, set = decodeText(fields))
+  const text = textOf(fields)
+  const known = byText.get(text)
+  if (known) return known
+  const set = decodeLevel(fields, 0).children ?? noFields
+  if (text.length <= textLengthMax) keep(text, set)
   return set
+}
+
+/** Whether both are written alike, steps in the same order. The second one was decoded before, so it is not too deep. */
+export function sameFields(fields: JsonValue | undefined, known: JsonObject): boolean {
+  if (fields === known) return true
+  if (!isJsonObject(fields)) return false
+  const ours = Object.keys(fields)
+  const theirs = Object.keys(known)
+  if (ours.length !== theirs.length) return false
+  for (let index = 0; index < ours.length; index++) {
+    const key = ours[index] as string
+    if (key !== theirs[index] || !sameFields(fields[key], known[key] as JsonObject)) return false
+  }
+  return true
 }
 
 function encodeLevel(set: FieldSet, place: 'plain' | 'member'): JsonObject {
@@ -57,15 +71,6 @@ const byText = new Map<string, FieldSet>()
 const textLengthMax = 16 * 1024
 const allLengthMax = 1024 * 1024
 let allLength = 0
-
-function decodeText(fields: JsonObject): FieldSet {
-  const text = textOf(fields)
-  const known = byText.get(text)
-  if (known) return known
-  const set = decodeLevel(fields, 0).children ?? noFields
-  if (text.length <= textLengthMax) keep(text, set)
-  return set
-}
 
 function keep(text: string, set: FieldSet): void {
   byText.set(text, set)

@@ -9,7 +9,7 @@ import { deepEqual, getOwn } from '../../json.ts'
 import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
 import { fieldElement } from '../paths/element.ts'
 import type { PathElement } from '../paths/element.ts'
-import { FieldSet } from '../paths/field-set.ts'
+import { FieldSet, noFields } from '../paths/field-set.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf, ScalarKind } from './field-type.ts'
 import { itemElement } from './item-element.ts'
@@ -25,7 +25,7 @@ export interface Comparison {
 
 /** @throws {TypedError} when a value does not fit the type. */
 export function compare(left: JsonValue, right: JsonValue, type: FieldType): Comparison {
-  const walker = new Comparer({ complete: false })
+  const walker = new Comparer()
   walker.visit(left, right, type)
   return walker
 }
@@ -42,17 +42,45 @@ export function compareComplete(left: JsonValue, right: JsonValue, type: FieldTy
   return walker
 }
 
+/**
+ * The same for two objects whose managed fields are not looked at.
+ *
+ * @throws {TypedError} when a value does not fit the type.
+ */
+export function compareUnmanaged(left: JsonObject, right: JsonObject, type: FieldType): Comparison {
+  const walker = new Comparer({ complete: true, unmanaged: true })
+  walker.visit(left, right, type)
+  return walker
+}
+
 type Side = JsonValue | undefined
 
+const noNames: readonly string[] = []
+
 class Comparer implements Comparison {
-  readonly added = new FieldSet()
-  readonly modified = new FieldSet()
-  readonly removed = new FieldSet()
+  // Most writes change in one way only: a set is made when there is something to put in.
+  #added: FieldSet | undefined
+  #modified: FieldSet | undefined
+  #removed: FieldSet | undefined
   readonly #path: PathElement[] = []
   readonly #complete: boolean
+  readonly #unmanaged: boolean
 
-  constructor({ complete }: { complete: boolean }) {
+  constructor({ complete = false, unmanaged = false }: { complete?: boolean, unmanaged?: boolean } = {}) {
     this.#complete = complete
+    this.#unmanaged = unmanaged
+  }
+
+  get added(): FieldSet {
+    return this.#added ?? noFields
+  }
+
+  get modified(): FieldSet {
+    return this.#modified ?? noFields
+  }
+
+  get removed(): FieldSet {
+    return this.#removed ?? noFields
   }
 
   visit(left: Side, right: Side, type: FieldType): void {
@@ -64,8 +92,8 @@ class Comparer implements Comparison {
     if (before !== kind) this.#visitAs(before, { left, right }, type)
     const isLeaf = this.#visitAs(kind, { left, right }, type)
     if (isLeaf) return
-    if (left === undefined) this.added.insert(this.#path)
-    else if (right === undefined) this.removed.insert(this.#path)
+    if (left === undefined) this.#noteAdded()
+    else if (right === undefined) this.#noteRemoved()
   }
 
   #visitAs(kind: Kind | undefined, { left, right }: { left: Side, right: Side }, type: FieldType): boolean {
@@ -82,11 +110,26 @@ class Comparer implements Comparison {
     }
   }
 
+  #noteAdded(): void {
+    this.#added ??= new FieldSet()
+    this.#added.insert(this.#path)
+  }
+
+  #noteModified(): void {
+    this.#modified ??= new FieldSet()
+    this.#modified.insert(this.#path)
+  }
+
+  #noteRemoved(): void {
+    this.#removed ??= new FieldSet()
+    this.#removed.insert(this.#path)
+  }
+
   /** Notes a change of a leaf. Always true: a leaf it is. */
   #leaf(left: Side, right: Side): true {
-    if (left === undefined) this.added.insert(this.#path)
-    else if (right === undefined) this.removed.insert(this.#path)
-    else if (!deepEqual(left, right)) this.modified.insert(this.#path)
+    if (left === undefined) this.#noteAdded()
+    else if (right === undefined) this.#noteRemoved()
+    else if (!deepEqual(left, right)) this.#noteModified()
     return true
   }
 
@@ -101,12 +144,15 @@ class Comparer implements Comparison {
     const right = this.#complete ? completed(partRight, type) : partRight
     if (type.atomic || isEmptyMap(left) && isEmptyMap(right)) return undefined
     let common = 0
-    for (const name of left ? Object.keys(left) : []) {
-      const [before, after] = [left?.[name], right && getOwn(right, name)]
-      if (after !== undefined) common++
-      if (before !== after) this.#visitField(name, { left: before, right: after }, type)
+    if (left) {
+      for (const name of Object.keys(left)) {
+        const before = left[name]
+        const after = right && getOwn(right, name)
+        if (after !== undefined) common++
+        if (before !== after) this.#visitField(name, { left: before, right: after }, type)
+      }
     }
-    const names = right ? Object.keys(right) : []
+    const names = right ? Object.keys(right) : noNames
     if (right && common < names.length) {
       for (const name of names) {
         if (left === undefined || getOwn(left, name) === undefined) this.#visitField(name, { left: undefined, right: right[name] }, type)
@@ -117,6 +163,7 @@ class Comparer implements Comparison {
 
   #visitField(name: string, { left, right }: { left: Side, right: Side }, type: MapOf): void {
     if (left === right) return
+    if (this.#unmanaged && name === 'managedFields' && this.#path.length === 1 && this.#path[0] === 'f:metadata') return
     this.#path.push(fieldElement(name))
     const field = typeOfField(type, name)
     if (!field) throw typedError(this.#path, 'field not declared in schema')
@@ -150,13 +197,13 @@ class Comparer implements Comparison {
     this.#path.push(element)
     if (before.length < 2 && after.length < 2) this.visit(before[0], after[0], type.items.type)
     else if (before.length > 1 && after.length > 1) {
-      if (!deepEqual(before, after)) this.modified.insert(this.#path)
+      if (!deepEqual(before, after)) this.#noteModified()
     } else if (before.length > 1) {
       this.visit(undefined, after[0], type.items.type)
-      this.removed.insert(this.#path)
+      this.#noteRemoved()
     } else {
       this.visit(before[0], undefined, type.items.type)
-      this.added.insert(this.#path)
+      this.#noteAdded()
     }
     this.#path.pop()
   }

@@ -5,7 +5,7 @@
  * reports all mistakes that do not follow from each other.
  */
 import type { Issue } from '../syntax/issue.ts'
-import type { CallNode, ComprehensionNode, ListNode, MapNode, Node, SelectNode } from '../syntax/tree.ts'
+import type { CallNode, ComprehensionNode, ListNode, MapNode, Node, SelectNode, StructNode } from '../syntax/tree.ts'
 import { literalType, qualifiedName } from './literals.ts'
 import type { Environment, Overload } from './declarations.ts'
 import { Scope } from './scope.ts'
@@ -13,6 +13,7 @@ import {
   boolType, dynType, errorType, formatType, insideOptional, intType, isDyn, listOf, mapOf, optionalOf, parameterType, sameType, type Type,
 } from './type.ts'
 import { assign, mostGeneral, substitute, type Substitutions } from './unify.ts'
+import { wellKnownMessage } from './well-known.ts'
 
 /** What the checker found out; nodes are the keys. */
 export interface Checked {
@@ -74,7 +75,7 @@ class Checker {
       case 'map':
         return this.#map(node)
       case 'struct':
-        return this.#undeclared(node, node.typeName)
+        return this.#message(node)
       case 'comprehension':
         return this.#comprehension(node)
     }
@@ -222,6 +223,24 @@ class Checker {
     return mapOf(keys ?? this.#fresh(), values ?? this.#fresh())
   }
 
+  #message(node: StructNode): Type {
+    const message = wellKnownMessage(node.typeName)
+    if (!message) {
+      const isType = this.#environment.variable(node.typeName)?.type.kind === 'type'
+      return isType ? this.#complain(node, `'${node.typeName}' is not a message type`) : this.#undeclared(node, node.typeName)
+    }
+    for (const field of node.fields) {
+      const type = this.#check(field.value)
+      const wanted = message.fields.get(field.name)
+      if (!wanted) this.#complain(field, `undefined field '${field.name}'`)
+      const given = field.optional ? this.#unwrap(field.value, type) : type
+      if (wanted && !this.#assignable(wanted, given)) {
+        this.#complain(field, `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${formatType(substitute(this.#known, given))}'`)
+      }
+    }
+    return message.type
+  }
+
   #unwrap(node: Node, type: Type): Type {
     const inside = insideOptional(type)
     if (!inside && !isDyn(type)) this.#complain(node, `expected type '${formatType(optionalOf(type))}' but found '${formatType(type)}'`)
@@ -290,7 +309,7 @@ class Checker {
     return this.#complain(node, `undeclared reference to '${name}' (in container '')`)
   }
 
-  #complain({ offset }: Node, message: string): Type {
+  #complain({ offset }: { readonly offset: number }, message: string): Type {
     this.#issues.push({ offset, message })
     return errorType
   }

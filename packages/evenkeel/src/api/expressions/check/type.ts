@@ -2,11 +2,12 @@
  * Types while an expression is checked.
  *
  * `dyn` is anything and is decided at run time. `parameter` stands for a type that is not known yet, in a signature or while
- * checking. `object` has fields and is told apart by its name; `opaque` is a named type with parameters (`optional_type(int)`).
+ * checking. `object` has fields and is told apart by its name; `opaque` is a named type with parameters (`optional_type(int)`);
+ * `wrapper` is a plain type that may also be null.
  */
 
 type TypeKind = 'dyn' | 'error' | 'null' | 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'timestamp' | 'duration'
-  | 'list' | 'map' | 'type' | 'parameter' | 'opaque' | 'object'
+  | 'list' | 'map' | 'type' | 'parameter' | 'opaque' | 'object' | 'wrapper'
 
 export interface Type {
   readonly kind: TypeKind
@@ -44,6 +45,15 @@ export function typeOf(type: Type): Type {
 
 export function optionalOf(type: Type): Type {
   return opaqueType('optional_type', type)
+}
+
+export function wrapperOf(type: Type): Type {
+  return { kind: 'wrapper', name: 'wrapper', parameters: [type] }
+}
+
+/** A wrapper without its null; every other type as it is. */
+export function unwrapped(type: Type): Type {
+  return type.kind === 'wrapper' ? type.parameters[0]! : type
 }
 
 export function parameterType(name: string): Type {

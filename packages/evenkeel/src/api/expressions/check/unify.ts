@@ -3,7 +3,7 @@
  *
  * Attempts write beside what is known, and into it only if they succeed, so a failed overload leaves no trace.
  */
-import { dynType, isDyn, listOf, mapOf, opaqueType, sameType, typeOf, type Type } from './type.ts'
+import { dynType, isDyn, listOf, mapOf, opaqueType, sameType, typeOf, unwrapped, type Type } from './type.ts'
 
 /** What type parameters stand for, by their names. */
 export type Substitutions = Map<string, Type>
@@ -78,6 +78,7 @@ function isAssignable(known: Attempt, a: Type, b: Type): boolean {
   if (isDynOrError(a) || isDynOrError(b)) return true
   if (a.kind === 'null') return isNullable(b)
   if (b.kind === 'null') return isNullable(a)
+  if (a.kind === 'wrapper' || b.kind === 'wrapper') return isAssignable(known, unwrapped(a), unwrapped(b))
   switch (a.kind) {
     case 'type':
       return b.kind === 'type'
@@ -95,7 +96,7 @@ function tryBind(known: Attempt, type: Type, parameter: Type): { valid: boolean,
   if (type.kind === 'parameter' && type.name === parameter.name) return { valid: true, hadSubstitution: true }
   const current = known.get(parameter.name)
   if (current) {
-    if (sameType(type, current)) return { valid: true, hadSubstitution: true }
+    if (sameType(unwrapped(type), unwrapped(current))) return { valid: true, hadSubstitution: true }
     if (!isAssignable(known, type, current)) return { valid: false, hadSubstitution: true }
     const general = mostGeneral(type, current)
     if (isFree(known, parameter, general)) known.set(parameter.name, general)
@@ -117,6 +118,7 @@ function isFree(known: Attempt, parameter: Type, within: Type): boolean {
 }
 
 function isEqualOrLessSpecific(a: Type, b: Type): boolean {
+  if (a.kind === 'wrapper' || b.kind === 'wrapper') return isEqualOrLessSpecific(unwrapped(a), unwrapped(b))
   if (isDyn(a) || a.kind === 'parameter') return true
   if (isDyn(b) || b.kind === 'parameter' || a.kind !== b.kind) return false
   if (a.kind === 'type') return true
@@ -129,7 +131,7 @@ function isDynOrError({ kind }: Type): boolean {
   return kind === 'dyn' || kind === 'error'
 }
 
-/** null may stand for these, as before wrapper types existed. */
+/** null may stand for wrappers, and for what could be null before wrappers existed. */
 function isNullable({ kind }: Type): boolean {
-  return kind === 'null' || kind === 'opaque' || kind === 'object' || kind === 'duration' || kind === 'timestamp'
+  return kind === 'null' || kind === 'opaque' || kind === 'object' || kind === 'duration' || kind === 'timestamp' || kind === 'wrapper'
 }

@@ -8,7 +8,7 @@ import { EvaluationError } from '../value/value.ts'
 import type { Issue } from '../syntax/issue.ts'
 import { walk, type CallNode, type Node } from '../syntax/tree.ts'
 import type { Checked } from './checker.ts'
-import { formatType, insideOptional, isDyn, sameType, type Type } from './type.ts'
+import { formatType, insideOptional, isDyn, sameType, unwrapped, type Type } from './type.ts'
 
 export function validateExpression(root: Node, checked: Checked): Issue[] {
   const issues: Issue[] = []
@@ -24,22 +24,22 @@ export function validateExpression(root: Node, checked: Checked): Issue[] {
 
 function checkAggregate(node: Node, { types }: Checked): Issue[] {
   if (node.kind === 'list') {
-    return checkAlike(node.elements.map((element, index) => ({ node: element, type: unwrapped(types.get(element)!, node.optional.has(index)) })))
+    return checkAlike(node.elements.map((element, index) => ({ node: element, type: elementType(types.get(element)!, node.optional.has(index)) })))
   }
   if (node.kind !== 'map') return []
   return [
     ...checkAlike(node.entries.map(({ key }) => ({ node: key, type: types.get(key)! }))),
-    ...checkAlike(node.entries.map(({ value, optional }) => ({ node: value, type: unwrapped(types.get(value)!, optional) }))),
+    ...checkAlike(node.entries.map(({ value, optional }) => ({ node: value, type: elementType(types.get(value)!, optional) }))),
   ]
 }
 
-function unwrapped(type: Type, isOptional: boolean): Type {
+function elementType(type: Type, isOptional: boolean): Type {
   return isOptional ? insideOptional(type) ?? type : type
 }
 
 function checkAlike(parts: readonly { node: Node, type: Type }[]): Issue[] {
   const [first] = parts
-  const odd = parts.find(({ type }) => !sameType(first!.type, type, { anyParameter: true }))
+  const odd = parts.find(({ type }) => !sameType(unwrapped(first!.type), unwrapped(type), { anyParameter: true }))
   return odd ? [{ offset: odd.node.offset, message: `expected type '${formatType(first!.type)}' but found '${formatType(odd.type)}'` }] : []
 }
 
@@ -70,7 +70,7 @@ function checkFormat(node: CallNode, { types }: Checked): Issue[] {
   let used = 0
   const result = interpolate(node.target.value, list.elements.length, (index, verb) => {
     used++
-    const type = types.get(list.elements[index]!)!
+    const type = unwrapped(types.get(list.elements[index]!)!)
     if (isDyn(type) || clauseRules[verb].types.includes(type.name)) return ''
     return new FormatProblem(`${clauseRules[verb].complaint} ${type.name}`)
   })

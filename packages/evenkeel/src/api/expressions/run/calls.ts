@@ -96,9 +96,11 @@ function planFunction(planner: Planner, node: CallNode, name: string): Plan {
     const membership = planMembership(plans[0]!, plans[1].constant)
     if (membership) return membership
   }
-  const prepared = prepareConstant(overloads, plans)
   const types = operands.map(operand => planner.checked.types.get(operand)!)
-  const run = prepared ?? (only && isCertain(only, types) ? only.run! : dispatcher(name, overloads))
+  const prepared = prepareConstant(overloads, plans)
+  const dispatch = dispatcher(name, overloads)
+  const certain = prepared ?? (only && isCertain(only, types) ? only.run! : undefined)
+  const run = certain ? guard(certain, { only, dispatch: prepared ? () => noSuchOverload : dispatch, trustsTypes: planner.trustsTypes }) : dispatch
   const call = { steps: plans.map(plan => plan.run), run, cost: callCost(name, only?.id ?? '') }
   if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(run(plans[0]!.constant))
   const picksByValue = !only && !overloads[0]?.isUnguarded
@@ -185,10 +187,33 @@ function prepareConstant(overloads: readonly Overload[], plans: readonly Plan[])
   return run
 }
 
+interface Guarded {
+  readonly only: Overload | undefined
+  readonly dispatch: Run
+  readonly trustsTypes: boolean
+}
+
+/** Whatever its type, an element of a list or map may be null; where types are not trusted, it may be anything. */
+function guard(run: Run, { only, dispatch, trustsTypes }: Guarded): Run {
+  if (only?.isUnguarded) return dispatch
+  if (!trustsTypes) return (...values) => only && !acceptsAll(only, values) ? dispatch(...values) : run(...values)
+  if (only?.parameters.length === 1) return value => value === null ? dispatch(value) : run(value)
+  if (only?.parameters.length === 2) return (a, b) => a === null || b === null ? dispatch(a, b) : run(a, b)
+  return (...values) => values.includes(null) ? dispatch(...values) : run(...values)
+}
+
+/** Operators that ask what their first operand can do, and name themselves when it can nothing. */
+const asking = new Set(['_+_', '_-_', '_*_', '_/_', '_%_', '-_', '_<_', '_<=_', '_>_', '_>=_'])
+
 /** Picks the first overload that takes the values. */
 function dispatcher(name: string, overloads: readonly Overload[]): Run {
   const [first] = overloads
-  if (first?.isUnguarded) return first.run!
+  if (first?.isUnguarded) {
+    const run = first.run!
+    if (!asking.has(name)) return run
+    const refused = new EvaluationError(`no such overload: ${name}`)
+    return (a, b) => a === null ? refused : run(a, b!)
+  }
   return (...values) => {
     const overload = overloads.find(candidate => acceptsAll(candidate, values))
     return overload ? overload.run!(...values) : new EvaluationError(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`)

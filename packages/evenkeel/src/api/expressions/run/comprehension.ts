@@ -59,7 +59,7 @@ function loopOverOne(values: Value, advance: Advance): EvaluationError | undefin
     for (let index = 0; index < values.size; index++) if (!advance(values.at(index))) return undefined
     return undefined
   }
-  if (!(values instanceof MapValue)) return new EvaluationError(`got '${typeNameOf(values)}', expected iterable type`)
+  if (!(values instanceof MapValue)) return new EvaluationError(`got '${goTypeOf(values)}', expected iterable type`)
   for (const key of values.keys()) if (!advance(key)) return undefined
   return undefined
 }
@@ -85,4 +85,10 @@ function startAccumulating(value: Value): Value {
 function finish(value: Value): Value {
   if (value instanceof ListValue || value instanceof EntryMap) value.growing = false
   return value
+}
+
+/** What Go calls the type of a value that is no list and no map. */
+function goTypeOf(value: Value): string {
+  const name = value === null ? 'null' : typeNameOf(value).split('.').at(-1) ?? ''
+  return `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }

@@ -12,6 +12,7 @@ import { planList, planMap } from './aggregates.ts'
 import { planCall } from './calls.ts'
 import { planComprehension } from './comprehension.ts'
 import type { Step } from './frame.ts'
+import { planMessage } from './messages.ts'
 import { planIdentifier, planSelect } from './selection.ts'
 import { EvaluationError, type Value } from '../value/value.ts'
 
@@ -29,13 +30,16 @@ export class PlanIssue extends Error {}
 export class Planner {
   readonly checked: Checked
   readonly environment: Environment
+  /** Whether values are sure to be of the types that were checked. */
+  readonly trustsTypes: boolean
   readonly #slots = new Map<string, number>()
   #locals: ReadonlyMap<string, Step> = new Map()
   slotCount = 0
 
-  constructor(checked: Checked, environment: Environment) {
+  constructor(checked: Checked, environment: Environment, { trustsTypes = true } = {}) {
     this.checked = checked
     this.environment = environment
+    this.trustsTypes = trustsTypes
   }
 
   plan(node: Node): Plan {
@@ -55,7 +59,7 @@ export class Planner {
       case 'comprehension':
         return planComprehension(this, node)
       case 'struct':
-        throw new PlanIssue(`unknown type: ${node.typeName}`)
+        return planMessage(this, node)
     }
   }
 

@@ -60,7 +60,7 @@ export interface StructField extends Placed {
   readonly optional: boolean
 }
 
-interface StructNode extends Placed {
+export interface StructNode extends Placed {
   readonly kind: 'struct'
   readonly typeName: string
   readonly fields: readonly StructField[]

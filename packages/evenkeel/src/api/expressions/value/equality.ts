@@ -12,8 +12,8 @@ import { Bytes, Double, EvaluationError, Opaque, Optional, TypeValue, Uint, isIn
 
 /** true, false, or an error when the two cannot be compared. */
 export function equal(a: Value, b: Value): boolean | EvaluationError {
-  if (a === b) return true
-  if (a === null || b === null) return false
+  if (a === null || b === null) return a === b
+  if (a === b && typeof a !== 'object') return true
   switch (typeof a) {
     case 'boolean':
     case 'string':
@@ -32,7 +32,7 @@ export function listContains(list: ListValue, value: Value): boolean | Evaluatio
   for (let index = 0; index < list.size; index++) {
     const result = equal(list.at(index), value)
     if (result === true) return true
-    if (result instanceof EvaluationError) error ??= list.adapt ? result : undefined
+    if (result instanceof EvaluationError) error ??= list.hasSchema ? result : undefined
   }
   return error ?? false
 }
@@ -77,7 +77,7 @@ function objectsEqual(a: object, b: Value): boolean | EvaluationError {
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
   if (a instanceof Optional) return b instanceof Optional && optionalsEqual(a, b)
   if (a instanceof Opaque) return b instanceof Opaque && b.typeName === a.typeName ? a.equals(b) : noSuchOverload
-  return noSuchOverload
+  return a instanceof EvaluationError ? a : noSuchOverload
 }
 
 function optionalsEqual(a: Optional, b: Optional): boolean {
@@ -86,7 +86,7 @@ function optionalsEqual(a: Optional, b: Optional): boolean {
 }
 
 function listsEqual(a: ListValue, b: Value): boolean | EvaluationError {
-  if (!(b instanceof ListValue)) return a.adapt ? noSuchOverload : false
+  if (!(b instanceof ListValue)) return a.hasSchema ? incomparable(b) : false
   if (a.size !== b.size) return false
   if (a.semantics?.kind === 'set') return setsEqual(a, b)
   if (a.semantics?.kind === 'map') return keyedListsEqual(a, b, a.semantics.keys)
@@ -95,6 +95,11 @@ function listsEqual(a: ListValue, b: Value): boolean | EvaluationError {
     if (result !== true) return result
   }
   return true
+}
+
+/** An error inside of data is told as it is. */
+function incomparable(value: Value): EvaluationError {
+  return value instanceof EvaluationError ? value : noSuchOverload
 }
 
 function setsEqual(a: ListValue, b: ListValue): boolean {
@@ -120,16 +125,20 @@ export function listKey(item: unknown, keys: readonly string[]): string {
 }
 
 function mapsEqual(a: MapValue, b: Value): boolean | EvaluationError {
-  if (!(b instanceof MapValue)) return a instanceof JsonMap ? noSuchOverload : false
+  if (!(b instanceof MapValue)) return hasSchema(a) ? incomparable(b) : false
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
     const [mine, theirs] = [a.find(key), b.find(key)]
     if (mine === undefined && theirs === undefined) continue
     if (mine === undefined || theirs === undefined) return false
     const result = equal(mine, theirs)
-    if (result !== true) return a instanceof JsonMap ? result : false
+    if (result !== true) return hasSchema(a) ? result : false
   }
-  return !(a instanceof JsonMap) || unknownFieldsEqual(a, b)
+  return !hasSchema(a) || unknownFieldsEqual(a, b)
+}
+
+function hasSchema(map: MapValue): map is JsonMap {
+  return map instanceof JsonMap && map.hasSchema
 }
 
 /** Fields no schema describes are compared as JSON, where both have them. */

@@ -28,9 +28,9 @@ export function adaptDynamic(json: unknown): Value {
   if (json === null || json === undefined) return null
   if (typeof json === 'number') return Number.isSafeInteger(json) ? json : new Double(json)
   if (typeof json !== 'object') return json as Value
-  if (Array.isArray(json)) return ListValue.ofJson(json, adaptDynamic)
+  if (Array.isArray(json)) return ListValue.ofJson(json, adaptDynamic, { hasSchema: false })
   // Only plain objects are JSON; anything else is a value already.
-  if (isJsonObject(json)) return new JsonMap(json, () => adaptDynamic, { isObject: false })
+  if (isJsonObject(json)) return new JsonMap(json, () => adaptDynamic, { isObject: false, hasSchema: false })
   return json as Value
 }
 
@@ -55,7 +55,14 @@ function readerFor(node: SchemaNode, follow: Follow): Adapt {
 }
 
 function mismatch(wanted: string, json: unknown): EvaluationError {
-  return new EvaluationError(`invalid data, expected ${wanted}, got ${json === null ? 'null' : typeof json}`)
+  return new EvaluationError(`invalid data, expected ${wanted}, got ${goName(json)}`)
+}
+
+/** What Go calls a piece of JSON. */
+function goName(json: unknown): string {
+  if (typeof json === 'number') return Number.isInteger(json) ? 'int64' : 'float64'
+  if (typeof json === 'object') return json === null ? '<nil>' : Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
+  return typeof json === 'boolean' ? 'bool' : typeof json
 }
 
 function readInteger(json: unknown): Value | undefined {

@@ -12,25 +12,38 @@ export type Adapt = (json: unknown) => Value
 /** How a list in an object compares and adds, when its schema says it is more than a sequence. */
 export type ListSemantics = { readonly kind: 'set' } | { readonly kind: 'map', readonly keys: readonly string[] }
 
+interface JsonListOptions {
+  readonly semantics?: ListSemantics | undefined
+  /**
+   * Whether a schema says how to read it.
+   *
+   * @default true
+   */
+  readonly hasSchema?: boolean
+}
+
 export class ListValue {
   readonly items: readonly unknown[]
   /** Undefined: the items are values already. */
   readonly adapt: Adapt | undefined
   readonly semantics: ListSemantics | undefined
+  /** Read by a schema, which makes it strict about what it is compared with. */
+  readonly hasSchema: boolean
   growing = false
 
-  private constructor(items: readonly unknown[], adapt?: Adapt, semantics?: ListSemantics) {
+  private constructor(items: readonly unknown[], adapt?: Adapt, { semantics, hasSchema = true }: JsonListOptions = {}) {
     this.items = items
     this.adapt = adapt
     this.semantics = semantics
+    this.hasSchema = adapt !== undefined && hasSchema
   }
 
   static of(values: readonly Value[]): ListValue {
     return new ListValue(values)
   }
 
-  static ofJson(json: readonly unknown[], adapt: Adapt, { semantics }: { semantics?: ListSemantics | undefined } = {}): ListValue {
-    return new ListValue(json, adapt, semantics)
+  static ofJson(json: readonly unknown[], adapt: Adapt, options: JsonListOptions = {}): ListValue {
+    return new ListValue(json, adapt, options)
   }
 
   /** An empty list that {@link append} changes in place. */

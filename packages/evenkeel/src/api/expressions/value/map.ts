@@ -68,13 +68,16 @@ export class EntryMap extends MapValue {
 export class JsonMap extends MapValue {
   readonly json: Readonly<Record<string, unknown>>
   readonly isObject: boolean
+  /** Read by a schema, which makes it strict about what it is compared with. */
+  readonly hasSchema: boolean
   readonly #adaptOf: (name: string) => Adapt | undefined
 
   /** `adaptOf` says how to read the value of a name; undefined where the schema knows no such name. */
-  constructor(json: Readonly<Record<string, unknown>>, adaptOf: (name: string) => Adapt | undefined, { isObject }: { isObject: boolean }) {
+  constructor(json: Readonly<Record<string, unknown>>, adaptOf: (name: string) => Adapt | undefined, { isObject, hasSchema = true }: { isObject: boolean, hasSchema?: boolean }) {
     super()
     this.json = json
     this.isObject = isObject
+    this.hasSchema = hasSchema
     this.#adaptOf = adaptOf
   }
 

@@ -15,34 +15,41 @@ import { validate } from '../../schema/validate.ts'
 import { isSchema } from './properties.ts'
 import type { SchemaProperties } from './properties.ts'
 
+/** What is wrong with a default by the rules of its schema. */
+export type DefaultCheck = (value: JsonValue, schema: SchemaNode, path: FieldPath) => readonly FieldError[]
+
 interface Surroundings {
   readonly path: FieldPath
   readonly options: ValidateOptions
+  /** Holds a default that is otherwise right to the rules of its schema. */
+  readonly checkRules?: DefaultCheck
   /** Within metadata or names of an embedded object, whose unknown fields are not the schema's business. */
   readonly insideMeta?: boolean
 }
 
 /** Everything that is wrong with the defaults in the schema of an object. */
-export function checkDefaults(schema: SchemaProperties, { path, options, insideMeta: meta = false }: Surroundings): FieldError[] {
+export function checkDefaults(schema: SchemaProperties, surroundings: Surroundings): FieldError[] {
+  const { path, insideMeta: meta = false } = surroundings
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   const insideMeta = meta && !embedded
-  const own = schema.default === undefined ? [] : checkDefault(schema.default, schema, { path: path.child('default'), options, insideMeta })
-  const items = isSchema(schema.items) ? checkDefaults(schema.items, { path: path.child('items'), options, insideMeta }) : []
+  const own = schema.default === undefined ? [] : checkDefault(schema.default, schema, { ...surroundings, path: path.child('default'), insideMeta })
+  const items = isSchema(schema.items) ? checkDefaults(schema.items, { ...surroundings, path: path.child('items'), insideMeta }) : []
   const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const isMeta = embedded && metaFields.has(name)
-    return checkDefaults(property, { path: path.child('properties').key(name), options, insideMeta: insideMeta || isMeta })
+    return checkDefaults(property, { ...surroundings, path: path.child('properties').key(name), insideMeta: insideMeta || isMeta })
   })
   return [...own, ...items, ...properties]
 }
 
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
 
-function checkDefault(value: JsonValue, schema: SchemaProperties, { path, options, insideMeta = false }: Surroundings): FieldError[] {
+function checkDefault(value: JsonValue, schema: SchemaProperties, { path, options, checkRules, insideMeta = false }: Surroundings): FieldError[] {
   const unknown = !insideMeta && hasUnknownFields(value, schema) ? [fieldError.invalid(path, value, 'must not have unknown fields')] : []
   const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
   if (embedded.length > 0) return [...unknown, ...embedded]
   const errors = validate(value, { root: plain(schema), definitions: () => undefined }, options)
-  return [...unknown, ...errors.map((error) => under(path, error))]
+  const broken = errors.length > 0 ? [] : checkRules?.(value, schema as SchemaNode, path) ?? []
+  return [...unknown, ...errors.map((error) => under(path, error)), ...broken]
 }
 
 /**

@@ -13,6 +13,8 @@ interface FieldReference {
   readonly steps: readonly string[]
   /** What stands there; `undefined` inside a map of anything. */
   readonly schema: SchemaProperties | undefined
+  /** As errors write it: `spec.labels[the color]`. */
+  readonly text: string
 }
 
 interface FieldReferenceOptions {
@@ -29,6 +31,7 @@ export function followReference(path: string, root: SchemaProperties, { brackets
   const tokens = tokensOf(path)
   const steps: string[] = []
   let schema: SchemaProperties | undefined = root
+  let text = ''
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
     if (token !== '.' && token !== '[') return `expected [ or . but got: ${token}`
     if (token === '[' && !brackets) return 'array notation is not allowed'
@@ -40,9 +43,10 @@ export function followReference(path: string, root: SchemaProperties, { brackets
     const end = token === '[' ? closing(tokens.shift()) : undefined
     if (end !== undefined) return end
     steps.push(name.text)
+    text += schema?.properties === undefined ? `[${name.text}]` : text === '' ? name.text : `.${name.text}`
     schema = next
   }
-  return { steps, schema }
+  return { steps, schema, text }
 }
 
 function tokensOf(path: string): string[] {
@@ -51,9 +55,15 @@ function tokensOf(path: string): string[] {
 
 function quotedName(token: string | undefined): { text: string | undefined } | string {
   if (token === undefined) return { text: undefined }
-  const quoted = /^'(.*)'$/s.exec(token)
-  return quoted ? { text: (quoted[1] ?? '').replace(/\\(['\\])/g, '$1') } : `expected single quoted string but got ${token}`
+  const quoted = /^'(.*)'$/s.exec(token)?.[1]
+  if (quoted === undefined) return `expected single quoted string but got ${token}`
+  const wrong = quoted.match(/\\./g)?.findLast((escape) => !escapes.has(escape))
+  return wrong === undefined ? { text: quoted.replace(/\\./g, (escape) => escapes.get(escape) ?? '') } : `invalid string literal: invalid escape char ${wrong}`
 }
+
+const escapes = new Map([
+  ['\\a', '\x07'], ['\\b', '\b'], ['\\f', '\f'], ['\\n', '\n'], ['\\r', '\r'], ['\\t', '\t'], ['\\v', '\v'], ['\\\'', '\''], ['\\\\', '\\'],
+])
 
 function closing(token: string | undefined): string | undefined {
   if (token === ']') return undefined

@@ -14,6 +14,8 @@ import { checkRules } from './rules.ts'
 interface Surroundings {
   readonly path: FieldPath
   readonly errors: FieldError[]
+  /** Where schemas are put that have something wrong in them, at any depth. */
+  readonly unsound: Set<SchemaProperties>
   /** The schema of a whole object. */
   readonly root?: boolean
   /** Within `apiVersion`, `kind` or `metadata` of an object. */
@@ -24,7 +26,8 @@ interface Surroundings {
 
 /** Notes everything that is wrong with the keywords of a schema and of all schemas in it. */
 export function checkKeywords(schema: SchemaProperties, surroundings: Surroundings): void {
-  const { path, errors } = surroundings
+  const { path, errors, unsound } = surroundings
+  const before = errors.length
   checkSupported(schema, surroundings)
   checkObjectKeywords(schema, surroundings)
   const inside = { ...surroundings, root: false }
@@ -40,6 +43,7 @@ export function checkKeywords(schema: SchemaProperties, surroundings: Surroundin
   checkMapType(schema, path, errors)
   checkListType(schema, path, errors)
   checkRules(schema, path, errors)
+  if (errors.length > before) unsound.add(schema)
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']

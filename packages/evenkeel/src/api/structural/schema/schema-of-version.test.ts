@@ -33,21 +33,33 @@ describe('checkVersionSchema', () => {
     expect(texts).toEqual(errors)
   })
 
-  test('asks for patterns, and compiles expressions of right schemas only', () => {
-    const asked: string[] = []
+  test('asks for patterns, and has expressions checked where nothing else is wrong', () => {
+    const asked: boolean[] = []
     const options: SchemaChecks = {
       ...checks,
       checkPattern: (pattern) => pattern === '(' ? 'missing )' : undefined,
-      checkExpressions: (schema, at) => {
-        asked.push(schema.type ?? '')
-        return [fieldError.invalid(at, '', 'no')]
+      expressions: {
+        check: (schema, { path: at, isSound }) => {
+          asked.push(isSound(schema), isSound(schema.properties?.['spec'] ?? {}))
+          return [fieldError.invalid(at, '', 'no')]
+        },
+        startDefaults: () => () => [],
       },
     }
     expect(complaints(ofField({ type: 'string', pattern: '(' }), {}, options))
       .toEqual([`${path}.properties[spec].properties[f].pattern: Invalid value: "(": must be a valid regular expression, but isn't: missing )`])
     expect(asked).toEqual([])
     expect(complaints(ofField({ type: 'string', pattern: 'a' }), {}, options)).toEqual([`${path}: Invalid value: "": no`])
-    expect(asked).toEqual(['object'])
+    expect(asked).toEqual([true, true])
+    expect(complaints({ ...ofField({ type: 'string' }), uniqueItems: true }, {}, options)).toHaveLength(2)
+    expect(asked.slice(2)).toEqual([false, true])
+  })
+
+  test('holds defaults that are otherwise right to their rules', () => {
+    const expressions = { check: () => [], startDefaults: () => (value: unknown, _: unknown, at: FieldPath) => value === 'odd' ? [fieldError.invalid(at, value, 'broken')] : [] }
+    expect(complaints(ofField({ type: 'string', default: 'odd' }), {}, { ...checks, expressions }))
+      .toEqual([`${path}.properties[spec].properties[f].default: Invalid value: "odd": broken`])
+    expect(complaints(ofField({ type: 'string', default: 'odd', maxLength: 1 }), {}, { ...checks, expressions }).join()).not.toContain('broken')
   })
 
   test('refuses keywords of the wrong type, where the schema of definitions does not look', () => {

@@ -2,7 +2,7 @@
  * All rules about the schema of one version, in the order of upstream.
  *
  * The stages depend on each other: defaults are judged by structural schemas only, and rules in the expression language
- * are compiled only for schemas that have nothing else wrong.
+ * are compiled only where a schema has nothing else wrong.
  */
 import { fieldError } from '../../error/field-error.ts'
 import type { FieldError } from '../../error/field-error.ts'
@@ -11,6 +11,7 @@ import type { JsonObject } from '../../json.ts'
 import type { ValidateOptions } from '../../schema/constraints.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
 import { checkDefaults } from './defaults.ts'
+import type { DefaultCheck } from './defaults.ts'
 import { checkKeywords } from './keywords.ts'
 import { readSchema } from './properties.ts'
 import type { SchemaProperties } from './properties.ts'
@@ -25,11 +26,27 @@ export interface SchemaChecks extends Partial<ValidateOptions> {
    */
   readonly checkPattern?: (pattern: string) => string | undefined
   /**
-   * Compiles the rules in `x-kubernetes-validations` of a schema that is otherwise valid.
+   * What can be said about rules in `x-kubernetes-validations` by who has the expression language.
    *
-   * @default none is compiled
+   * @default nothing
    */
-  readonly checkExpressions?: (schema: SchemaNode, path: FieldPath) => FieldError[]
+  readonly expressions?: ExpressionChecks | undefined
+}
+
+/** Judges rules in the expression language. */
+export interface ExpressionChecks {
+  /** Everything that is wrong with the rules of a schema. */
+  check(schema: SchemaNode, place: ExpressionPlace): FieldError[]
+  /** Begins to hold the defaults of one schema to its rules: what is wrong with each. They share what evaluation may cost. */
+  startDefaults(): DefaultCheck
+}
+
+interface ExpressionPlace {
+  readonly path: FieldPath
+  /** Whether nothing else is wrong with a place and all below it. */
+  readonly isSound: (node: SchemaNode) => boolean
+  /** Whether the schema is as it was before. */
+  readonly isUnchanged: boolean
 }
 
 interface SchemaPlace {
@@ -37,6 +54,12 @@ interface SchemaPlace {
   readonly path: FieldPath
   /** Status is a subresource, so that its schema must be found under `properties`. */
   readonly hasStatus: boolean
+  /**
+   * Whether the stored definition has the same schema.
+   *
+   * @default false
+   */
+  readonly isUnchanged?: boolean
   readonly checks: SchemaChecks
 }
 
@@ -47,31 +70,32 @@ interface CheckedSchema {
 }
 
 /** Reads and judges the schema of a version. */
-export function checkVersionSchema(value: JsonObject, { path, hasStatus, checks }: SchemaPlace): CheckedSchema {
-  const { schema, errors: misread } = readSchema(value, path)
+export function checkVersionSchema(value: JsonObject, place: SchemaPlace): CheckedSchema {
+  const { schema, errors: misread } = readSchema(value, place.path)
   if (misread.length > 0) return { errors: misread, hasDefaults: false }
-  return { errors: judge(schema, { path, hasStatus, checks }), hasDefaults: findDefault(schema) }
+  return { errors: judge(schema, place), hasDefaults: findDefault(schema) }
 }
 
-function judge(schema: SchemaProperties, { path, hasStatus, checks }: SchemaPlace): FieldError[] {
+function judge(schema: SchemaProperties, { path, hasStatus, isUnchanged = false, checks }: SchemaPlace): FieldError[] {
   const errors = hasStatus ? checkRoot(schema, path) : []
   if (schema.nullable) errors.push(fieldError.forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
 
   const foreign = findForeignKeyword(schema)
   const shape = foreign === undefined ? checkShape(schema, path, checks) : []
   const keywords: FieldError[] = []
-  checkKeywords(schema, { path, errors: keywords, root: true })
+  const unsound = new Set<SchemaProperties>()
+  checkKeywords(schema, { path, errors: keywords, unsound, root: true })
   errors.push(...shape, ...keywords)
-  if (errors.length > 0) return errors
-  if (foreign !== undefined) return [fieldError.invalid(path, '', foreign)]
-  return checks.checkExpressions?.(schema as SchemaNode, path) ?? []
+  if (foreign !== undefined) return errors.length > 0 ? errors : [fieldError.invalid(path, '', foreign)]
+  if (shape.length > 0 || !checks.expressions) return errors
+  return [...errors, ...checks.expressions.check(schema as SchemaNode, { path, isUnchanged, isSound: (node) => !unsound.has(node as SchemaProperties) })]
 }
 
-function checkShape(schema: SchemaProperties, path: FieldPath, { checkPattern = () => undefined, ...options }: SchemaChecks): FieldError[] {
+function checkShape(schema: SchemaProperties, path: FieldPath, { checkPattern = () => undefined, expressions, ...options }: SchemaChecks): FieldError[] {
   const structural = checkStructural(schema, path, checkPattern)
   if (structural.length > 0) return structural
   const root: SchemaProperties = { ...schema, 'x-kubernetes-embedded-resource': true }
-  return checkDefaults(root, { path, options: { matches: () => true, ...options } })
+  return checkDefaults(root, { path, options: { matches: () => true, ...options }, ...expressions && { checkRules: expressions.startDefaults() } })
 }
 
 /** The words of upstream: names of fields in Go. */

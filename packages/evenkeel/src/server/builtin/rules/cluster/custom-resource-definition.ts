@@ -2,10 +2,10 @@
  * CustomResourceDefinitions as objects: names that follow from other names, what is stored in which version, and all
  * that `validateDefinition` says. Serving what a definition defines is the work of `server/definitions`.
  */
-import { validateDefinition, validateDefinitionChange, validateDefinitionStatus } from '#api'
-import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
-import { matchesPattern, patternMistake } from '../../../definitions/patterns.ts'
-import type { WriteContext } from '../../../resources/resource.ts'
+import { validateDefinition, validateDefinitionStatus } from '#api'
+import type { JsonObject, JsonObjectDraft, UnstructuredObject, ValidateDefinitionOptions } from '#api'
+import { matchesPattern, patternMistake, preparePatterns } from '../../../definitions/patterns.ts'
+import { prepareRules, ruleLanguage } from '../../../definitions/rules.ts'
 import { validateClientConfig } from '../admission/client-config.ts'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
@@ -29,25 +29,28 @@ export const customResourceDefinitionRules: Hooks = {
     const status = draftIn(object, 'status')
     if (status !== undefined && textsIn(status, 'storedVersions').length === 0) noteStored(spec, status)
   },
-  prepareCreate(object, context) {
-    warnAboutMissing(objectIn(object, 'spec'), context)
+  prepareCreate(object) {
     // Whatever a client says about the status of something that is not there yet, it is not so.
     object['status'] = {}
     noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
-  prepareUpdate(object, _old, context) {
-    warnAboutMissing(objectIn(object, 'spec'), context)
+  prepareUpdate(object) {
     noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
-  validate: (object) => validateDefinition(asJson(object), { checkClientConfig: validateClientConfig, checkPattern: patternMistake, matches: matchesPattern }),
-  validateUpdate: (object, old) => validateDefinitionChange(asJson(object), asJson(old)),
+  async ready(object) {
+    await preparePatterns()
+    await prepareRules(object)
+  },
+  // What a schema may cost, and more, depends on whether it was so before.
+  ratchets: true,
+  validate: (object) => validateDefinition(asJson(object), checks()),
+  validateUpdate: (object, old) => validateDefinition(asJson(object), { ...checks(), old: asJson(old) }),
   validateStatusUpdate: (object) => validateDefinitionStatus(asJson(object)),
 }
 
-/** What a definition asks for and is not done yet is said to its author, not passed over. */
-function warnAboutMissing(spec: JsonObject, { warn }: WriteContext): void {
-  if (JSON.stringify(spec['versions'] ?? []).includes('"x-kubernetes-validations"')) warn('spec.versions: x-kubernetes-validations are kept, but not evaluated by this server yet')
-  if (textIn(objectIn(spec, 'conversion'), 'strategy') === 'Webhook') warn('spec.conversion: webhooks are not called by this server yet; versions differ in apiVersion, pruning and defaults only')
+/** What judging a definition takes from others: patterns and expressions, which `ready` has loaded. */
+function checks(): ValidateDefinitionOptions {
+  return { checkClientConfig: validateClientConfig, checkPattern: patternMistake, matches: matchesPattern, expressions: ruleLanguage() }
 }
 
 /** Adds the version that objects are stored in from now on to those they may be found in. */

@@ -1,0 +1,81 @@
+/**
+ * What our expressions make of the conformance data of CEL, next to what Kubernetes makes of it.
+ *
+ * Every case is run, also those that Kubernetes does not pass: there we should not pass either, except for the few where we
+ * do more than it on purpose. That list must stay exact, so a case that changes sides is noticed.
+ */
+import { baseEnvironment, CompiledExpression, compileExpression, Environment, formatType } from 'evenkeel/unstable/expressions'
+import type { Overload, Variable } from 'evenkeel/unstable/expressions'
+import { readCases, readExcuses } from './data.ts'
+import type { CelCase, DeclaredOverload, Excuse } from './data.ts'
+import { showValue, typeFrom, valueFrom } from './protobuf-json.ts'
+
+/** `excused`: neither we nor Kubernetes pass it. `beyond`: we do, on purpose. */
+type CelOutcome = 'passed' | 'excused' | 'beyond' | 'failed'
+
+export interface CelResult {
+  readonly id: string
+  readonly outcome: CelOutcome
+  /** What came out instead; absent when the case passed. */
+  readonly problem?: string
+  /** Why Kubernetes does not pass it. */
+  readonly reason?: string
+  readonly why?: string
+  /** Why we do, or what else there is to say. */
+  readonly note?: string
+}
+
+const backticks = 'field names in backticks are understood, as in newer versions of cel-go'
+const constantKey = 'an operand that fails does not count when the other one decides, whatever it is'
+
+/** What we pass and Kubernetes does not. */
+const beyond: Readonly<Record<string, string>> = {
+  'fields/quoted_map_fields/field_access_slash': backticks,
+  'fields/quoted_map_fields/field_access_dot': backticks,
+  'fields/quoted_map_fields/has_field_slash': backticks,
+  'fields/quoted_map_fields/has_field_dot': backticks,
+  'fields/map_fields/map_bad_key_type_or_true': constantKey,
+  'fields/map_fields/map_bad_key_type_and_false': constantKey,
+}
+
+/** Runs every case whose id contains the text. */
+export function scoreCel({ filter = '' }: { filter?: string } = {}): readonly CelResult[] {
+  const excuses = readExcuses()
+  return readCases().filter(({ id }) => id.includes(filter)).map(({ id, test }) => {
+    const problem = judge(test)
+    const excuse = excuses.get(id)
+    return { id, ...problem !== undefined && { problem }, ...excuse ? excused(id, problem, excuse) : { outcome: problem === undefined ? 'passed' : 'failed' } }
+  })
+}
+
+function excused(id: string, problem: string | undefined, excuse: Excuse): Omit<CelResult, 'id'> {
+  const note = beyond[id]
+  if (problem === undefined) return note === undefined ? { outcome: 'failed', ...excuse, note: 'it passes, and Kubernetes does not pass it' } : { outcome: 'beyond', ...excuse, note }
+  return note === undefined ? { outcome: 'excused', ...excuse } : { outcome: 'failed', ...excuse, note: 'it is said to pass' }
+}
+
+/** What went wrong; undefined when the case passed. */
+function judge(test: CelCase): string | undefined {
+  const compiled = compileExpression(test.expr, environmentOf(test))
+  const wantsError = test.evalError !== undefined || test.anyEvalErrors !== undefined
+  if (!(compiled instanceof CompiledExpression)) return wantsError ? undefined : compiled.errors.split('\n', 1)[0]
+  const { deducedType, result } = test.typedResult ?? {}
+  const [type, wantedType] = [formatType(compiled.type), formatType(deducedType ? typeFrom(deducedType) : compiled.type)]
+  if (type !== wantedType) return `type ${type}, wanted ${wantedType}`
+  if (test.checkOnly) return undefined
+  const bindings = Object.fromEntries(Object.entries(test.bindings ?? {}).map(([name, { value }]) => [name, valueFrom(value)]))
+  const evaluation = compiled.evaluate(bindings)
+  if (evaluation.error !== undefined) return wantsError ? undefined : evaluation.error
+  const [shown, wanted] = [showValue(evaluation.value), wantsError ? 'an error' : showValue(valueFrom(test.value ?? result ?? { boolValue: true }))]
+  return shown === wanted ? undefined : `${shown}, wanted ${wanted}`
+}
+
+function environmentOf({ typeEnv = [] }: CelCase): Environment {
+  const variables = typeEnv.flatMap(({ name, ident }): [string, Variable][] => ident ? [[name, { type: typeFrom(ident.type) }]] : [])
+  const functions = typeEnv.flatMap(({ name, function: declared }): [string, Overload[]][] => declared ? [[name, declared.overloads.map(overloadFrom)]] : [])
+  return new Environment({ parent: baseEnvironment, variables: new Map(variables), functions: new Map(functions) })
+}
+
+function overloadFrom({ overloadId, params = [], resultType, isInstanceFunction = false }: DeclaredOverload): Overload {
+  return { id: overloadId, isMember: isInstanceFunction, parameters: params.map(typeFrom), result: typeFrom(resultType) }
+}

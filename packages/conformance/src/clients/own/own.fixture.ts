@@ -1,0 +1,61 @@
+/**
+ * Our own client on every way to a server: in process, and over HTTPS by a kubeconfig.
+ */
+import { defineKind, declareKind } from 'evenkeel/api'
+import type { Kind, KubeObject } from 'evenkeel/api'
+import { Client, connect } from 'evenkeel/client'
+import type { ClientOptions } from 'evenkeel/client'
+import { startServer } from 'evenkeel/server'
+import type { Server } from 'evenkeel/server'
+import { startClientTarget } from '../target.fixture.ts'
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export const ConfigMap: Kind<ConfigMap> = declareKind<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+export const Namespace: Kind = declareKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' })
+
+export const Website = defineKind({
+  group: 'own.example.com', version: 'v1', kind: 'Website',
+  spec: { type: 'object', required: ['image'], properties: { image: { type: 'string' }, replicas: { type: 'integer', default: 1 } } },
+  status: { type: 'object', properties: { ready: { type: 'integer' }, phase: { type: 'string' } } },
+  scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' },
+})
+
+/** The definition of {@link Website}, as a server takes it. */
+export const websiteDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'websites.own.example.com' },
+  spec: {
+    group: Website.group, scope: 'Namespaced', names: { plural: Website.plural, singular: Website.singular, kind: Website.kind, listKind: Website.listKind },
+    versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' } }, schema: { openAPIV3Schema: Website.schema } }],
+  },
+}
+
+export interface OwnTarget {
+  readonly client: Client
+  readonly compact: () => Promise<void>
+  stop(): Promise<void>
+}
+
+type Open = (options?: Partial<ClientOptions>) => Promise<OwnTarget>
+
+/** Ways to a server, by name. */
+export const ways: Readonly<Record<string, Open>> = {
+  async 'in process'(options = {}) {
+    const server: Server = await startServer()
+    return { client: new Client({ transport: server.transport, fieldOwner: 'own', ...options }), compact: () => server.compact(), stop: () => server.stop({ graceMs: 0 }) }
+  },
+  async https(options = {}) {
+    const target = await startClientTarget()
+    const client = await connect({ kubeconfig: target.kubeconfig, fieldOwner: 'own', ...options })
+    return {
+      client,
+      compact: () => target.compact?.() ?? Promise.resolve(),
+      async stop() {
+        await client.close()
+        await target.stop()
+      },
+    }
+  },
+}

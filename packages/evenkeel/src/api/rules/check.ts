@@ -1,0 +1,157 @@
+/**
+ * Whether the rules of a definition can be used: every expression compiles, compares with the past only where there is
+ * one to compare with, and cannot cost too much.
+ *
+ * Rules are compiled only where the schema below them has nothing else wrong: types of a wrong schema would make for
+ * errors that nobody understands.
+ */
+import { fieldError } from '../error/field-error.ts'
+import type { FieldError } from '../error/field-error.ts'
+import type { FieldPath } from '../error/field-path.ts'
+import { escapeName } from '../expressions/check/escape.ts'
+import type { SchemaType } from '../expressions/check/schema-type.ts'
+import type { SchemaNode } from '../schema/schema.ts'
+import { compileRules, typeOfPlace } from './compile.ts'
+import type { CompiledRule } from './compile.ts'
+import { TotalEstimate, cardinalityInside, cardinalityOf, checkEstimate, times } from './estimate.ts'
+import type { Cardinality } from './estimate.ts'
+import { showRule } from './rule.ts'
+
+interface CheckRulesOptions {
+  /** Where the schema stands. */
+  readonly path: FieldPath
+  /** Whether nothing else is wrong with a place and all below it. */
+  readonly isSound: (node: SchemaNode) => boolean
+  /** Whether the schema is as it was: then a single rule is not refused for its cost. */
+  readonly isUnchanged: boolean
+}
+
+/** Everything that is wrong with the rules of a schema. */
+export function checkRules(schema: SchemaNode, { path, isSound, isUnchanged }: CheckRulesOptions): FieldError[] {
+  const check = new Check({ isSound, isUnchanged })
+  check.visit({ node: schema, path, cardinality: 1n, parent: undefined, typeFrom: () => undefined, hasRulesAbove: false, uncorrelated: undefined })
+  return [...check.errors, ...check.total.errors(path)]
+}
+
+interface Place {
+  readonly node: SchemaNode
+  readonly path: FieldPath
+  readonly cardinality: Cardinality
+  readonly parent: Place | undefined
+  /** The type of this place, from that of the parent; `missing` when it has one and it says nothing. */
+  readonly typeFrom: (parent: SchemaType) => SchemaType | Missing | undefined
+  readonly hasRulesAbove: boolean
+  /** The list above whose items nobody can tell from each other. */
+  readonly uncorrelated: FieldPath | undefined
+}
+
+type Missing = 'missing'
+
+class Check {
+  readonly errors: FieldError[] = []
+  readonly total = new TotalEstimate()
+  readonly #isSound: (node: SchemaNode) => boolean
+  readonly #isUnchanged: boolean
+  readonly #types = new Map<Place, SchemaType | Missing | string>()
+
+  constructor({ isSound, isUnchanged }: Pick<CheckRulesOptions, 'isSound' | 'isUnchanged'>) {
+    this.#isSound = isSound
+    this.#isUnchanged = isUnchanged
+  }
+
+  visit(place: Place): void {
+    const { node, path } = place
+    const inside = { cardinality: cardinalityInside(node, place.cardinality), parent: place, hasRulesAbove: hasRulesInScope(place), uncorrelated: place.uncorrelated }
+    if (typeof node.additionalProperties === 'object') {
+      this.visit({ ...inside, node: node.additionalProperties, path: path.child('additionalProperties'), typeFrom: elementOf })
+    }
+    for (const [name, property] of Object.entries(node.properties ?? {})) {
+      this.visit({ ...inside, node: property, path: path.child('properties').key(name), typeFrom: (type) => fieldOf(type, name) })
+    }
+    if (node.items) {
+      const uncorrelated = place.uncorrelated ?? (node['x-kubernetes-list-type'] === 'map' ? undefined : path)
+      this.visit({ ...inside, node: node.items, path: path.child('items'), typeFrom: elementOf, uncorrelated })
+    }
+    if (hasOwnRules(node) && this.#isSound(node)) this.#checkPlace(place)
+  }
+
+  #checkPlace(place: Place): void {
+    const { node, path } = place
+    const type = this.#typeOf(place)
+    const at = path.child('x-kubernetes-validations')
+    if (type === 'missing') this.errors.push(fieldError.internal(at, 'failed to convert to declType for CEL validation rules'))
+    else if (typeof type === 'string') this.errors.push(fieldError.internal(at, `internal error: failed to construct type information for x-kubernetes-validations rules: ${type}`))
+    else {
+      const cardinality = place.cardinality ?? cardinalityOf(type.minSize)
+      const isResource = place.parent === undefined || isEmbedded(node)
+      for (const [index, compiled] of compileRules({ node, type, isResource }).entries()) {
+        this.#checkRule(compiled, { path: at.index(index), type, cardinality, uncorrelated: place.uncorrelated })
+      }
+    }
+  }
+
+  #checkRule(compiled: CompiledRule, { path, type, cardinality, uncorrelated }: RuleSituation): void {
+    const { rule, expression, mistake, usesOld, messageExpression, messageMistake } = compiled
+    const at = path.child('rule')
+    this.#estimate('estimated rule cost', times(expression?.estimateCost(type).max ?? 0n, cardinality), at)
+    if (mistake !== undefined) this.errors.push(fieldError.invalid(at, showRule(rule), mistake))
+    if (messageMistake !== undefined) this.errors.push(fieldError.invalid(path.child('messageExpression'), showRule(rule), messageMistake))
+    if (messageExpression) this.#estimate('estimated messageExpression cost', messageExpression.estimateCost(type).max, path.child('messageExpression'))
+    if (usesOld && uncorrelated) {
+      this.errors.push(fieldError.invalid(at, rule.text, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated.toString()}`))
+    }
+    if (!usesOld && rule.optionalOldSelf !== undefined) {
+      this.errors.push(fieldError.invalid(path.child('optionalOldSelf'), rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'))
+    }
+  }
+
+  #estimate(what: string, cost: bigint, path: FieldPath): void {
+    if (!this.#isUnchanged) this.errors.push(...checkEstimate(what, cost, path))
+    this.total.add(path, cost)
+  }
+
+  /** Taken from the parent where rules need its type as well, else made from the schema; a sentence says why there is none. */
+  #typeOf(place: Place): SchemaType | Missing | string {
+    let type = this.#types.get(place)
+    if (type === undefined) this.#types.set(place, type = this.#findType(place))
+    return type
+  }
+
+  #findType({ node, parent, typeFrom }: Place): SchemaType | Missing | string {
+    if (parent && hasRulesInScope(parent)) {
+      const above = this.#typeOf(parent)
+      if (typeof above === 'string') return above
+      const type = typeFrom(above)
+      if (type !== undefined) return type
+    }
+    return typeOfPlace(node, parent === undefined || isEmbedded(node)) ?? 'unable to convert structural schema to CEL declarations'
+  }
+}
+
+interface RuleSituation {
+  readonly path: FieldPath
+  readonly type: SchemaType
+  readonly cardinality: bigint
+  readonly uncorrelated: FieldPath | undefined
+}
+
+function hasRulesInScope({ node, hasRulesAbove }: Place): boolean {
+  return hasRulesAbove || hasOwnRules(node)
+}
+
+function hasOwnRules(node: SchemaNode): boolean {
+  return (node['x-kubernetes-validations']?.length ?? 0) > 0
+}
+
+function isEmbedded(node: SchemaNode): boolean {
+  return node['x-kubernetes-embedded-resource'] === true
+}
+
+function elementOf({ element }: SchemaType): SchemaType | Missing {
+  return element ?? 'missing'
+}
+
+function fieldOf({ fields }: SchemaType, name: string): SchemaType | undefined {
+  const escaped = escapeName(name)
+  return escaped === undefined ? undefined : fields?.get(escaped)
+}

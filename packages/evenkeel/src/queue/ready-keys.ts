@@ -1,0 +1,126 @@
+/**
+ * What is ready to be taken, and who is next.
+ *
+ *   priority    0:  d ─ e         The first of the highest priority is next. But on every eighth turn (`agedTurns`)
+ *   priority −100:  a ─ b ─ c     the oldest is that stands first in its line, if it is older than `agedMs`.
+ *
+ * Inside a priority it is first come, first served. With priorities alone, an endless stream of high ones would starve
+ * the rest; if all grew in priority as they grow older, a fresh change would wait behind a long start-up backlog. So
+ * old ones get a share of the turns instead.
+ *
+ * Invariant: of any `agedTurns` turns in a row one goes to the oldest of those who stand first in their lines, if it is
+ * aged. So whoever joined its line after `n` others had become ready is next within `(n + 1) * agedTurns` turns, counted
+ * from when it has stood there for `agedMs`.
+ */
+import { assert, Heap } from '#base'
+import { Fifo, Linked } from './fifo.ts'
+
+export interface AgeingOptions {
+  /**
+   * How long a key is ready before it counts as aged.
+   *
+   * @default 10_000
+   */
+  agedMs?: number | undefined
+  /**
+   * Of so many turns one goes to the key that is ready longest, if it is aged; with 1, age beats priority.
+   *
+   * @default 8
+   */
+  agedTurns?: number | undefined
+}
+
+/** One that can be ready. */
+export abstract class Ready extends Linked {
+  abstract readonly priority: number
+  /** When it became ready, on the monotonic clock. */
+  readyMs = 0
+}
+
+interface Level<T extends Ready> {
+  readonly priority: number
+  readonly line: Fifo<T>
+}
+
+export class ReadyKeys<T extends Ready> {
+  readonly #levels = new Map<number, Level<T>>()
+  readonly #byPriority = new Heap<Level<T>>((a, b) => b.priority - a.priority)
+  readonly #agedMs: number
+  readonly #agedTurns: number
+  #turn = 0
+  #size = 0
+
+  constructor({ agedMs = 10_000, agedTurns = 8 }: AgeingOptions = {}) {
+    if (!(agedMs >= 0)) throw new RangeError(`agedMs must be 0 or more, got ${agedMs}`)
+    if (!(Number.isInteger(agedTurns) && agedTurns >= 1)) throw new RangeError(`agedTurns must be a whole number of 1 or more, got ${agedTurns}`)
+    this.#agedMs = agedMs
+    this.#agedTurns = agedTurns
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Puts one at the end of its priority. */
+  push(one: T): void {
+    this.#levelOf(one.priority).line.join(one)
+    this.#size++
+  }
+
+  /** Takes one out, wherever it is; `priority` is the one it was pushed with. */
+  delete(one: T, priority: number): void {
+    const level = this.#levelOf(priority)
+    level.line.leave(one)
+    this.#size--
+    // The last level may stay empty: most queues have one, and it is about to be used again.
+    if (level.line.first === undefined && this.#byPriority.size > 1) this.#drop(level)
+  }
+
+  /** Takes out whoever is next. */
+  shift(nowMs: number): T | undefined {
+    if (this.#size === 0) return undefined
+    this.#turn = (this.#turn + 1) % this.#agedTurns
+    const next = (this.#turn === 0 ? this.#aged(nowMs) : undefined) ?? this.#highest()
+    this.delete(next, next.priority)
+    return next
+  }
+
+  /** The one that is ready longest, if that is long. One look per priority, and only on every so many turns. */
+  #aged(nowMs: number): T | undefined {
+    let oldest: T | undefined
+    for (const { line: { first } } of this.#levels.values()) {
+      if (first && (oldest === undefined || isBefore(first, oldest))) oldest = first
+    }
+    return oldest && nowMs - oldest.readyMs >= this.#agedMs ? oldest : undefined
+  }
+
+  #highest(): T {
+    let level = this.#byPriority.peek()
+    if (level && level.line.first === undefined) {
+      this.#drop(level)
+      level = this.#byPriority.peek()
+    }
+    const first = level?.line.first
+    assert(first !== undefined, 'somebody who is ready stands in the line of its priority')
+    return first
+  }
+
+  #levelOf(priority: number): Level<T> {
+    const known = this.#levels.get(priority)
+    if (known) return known
+    const level = { priority, line: new Fifo<T>() }
+    this.#levels.set(priority, level)
+    this.#byPriority.push(level)
+    return level
+  }
+
+  #drop(level: Level<T>): void {
+    this.#levels.delete(level.priority)
+    this.#byPriority.delete(level)
+  }
+}
+
+/** By age; of two that became ready in the same moment the one with the higher priority, so that a run can be repeated. */
+function isBefore(one: Ready, other: Ready): boolean {
+  return one.readyMs < other.readyMs || (one.readyMs === other.readyMs && one.priority > other.priority)
+}

@@ -1,0 +1,276 @@
+/**
+ * Room 19: which keys need work, and who works on them?
+ *
+ *   idle ──add──▶ ready ──take──▶ working ──done──▶ idle
+ *     │             ▲  ▲             │
+ *     │ add(afterMs)│  └────done──── working, ready again ◀──add── working
+ *     └──▶ waiting ─┘ (due, or add)
+ *
+ * Before: handlers said which keys an event is about. After: a worker takes a key, reconciles, says `done`.
+ *
+ * Invariants: a key is worked on by one worker at a time; a key that was added is taken at least once after that, unless
+ * the queue stops; one record per key that is not idle, and nothing else that grows; adds merge: the highest priority,
+ * the earliest time, all reasons. An add without delay therefore swallows a pending delay, and a delayed add of a key
+ * that is ready changes nothing but its priority and reasons.
+ *
+ * Keys are text: who has structured ones writes them in one canonical form. This layer knows no Kubernetes.
+ */
+import { deferred, SystemClock } from '#base'
+import type { AbortOptions, Clock, Deferred, Metrics } from '#base'
+import { Delays } from './delays.ts'
+import { Entry } from './entry.ts'
+import type { KeyState, WorkItem } from './entry.ts'
+import { queueMeter, silentMeter } from './queue-metrics.ts'
+import type { QueueMeter } from './queue-metrics.ts'
+import { ReadyKeys } from './ready-keys.ts'
+import type { AgeingOptions } from './ready-keys.ts'
+import { Takers } from './takers.ts'
+
+export interface WorkQueueOptions extends AgeingOptions {
+  /** @default the machine's clock */
+  clock?: Clock | undefined
+  /**
+   * The queue's name in the metrics: its controller's.
+   *
+   * @default '' (counts nothing)
+   */
+  name?: string | undefined
+  /** Where to count; without it, or without a name, nothing is counted. */
+  metrics?: Metrics | undefined
+  /**
+   * How many different reasons are kept per key; more are only counted.
+   *
+   * @default 32
+   */
+  reasonsMax?: number | undefined
+}
+
+export interface AddOptions<Reason = string> {
+  /**
+   * How long to hold the key back; 0 or less is now.
+   *
+   * @default 0
+   */
+  afterMs?: number | undefined
+  /**
+   * Higher goes first.
+   *
+   * @default 0
+   */
+  priority?: number | undefined
+  /** Why the key needs work; equal ones (`===`) are kept once and handed out with the key. */
+  reason?: Reason | undefined
+}
+
+const spareMax = 100
+
+/** Keys that need work, each held by at most one worker. */
+export class WorkQueue<Reason = string> {
+  readonly #clock: Clock
+  readonly #meter: QueueMeter
+  readonly #reasonsMax: number
+  readonly #entries = new Map<string, Entry<Reason>>()
+  /** A few records of keys that are idle again, for others: new ones keep the garbage collector busy when the queue is long. */
+  readonly #spare: Entry<Reason>[] = []
+  readonly #ready: ReadyKeys<Entry<Reason>>
+  readonly #delays: Delays<Entry<Reason>>
+  readonly #working = new Set<Entry<Reason>>()
+  readonly #takers: Takers<WorkItem<Reason> | undefined>
+  readonly #stopCounting: () => void
+  #state: 'open' | 'draining' | 'stopped' = 'open'
+  #drained: Deferred<void> | undefined
+
+  constructor({ clock = new SystemClock(), name = '', metrics, reasonsMax = 32, agedMs, agedTurns }: WorkQueueOptions = {}) {
+    if (!(Number.isInteger(reasonsMax) && reasonsMax >= 0)) throw new RangeError(`reasonsMax must be a whole number of 0 or more, got ${reasonsMax}`)
+    this.#clock = clock
+    this.#reasonsMax = reasonsMax
+    this.#ready = new ReadyKeys({ agedMs, agedTurns })
+    this.#delays = new Delays(clock, (entry) => { this.#makeReady(entry) })
+    this.#takers = new Takers<WorkItem<Reason> | undefined>(() => this.#takeNext())
+    this.#meter = metrics && name !== '' ? queueMeter(metrics, name) : silentMeter
+    this.#stopCounting = this.#meter.followWork(() => this.#unfinishedMs())
+  }
+
+  /** Keys that can be taken, or could be if they were not being worked on. */
+  get readyCount(): number {
+    let count = this.#ready.size
+    for (const entry of this.#working) if (entry.next === 'ready') count++
+    return count
+  }
+
+  /** Keys that are held back until their time. */
+  get waitingCount(): number {
+    return this.#delays.size
+  }
+
+  /** Keys that are being worked on. */
+  get workingCount(): number {
+    return this.#working.size
+  }
+
+  /** False from the moment that `stop` was called: adds are ignored. */
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  /**
+   * Asks for work on a key; false when the queue was stopped and nothing will come of it.
+   *
+   * @throws {RangeError} when `afterMs` or `priority` is not a finite number.
+   */
+  add(key: string, { afterMs = 0, priority = 0, reason }: AddOptions<Reason> = {}): boolean {
+    if (!Number.isFinite(afterMs)) throw new RangeError(`afterMs must be a finite number of milliseconds, got ${afterMs}`)
+    if (!Number.isFinite(priority)) throw new RangeError(`a priority must be a finite number, got ${priority}`)
+    if (this.#state !== 'open') return false
+    if (afterMs > 0) this.#meter.delayed()
+    const entry = this.#entryOf(key)
+    const lower = entry.merge(priority, reason, this.#reasonsMax)
+    if (entry.next === 'ready') this.#raise(entry, lower)
+    else if (afterMs > 0) this.#wait(entry, afterMs)
+    else this.#makeReady(entry)
+    return true
+  }
+
+  /**
+   * Waits for a key and marks it as being worked on; undefined once the queue was stopped.
+   *
+   * The same key is not handed out again until {@link done} is called for it, and then only if it was added in the
+   * meantime. Forgetting `done` locks the key for good.
+   *
+   * @throws the signal's reason, when `signal` aborts first.
+   */
+  take({ signal }: AbortOptions = {}): Promise<WorkItem<Reason> | undefined> {
+    if (signal?.aborted) return Promise.reject(signal.reason as Error)
+    if (this.#takers.size === 0 && this.#ready.size > 0) return Promise.resolve(this.#takeNext())
+    if (this.#state !== 'open') return Promise.resolve(undefined)
+    return this.#takers.wait({ signal })
+  }
+
+  /** Says that the work on a key has ended, however it ended. A key that nobody took is left as it is. */
+  done(key: string): void {
+    const entry = this.#entries.get(key)
+    if (!entry?.isWorking) return
+    const nowMs = this.#clock.monotonic()
+    entry.isWorking = false
+    this.#working.delete(entry)
+    this.#meter.worked(nowMs - entry.workingSinceMs)
+    if (entry.next === 'ready') this.#offer(entry)
+    else if (entry.next === 'none') this.#retire(entry)
+    this.#checkDrained()
+  }
+
+  /** Gives a taken key back unworked, with its reasons, so that nothing is lost when a worker has to leave. */
+  putBack({ key, priority, reasons }: WorkItem<Reason>): void {
+    this.add(key, { priority })
+    for (const reason of reasons) this.add(key, { priority, reason })
+    this.done(key)
+  }
+
+  /**
+   * Takes no more adds and forgets what is held back. Without `drain`, what is ready is dropped and every `take` ends at
+   * once. With it, what is ready is still handed out, and the promise resolves when all of it is done; a plain `stop`
+   * cuts that short. Work that goes on is not touched.
+   */
+  stop({ drain = false }: { drain?: boolean } = {}): Promise<void> {
+    if (this.#state === 'open') this.#dropWaiting()
+    if (drain && this.#state !== 'stopped') {
+      this.#state = 'draining'
+      this.#drained ??= deferred()
+      this.#takers.end(undefined)
+      const { promise } = this.#drained
+      this.#checkDrained()
+      return promise
+    }
+    if (this.#state !== 'stopped') this.#finish()
+    return Promise.resolve()
+  }
+
+  /** Every key that is not idle, for people who want to know what goes on. */
+  *entries(): IterableIterator<KeyState<Reason>> {
+    const nowMs = this.#clock.monotonic()
+    for (const entry of this.#entries.values()) yield entry.describe(nowMs)
+  }
+
+  #entryOf(key: string): Entry<Reason> {
+    const known = this.#entries.get(key)
+    if (known) return known
+    const entry = this.#spare.pop() ?? new Entry<Reason>()
+    entry.key = key
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  #retire(entry: Entry<Reason>): void {
+    this.#entries.delete(entry.key)
+    if (this.#spare.length < spareMax) this.#spare.push(entry)
+  }
+
+  #wait(entry: Entry<Reason>, afterMs: number): void {
+    entry.next = 'waiting'
+    this.#delays.add(entry, this.#clock.monotonic() + afterMs)
+  }
+
+  #makeReady(entry: Entry<Reason>): void {
+    if (entry.next === 'waiting') this.#delays.delete(entry)
+    entry.next = 'ready'
+    entry.readyMs = this.#clock.monotonic()
+    this.#meter.ready(entry.priority)
+    if (!entry.isWorking) this.#offer(entry)
+  }
+
+  /** Puts a key at the end of its priority; one that was worked on when it was added comes here only now. */
+  #offer(entry: Entry<Reason>): void {
+    this.#ready.push(entry)
+    this.#takers.wake()
+  }
+
+  #raise(entry: Entry<Reason>, lower: number): void {
+    if (entry.priority === lower) return
+    this.#meter.raised(lower, entry.priority)
+    if (entry.isWorking) return
+    this.#ready.delete(entry, lower)
+    this.#ready.push(entry)
+  }
+
+  #takeNext(): WorkItem<Reason> | undefined {
+    const nowMs = this.#clock.monotonic()
+    const entry = this.#ready.shift(nowMs)
+    if (!entry) return undefined
+    this.#meter.taken(entry.priority, nowMs - entry.readyMs)
+    this.#working.add(entry)
+    return entry.begin(nowMs)
+  }
+
+  #checkDrained(): void {
+    if (this.#state === 'draining' && this.#ready.size === 0 && this.#working.size === 0) this.#finish()
+  }
+
+  #finish(): void {
+    this.#state = 'stopped'
+    for (let entry = this.#ready.shift(0); entry; entry = this.#ready.shift(0)) this.#drop(entry)
+    for (const entry of this.#working) if (entry.next === 'ready') this.#drop(entry)
+    this.#takers.end(undefined)
+    this.#stopCounting()
+    this.#drained?.resolve()
+  }
+
+  #drop(entry: Entry<Reason>): void {
+    this.#meter.dropped(entry.priority)
+    entry.next = 'none'
+    if (!entry.isWorking) this.#entries.delete(entry.key)
+  }
+
+  #dropWaiting(): void {
+    this.#delays.clear()
+    for (const entry of this.#entries.values()) {
+      if (entry.next !== 'waiting') continue
+      entry.next = 'none'
+      if (!entry.isWorking) this.#entries.delete(entry.key)
+    }
+  }
+
+  * #unfinishedMs(): IterableIterator<number> {
+    const nowMs = this.#clock.monotonic()
+    for (const entry of this.#working) yield nowMs - entry.workingSinceMs
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Computations that need objects in other versions, and cannot wait in the middle.
+ *
+ * The computation is broken off at what it lacks, that is asked for, and it runs
+ * again from the beginning. It must therefore be pure up to its end; it comes as far each time as it knows versions.
+ */
+import { isJsonObject } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
+import type { ResourceReading } from '../resources/resource.ts'
+
+/** An object in a version of its kind, by the name of the version. */
+export type ConvertNow = (object: JsonObject, version: string) => JsonObject
+
+/** What a computation lacks. It never leaves this file. */
+class Lacking extends Error {
+  readonly object: JsonObject
+  readonly version: string
+
+  constructor(object: JsonObject, version: string) {
+    super(`an object is needed in ${version}`)
+    this.object = object
+    this.version = version
+  }
+}
+
+/** Far more versions than anybody serves, times the objects that one write is about. */
+const roundsMax = 1000
+
+/**
+ * The result of a computation on objects of a custom kind.
+ *
+ * @throws {ApiError} 500, when a converter failed.
+ */
+export async function withConversions<T>(convert: NonNullable<ResourceReading['convert']>, compute: (convert: ConvertNow) => T): Promise<T> {
+  const known = new Map<string, JsonObject>()
+  const convertNow: ConvertNow = (object, version) => {
+    // An object that says nothing yet says the same in every version.
+    if (!isJsonObject(object['metadata'])) return object
+    const found = known.get(keyOf(object, version))
+    if (found === undefined) throw new Lacking(object, version)
+    return found
+  }
+  for (let round = 0; round < roundsMax; round++) {
+    try {
+      return compute(convertNow)
+    } catch (lacking) {
+      if (!(lacking instanceof Lacking)) throw lacking
+      const { object, version } = lacking
+      const [converted] = await convert([object as unknown as UnstructuredObject], version)
+      known.set(keyOf(object, version), converted as unknown as JsonObject)
+    }
+  }
+  throw new RangeError(`a computation asked for more than ${roundsMax} conversions`)
+}
+
+function keyOf(object: JsonObject, version: string): string {
+  return `${version} ${JSON.stringify(object)}`
+}

@@ -1,0 +1,113 @@
+/**
+ * The versions of a definition and the ways between them.
+ *
+ * An object is read in three steps, as upstream does: pruned and completed with the defaults of the version it is in,
+ * converted, and pruned by the version it is wanted in, whose defaults are for those who write. Where nobody has to be
+ * asked, the second step is a new `apiVersion`, and all of it is one synchronous call.
+ */
+import { assert } from '#base'
+import { defaultCustomObject, formatApiVersion, jsonSize, shapeCustomObject, toStructural } from '#api'
+import type { JsonObject, Schema, UnstructuredObject } from '#api'
+import { ConvertedCache } from '../conversion/converted-cache.ts'
+import type { Conversion } from '../conversion/conversion.ts'
+import type { ResourceReading } from '../resources/resource.ts'
+import { typeBytes } from '../storage/bytes.ts'
+import type { Definition, DefinitionVersion } from './definition.ts'
+
+/** How the objects of a definition are read. */
+export class Forms {
+  readonly #group: string
+  readonly #schemas: ReadonlyMap<string, Schema>
+  readonly #conversion: Conversion | undefined
+  readonly #converted = new ConvertedCache()
+  readonly #type: Uint8Array | undefined
+
+  constructor({ spec: { group, names: { kind }, versions } }: Definition, conversion?: Conversion) {
+    this.#group = group
+    const stored = versions.find(({ storage }) => storage)
+    if (stored && versions.length > 1) this.#type = typeBytes(this.#apiVersion(stored.name), kind)
+    this.#schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]))
+    this.#conversion = conversion
+  }
+
+  schemaOf(version: string): Schema | undefined {
+    return this.#schemas.get(version)
+  }
+
+  /** @param since objects written after this revision are as the definition has them. */
+  reading(since: number): ResourceReading {
+    return {
+      since,
+      ...this.#type && { type: this.#type },
+      schemaOf: (version) => this.schemaOf(version),
+      read: (object, version, { isTidy = false } = {}) => this.#read(isTidy ? asJson(object) : this.#tidy(asJson(object), version), version) as unknown as UnstructuredObject,
+      ...this.#conversion && { convert: this.#converter(this.#conversion) },
+    }
+  }
+
+  #read(tidy: JsonObject, version: string): JsonObject {
+    const apiVersion = this.#apiVersion(version)
+    if (tidy['apiVersion'] === apiVersion) return tidy
+    assert(this.#conversion === undefined, 'an object of another version has to be converted first')
+    return this.#prune({ ...tidy, apiVersion }, version)
+  }
+
+  #converter(convert: Conversion): NonNullable<ResourceReading['convert']> {
+    return async (objects, version, { reuse = false } = {}) => {
+      const apiVersion = this.#apiVersion(version)
+      const results = objects.map((object) => (object.apiVersion === apiVersion ? this.#tidy(asJson(object), version) : reuse ? this.#converted.get(keyOf(object, version)) : undefined))
+      const missing = [...objects.entries()].filter(([index]) => results[index] === undefined)
+      await Promise.all(bySource(missing).map(async (same) => {
+        const made = await convert(same.map(([, object]) => this.#tidy(asJson(object), version)), apiVersion)
+        for (const [at, [index, object]] of same.entries()) {
+          const result = this.#prune(made[at] ?? {}, version)
+          results[index] = result
+          if (reuse) this.#converted.put(keyOf(object, version), result, jsonSize(result))
+        }
+      }))
+      return results as readonly unknown[] as UnstructuredObject[]
+    }
+  }
+
+  /** An object as its own version has it; one of a version that there is not any more counts as being of `otherwise`. */
+  #tidy(object: JsonObject, otherwise: string): JsonObject {
+    const given = versionOf(object)
+    const version = this.#schemas.has(given) ? given : otherwise
+    const schema = this.#schemas.get(version)
+    if (schema === undefined) return object
+    return defaultCustomObject(this.#prune({ ...object, apiVersion: this.#apiVersion(version) }, version), schema.root)
+  }
+
+  #prune(object: JsonObject, version: string): JsonObject {
+    const schema = this.#schemas.get(version)
+    return schema === undefined ? object : shapeCustomObject(object, schema.root).object
+  }
+
+  #apiVersion(version: string): string {
+    return formatApiVersion({ group: this.#group, version })
+  }
+}
+
+function schemaOf({ schema }: DefinitionVersion): Schema {
+  const given: JsonObject = schema?.openAPIV3Schema as JsonObject | undefined ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  return { root: toStructural(given), definitions: () => undefined }
+}
+
+/** Objects of one version each, because a converter is asked once for each of them. */
+function bySource(objects: readonly (readonly [number, UnstructuredObject])[]): (readonly [number, UnstructuredObject])[][] {
+  const versions = new Set(objects.map(([, { apiVersion }]) => apiVersion))
+  return [...versions].map((version) => objects.filter(([, { apiVersion }]) => apiVersion === version))
+}
+
+function versionOf({ apiVersion }: JsonObject): string {
+  return typeof apiVersion === 'string' ? apiVersion.slice(apiVersion.indexOf('/') + 1) : ''
+}
+
+// The state of an object has a number of its own, and no two objects share a uid.
+function keyOf({ metadata: { uid = '', resourceVersion = '' } }: UnstructuredObject, version: string): string {
+  return `${version} ${resourceVersion} ${uid}`
+}
+
+function asJson(object: UnstructuredObject): JsonObject {
+  return object as unknown as JsonObject
+}

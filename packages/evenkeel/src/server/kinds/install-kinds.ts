@@ -1,0 +1,119 @@
+/**
+ * Makes a server serve kinds that were made with `defineKind`: their definitions are created, or brought up to date.
+ *
+ * Works through any transport, so on any server that speaks the Kubernetes API. Versions of one kind go into one
+ * definition; the one that clients should prefer is stored. What a definition has beyond that stays: versions in which
+ * objects may still be stored, how they are converted, labels and annotations.
+ */
+import { deepEqual, definitionOf, findCondition, isAlreadyExists, isConflict, isNotFound } from '#api'
+import type { Condition, JsonObject, Kind, UnstructuredObject } from '#api'
+import { deadline, sleep, SystemClock } from '#base'
+import type { Clock } from '#base'
+import type { Transport } from '#wire'
+import { compareVersions } from '../discovery/version-order.ts'
+import { askObject } from './ask-object.ts'
+
+export interface InstallOptions {
+  /** @default the system's */
+  clock?: Clock
+  /** Ends the wait; the kinds may have been installed or not. */
+  signal?: AbortSignal
+  /**
+   * How long to wait until all kinds are served.
+   *
+   * @default 30_000
+   */
+  timeoutMs?: number
+}
+
+const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const pollMs = 100
+const attemptsMax = 10
+
+/**
+ * Installs kinds; when it resolves they are served.
+ *
+ * @throws {RangeError} when a kind cannot be a custom resource; the message says where and why.
+ * @throws {ApiError} what the server refused with.
+ */
+export async function installKinds(transport: Transport, kinds: readonly Kind[], { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {}): Promise<void> {
+  const wanted = definitionsOf(kinds)
+  const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
+  try {
+    for (const definition of wanted) await put(definition, transport, waiting)
+    for (const { metadata: { name = '' } } of wanted) await established(name, transport, { clock, signal: waiting })
+  } finally {
+    done()
+  }
+}
+
+interface Definition {
+  readonly metadata: UnstructuredObject['metadata']
+  readonly spec: Spec
+  readonly status?: { readonly storedVersions?: readonly string[], readonly conditions?: readonly Condition[] }
+}
+
+type Spec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
+
+/** One definition for all versions of a kind, in the order in which they are given. */
+function definitionsOf(kinds: readonly Kind[]): Definition[] {
+  const merged = new Map<string, Definition>()
+  for (const kind of kinds) {
+    const next = definitionOf(kind) as unknown as Definition
+    const { name = '' } = next.metadata
+    const before = merged.get(name)
+    if (before?.spec.versions.some((version) => version.name === kind.version)) throw new RangeError(`${kind.kind} of ${name} is given twice in version ${kind.version}: leave one out`)
+    merged.set(name, before === undefined ? next : { ...before, spec: withVersions(next.spec, [...before.spec.versions, ...next.spec.versions]) })
+  }
+  return [...merged.values()]
+}
+
+function withVersions(spec: Spec, versions: Spec['versions']): Spec {
+  const [stored] = versions.map(({ name }) => name).sort(compareVersions)
+  return { ...spec, versions: versions.map((version) => ({ ...version, storage: version.name === stored })) }
+}
+
+async function put(wanted: Definition, transport: Transport, signal: AbortSignal): Promise<void> {
+  const target = `${path}/${wanted.metadata.name ?? ''}`
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const present = await find(target, transport, signal)
+      if (present === undefined) await askObject(transport, { method: 'POST', target: path, body: wanted as unknown as UnstructuredObject, signal })
+      else if (!deepEqual(present.spec, merge(present, wanted))) {
+        await askObject(transport, { method: 'PUT', target, body: { ...present, spec: merge(present, wanted) } as unknown as UnstructuredObject, signal })
+      }
+      return
+    } catch (error) {
+      // Somebody else is at it too: what counts is what is there now.
+      if (attempt === attemptsMax || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error
+    }
+  }
+}
+
+/** The wanted spec, with what must not be lost of the present one. */
+function merge({ spec, status }: Definition, wanted: Definition): JsonObject {
+  const names = new Set(wanted.spec.versions.map(({ name }) => name))
+  const kept = spec.versions.filter(({ name }) => !names.has(name) && status?.storedVersions?.includes(name))
+  const versions = [...wanted.spec.versions, ...kept.map((version) => ({ ...version, storage: false }))]
+  return { ...wanted.spec, versions, ...spec['conversion'] !== undefined && { conversion: spec['conversion'] } }
+}
+
+async function find(target: string, transport: Transport, signal: AbortSignal): Promise<Definition | undefined> {
+  try {
+    return await askObject(transport, { method: 'GET', target, signal }) as unknown as Definition
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+async function established(name: string, transport: Transport, { clock, signal }: { clock: Clock, signal: AbortSignal }): Promise<void> {
+  for (;;) {
+    const definition = await find(`${path}/${name}`, transport, signal)
+    const conditions = definition?.status?.conditions
+    if (definition?.metadata.deletionTimestamp === undefined && findCondition(conditions, 'Established')?.status === 'True') return
+    const names = findCondition(conditions, 'NamesAccepted')
+    if (names?.status === 'False') throw new Error(`${name} cannot be served, because one of its names is taken: ${names.message}`)
+    await sleep(clock, pollMs, { signal })
+  }
+}
