@@ -9,10 +9,11 @@ import { parseArgs } from 'node:util'
 import { applyBench } from './apply/main.ts'
 import { printer } from './print.ts'
 import type { Bench } from './print.ts'
+import { runtimeBench } from './runtime/main.ts'
 import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
 
-const benches: Readonly<Record<string, Bench>> = { apply: applyBench, server: serverBench, store: storeBench }
+const benches: Readonly<Record<string, Bench>> = { apply: applyBench, runtime: runtimeBench, server: serverBench, store: storeBench }
 
 const help = `npm run bench -- NAME [options]
 

@@ -14,9 +14,9 @@ interface MeasureOptions {
   readonly roundMs: number
 }
 
-/** Rounds until the time is up, after one that only warms; the medians count. */
+/** Rounds until the time is up, after a long one that only warms; the medians count. */
 export function measure(run: () => unknown, { rounds, roundMs }: MeasureOptions): Measured {
-  let perRound = once(run, 1, roundMs / 4).count
+  let perRound = once(run, 1, roundMs * 4).count >> 2
   const results: Measured[] = []
   for (let round = 0; round < rounds; round++) {
     const { count, ...measured } = once(run, perRound, roundMs)

@@ -8,7 +8,7 @@ import { SystemClock, sleep } from 'evenkeel/unstable/base'
 import type { Answer, Loose } from './answer.ts'
 import type { AskOptions } from './client.ts'
 import { ok } from './expect.ts'
-import { patchTypes } from './target.ts'
+import { applyType, patchTypes } from './target.ts'
 import type { Place } from './target.ts'
 import type { Fields } from './samples.ts'
 import type { WatchStream } from './watch-stream.ts'
@@ -29,7 +29,7 @@ export interface CustomOptions {
   readonly more?: Fields
 }
 
-export interface ApplyOptions extends AskOptions {
+interface ApplyOptions extends AskOptions {
   /** @default 'a' */
   readonly manager?: string
   /** @default false */
@@ -160,7 +160,7 @@ export class Custom {
   apply(name: string, fields: Fields = {}, { manager = 'a', force, part, version = 'v1', query = {}, ...options }: ApplyOptions = {}): Promise<Answer> {
     const path = part === undefined ? name : `${name}/${part}`
     return this.request('PATCH', path, {
-      type: patchTypes.apply, body: this.object(name, fields, version), ...options, version,
+      type: applyType, body: this.object(name, fields, version), ...options, version,
       query: { fieldManager: manager, ...force === undefined ? {} : { force }, ...query },
     })
   }
@@ -212,7 +212,7 @@ export class Custom {
 }
 
 /** The spec of a definition, to be changed. */
-export interface DefinitionDraft {
+interface DefinitionDraft {
   names: Record<string, unknown>
   versions: VersionDraft[]
   [field: string]: unknown

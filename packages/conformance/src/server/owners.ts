@@ -3,7 +3,7 @@
  */
 import type { Loose } from './answer.ts'
 
-export interface ManagedEntry {
+interface ManagedEntry {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   readonly apiVersion: string

@@ -16,7 +16,7 @@ test('serverSuite covers every area with more than one case', () => {
   const counts = new Map<string, number>()
   for (const { id } of serverSuite) counts.set(id.split('/')[1] ?? '', (counts.get(id.split('/')[1] ?? '') ?? 0) + 1)
   expect([...counts.keys()].length).toBeGreaterThan(20)
-  expect(serverSuite.length).toBeGreaterThan(500)
+  expect(serverSuite.length).toBeGreaterThan(900)
 })
 
 test('collectionPath and groupOf know scope and group', () => {

@@ -20,8 +20,9 @@ import type { WatchStream } from './watch-stream.ts'
  * - `no-anonymous`: also who shows none at all.
  * - `compaction`: history can be forgotten on demand.
  * - `still`: no controller acts on what the cases create.
+ * - `callback`: the server can call this process over the loopback.
  */
-export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still'
+export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback'
 
 export type ServerCase = Case<Place, ServerNeed>
 
@@ -128,11 +129,13 @@ export class Place {
 }
 
 export const patchTypes = {
-  apply: 'application/apply-patch+yaml',
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
 } as const
+
+/** An apply is a patch that may create, and needs to say who applies. */
+export const applyType = 'application/apply-patch+yaml'
 
 const random = new SystemRandom()
 

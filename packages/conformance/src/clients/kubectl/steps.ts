@@ -20,6 +20,17 @@ export function fails(run: string, err: Text, more: More = {}): Step {
   return { run, ...more, expect: { code: 1, err } }
 }
 
+/** Waits until a definition of the session's group is in force. `kubectl wait` stumbles over one that is too fresh to have conditions. */
+export function established(plural: string): Step[] {
+  const name = `${plural}.$NS.example.com`
+  const inForce = /"status":"True","type":"Established"/
+  return [
+    { run: `get crd ${name} --watch -o jsonpath={.status}`, during: { ready: inForce, steps: [], enough: inForce } },
+    says(`wait --for=condition=Established crd/${name} --timeout=30s`, `customresourcedefinition.apiextensions.k8s.io/${name} condition met`),
+    says(`get crd ${name}`, ['NAME CREATED AT', `${name} <time>`]),
+  ]
+}
+
 /** A config map in YAML; `metadata` is more of its metadata, as `, labels: {a: b}`. */
 export function configMap(name: string, { metadata = '', data = '{}' }: { metadata?: string, data?: string } = {}): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${metadata}}\ndata: ${data}\n`

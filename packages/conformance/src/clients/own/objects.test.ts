@@ -16,14 +16,18 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     client = target.client
     const made = await client.create(Namespace, { metadata: { generateName: 'own-' } })
     namespace = made.metadata.name
-    await client.create(websiteDefinition)
+    await client.apply(websiteDefinition, { force: true })
     for (;;) {
       const { status } = await client.get({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }, { name: 'websites.own.example.com' })
       if (JSON.stringify(status).includes('"Established"')) break
     }
   })
 
-  afterAll(() => target.stop())
+  afterAll(async () => {
+    // The server may be one that stays.
+    await client.delete(websiteDefinition, { ignoreNotFound: true })
+    await target.stop()
+  })
 
   test('an object is created, read, found, updated and deleted', async () => {
     const made = await client.create(ConfigMap, { metadata: { name: 'a', namespace }, data: { x: '1' } })
@@ -78,7 +82,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect(found['spec']).toMatchObject({ image: 'nginx' })
     await expect(client.list({ apiVersion: 'own.example.com/v2', kind: 'Website' })).rejects.toThrow('the server has no kind Website (own.example.com/v2): install its CustomResourceDefinition')
     await expect(client.find({ ...Website, plural: 'sites' }, { name: 'site', namespace })).rejects.toSatisfy(isUnknownKind)
-    expect((await client.resources()).find(({ kind }) => kind === 'Website')).toMatchObject({ plural: 'websites', namespaced: true, subresources: ['scale', 'status'].sort() })
+    expect((await client.resources()).find(({ kind }) => kind === 'Website')).toMatchObject({ plural: 'websites', namespaced: true, subresources: ['status', 'scale'] })
   })
 
   test('a list in pages is one list of one moment; selectors and metadata alone', async () => {
@@ -98,7 +102,8 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     expect((await client.list(ConfigMap, { namespace, labelSelector: 'of' })).items).toHaveLength(4)
   })
 
-  test('a list goes on when its history is forgotten on the way (81)', async () => {
+  test('pages end with Expired when their history is forgotten on the way', async ({ skip }) => {
+    if (!target.canCompact) return skip()
     const pages = client.pages(ConfigMap, { namespace, pageSize: 2 })[Symbol.asyncIterator]()
     await pages.next()
     await client.create(ConfigMap, { metadata: { name: 'late', namespace } })

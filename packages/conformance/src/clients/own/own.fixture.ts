@@ -1,20 +1,14 @@
 /**
  * Our own client on every way to a server: in process, and over HTTPS by a kubeconfig.
  */
-import { defineKind, declareKind } from 'evenkeel/api'
-import type { Kind, KubeObject } from 'evenkeel/api'
+import { defineKind } from 'evenkeel/api'
 import { Client, connect } from 'evenkeel/client'
 import type { ClientOptions } from 'evenkeel/client'
 import { startServer } from 'evenkeel/server'
 import type { Server } from 'evenkeel/server'
 import { startClientTarget } from '../target.fixture.ts'
 
-export interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>
-}
-
-export const ConfigMap: Kind<ConfigMap> = declareKind<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
-export const Namespace: Kind = declareKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' })
+export { ConfigMap, Namespace } from 'evenkeel/kinds/core/v1'
 
 export const Website = defineKind({
   group: 'own.example.com', version: 'v1', kind: 'Website',
@@ -34,7 +28,9 @@ export const websiteDefinition = {
 
 export interface OwnTarget {
   readonly client: Client
+  /** Forgets all history, if it can be told to: see `canCompact`. */
   readonly compact: () => Promise<void>
+  readonly canCompact: boolean
   stop(): Promise<void>
 }
 
@@ -44,7 +40,7 @@ type Open = (options?: Partial<ClientOptions>) => Promise<OwnTarget>
 export const ways: Readonly<Record<string, Open>> = {
   async 'in process'(options = {}) {
     const server: Server = await startServer()
-    return { client: new Client({ transport: server.transport, fieldOwner: 'own', ...options }), compact: () => server.compact(), stop: () => server.stop({ graceMs: 0 }) }
+    return { client: new Client({ transport: server.transport, fieldOwner: 'own', ...options }), compact: () => server.compact(), canCompact: true, stop: () => server.stop({ graceMs: 0 }) }
   },
   async https(options = {}) {
     const target = await startClientTarget()
@@ -52,6 +48,7 @@ export const ways: Readonly<Record<string, Open>> = {
     return {
       client,
       compact: () => target.compact?.() ?? Promise.resolve(),
+      canCompact: target.compact !== undefined,
       async stop() {
         await client.close()
         await target.stop()

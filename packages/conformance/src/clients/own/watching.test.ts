@@ -51,7 +51,8 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
     await stream.return()
   })
 
-  test('a version that is forgotten is refused as Expired (66, 67)', async () => {
+  test('a version that is forgotten is refused as Expired (66, 67)', async ({ skip }) => {
+    if (!target.canCompact) return skip()
     const { metadata: { resourceVersion = '' } } = await client.list(ConfigMap)
     await client.create(ConfigMap, { metadata: { name: 'newer', namespace } })
     await client.patch(refTo(ConfigMap, { name: 'newer', namespace }), { data: { a: '1' } })

@@ -11,6 +11,7 @@ import { customPartCases } from './custom/parts.ts'
 import { customShapeCases } from './custom/shape.ts'
 import { customValueCases } from './custom/values.ts'
 import { customViewCases } from './custom/views.ts'
+import { conversionCases } from './definitions/conversion.ts'
 import { definitionMistakeCases } from './definitions/invalid.ts'
 import { definitionLifeCases } from './definitions/lifecycle.ts'
 import { definitionPublishCases } from './definitions/publish.ts'
@@ -54,7 +55,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...formCases, ...tableCases, ...watchCases, ...watchEdgeCases,
   ...defaultCases, ...contentCases, ...namespaceCases,
   ...contentTypeCases, ...inputCases, ...routeCases, ...discoveryCases, ...operationCases,
-  ...definitionMistakeCases, ...schemaMistakeCases, ...definitionLifeCases, ...definitionVersionCases, ...customValueCases, ...customShapeCases, ...customObjectCases, ...customPartCases,
+  ...definitionMistakeCases, ...schemaMistakeCases, ...definitionLifeCases, ...definitionVersionCases, ...conversionCases, ...customValueCases, ...customShapeCases, ...customObjectCases, ...customPartCases,
   ...ruleCases, ...transitionCases, ...ruleLibraryCases, ...ruleMistakeCases,
   ...sequenceCases, ...applyRequestCases, ...managedCases, ...builtInApplyCases,
   ...customViewCases, ...definitionPublishCases,

@@ -17,7 +17,7 @@ import { chooseForm, replyObject } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { columnsFor } from '../tables/index.ts'
-import { objectTo, readConfiguration } from '../walks/apply.ts'
+import { objectTo, readConfiguration, shapeApplied } from '../walks/apply.ts'
 import { modify } from '../walks/modify.ts'
 import { applyType, patchType, patcher, readPatch, shapePatched } from '../walks/patch.ts'
 import { readObject } from '../walks/read.ts'
@@ -104,7 +104,7 @@ async function appliedScale(call: Call, { resource, target, rooms }: Scaling): P
     from(current) {
       const object = applyScale(config, current, { manager, schema: scaleSchema, rooms, force })
       objectTo(repeated, shaping)
-      const next = shapeObject({ value: JSON.parse(JSON.stringify(object)) as JsonObject, duplicates: [] }, resource, shaping)
+      const next = shapeApplied(object, resource, shaping)
       checkName(next, target)
       return next
     },

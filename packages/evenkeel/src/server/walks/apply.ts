@@ -4,7 +4,7 @@
  * Creates what is not there. What the manager applied before and leaves out now goes, unless somebody else wants it;
  * what others manage stays theirs, or the whole request is a conflict.
  */
-import { badRequest, conflict, isBadRequest, isJsonObject } from '#api'
+import { badRequest, conflict, isBadRequest, isJsonObject, restoreNulls } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
 import { readYaml, repeatedKeys } from '#wire'
 import type { WireResponse } from '#wire'
@@ -15,7 +15,7 @@ import { applied } from '../resources/manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
-import type { ObjectDraft } from '../resources/resource.ts'
+import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { createObject } from './create.ts'
 import { modify } from './modify.ts'
 import { checkName } from './update.ts'
@@ -29,7 +29,7 @@ export async function applyAll(call: Call, target: Target, rooms: Rooms): Promis
   const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
     const object = await applied(config, current, { manager: fieldManager, target, rooms, force })
     objectTo(repeated, { fieldValidation, warnings: call.warnings })
-    const shaped = shapeObject({ value: JSON.parse(JSON.stringify(object)) as JsonObject, duplicates: [] }, resource, { fieldValidation, warnings: call.warnings })
+    const shaped = shapeApplied(object, resource, { fieldValidation, warnings: call.warnings })
     checkName(shaped, target)
     if (!isUntouched(object, current)) applyDefaults(shaped, resource)
     return shaped
@@ -45,6 +45,16 @@ function isUntouched({ metadata, ...rest }: JsonObject, current: UnstructuredObj
   const { metadata: before, ...restBefore } = current
   const sameFields = (a: object, b: object): boolean => Object.entries(a).every(([key, value]) => key === 'managedFields' || (b as JsonObject)[key] === value)
   return sameFields(rest, restBefore) && sameFields(restBefore, rest) && sameFields(metadata as JsonObject, before) && sameFields(before, metadata as JsonObject)
+}
+
+/** What an apply made of an object, as an object of its kind. Managed fields were just written: they need no second look. */
+export function shapeApplied({ metadata, ...rest }: JsonObject, resource: Resource, options: ShapeOptions): ObjectDraft {
+  const { managedFields, ...others } = metadata as JsonObject
+  const text = JSON.stringify({ ...rest, metadata: others })
+  const shaped = shapeObject({ value: JSON.parse(text) as JsonObject, duplicates: [] }, resource, options)
+  if (resource.custom && text.includes(':null')) restoreNulls(shaped, rest)
+  if (managedFields !== undefined) shaped.metadata['managedFields'] = managedFields
+  return shaped
 }
 
 /** A configuration as it was sent. */

@@ -47,6 +47,19 @@ describe('watch', () => {
     expect(ended).toBe(true)
   })
 
+  test('tells what happened to the objects of a definition that went, also to who reads late', async () => {
+    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }
+    const definition = { metadata: { name: 'widgets.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names: { kind: 'Widget', plural: 'widgets' }, versions: [version] } }
+    const [definitions, widgets] = ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', '/apis/example.com/v1/namespaces/default/widgets']
+    await tested.ask('POST', definitions, { body: definition })
+    const from = await versionOf()
+    await tested.ask('POST', widgets, { body: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } } })
+    const events = await tested.watch(`${widgets}?watch=true&resourceVersion=${from}`)
+    await tested.ask('DELETE', `${definitions}/widgets.example.com`)
+    expect(await events.take(2)).toEqual(['ADDED a', 'DELETED a'])
+    expect(await events.next()).toBeUndefined()
+  })
+
   test('ends cleanly when the server stops', async () => {
     const events = await tested.watch(`${maps}?watch=true`)
     const next = events.next()

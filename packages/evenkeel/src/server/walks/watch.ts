@@ -7,7 +7,7 @@
  */
 import { badRequest, expired, notAcceptable, parseRequestedVersion, resourceVersionTooLarge, toStatus } from '#api'
 import { onAbort, randomInt } from '#base'
-import type { Watch } from '#store'
+import type { Watch, WatchBatch } from '#store'
 import { mediaTypes } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
@@ -90,7 +90,7 @@ interface Beginning {
 /** What is there, then what happens. */
 async function* live(watching: Watching, { source, above, existing = [], mark }: Beginning): AsyncGenerator<Uint8Array, void> {
   const { call: { request: { signal } }, target, options, framer } = watching
-  const stop = schedule(source, watching)
+  const { stop, isLast } = schedule(source, watching)
   try {
     for (let at = 0; at < existing.length; at += pieceItems) {
       const items = existing.slice(at, at + pieceItems)
@@ -105,10 +105,11 @@ async function* live(watching: Watching, { source, above, existing = [], mark }:
       const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
       if (bytes) yield bytes
       else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above) yield framer.bookmark(batch.revision)
+      if (isLast(batch)) break
     }
     if (source.end?.reason === 'compacted') yield framer.error(toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)))
   } catch (error) {
-    if (signal.aborted) return
+    if (signal.aborted || target.resource.retired?.aborted) return
     yield framer.error(toStatus(error))
   } finally {
     stop()
@@ -116,11 +117,25 @@ async function* live(watching: Watching, { source, above, existing = [], mark }:
   }
 }
 
-/** Bookmarks now and then, the end when the time is over or the server stops; gives back how to call it all off. */
-function schedule(source: Watch, { options, target, rooms: { clock, random, stopping } }: Watching): () => void {
+interface Schedule {
+  /** Calls it all off. */
+  readonly stop: () => void
+  /** Whether nothing may follow: the definition of the resource changed or went, and all that was before it has been told. */
+  readonly isLast: (batch: Pick<WatchBatch, 'revision'>) => boolean
+}
+
+/** Bookmarks now and then, the end when the time is over, the server stops or the resource is no longer what it was. */
+function schedule(source: Watch, { options, target, rooms: { clock, random, stopping, store } }: Watching): Schedule {
   const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(random, timeoutMinSeconds)) * 1000
   const close = (): void => { source.close() }
-  const cancels = [clock.after(timeoutMs, close), onAbort(stopping, close), onAbort(target.resource.retired, close)]
+  let last = Number.POSITIVE_INFINITY
+  const retire = (): void => {
+    store.head().then((head) => {
+      last = head
+      source.requestProgress()
+    }).catch(close)
+  }
+  const cancels = [clock.after(timeoutMs, close), onAbort(stopping, close), onAbort(target.resource.retired, retire)]
   if (options.bookmarks) {
     if (timeoutMs > farewellMs) cancels.push(clock.after(timeoutMs - farewellMs, () => { source.requestProgress() }))
     let cancel = (): void => {}
@@ -133,5 +148,5 @@ function schedule(source: Watch, { options, target, rooms: { clock, random, stop
     again()
     cancels.push(() => { cancel() })
   }
-  return () => { for (const cancel of cancels) cancel() }
+  return { stop: () => { for (const cancel of cancels) cancel() }, isLast: ({ revision }) => revision >= last }
 }

@@ -3,7 +3,7 @@
  */
 import { bigSchema } from '../big-schema.ts'
 import type { Session } from '../session.ts'
-import { fails, says } from '../steps.ts'
+import { established, fails, says } from '../steps.ts'
 
 const group = '$NS.example.com'
 const definition = 'customresourcedefinition.apiextensions.k8s.io'
@@ -62,8 +62,7 @@ export const customResources: Session = {
   files: { 'crd.yaml': permits, 'one.yaml': permit('one'), 'two.yaml': permit('one', ', names: [a.example.com]') },
   steps: [
     says('create -f crd.yaml', `${definition}/permits.${group} created`),
-    says(`wait --for=condition=Established crd/permits.${group} --timeout=30s`, `${definition}/permits.${group} condition met`),
-    says(`get crd permits.${group}`, ['NAME CREATED AT', `permits.${group} <time>`]),
+    ...established('permits'),
     says('apply -f one.yaml', `permit.${group}/one created`),
     says('apply -f one.yaml', `permit.${group}/one unchanged`),
     says('apply -f two.yaml', `permit.${group}/one configured`),
@@ -100,7 +99,7 @@ export const customExplained: Session = {
   steps: [
     says('apply -f crd.yaml', `${definition}/permits.${group} created`),
     says('apply -f crd.yaml', `${definition}/permits.${group} unchanged`),
-    says(`wait --for=condition=Established crd/permits.${group} --timeout=30s`, `${definition}/permits.${group} condition met`),
+    ...established('permits'),
     says('create -f one.yaml', `permit.${group}/one created`),
     says('delete pm-$NS one', /permit\.\$NS\.example\.com "one" deleted/),
     says('create -f one.yaml', `permit.${group}/one created`),
@@ -134,8 +133,8 @@ export const customBig: Session = {
   steps: [
     fails('apply -f crd.json', /metadata\.annotations: Too long: may not be more than 262144 bytes/),
     says('apply --server-side -f crd.json', `${definition}/fleets.${group} serverside-applied`),
-    says(`wait --for=condition=Established crd/fleets.${group} --timeout=30s`, `${definition}/fleets.${group} condition met`),
-    says('apply -f fleet.json', `fleet.${group}/f created`),
+    ...established('fleets'),
+    says('create -f fleet.json', `fleet.${group}/f created`),
     says('apply --server-side --field-manager=other -f other.json', `fleet.${group}/f serverside-applied`, { since: '1.22' }),
     says('get fl-$NS f -o jsonpath={.spec.part1.part0}', /^\{"mode":"Fast","ports":\[\{"number":1\},\{"name":"b","number":2\}\],"size":4\}$/, { since: '1.22' }),
     fails('create -f - --validate=false', /spec\.part1\.part0\.mode: Unsupported value: "Slow": supported values: "Fast", "Careful", "Off"/, { stdin: fleet.replace('Fast', 'Slow').replace('"f"', '"g"') }),

@@ -7,7 +7,7 @@ import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { ownersOf } from '../../owners.ts'
 import { sample } from '../../samples.ts'
 import type { Fields, ResourceName } from '../../samples.ts'
-import { patchTypes } from '../../target.ts'
+import { applyType } from '../../target.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 interface By { readonly manager?: string, readonly force?: boolean, readonly part?: string }
@@ -16,7 +16,7 @@ interface By { readonly manager?: string, readonly force?: boolean, readonly par
 function apply(place: Place, [resource, fields]: readonly [ResourceName, Fields], { manager = 'm', force, part }: By = {}): Promise<Answer> {
   const { apiVersion, kind } = sample(resource, 'a')
   const body = { apiVersion, kind, metadata: { name: 'a' }, ...fields }
-  return place.patch(resource, part === undefined ? 'a' : `a/${part}`, { type: patchTypes.apply, body, query: { fieldManager: manager, ...force === undefined ? {} : { force } } })
+  return place.patch(resource, part === undefined ? 'a' : `a/${part}`, { type: applyType, body, query: { fieldManager: manager, ...force === undefined ? {} : { force } } })
 }
 
 interface Spec { readonly spec: { readonly containers: readonly Fields[], readonly volumes?: readonly Fields[] } }

@@ -20,7 +20,7 @@ export interface Sequence {
 }
 
 /** One write, and what is claimed after it. */
-export interface ApplyStep {
+interface ApplyStep {
   /** Who writes. */
   readonly by: string
   /** The `spec` that is applied. */
@@ -64,7 +64,7 @@ async function playStep(step: ApplyStep, { widgets, place }: { widgets: Custom, 
 }
 
 /** The object is always the same one; whoever does not apply creates it when it is not there. */
-export async function write(step: ApplyStep, widgets: Custom): Promise<Answer> {
+async function write(step: ApplyStep, widgets: Custom): Promise<Answer> {
   const query = { fieldManager: step.by }
   if ('apply' in step) return widgets.apply('one', { spec: step.apply }, { manager: step.by, ...step.force && { force: true } })
   if ('patch' in step) return widgets.patch('one', { spec: step.patch }, { query })

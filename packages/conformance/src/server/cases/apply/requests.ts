@@ -7,12 +7,10 @@ import { defineCustom } from '../../custom.ts'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { managersOf, ownersOf } from '../../owners.ts'
 import { configMap } from '../../samples.ts'
-import { patchTypes } from '../../target.ts'
+import { applyType as type } from '../../target.ts'
 import type { Answer } from '../../answer.ts'
 import type { AskOptions } from '../../client.ts'
 import type { Place, ServerCase } from '../../target.ts'
-
-const { apply: type } = patchTypes
 
 /** Applies a ConfigMap named `a`. */
 function apply(place: Place, body: unknown, { query = { fieldManager: 'm' }, ...options }: AskOptions = {}): Promise<Answer> {

@@ -10,7 +10,7 @@ const text = { type: 'string' }
 const object = (properties: Fields, more: Fields = {}): Fields => ({ type: 'object', properties, ...more })
 const plain = object({ a: text, b: text, c: { type: 'integer' }, o: object({ x: text, y: text }) })
 
-export const fieldSequences: readonly Sequence[] = [
+const fieldSequences: readonly Sequence[] = [
   {
     id: 'creates',
     rule: 'An apply of what is not there creates it, and owns what it said.',
@@ -218,7 +218,7 @@ const ports = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-li
 const set = { type: 'array', 'x-kubernetes-list-type': 'set', items: text }
 const lists = object({ named, ports, set, atomic: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: text }, bare: { type: 'array', items: object({ name: text }) }, nested: { ...named, items: object({ name: text, inner: named }, { required: ['name'] }) } })
 
-export const listSequences: readonly Sequence[] = [
+const listSequences: readonly Sequence[] = [
   {
     id: 'list-items',
     rule: 'The items of a list with keys have owners each, and so have their fields.',

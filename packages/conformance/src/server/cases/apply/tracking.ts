@@ -7,13 +7,13 @@ import { anything, defineCustom, withSpec } from '../../custom.ts'
 import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { entriesOf, managersOf, ownersOf } from '../../owners.ts'
 import { configMap, sample } from '../../samples.ts'
-import { patchTypes } from '../../target.ts'
+import { applyType, patchTypes } from '../../target.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 const by = (fieldManager: string): { query: { fieldManager: string } } => ({ query: { fieldManager } })
 
 function applyMap(place: Place, fields: Readonly<Record<string, unknown>>, manager = 'm'): Promise<Loose> {
-  return place.patch('configmaps', 'a', { type: patchTypes.apply, body: configMap('a', fields), ...by(manager) }).then((answer) => ok(answer))
+  return place.patch('configmaps', 'a', { type: applyType, body: configMap('a', fields), ...by(manager) }).then((answer) => ok(answer))
 }
 
 const writes: readonly ServerCase[] = [
@@ -113,7 +113,7 @@ const resets: readonly ServerCase[] = [
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), by('u')), 201)
       ok(await place.patch('configmaps', 'a', { body: { metadata: { managedFields: [{}] } } }))
       assert.deepEqual(ownersOf(await applyMap(place, { data: { y: '1' } })), { 'm Apply': ['.data.y'], 'before-first-apply Update': ['.data', '.data.x'] })
-      expectStatus(await place.patch('configmaps', 'a', { type: patchTypes.apply, body: configMap('a', { data: { x: '2' } }), ...by('m') }), { code: 409, message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.x' })
+      expectStatus(await place.patch('configmaps', 'a', { type: applyType, body: configMap('a', { data: { x: '2' } }), ...by('m') }), { code: 409, message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.x' })
     },
   },
   {
@@ -275,7 +275,7 @@ const changes: readonly ServerCase[] = [
       const next = await applyMap(place, { data: { x: '2' } }, 'kubectl')
       expectMatch(next, { data: { x: '2' } })
       assert.match(next.metadata.annotations[annotation] ?? '', /"x":"2"/)
-      expectStatus(await place.patch('configmaps', 'a', { type: patchTypes.apply, body: configMap('a', { data: { x: '3' } }), ...by('other') }), { code: 409, reason: 'Conflict' })
+      expectStatus(await place.patch('configmaps', 'a', { type: applyType, body: configMap('a', { data: { x: '3' } }), ...by('other') }), { code: 409, reason: 'Conflict' })
     },
   },
 ]
@@ -299,7 +299,7 @@ const lists: readonly ServerCase[] = [
     async run(place) {
       const name = place.unique('role')
       const role = sample('clusterroles', name)
-      const made = ok(await place.patch('clusterroles', name, { type: patchTypes.apply, body: role, ...by('m') }), 201)
+      const made = ok(await place.patch('clusterroles', name, { type: applyType, body: role, ...by('m') }), 201)
       assert.deepEqual(ownersOf(made), { 'm Apply': ['.rules'] })
       ok(await place.delete('clusterroles', name))
     },

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { causesOf } from '../../causes.ts'
-import { anything, defineCustom } from '../../custom.ts'
+import { defineCustom } from '../../custom.ts'
 import { brief, expectMatch, expectStatus, isNewer, namesOf, ok, warningsOf } from '../../expect.ts'
 import { patchTypes } from '../../target.ts'
 import type { ServerCase } from '../../target.ts'

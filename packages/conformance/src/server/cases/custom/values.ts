@@ -8,7 +8,7 @@ import { expectStatus, ok } from '../../expect.ts'
 import type { Fields } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
 
-export interface Judgement {
+interface Judgement {
   readonly id: string
   readonly rule: string
   /** The schema of `spec.x`. */
@@ -23,7 +23,7 @@ const text = { type: 'string' }
 const label = 'a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character (e.g. \'my-name\',  or \'abc-123\', regex used for validation is \'[a-z]([-a-z0-9]*[a-z0-9])?\')'
 const qualified = 'name part must consist of alphanumeric characters, \'-\', \'_\' or \'.\', and must start and end with an alphanumeric character (e.g. \'MyName\',  or \'my.name\',  or \'123-abc\', regex used for validation is \'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\')'
 
-export const judgements: readonly Judgement[] = [
+const judgements: readonly Judgement[] = [
   {
     id: 'types', rule: 'A value has the type of its schema.',
     x: { type: 'object', properties: { s: text, i: { type: 'integer' }, n: { type: 'number' }, b: { type: 'boolean' }, l: { type: 'array', items: text }, o: { type: 'object' } } },
@@ -266,7 +266,7 @@ export const judgements: readonly Judgement[] = [
   },
 ]
 
-export function judgementCase({ id, rule, x, good, bad }: Judgement): ServerCase {
+function judgementCase({ id, rule, x, good, bad }: Judgement): ServerCase {
   return {
     id: `server/custom-values/${id}`,
     rule,

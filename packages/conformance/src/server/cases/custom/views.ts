@@ -19,7 +19,7 @@ async function tableOf(widgets: Custom, query: Readonly<Record<string, string>> 
   return ok(await widgets.list(query, asTable), 200) as unknown as Table
 }
 
-const column = (name: string, type: string, jsonPath: string, more: Fields = {}): Fields => ({ name, type, jsonPath, ...more })
+const column = ([name, type, jsonPath]: readonly [name: string, type: string, jsonPath: string], more: Fields = {}): Fields => ({ name, type, jsonPath, ...more })
 
 function withColumns(place: Place, additionalPrinterColumns: readonly Fields[]): Promise<Custom> {
   return defineCustom(place, { spec: anything, version: { additionalPrinterColumns } })
@@ -41,7 +41,7 @@ const columns: readonly ServerCase[] = [
     id: 'server/custom-columns/own',
     rule: 'Columns of its own come after the name, in their order; age is only there when it is named.',
     async run(place) {
-      const widgets = await withColumns(place, [column('Size', 'integer', '.spec.size', { description: 'How big.', priority: 1, format: 'int32' }), column('Ready', 'boolean', '.spec.ready'), column('Text', 'string', '.spec.text')])
+      const widgets = await withColumns(place, [column(['Size', 'integer', '.spec.size'], { description: 'How big.', priority: 1, format: 'int32' }), column(['Ready', 'boolean', '.spec.ready']), column(['Text', 'string', '.spec.text'])])
       ok(await widgets.create('one', { spec: { size: 3, ready: true, text: 'hello' } }), 201)
       const { columnDefinitions, rows } = await tableOf(widgets)
       assert.deepEqual(columnDefinitions.map(({ name, type, format, priority }) => [name, type, format, priority]), [['Name', 'string', 'name', 0], ['Size', 'integer', 'int32', 1], ['Ready', 'boolean', '', 0], ['Text', 'string', '', 0]])
@@ -52,7 +52,7 @@ const columns: readonly ServerCase[] = [
     id: 'server/custom-columns/values',
     rule: 'A cell whose value is missing or of another type is null; text shows anything.',
     async run(place) {
-      const widgets = await withColumns(place, [column('I', 'integer', '.spec.i'), column('N', 'number', '.spec.n'), column('B', 'boolean', '.spec.b'), column('S', 'string', '.spec.s'), column('D', 'date', '.spec.d')])
+      const widgets = await withColumns(place, [column(['I', 'integer', '.spec.i']), column(['N', 'number', '.spec.n']), column(['B', 'boolean', '.spec.b']), column(['S', 'string', '.spec.s']), column(['D', 'date', '.spec.d'])])
       ok(await widgets.create('a', { spec: { i: 'text', n: 'text', b: 'true', s: 5, d: 'never' } }), 201)
       ok(await widgets.create('b', { spec: { i: 1.5, n: 1.5, b: false, s: { x: [1] }, d: '2020-01-01T00:00:00Z' } }), 201)
       ok(await widgets.create('c', {}), 201)
@@ -64,7 +64,7 @@ const columns: readonly ServerCase[] = [
     id: 'server/custom-columns/paths',
     rule: 'A path may filter and index lists; of several matches text has all, others the first.',
     async run(place) {
-      const widgets = await withColumns(place, [column('Ready', 'string', '.spec.conditions[?(@.type=="Ready")].status'), column('First', 'string', '.spec.list[0].name'), column('All', 'string', '.spec.list[*].name'), column('Key', 'string', '.metadata.labels.example\\.com/x')])
+      const widgets = await withColumns(place, [column(['Ready', 'string', '.spec.conditions[?(@.type=="Ready")].status']), column(['First', 'string', '.spec.list[0].name']), column(['All', 'string', '.spec.list[*].name']), column(['Key', 'string', '.metadata.labels.example\\.com/x'])])
       ok(await widgets.create('one', { metadata: { labels: { 'example.com/x': 'lab' } }, spec: { conditions: [{ type: 'Other', status: 'no' }, { type: 'Ready', status: 'yes' }], list: [{ name: 'x' }, { name: 'y' }] } }), 201)
       const { rows } = await tableOf(widgets)
       expectMatch(rows, [{ cells: ['one', 'yes', 'x', 'x', 'lab'] }])
@@ -74,7 +74,7 @@ const columns: readonly ServerCase[] = [
     id: 'server/custom-columns/versions',
     rule: 'Every version has columns of its own.',
     async run(place) {
-      const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', additionalPrinterColumns: [column(name.toUpperCase(), 'string', '.spec.a')] }))
+      const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', additionalPrinterColumns: [column([name.toUpperCase(), 'string', '.spec.a'])] }))
       const widgets = await defineCustom(place, { versions })
       const { columnDefinitions } = ok(await widgets.list({}, { ...asTable, version: 'v2' }), 200) as unknown as Table
       assert.deepEqual(columnDefinitions.map(({ name }) => name), ['Name', 'V2'])

@@ -1,6 +1,7 @@
 /**
  * Definitions that are refused: each violation is named with its path, and all of them at once.
  */
+import assert from 'node:assert/strict'
 import { expectStatus } from '../../expect.ts'
 import { definitionIn } from '../../custom.ts'
 import type { CustomOptions } from '../../custom.ts'
@@ -8,7 +9,6 @@ import { laidOver } from '../../samples.ts'
 import type { Fields } from '../../samples.ts'
 import { causesOf } from '../../causes.ts'
 import type { ServerCase } from '../../target.ts'
-import assert from 'node:assert/strict'
 
 export interface Mistake {
   readonly id: string
@@ -25,7 +25,7 @@ const under = 'spec.validation.openAPIV3Schema.properties[spec].'
 const v1 = { name: 'v1', served: true, storage: true }
 
 /** The definition around the schemas. */
-export const mistakes: readonly Mistake[] = [
+const mistakes: readonly Mistake[] = [
   {
     id: 'name', rule: 'A definition is named by plural and group.', options: {}, over: { metadata: { name: 'others.example.com' } }, causes: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
   },

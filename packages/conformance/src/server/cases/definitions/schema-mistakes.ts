@@ -19,7 +19,7 @@ interface SchemaMistake {
 const object = (properties: Fields, more: Fields = {}): Fields => ({ type: 'object', properties, ...more })
 const text = { type: 'string' }
 
-export const schemaMistakes: readonly SchemaMistake[] = [
+const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'no-type',
     rule: 'Every schema says its type.',
@@ -183,7 +183,7 @@ export const schemaMistakes: readonly SchemaMistake[] = [
   },
 ]
 
-export const rootMistakes: readonly Mistake[] = [
+const rootMistakes: readonly Mistake[] = [
   {
     id: 'logic-beyond-structure',
     rule: 'What anyOf constrains is a property of the schema around it.',

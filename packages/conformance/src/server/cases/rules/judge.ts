@@ -17,7 +17,7 @@ export interface RuleCase {
 }
 
 /** One write: a new object, or a replacement of the last one that was taken. */
-export interface RuleStep {
+interface RuleStep {
   /** The `spec` of a new object. */
   readonly create?: unknown
   /** The `spec` that replaces the one before. */

@@ -18,7 +18,7 @@ interface RuleMistake {
   readonly causes: readonly string[]
 }
 
-export const ruleMistakes: readonly RuleMistake[] = [
+const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-syntax',
     rule: 'A rule must compile.',
@@ -157,7 +157,7 @@ export const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-cost-total',
     rule: 'All rules together may not cost too much.',
-    spec: { type: 'object', properties: { l: { type: 'array', maxItems: 3000, items: { ...anyText, maxLength: 7500, ...checked(...Array.from({ length: 12 }, () => 'self.contains(\"xyz\")')) } } } },
+    spec: { type: 'object', properties: { l: { type: 'array', maxItems: 3000, items: { ...anyText, maxLength: 7500, ...checked(...Array.from({ length: 12 }, () => 'self.contains("xyz")')) } } } },
     causes: [
       '~properties[l].items.x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       '~properties[l].items.x-kubernetes-validations[1].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',

@@ -9,7 +9,7 @@ const text = { type: 'string', maxLength: 50 }
 const integer = { type: 'integer' }
 const many = { maxItems: 20 }
 
-export const saying: readonly RuleCase[] = [
+const saying: readonly RuleCase[] = [
   {
     id: 'failed', rule: 'A rule that fails is named by its text, at the field where it is.',
     spec: ruled({ a: integer, b: integer }, 'self.a < self.b', 'self.b < 10'),
@@ -123,7 +123,7 @@ export const saying: readonly RuleCase[] = [
   },
 ]
 
-export const seeing: readonly RuleCase[] = [
+const seeing: readonly RuleCase[] = [
   {
     id: 'has', rule: 'A field that is not there can be asked for.',
     spec: ruled({ a: integer, b: text }, '!has(self.a) || has(self.b)'),

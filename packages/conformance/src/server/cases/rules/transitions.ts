@@ -14,7 +14,7 @@ const text = { type: 'string', maxLength: 50 }
 const integer = { type: 'integer' }
 const many = { maxItems: 20 }
 
-export const transitions: readonly RuleCase[] = [
+const transitions: readonly RuleCase[] = [
   {
     id: 'immutable', rule: 'A rule about the old value is asked only where there is one.',
     spec: { type: 'object', properties: { a: { ...text, ...checked({ rule: 'self == oldSelf', message: 'a stays' }) }, b: text } },
@@ -99,7 +99,7 @@ interface Ratchet {
 
 const object = (properties: Fields): Fields => ({ type: 'object', properties })
 
-export const ratchets: readonly Ratchet[] = [
+const ratchets: readonly Ratchet[] = [
   {
     id: 'value', rule: 'An invalid value that stays as it was is let be; a new one is not.',
     before: object({ a: text, b: text }), after: object({ a: { ...text, maxLength: 2 }, b: text }), stored: { a: 'long', b: '1' },

@@ -9,7 +9,7 @@
  */
 import { deepEqual, getOwn, isJsonObject } from '../../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../../json.ts'
-import { fieldElement, isKeyElement, keyFields, valueElement } from '../paths/element.ts'
+import { fieldElement, isKeyElement, keyElement, keyFields, valueElement } from '../paths/element.ts'
 import type { PathElement } from '../paths/element.ts'
 import { noFields } from '../paths/field-set.ts'
 import type { FieldNode, FieldSet } from '../paths/field-set.ts'
@@ -68,23 +68,61 @@ function sameMap(wanted: JsonObject, live: JsonObject, owned: FieldSet): boolean
     if (!sameValue(value, getOwn(live, name), owned.node(fieldElement(name)))) return false
     count++
   }
-  return count === owned.elements().length
+  return count === owned.width
 }
 
 /** The same items, each as it is, in an order that merging would keep. */
 function sameList(wanted: JsonArray, live: JsonArray, owned: FieldSet): boolean {
-  const elements = owned.elements()
+  const names = keyNames(owned)
+  const places = placesOf(live, names)
   const taken = new Set<PathElement>()
   let last = -1
   for (const item of wanted) {
-    const element = elements.find((one) => !taken.has(one) && isItem(item, one, owned.node(one)?.children))
-    const at = element === undefined ? -1 : onlyIndex(live, element)
-    if (element === undefined || at <= last) return false
+    const element = findElement(item, { owned, names, taken })
+    const at = element === undefined ? undefined : places.get(element) ?? onlyIndex(live, element)
+    if (element === undefined || at === undefined || at <= last) return false
     if (isJsonObject(item) && !sameItem(item, live[at], owned.node(element)?.children)) return false
     taken.add(element)
     last = at
   }
-  return taken.size === elements.length
+  return taken.size === owned.width
+}
+
+/** The keys that items are told apart by, as far as one of them tells; undefined for a set. */
+function keyNames(owned: FieldSet): readonly string[] | undefined {
+  for (const [element] of owned.nodes()) return isKeyElement(element) ? keyFields(element).map(([name]) => name) : undefined
+  return undefined
+}
+
+/** Where each item stands; -1 for those that are there more than once. */
+function placesOf(live: JsonArray, names: readonly string[] | undefined): Map<PathElement, number> {
+  const places = new Map<PathElement, number>()
+  for (const [index, item] of live.entries()) {
+    const element = elementOf(item, names)
+    if (element !== undefined) places.set(element, places.has(element) ? -1 : index)
+  }
+  return places
+}
+
+/** The step to an item that has all these keys, or to a value of a set. */
+function elementOf(item: JsonValue, names: readonly string[] | undefined): PathElement | undefined {
+  if (!isJsonObject(item)) return names !== undefined || item === null || typeof item === 'object' ? undefined : valueElement(item)
+  const fields: [string, JsonValue][] = []
+  for (const name of names ?? []) {
+    const value = getOwn(item, name)
+    if (value === undefined) return undefined
+    fields.push([name, value])
+  }
+  return fields.length === 0 ? undefined : keyElement(fields)
+}
+
+/** The step among what is owned that leads to an item of a configuration. */
+function findElement(item: JsonValue, { owned, names, taken }: { owned: FieldSet, names: readonly string[] | undefined, taken: ReadonlySet<PathElement> }): PathElement | undefined {
+  const exact = elementOf(item, names)
+  if (exact !== undefined && owned.node(exact)) return taken.has(exact) ? undefined : exact
+  // Keys may be missing, or others than those of the first item.
+  for (const [element, { children }] of owned.nodes()) if (!taken.has(element) && isItem(item, element, children)) return element
+  return undefined
 }
 
 function sameItem(item: JsonObject, live: JsonValue | undefined, owned: FieldSet | undefined): boolean {

@@ -19,6 +19,7 @@ import { entriesOf, metadataOf, withEntries } from '../managed/request.ts'
 import { sameManagers } from '../managed/timestamps.ts'
 import { customSchema } from './custom-schema.ts'
 import { ownsExactly } from './owns-exactly.ts'
+import { restoreNulls } from './restore-nulls.ts'
 
 export interface ApplyOracleOptions {
   /** The field manager that would apply. */
@@ -66,6 +67,8 @@ function staysSame(live: JsonObject, wanted: JsonObject, { schema, ...options }:
   if (applied === live) return true
   const shaped = applied && shapeCustomObject(copyOf(applied), schema)
   if (!shaped || shaped.mistake !== undefined) return false
+  const { metadata: _, ...rest } = applied
+  restoreNulls(shaped.object, rest)
   const next = keepPart(defaultCustomObject(shaped.object, schema), live, options)
   return sameManagers(entriesOf(live), entriesOf(next)) && deepEqual(bare(next), bare(live))
 }

@@ -45,6 +45,11 @@ export class FieldSet {
     return this.#nodes.size === 0
   }
 
+  /** How many steps this level has. */
+  get width(): number {
+    return this.#nodes.size
+  }
+
   /** How many paths are members. */
   get size(): number {
     let size = 0

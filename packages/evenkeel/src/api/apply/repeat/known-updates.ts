@@ -35,7 +35,9 @@ interface KnownUpdate extends Omit<UpdateFacts, 'type' | 'entries'> {
   readonly noted: boolean
 }
 
-const recent = new Recent<FieldType, KnownUpdate>(16)
+const recent = new Recent<FieldType, KnownUpdate>(12)
+/** What very large objects leave behind would be too much, and they take their time anyway. */
+const pathsMax = 4000
 
 /**
  * The entries after an update like one before, in order, and the very list when it stays; undefined when there was no
@@ -62,6 +64,7 @@ export function repeatUpdate(facts: UpdateFacts, { author, time }: { author: Man
 
 /** Keeps what an update came to. Managers are those after it, before any are put together. */
 export function keepUpdate({ type, entries: _, ...facts }: UpdateFacts, managers: Managers, { noted }: { noted: boolean }): void {
+  if (facts.before.reduce((paths, { versioned }) => paths + versioned.set.size, 0) > pathsMax) return
   const left = facts.before.map(({ identity, versioned }) => {
     const after = managers.get(identity)
     return after?.apiVersion === versioned.apiVersion && after.set.equals(versioned.set) ? versioned : after

@@ -1,0 +1,13 @@
+/**
+ * The runtime: what a controller needs between the server and its own code.
+ */
+import type { Bench } from '../print.ts'
+import { queueBench } from './queue.ts'
+import { syncBench } from './sync.ts'
+
+export const runtimeBench: Bench = {
+  about: 'cache sync and memory against client-node\'s informer, the work queue',
+  async run(options) {
+    for (const part of [queueBench, syncBench]) await part(options)
+  },
+}

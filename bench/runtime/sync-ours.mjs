@@ -1,0 +1,28 @@
+/**
+ * One sync by our cache, in a process of its own, with the built package: what it took, and what it holds.
+ *
+ * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is measured.
+ */
+import { bearer, Client, fixedCredential, httpTransport, metadataOnly, withCredentials } from 'evenkeel/client'
+import { ObjectCache } from 'evenkeel/unstable/cache'
+import { measureSync } from './sync-measure.mjs'
+
+const { address, namespace, form } = JSON.parse(process.argv[2])
+const connection = httpTransport({ server: address.url, tls: { caPem: address.caPem } })
+const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(address.token))), close: connection.close })
+const whole = { apiVersion: 'bench.evenkeel.dev/v1', kind: 'BenchObject' }
+// What a program does before it starts a cache: it knows its kinds, and it has reached the server.
+await client.page(whole, { namespace, pageSize: 1 })
+
+const cache = new ObjectCache({ client })
+const stop = new AbortController()
+let running
+await measureSync(async () => {
+  cache.hold(form === 'metadata' ? metadataOnly(whole) : whole, { namespaces: [namespace], keepManagedFields: form === 'full' })
+  running = cache.run(stop.signal)
+  await cache.waitForSync()
+  return cache.states[0].objects
+})
+stop.abort()
+await running
+await client.close()
