@@ -179,11 +179,12 @@ export class Custom {
     return ok(await this.place.get('customresourcedefinitions', this.name), 200)
   }
 
-  /** Resolves when the definition is established and its first served version answers. */
+  /** Resolves when the definition is established and its served versions answer. */
   async established(): Promise<void> {
     const answer = await eventually(() => this.place.get('customresourcedefinitions', this.name), ({ json }) => hasCondition(json, 'Established'))
-    const served = (answer.json.spec['versions'] as readonly { name: string, served: boolean }[]).find((one) => one.served)
-    if (served) await eventually(() => this.list({}, { version: served.name }), ({ status }) => status === 200)
+    for (const { name, served } of answer.json.spec['versions'] as readonly { name: string, served: boolean }[]) {
+      if (served) await eventually(() => this.list({}, { version: name }), ({ status }) => status === 200)
+    }
   }
 
   /** Changes the definition and waits until the server goes by it, which a column of its own shows. */

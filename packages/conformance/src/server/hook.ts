@@ -1,14 +1,13 @@
 /**
- * A webhook that converts between versions, for the length of one case: HTTPS on the loopback, with an authority of its own.
+ * A webhook that converts between versions, for the length of one case: HTTPS on the loopback.
  *
  * Invariant: it is gone, connections and all, when the case ends.
  */
 import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
-import { issueServerCertificate, makeAuthority } from 'evenkeel/unstable/wire'
 import type { Loose } from './answer.ts'
+import { selfSigned } from './self-signed.ts'
 
 /** What a server asks: these objects, in that version. */
 export interface Review {
@@ -24,9 +23,7 @@ export interface Hook {
   readonly asked: readonly Review[]
 }
 
-const made = { clock: new SystemClock(), random: new SystemRandom() }
-const authority = makeAuthority(made)
-const { keyPem: key, certificatePem: cert } = issueServerCertificate(authority, { ...made, names: ['127.0.0.1'] })
+const { keyPem: key, certificatePem: cert } = selfSigned()
 
 /** Runs with a hook that answers as told. */
 export async function withHook(respond: (review: Review) => unknown, run: (hook: Hook) => Promise<void>): Promise<void> {
@@ -42,7 +39,7 @@ export async function withHook(respond: (review: Review) => unknown, run: (hook:
   })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   try {
-    await run({ clientConfig: { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/convert`, caBundle: Buffer.from(authority.certificatePem).toString('base64') }, asked })
+    await run({ clientConfig: { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/convert`, caBundle: Buffer.from(cert).toString('base64') }, asked })
   } finally {
     await close(server)
   }
