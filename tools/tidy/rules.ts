@@ -17,6 +17,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   base: [],
   api: ['base'],
   wire: ['api', 'base'],
+  kinds: ['api', 'base'],
   store: ['base'],
   queue: ['base'],
   server: ['wire', 'store', 'api', 'base'],
@@ -29,8 +30,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   testing: ['plane', 'manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
 }
 
-/** What the judge may see of the library: enough to read objects, to drive a store, to evaluate expressions, and to start our own server. */
-export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/client', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base', 'evenkeel/unstable/expressions']
+/** What the judge may see of the library: enough to read objects, to try our own client, to drive a store, to evaluate expressions, and to start our own server. */
+export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/client', 'evenkeel/kinds/core/v1', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base', 'evenkeel/unstable/cache', 'evenkeel/unstable/expressions']
 
 /** Published cases that the judge runs. */
 export const judgeData: readonly string[] = ['@bufbuild/cel-spec']

@@ -6,7 +6,7 @@
 import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Loose } from './answer.ts'
+import type { Loose } from '../answer.ts'
 import { selfSigned } from './self-signed.ts'
 
 /** What a server asks: these objects, in that version. */

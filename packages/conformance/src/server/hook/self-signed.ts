@@ -3,7 +3,7 @@
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-export interface SelfSigned {
+interface SelfSigned {
   readonly keyPem: string
   readonly certificatePem: string
 }

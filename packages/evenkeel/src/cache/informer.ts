@@ -1,0 +1,296 @@
+/**
+ * Room 17: put it in the index, *then* tell handlers.
+ *
+ * Before: the reflector said what changed. After: handlers decide to whom it matters.
+ *
+ * Invariants: when a handler hears of a change the store has it already; a new list becomes visible in one step, and then
+ * handlers hear first what went, then what came or changed, in the order of the list; every handler hears the same story
+ * of an object, whatever we wrote ourselves in the meantime; a handler that is slow or throws costs nobody but itself.
+ */
+import { abortable, deferred, randomFraction, silentLogger, SystemClock, SystemRandom } from '#base'
+import type { AbortOptions, Cancel, Clock, Logger, Random } from '#base'
+import { ApiError, defaultCluster, isForbidden, isUnauthorized } from '#api'
+import type { KubeObject } from '#api'
+import type { ChangeArrival, ListWatch } from './list-watch.ts'
+import { Reflector } from './reflector.ts'
+import type { ReflectorOptions } from './reflector.ts'
+import type { ReflectorState } from './reflecting/state.ts'
+import { formOf } from './storing/form.ts'
+import { Item } from './storing/item.ts'
+import type { Form } from './storing/item.ts'
+import type { Items } from './storing/items.ts'
+import type { IndexValues } from './storing/indexes.ts'
+import { scopeFilter, selectItems } from './storing/query.ts'
+import type { CacheQuery, CacheScope } from './storing/query.ts'
+import { Store } from './storing/store.ts'
+import { shapeWith, TransformError } from './storing/transform.ts'
+import { CacheEvent } from './telling/event.ts'
+import type { EventContext, EventFacts } from './telling/event.ts'
+import { Listener } from './telling/listener.ts'
+import type { Handler } from './telling/listener.ts'
+import type { HandlerOptions, Subscription } from './telling/subscription.ts'
+import { AheadCheck } from './writes/ahead-check.ts'
+import { Gate } from './writes/gate.ts'
+import { OwnWrites } from './writes/own-writes.ts'
+
+export interface InformerOptions<T extends KubeObject> extends Pick<ReflectorOptions<T>, 'streaming' | 'pageSize' | 'silenceMs'> {
+  readonly source: ListWatch<T>
+  readonly group: string
+  readonly kind: string
+  /** @default 'default' */
+  readonly cluster?: string
+  /** What the source is limited to. @default everything */
+  readonly scope?: CacheScope
+  /** How objects that we wrote are kept. @default whole, without managed fields */
+  readonly form?: Form<T>
+  /** Makes an object smaller before it is kept. Runs once for each version of an object; what it throws fails the list. */
+  readonly transform?: ((object: T) => T) | undefined
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+  /** After how long the server is asked about a write of ours that the watch does not tell. @default 30_000 */
+  readonly checkWritesMs?: number
+}
+
+/** What was replaced by a write of ours. */
+export interface WriteFacts {
+  /** The version that was replaced, empty for a create; leave it out when it is not known: then nothing is taken for ours alone. */
+  readonly from?: string
+}
+
+export class Informer<T extends KubeObject> {
+  readonly #store: Store<T>
+  readonly #reflector: Reflector<T>
+  readonly #gate = new Gate()
+  readonly #ownWrites = new OwnWrites()
+  readonly #context: EventContext
+  readonly #selects: (object: KubeObject) => boolean
+  readonly #shape: (item: Item<T>) => Item<T>
+  readonly #scope: CacheScope
+  readonly #form: Form<T>
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+  readonly #aheadCheck: AheadCheck<T>
+  #listeners: readonly Listener<T>[] = []
+  #synced = deferred<void>()
+  #hasSynced = false
+  /** What keeps us from the first list and will not go away by waiting. */
+  #standing: Error | undefined
+
+  constructor(options: InformerOptions<T>) {
+    const { source, group, kind, cluster = defaultCluster, scope = {}, form = formOf<T>({ apiVersion: '', kind }), transform, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, checkWritesMs = 30_000 } = options
+    this.#context = { cluster, group, kind, ownWrites: this.#ownWrites }
+    this.#clock = clock
+    this.#random = random
+    this.#log = log.child({ kind })
+    this.#scope = scope
+    this.#form = form
+    this.#selects = scopeFilter(scope)
+    this.#shape = shapeWith(transform, kind)
+    this.#store = new Store<T>({ onIndexError: (index, { name }, error) => { this.#log.error('an index function failed', { index, object: name, error }) } })
+    this.#aheadCheck = new AheadCheck<T>({ store: this.#store, find: source.find?.bind(source), shape: this.#shape, clock, checkMs: checkWritesMs })
+    this.#reflector = new Reflector<T>({
+      ...options, shape: this.#shape, clock, random, log: this.#log,
+      sink: {
+        replace: (items, version) => { this.#replace(items, version) },
+        apply: (change) => { this.#apply(change) },
+        advance: (version) => { this.#advance(version) },
+        fail: (error) => { this.#fail(error) },
+      },
+    })
+    this.#synced.promise.catch(() => undefined)
+  }
+
+  get state(): ReflectorState {
+    return this.#reflector.state
+  }
+
+  /** Whether there has been a whole list. Then it may be old, but it is never empty for want of one. */
+  get hasSynced(): boolean {
+    return this.#hasSynced
+  }
+
+  get size(): number {
+    return this.#store.size
+  }
+
+  /** How far the stream has come. */
+  get version(): string {
+    return this.#store.version
+  }
+
+  /** Our writes that the stream has not told yet. */
+  get aheadCount(): number {
+    return this.#store.ahead.size
+  }
+
+  /** Follows the server until the signal aborts; then it resolves. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#log.debug('the informer begins', { ...this.#scope })
+    await this.#reflector.run(signal)
+    this.#aheadCheck.stop()
+    this.#synced.reject(new Error('the informer was stopped before there was a list', { cause: signal.reason }))
+  }
+
+  /**
+   * Resolves after the first whole list.
+   *
+   * @throws {ApiError} `Forbidden` or `Unauthorized`, at once, when we may not list or watch.
+   */
+  waitForSync({ signal }: AbortOptions = {}): Promise<void> {
+    if (this.#standing) return Promise.reject(this.#standing)
+    return abortable(this.#synced.promise, { signal })
+  }
+
+  /** Tries again now instead of waiting: the kind has come, or a permission was given. */
+  wake(): void {
+    this.#reflector.wake()
+  }
+
+  /** What the server sent cannot be read: everything is asked for again. */
+  relist(why: Error): void {
+    this.#reflector.relist(why)
+  }
+
+  /** The object, frozen and shared; undefined when it is not in the cache. */
+  find({ namespace = '', name }: { readonly namespace?: string, readonly name: string }): T | undefined {
+    return this.#store.get(namespace, name)?.object
+  }
+
+  /** Objects, frozen and shared, in no particular order. */
+  list(query: CacheQuery = {}): T[] {
+    return selectItems(this.#store, query).map((item) => item.object)
+  }
+
+  /** Makes objects findable by what is in them; what is there already is filed at once. */
+  addIndex(name: string, values: IndexValues<T>): void {
+    this.#store.addIndex(name, values)
+  }
+
+  /** Tells a handler of everything that is there, then of every change. */
+  addHandler(handler: Handler<T>, { resyncMs = 0, skipOwn = false }: HandlerOptions = {}): Subscription {
+    if (!(resyncMs === 0 || resyncMs >= 1000)) throw new RangeError(`resyncMs must be 0 or at least 1000, got ${resyncMs}`)
+    const listener = new Listener<T>({
+      handler, skipOwn, clock: this.#clock,
+      onError: (error, { keyText }) => { this.#log.error('a handler failed', { object: keyText, error }) },
+    })
+    for (const item of this.#store.seenValues()) listener.offer(this.#event({ type: 'add', item, isInitial: true }), { later: true })
+    this.#listeners = [...this.#listeners, listener]
+    if (this.#hasSynced) listener.markSourceSynced()
+    const cancel = resyncMs > 0 ? this.#resyncEvery(resyncMs, listener) : () => undefined
+    return {
+      get hasSynced() { return listener.hasSynced },
+      get backlog() { return listener.backlog },
+      waitForSync: ({ signal } = {}) => abortable(listener.synced, { signal }),
+      remove: () => {
+        cancel()
+        this.#listeners = this.#listeners.filter((other) => other !== listener)
+        return listener.stop()
+      },
+    }
+  }
+
+  /** Shows an object as the server stored it for us, until the watch tells of it. Objects outside our scope are left alone. */
+  noteWrite(object: KubeObject, { from }: WriteFacts = {}): void {
+    const { namespace = '', name, resourceVersion = '', uid = '', deletionTimestamp, finalizers = [] } = object.metadata
+    if (!name || resourceVersion === '') return
+    if (this.#scope.namespace !== undefined && this.#scope.namespace !== namespace) return
+    if (from !== undefined) this.#ownWrites.note({ namespace, name, from, to: resourceVersion })
+    const isGone = deletionTimestamp !== undefined && finalizers.length === 0
+    // What has left our scope is gone for our readers; a grace period that runs counts as being there.
+    if (isGone && object.metadata.deletionGracePeriodSeconds === 0) return this.noteDelete({ namespace, name, uid })
+    if (!this.#selects(object)) return this.noteDelete({ namespace, name })
+    // By text, because the object is the caller's: it is neither frozen nor changed.
+    const item = this.#shape(Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#form))
+    if (this.#store.note({ namespace, name, item, version: resourceVersion, uid })) this.#aheadCheck.expect()
+  }
+
+  /** Shows an object as gone, until the watch tells of it. */
+  noteDelete({ namespace = '', name, uid }: { readonly namespace?: string, readonly name: string, readonly uid?: string }): void {
+    const shown = this.#store.get(namespace, name)
+    if (shown && uid && shown.uid !== uid) return
+    const version = shown?.version ?? this.#store.version
+    if (this.#store.note({ namespace, name, item: undefined, version, uid: uid ?? shown?.uid ?? '' })) this.#aheadCheck.expect()
+  }
+
+  /** Resolves when the stream has come to a version. */
+  caughtUp(version: string, options: AbortOptions = {}): Promise<void> {
+    return this.#gate.wait(version, options)
+  }
+
+  #replace(items: Items<T>, version: string): void {
+    const isFirst = !this.#hasSynced
+    const { gone, changed } = this.#store.replace(items, version, { compare: this.#listeners.length > 0 })
+    for (const item of gone) this.#tell({ type: 'delete', item, isListed: true }, { later: true })
+    for (const { item, old } of changed) this.#tell({ type: old ? 'update' : 'add', item, old, isInitial: isFirst && !old, isListed: !isFirst }, { later: true })
+    this.#hasSynced = true
+    this.#standing = undefined
+    this.#synced.resolve()
+    for (const listener of this.#listeners) listener.markSourceSynced()
+    this.#gate.reach(version, { isList: true })
+  }
+
+  #apply(change: ChangeArrival<T>): void {
+    const { type, item } = change
+    const old = this.#store.apply(change)
+    if (type !== 'DELETED') this.#tellChange(item, old)
+    else if (old) this.#tell({ type: 'delete', item, old })
+    this.#gate.reach(this.#store.version)
+  }
+
+  #tellChange(item: Item<T>, old: Item<T> | undefined): void {
+    // A watch that is begun again may repeat its last word.
+    if (old && old.version === item.version && item.version !== '') return
+    this.#tell({ type: old ? 'update' : 'add', item, old })
+  }
+
+  #advance(version: string): void {
+    this.#store.advance(version)
+    this.#gate.reach(this.#store.version)
+  }
+
+  #tell(facts: EventFacts<T>, options: { later?: boolean } = {}): void {
+    if (this.#listeners.length === 0) return
+    const event = this.#event(facts)
+    for (const listener of this.#listeners) listener.offer(event, options)
+  }
+
+  #event(facts: EventFacts<T>): CacheEvent<T> {
+    return new CacheEvent<T>(this.#context, facts)
+  }
+
+  #resyncEvery(resyncMs: number, listener: Listener<T>): Cancel {
+    let cancel: Cancel = () => undefined
+    const arm = (): void => {
+      cancel = this.#clock.after(resyncMs * (0.9 + randomFraction(this.#random) * 0.2), () => {
+        for (const item of this.#store.seenValues()) listener.offer(this.#event({ type: 'update', item, old: item, isResync: true }), { later: true })
+        arm()
+      })
+    }
+    arm()
+    return () => { cancel() }
+  }
+
+  /** A refusal will not go away by waiting: whoever waits for us hears of it at once. We try again all the same. */
+  #fail(error: Error): void {
+    if (this.#hasSynced) return
+    const isRefusal = isForbidden(error) || isUnauthorized(error)
+    if (!isRefusal && !(error instanceof TransformError)) return
+    const failed = this.#synced
+    this.#synced = deferred<void>()
+    this.#synced.promise.catch(() => undefined)
+    this.#standing = isRefusal ? this.#refusal(error) : error
+    failed.reject(this.#standing)
+  }
+
+  #refusal(error: ApiError): ApiError {
+    const { group, kind } = this.#context
+    const where = this.#scope.namespace === undefined ? 'in all namespaces' : `in namespace ${JSON.stringify(this.#scope.namespace)}`
+    const what = group === '' ? kind : `${kind} (${group})`
+    return new ApiError(error.reason, `the cache may not list and watch ${what} ${where}: ${error.message}`, { subject: { group, kind }, cause: error, code: error.code })
+  }
+}

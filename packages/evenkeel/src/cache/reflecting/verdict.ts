@@ -1,0 +1,98 @@
+/**
+ * What to do about an error: the one table of how a reflector goes on.
+ *
+ * Whatever went wrong, there is a next step; nothing here ends a reflector.
+ */
+import { findCause, isApiError, isBadRequest, isExpired, isForbidden, isGone, isInvalid, isMethodNotAllowed, isNotAcceptable, isNotFound, isTooManyRequests, isUnauthorized, isUnsupportedMediaType } from '#api'
+import { isConnectionError, isUnknownKind } from '#client'
+
+/** What a reflector was doing: taking everything as a stream, taking everything by list, or following changes. */
+export type Step = 'stream' | 'list' | 'watch'
+
+export interface Verdict {
+  /** `sync`: take everything anew, as a stream where the server can. */
+  readonly next: 'sync' | 'list' | 'watch'
+  /** Wait first: longer from time to time. */
+  readonly pause: boolean
+  /** The version we know is of no use: ask for the newest. */
+  readonly forgetVersion?: boolean
+  /** The server does not stream lists: do not ask for one again. */
+  readonly noStreams?: boolean
+  /** The kind is not there: not our trouble, wait for it to come. */
+  readonly park?: boolean
+}
+
+/** The server let a watch end at once and empty: asking again at once would become a load. */
+export class ShortWatchError extends Error {
+  override readonly name = 'ShortWatchError'
+}
+
+/** Nothing was heard for too long. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError'
+}
+
+/** A streamed list ended before it was complete. */
+export class CutListError extends Error {
+  override readonly name = 'CutListError'
+}
+
+/** A streamed list does not become complete: this server does not know how to say so. */
+export class EndlessListError extends Error {
+  override readonly name = 'EndlessListError'
+}
+
+/** Somebody found out that what was heard is wrong. */
+export class RelistError extends Error {
+  override readonly name = 'RelistError'
+}
+
+interface Situation {
+  readonly step: Step
+  /** Whether the newest state was asked for, not that of a version. */
+  readonly askedNewest: boolean
+  /** Whether the watch worked before it failed. */
+  readonly worked: boolean
+  /** Streamed lists that were cut in a row, this one included. */
+  readonly cuts: number
+}
+
+export function judge(error: unknown, situation: Situation): Verdict {
+  if (isNotFound(error) || isUnknownKind(error)) return { next: 'sync', pause: true, park: true }
+  if (error instanceof RelistError) return { next: 'sync', pause: true }
+  switch (situation.step) {
+    case 'watch':
+      return judgeWatch(error, situation)
+    case 'list':
+      return isVersionTrouble(error) ? { next: 'list', pause: situation.askedNewest, forgetVersion: true } : { next: 'sync', pause: true }
+    case 'stream':
+      return judgeStream(error, situation)
+  }
+}
+
+function judgeWatch(error: unknown, { worked }: Situation): Verdict {
+  if (error instanceof SilenceError) return { next: 'watch', pause: false }
+  if (isTooLarge(error)) return { next: 'sync', pause: true, forgetVersion: true }
+  if (isApiError(error) && !isTooManyRequests(error)) return { next: 'sync', pause: true }
+  return { next: 'watch', pause: !worked || isTooManyRequests(error) || isConnectionError(error, 'refused') }
+}
+
+function judgeStream(error: unknown, { askedNewest, cuts }: Situation): Verdict {
+  if (error instanceof EndlessListError || isUnsupported(error)) return { next: 'list', pause: false, noStreams: true }
+  if (isVersionTrouble(error)) return { next: askedNewest ? 'list' : 'sync', pause: false, forgetVersion: true }
+  if (isTooManyRequests(error) || isConnectionError(error, 'refused') || isForbidden(error) || isUnauthorized(error)) return { next: 'sync', pause: true }
+  if (isApiError(error)) return { next: 'list', pause: false }
+  return cuts < 2 ? { next: 'sync', pause: true } : { next: 'list', pause: true }
+}
+
+function isUnsupported(error: unknown): boolean {
+  return isBadRequest(error) || isInvalid(error) || isMethodNotAllowed(error) || isNotAcceptable(error) || isUnsupportedMediaType(error)
+}
+
+function isVersionTrouble(error: unknown): boolean {
+  return isExpired(error) || isGone(error) || isTooLarge(error)
+}
+
+function isTooLarge(error: unknown): boolean {
+  return findCause(error, 'ResourceVersionTooLarge') !== undefined
+}

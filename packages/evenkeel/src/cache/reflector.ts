@@ -1,0 +1,304 @@
+/**
+ * Room 16: are we listing, catching up or live?
+ *
+ * Before: the client said what the server says. After: the informer puts it in its store and tells handlers.
+ *
+ *   sync ──stream or list──▶ live ──end, cut, silence──▶ watch again from the last version
+ *    ▲                         └──expired, refused by the server──▶ wait, sync
+ *    └── any failure: wait (0.8 s to 60 s), or park while the kind is missing
+ *
+ * Invariants: it ends by its signal only, whatever the server or the sink does; the sink gets a whole list in one call or
+ * nothing of it; a version is only taken from an event or bookmark that the server sent in order.
+ */
+import { nextTurn, onAbort, randomFraction, silentLogger, sleep, SystemClock, SystemRandom } from '#base'
+import type { Clock, Logger, Random } from '#base'
+import { isApiError } from '#api'
+import type { KubeObject } from '#api'
+import type { Arrival, ChangeArrival, ListWatch } from './list-watch.ts'
+import { listAll } from './reflecting/list-all.ts'
+import { RetryDelay } from './reflecting/retry-delay.ts'
+import type { ReflectorPhase, ReflectorState } from './reflecting/state.ts'
+import { CutListError, EndlessListError, judge, RelistError, ShortWatchError, SilenceError } from './reflecting/verdict.ts'
+import type { Step, Verdict } from './reflecting/verdict.ts'
+import { Watchdog } from './reflecting/watchdog.ts'
+import type { Item } from './storing/item.ts'
+import { Items } from './storing/items.ts'
+
+/** Where a reflector puts what it hears. */
+interface Sink<T extends KubeObject> {
+  /** Everything, in the place of everything before. */
+  replace(items: Items<T>, version: string): void
+  apply(change: ChangeArrival<T>): void
+  /** Nothing happened up to this version. */
+  advance(version: string): void
+  /** Something failed and will be tried again. */
+  fail?(error: Error): void
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  readonly source: ListWatch<T>
+  readonly sink: Sink<T>
+  /** What an item becomes before it is kept; what it throws fails the list. @default the item itself */
+  readonly shape?: (item: Item<T>) => Item<T>
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+  /** Take lists as streams where the server can. @default true */
+  readonly streaming?: boolean
+  /** @default 500 */
+  readonly pageSize?: number
+  /** How long a watch may be silent; servers send a bookmark every minute. @default 70_000 */
+  readonly silenceMs?: number
+}
+
+/** While a streamed list comes, a silence of this length means that its end will not come. */
+const initialSilenceMs = 30_000
+const initialWarningMs = 10_000
+/** However lively it is: a stream that has not become complete by then never will. */
+const initialMsMax = 600_000
+/** A watch that ends sooner, without a word, is a failure. */
+const shortWatchMs = 1000
+
+export class Reflector<T extends KubeObject> {
+  readonly #source: ListWatch<T>
+  readonly #sink: Sink<T>
+  readonly #shape: (item: Item<T>) => Item<T>
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+  readonly #pageSize: number
+  readonly #silenceMs: number
+  readonly #retryDelay: RetryDelay
+  readonly #counts = { lists: 0, streams: 0, watches: 0, silences: 0, failures: 0 }
+  #phase: ReflectorPhase = 'idle'
+  #sinceMs: number
+  #error: Error | undefined
+  #version = ''
+  #streaming: boolean
+  #paged = false
+  #newestOnly = false
+  #cuts = 0
+  #step: Step = 'list'
+  #worked = false
+  #awake = new AbortController()
+  #watching: AbortController | undefined
+
+  constructor(options: ReflectorOptions<T>) {
+    const { source, sink, shape = (item) => item, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, streaming = true, pageSize = 500, silenceMs = 70_000 } = options
+    if (!(pageSize >= 0)) throw new RangeError(`pageSize must be 0 or more, got ${pageSize}`)
+    if (!(silenceMs > 0)) throw new RangeError(`silenceMs must be above 0, got ${silenceMs}`)
+    this.#source = source
+    this.#sink = sink
+    this.#shape = shape
+    this.#clock = clock
+    this.#random = random
+    this.#log = log
+    this.#streaming = streaming
+    this.#pageSize = pageSize
+    this.#silenceMs = silenceMs
+    this.#retryDelay = new RetryDelay({ clock, random })
+    this.#sinceMs = clock.now()
+  }
+
+  get state(): ReflectorState {
+    return { phase: this.#phase, sinceMs: this.#sinceMs, version: this.#version, error: this.#error, counts: { ...this.#counts } }
+  }
+
+  /** Ends a wait: try again now, because the kind has come or a permission was given. */
+  wake(): void {
+    this.#retryDelay.reset()
+    this.#awake.abort()
+  }
+
+  /** Takes everything anew: what was heard cannot be trusted. */
+  relist(why: Error): void {
+    this.#watching?.abort(new RelistError(why.message, { cause: why }))
+  }
+
+  /** Follows the collection until the signal aborts; then it resolves. */
+  async run(signal: AbortSignal): Promise<void> {
+    let next: Verdict['next'] = 'sync'
+    while (!signal.aborted) {
+      try {
+        await this.#take(next, signal)
+        next = 'watch'
+      } catch (error) {
+        if (signal.aborted) break
+        next = await this.#recover(error, signal)
+      }
+    }
+    this.#enter('idle')
+  }
+
+  #take(next: Verdict['next'], signal: AbortSignal): Promise<void> {
+    if (next === 'watch') return this.#watch(signal)
+    return next === 'sync' && this.#streaming ? this.#stream(signal) : this.#list(signal)
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    this.#step = 'list'
+    this.#enter('listing')
+    this.#counts.lists++
+    const resourceVersion = this.#newestOnly ? '' : this.#version === '' ? '0' : this.#version
+    const mayPage = this.#paged || resourceVersion === '' || resourceVersion === '0'
+    const { items, version, paged } = await listAll(this.#source, { resourceVersion, pageSize: mayPage ? this.#pageSize : 0, shape: this.#shape, signal })
+    this.#paged ||= paged
+    this.#commit(items, version)
+  }
+
+  #commit(items: Items<T>, version: string): void {
+    this.#sink.replace(items, version)
+    this.#version = version
+    this.#newestOnly = false
+    this.#cuts = 0
+    this.#enterLive()
+  }
+
+  async #stream(signal: AbortSignal): Promise<void> {
+    this.#step = 'stream'
+    this.#enter('catching up')
+    this.#counts.streams++
+    let gathered: Items<T> | undefined = new Items<T>()
+    const resourceVersion = this.#newestOnly ? '' : this.#version
+    await this.#follow({ resourceVersion, sendInitialEvents: true, signal }, (arrival) => {
+      if (!gathered) {
+        this.#hear(arrival)
+      } else if (arrival.type !== 'BOOKMARK') {
+        this.#gather(gathered, arrival)
+      } else if (arrival.initialEventsEnd) {
+        this.#commit(gathered, arrival.version)
+        gathered = undefined
+        this.#step = 'watch'
+        return 'complete'
+      }
+      return undefined
+    })
+    if (gathered) throw new CutListError('the server ended the stream before the list was complete')
+  }
+
+  #gather(gathered: Items<T>, { type, item }: ChangeArrival<T>): void {
+    if (type === 'DELETED') gathered.delete(item.namespace, item.name)
+    else gathered.put(this.#shape(item))
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    this.#step = 'watch'
+    this.#counts.watches++
+    await this.#follow({ resourceVersion: this.#version, signal }, (arrival) => { this.#hear(arrival) })
+  }
+
+  #hear(arrival: Arrival<T>): void {
+    if (arrival.type === 'BOOKMARK') {
+      this.#version = arrival.version
+      this.#sink.advance(arrival.version)
+      return
+    }
+    // The last state of what is gone is told as it came: nothing of it is kept, so nothing can fail.
+    const item = arrival.type === 'DELETED' ? arrival.item : this.#shape(arrival.item)
+    this.#sink.apply(item === arrival.item ? arrival : { type: arrival.type, item })
+    this.#version = item.version
+  }
+
+  /** Reads one watch to its end. */
+  async #follow(request: { resourceVersion: string, sendInitialEvents?: boolean, signal: AbortSignal }, hear: (arrival: Arrival<T>) => 'complete' | undefined | void): Promise<void> {
+    const controller = new AbortController()
+    this.#watching = controller
+    const stop = onAbort(request.signal, (reason) => { controller.abort(reason) })
+    const startedMs = this.#clock.monotonic()
+    const isInitial = request.sendInitialEvents === true
+    const watchdog = this.#watchdog(controller, { isInitial, startedMs })
+    const timeoutSeconds = 300 + Math.floor(randomFraction(this.#random) * 300)
+    const batches = this.#source.watch({ ...request, timeoutSeconds, signal: controller.signal })[Symbol.asyncIterator]()
+    let events = 0
+    this.#worked = false
+    try {
+      for (;;) {
+        const { done, value } = await batches.next()
+        if (done) break
+        watchdog.heard()
+        if (this.#step === 'watch') this.#enterLive()
+        const isComplete = value.map(hear).includes('complete')
+        if (isComplete) watchdog.allow(this.#silenceMs)
+        events += value.length
+        this.#worked = events > 0
+      }
+    } finally {
+      this.#worked ||= this.#clock.monotonic() - startedMs >= shortWatchMs
+      watchdog.stop()
+      stop()
+      controller.abort(new Error('the watch is over'))
+      // A source that hangs must not hold us up; it has been told by the signal.
+      Promise.resolve(batches.return?.()).catch(() => undefined)
+    }
+    if (!this.#worked) throw new ShortWatchError('the server ended the watch at once, without a word')
+  }
+
+  #watchdog(controller: AbortController, { isInitial, startedMs }: { isInitial: boolean, startedMs: number }): Watchdog {
+    if (!isInitial) return new Watchdog({ clock: this.#clock, limitMs: this.#silenceMs, onSilence: () => { this.#giveUp(controller) } })
+    let waitedMs = 0
+    const watchdog = new Watchdog({
+      clock: this.#clock, limitMs: initialWarningMs,
+      onSilence: () => {
+        if (this.#step === 'watch') return this.#giveUp(controller)
+        waitedMs += initialWarningMs
+        this.#log.warn('still waiting for the end of the list', { waitedMs })
+        if (waitedMs >= initialSilenceMs || this.#clock.monotonic() - startedMs >= initialMsMax) controller.abort(new EndlessListError('the server does not say when its list is complete'))
+        else watchdog.allow(initialWarningMs)
+      },
+    })
+    return watchdog
+  }
+
+  #giveUp(controller: AbortController): void {
+    this.#counts.silences++
+    this.#log.warn('the watch was silent for too long and is begun again', { silenceMs: this.#silenceMs })
+    controller.abort(new SilenceError(`nothing was heard for ${this.#silenceMs} ms`))
+  }
+
+  /** What comes next after an error, when it is time for it. */
+  async #recover(error: unknown, signal: AbortSignal): Promise<Verdict['next']> {
+    const askedNewest = this.#newestOnly || (this.#step === 'stream' && this.#version === '')
+    if (this.#step === 'stream') this.#cuts++
+    const verdict = judge(error, { step: this.#step, askedNewest, worked: this.#worked, cuts: this.#cuts })
+    if (verdict.forgetVersion) this.#newestOnly = true
+    if (verdict.noStreams) this.#streaming = false
+    if (!verdict.pause) {
+      // Other work goes first, so that a source that fails at once cannot take the whole process.
+      await nextTurn(this.#clock)
+      return verdict.next
+    }
+    await this.#pause(toError(error), { isParked: verdict.park === true, signal })
+    return verdict.next
+  }
+
+  async #pause(error: Error, { isParked, signal }: { isParked: boolean, signal: AbortSignal }): Promise<void> {
+    this.#error = error
+    this.#counts.failures++
+    const delayMs = this.#retryDelay.nextMs(isApiError(error) ? error.retryAfterMs : undefined)
+    this.#enter(isParked ? 'parked' : 'waiting')
+    this.#log.warn(isParked ? 'the kind is missing; waiting for it to come' : 'cannot follow the server; trying again', { error, delayMs })
+    this.#sink.fail?.(error)
+    this.#awake = new AbortController()
+    const stop = onAbort(signal, (reason) => { this.#awake.abort(reason) })
+    await sleep(this.#clock, delayMs, { signal: this.#awake.signal }).catch(() => undefined)
+    stop()
+  }
+
+  #enterLive(): void {
+    this.#error = undefined
+    this.#enter('live')
+  }
+
+  #enter(phase: ReflectorPhase): void {
+    if (this.#phase === phase) return
+    this.#phase = phase
+    this.#sinceMs = this.#clock.now()
+  }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

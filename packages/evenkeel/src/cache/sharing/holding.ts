@@ -1,0 +1,123 @@
+/**
+ * One user's hold on the informers of a kind: all namespaces, or any number of them, which may change.
+ *
+ * Handlers and indexes that are added here are there for every namespace, also for those that come later.
+ */
+import type { AbortOptions } from '#base'
+import type { KubeObject } from '#api'
+import type { ReflectorState } from '../reflecting/state.ts'
+import type { IndexValues } from '../storing/indexes.ts'
+import type { Handler } from '../telling/listener.ts'
+import type { HandlerOptions, Subscription } from '../telling/subscription.ts'
+import type { Member, Members } from './members.ts'
+
+interface HoldingOptions {
+  readonly members: Members
+  /** Takes hold of the informer of one namespace, or of all. */
+  readonly hold: (namespace: string | undefined) => Member
+  /** @default all */
+  readonly namespaces?: readonly string[] | undefined
+}
+
+interface Held<T extends KubeObject> {
+  readonly handler: Handler<T>
+  readonly options: HandlerOptions
+  readonly subscriptions: Map<string, Subscription>
+}
+
+const everywhere = ''
+
+export class Holding<T extends KubeObject> {
+  readonly #options: HoldingOptions
+  readonly #members = new Map<string, Member>()
+  readonly #handlers = new Set<Held<T>>()
+  readonly #indexes = new Map<string, IndexValues<T>>()
+  #isReleased = false
+
+  constructor(options: HoldingOptions) {
+    this.#options = options
+    for (const namespace of options.namespaces ?? [everywhere]) this.#add(namespace)
+  }
+
+  get hasSynced(): boolean {
+    return [...this.#members.values()].every(({ informer }) => informer.hasSynced)
+  }
+
+  /** What each informer is doing, by namespace; the empty one stands for all. */
+  get states(): Readonly<Record<string, ReflectorState>> {
+    return Object.fromEntries([...this.#members].map(([namespace, { informer }]) => [namespace, informer.state]))
+  }
+
+  /**
+   * Resolves when everything has been listed once.
+   *
+   * @throws {ApiError} `Forbidden` or `Unauthorized`, at once, when we may not list or watch.
+   */
+  async waitForSync(options: AbortOptions = {}): Promise<void> {
+    await Promise.all([...this.#members.values()].map(({ informer }) => informer.waitForSync(options)))
+  }
+
+  addIndex(name: string, values: IndexValues<T>): void {
+    for (const { informer } of this.#members.values()) informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    this.#indexes.set(name, values)
+  }
+
+  /** Tells a handler of everything that is there, then of every change. */
+  addHandler(handler: Handler<T>, options: HandlerOptions = {}): Subscription {
+    const held: Held<T> = { handler, options, subscriptions: new Map() }
+    this.#handlers.add(held)
+    for (const [namespace, member] of this.#members) subscribe(held, namespace, member)
+    const all = (): Subscription[] => [...held.subscriptions.values()]
+    return {
+      get hasSynced() { return all().every(({ hasSynced }) => hasSynced) },
+      get backlog() { return all().reduce((sum, { backlog }) => sum + backlog, 0) },
+      waitForSync: async (waiting) => { await Promise.all(all().map((one) => one.waitForSync(waiting))) },
+      remove: async () => {
+        this.#handlers.delete(held)
+        await Promise.all(all().map((one) => one.remove()))
+      },
+    }
+  }
+
+  /** Holds other namespaces from now on. Objects of those that are left are no longer told; nobody hears that they went. */
+  async setNamespaces(namespaces: readonly string[]): Promise<void> {
+    if (this.#members.has(everywhere)) throw new RangeError('all namespaces are held already: name namespaces from the beginning to change them')
+    if (this.#isReleased) throw new RangeError('this hold was released')
+    for (const namespace of namespaces) if (!this.#members.has(namespace)) this.#add(namespace)
+    const left = [...this.#members.keys()].filter((namespace) => !namespaces.includes(namespace))
+    await Promise.all(left.map((namespace) => this.#drop(namespace)))
+  }
+
+  /** Lets go. Informers that nobody else holds stop. */
+  async release(): Promise<void> {
+    this.#isReleased = true
+    await Promise.all([...this.#members.keys()].map((namespace) => this.#drop(namespace)))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release()
+  }
+
+  #add(namespace: string): void {
+    const member = this.#options.hold(namespace === everywhere ? undefined : namespace)
+    this.#members.set(namespace, member)
+    for (const [name, values] of this.#indexes) member.informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const held of this.#handlers) subscribe(held, namespace, member)
+  }
+
+  async #drop(namespace: string): Promise<void> {
+    const member = this.#members.get(namespace)
+    if (!member) return
+    this.#members.delete(namespace)
+    const leaving = [...this.#handlers].map(({ subscriptions }) => {
+      const subscription = subscriptions.get(namespace)
+      subscriptions.delete(namespace)
+      return subscription?.remove()
+    })
+    await Promise.all([...leaving, this.#options.members.release(member)])
+  }
+}
+
+function subscribe<T extends KubeObject>({ handler, options, subscriptions }: Held<T>, namespace: string, { informer }: Member): void {
+  subscriptions.set(namespace, informer.addHandler(handler as unknown as Handler<KubeObject>, options))
+}

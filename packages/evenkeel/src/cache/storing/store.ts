@@ -1,0 +1,192 @@
+/**
+ * All objects of one collection as readers see them: what the stream told, and our own writes until it tells of them.
+ *
+ *   stream ──replace, apply, advance──▶ ┌────────────┐
+ *                                       │  #items    │ ──▶ readers, indexes
+ *   our writes ──note──────────────────▶│  + #ahead  │
+ *                                       └────────────┘
+ *
+ * Invariants: every change is one synchronous step, so a reader sees all of it or nothing; indexes always agree with
+ * the items; `apply` and `replace` give what the *stream* said before, so handlers hear one story whatever we wrote.
+ */
+import type { KubeObject } from '#api'
+import type { ChangeArrival } from '../list-watch.ts'
+import { isPassed, isSettledByList, settles } from '../writes/ahead.ts'
+import type { Ahead } from '../writes/ahead.ts'
+import { Indexes } from './indexes.ts'
+import type { IndexValues } from './indexes.ts'
+import type { Item } from './item.ts'
+import { Items } from './items.ts'
+import { orderOf } from './order.ts'
+
+/** What a new list changed: first what went, then what came or became different, in the order of the list. */
+interface Difference<T extends KubeObject> {
+  readonly gone: readonly Item<T>[]
+  readonly changed: readonly { readonly item: Item<T>, readonly old: Item<T> | undefined }[]
+}
+
+interface StoreOptions<T extends KubeObject> {
+  /** Hears of an index function that throws. */
+  onIndexError: (index: string, item: Item<T>, error: unknown) => void
+}
+
+export class Store<T extends KubeObject> {
+  #items = new Items<T>()
+  readonly #indexes: Indexes<T>
+  readonly #ahead = new Map<string, Ahead<T>>()
+  #version = ''
+
+  constructor({ onIndexError }: StoreOptions<T>) {
+    this.#indexes = new Indexes<T>({ onError: onIndexError })
+  }
+
+  /** How far the stream has come; empty before the first list. */
+  get version(): string {
+    return this.#version
+  }
+
+  get size(): number {
+    return this.#items.size
+  }
+
+  /** Our writes that the stream has not told yet. */
+  get ahead(): ReadonlyMap<string, Ahead<T>> {
+    return this.#ahead
+  }
+
+  get indexes(): readonly string[] {
+    return this.#indexes.names
+  }
+
+  get(namespace: string, name: string): Item<T> | undefined {
+    return this.#items.get(namespace, name)
+  }
+
+  values(namespace?: string): Iterable<Item<T>> {
+    return this.#items.values(namespace)
+  }
+
+  /** Items that have a value in an index; undefined when there is no such index. */
+  find(index: string, value: string): Iterable<Item<T>> | undefined {
+    return this.#indexes.find(index, value)
+  }
+
+  addIndex(name: string, values: IndexValues<T>): void {
+    this.#indexes.add(name, values, this.#items.values())
+  }
+
+  /** What the stream said last, whatever we wrote since. */
+  seen(namespace: string, name: string): Item<T> | undefined {
+    const ahead = this.#ahead.get(slotOf(namespace, name))
+    return ahead ? ahead.seen : this.#items.get(namespace, name)
+  }
+
+  /** Everything the stream said last. */
+  * seenValues(): Generator<Item<T>> {
+    if (this.#ahead.size === 0) {
+      yield* this.#items.values()
+      return
+    }
+    for (const item of this.#items.values()) if (!this.#ahead.has(slotOf(item.namespace, item.name))) yield item
+    for (const { seen } of this.#ahead.values()) if (seen) yield seen
+  }
+
+  /** Takes a whole new list; the items are the store's from now on. Nothing is compared when nobody wants to know. */
+  replace(items: Items<T>, version: string, { compare = true }: { compare?: boolean } = {}): Difference<T> {
+    const difference = compare ? this.#differenceTo(items) : { gone: [], changed: [] }
+    for (const [slot, ahead] of this.#ahead) {
+      const listed = items.get(ahead.namespace, ahead.name)
+      if (isSettledByList(ahead, version, listed)) {
+        this.#ahead.delete(slot)
+        continue
+      }
+      ahead.seen = listed
+      if (ahead.item) items.put(ahead.item)
+      else items.delete(ahead.namespace, ahead.name)
+    }
+    this.#items = items
+    this.#version = version
+    this.#indexes.rebuild(() => items.values())
+    return difference
+  }
+
+  /** Takes one change of the stream and gives what it said about the object before. */
+  apply(change: ChangeArrival<T>): Item<T> | undefined {
+    const { item } = change
+    const old = this.seen(item.namespace, item.name)
+    const next = change.type === 'DELETED' ? undefined : item
+    const slot = slotOf(item.namespace, item.name)
+    const ahead = this.#ahead.size > 0 ? this.#ahead.get(slot) : undefined
+    if (ahead && !settles(ahead, change)) {
+      ahead.seen = next
+    } else {
+      if (ahead) this.#ahead.delete(slot)
+      this.#show(item.namespace, item.name, next)
+    }
+    this.advance(item.version)
+    return old
+  }
+
+  /** The stream has come this far. */
+  advance(version: string): void {
+    if ((orderOf(version, this.#version) ?? 1) > 0) this.#version = version
+    if (this.#ahead.size === 0) return
+    for (const [slot, ahead] of this.#ahead) if (isPassed(ahead, this.#version)) this.#settle(slot, ahead)
+  }
+
+  /** Shows what we wrote, unless the stream is ahead of us; gives whether it waits for the stream now. */
+  note(write: Omit<Ahead<T>, 'seen'>): boolean {
+    const { namespace, name, item, version } = write
+    const slot = slotOf(namespace, name)
+    const shown = this.#items.get(namespace, name)
+    if (item && this.#knows(item, shown)) return false
+    if (!item && !shown && !this.#ahead.has(slot)) return false
+    const seen = this.seen(namespace, name)
+    this.#ahead.set(slot, { ...write, version, seen })
+    this.#show(namespace, name, item)
+    return true
+  }
+
+  /** Ends the wait for one write: what is known of the object by other means is true. */
+  resolve(namespace: string, name: string): void {
+    const slot = slotOf(namespace, name)
+    const ahead = this.#ahead.get(slot)
+    if (ahead) this.#settle(slot, ahead)
+  }
+
+  /** Whether the stream, or a later write of ours, has told of this version already. */
+  #knows(item: Item<T>, shown: Item<T> | undefined): boolean {
+    if (shown && (orderOf(shown.version, item.version) ?? (shown.version === item.version ? 0 : -1)) >= 0) return true
+    // No object and the stream beyond our version: it was there and is gone.
+    return !shown && (orderOf(this.#version, item.version) ?? -1) >= 0
+  }
+
+  #settle(slot: string, { namespace, name, seen }: Ahead<T>): void {
+    this.#ahead.delete(slot)
+    this.#show(namespace, name, seen)
+  }
+
+  #show(namespace: string, name: string, item: Item<T> | undefined): void {
+    if (item) {
+      this.#indexes.put(item, this.#items.put(item))
+      return
+    }
+    const old = this.#items.delete(namespace, name)
+    if (old) this.#indexes.delete(old)
+  }
+
+  #differenceTo(items: Items<T>): Difference<T> {
+    const gone: Item<T>[] = []
+    for (const item of this.seenValues()) if (!items.get(item.namespace, item.name)) gone.push(item)
+    const changed: { item: Item<T>, old: Item<T> | undefined }[] = []
+    for (const item of items.values()) {
+      const old = this.seen(item.namespace, item.name)
+      if (old?.version !== item.version || item.version === '') changed.push({ item, old })
+    }
+    return { gone, changed }
+  }
+}
+
+function slotOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`
+}

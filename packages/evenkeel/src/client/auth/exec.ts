@@ -1,0 +1,113 @@
+/**
+ * Credentials from a program, as kubectl runs them: it is told about the cluster by `KUBERNETES_EXEC_INFO`, and prints
+ * an ExecCredential.
+ *
+ * Invariants: however many requests wait, the program runs once; what it gave is used until it expires or the server
+ * refuses it; a program that failed is run again by the next request, not before.
+ */
+import { abortable, deadline } from '#base'
+import type { Clock } from '#base'
+import { isJsonObject, parseTime } from '#api'
+import type { JsonObject } from '#api'
+import { ConfigError } from '../config/config-error.ts'
+import type { Host, ProgramResult } from '../config/host.ts'
+import type { Credential, CredentialSource } from './credential.ts'
+import type { ExecConfig } from './exec-config.ts'
+
+interface ExecOptions {
+  readonly host: Host
+  readonly clock: Clock
+  /** What a program that wants to know is told about the cluster. */
+  readonly cluster: () => Promise<JsonObject>
+  /**
+   * How long a program may take that does not talk to a person.
+   *
+   * @default 60_000
+   */
+  readonly timeoutMs?: number
+}
+
+interface Given {
+  readonly credential: Credential
+  /** By the wall clock: that is what the program means. */
+  readonly expiresAtMs: number
+}
+
+export function execCredential(config: ExecConfig, options: ExecOptions): CredentialSource {
+  const { clock } = options
+  let given: Given | undefined
+  let running: Promise<Given> | undefined
+  return {
+    async get({ signal } = {}) {
+      if (given && clock.now() < given.expiresAtMs) return given.credential
+      running ??= runPlugin(config, options).then((result) => given = result).finally(() => { running = undefined })
+      return (await abortable(running, { signal })).credential
+    },
+    refuse(credential) {
+      if (given?.credential === credential) given = undefined
+      return true
+    },
+  }
+}
+
+async function runPlugin(config: ExecConfig, options: ExecOptions): Promise<Given> {
+  const { host, clock, timeoutMs = 60_000 } = options
+  const interactive = isInteractive(config, host)
+  const limit = interactive ? undefined : deadline(clock, timeoutMs)
+  try {
+    const env = { ...host.env, ...config.env, KUBERNETES_EXEC_INFO: JSON.stringify(await infoFor(config, options, interactive)) }
+    const result = await host.runProgram({ command: config.command, args: config.args, env, interactive, signal: limit?.signal })
+    return readCredential(outputOf(result, config), config)
+  } catch (error) {
+    throw error instanceof ConfigError ? error : cannotRun(error, config)
+  } finally {
+    limit?.done()
+  }
+}
+
+function isInteractive({ interactiveMode, where }: ExecConfig, { isTerminal }: Host): boolean {
+  if (interactiveMode === 'Always' && !isTerminal) throw new ConfigError(`${where}: the plugin needs a terminal (interactiveMode Always), and there is none`)
+  return interactiveMode !== 'Never' && isTerminal
+}
+
+async function infoFor({ apiVersion, provideClusterInfo }: ExecConfig, { cluster }: ExecOptions, interactive: boolean): Promise<JsonObject> {
+  return { apiVersion, kind: 'ExecCredential', spec: { interactive, ...provideClusterInfo && { cluster: await cluster() } } }
+}
+
+function outputOf({ code, stdout, stderr }: ProgramResult, { command, where }: ExecConfig): string {
+  if (code === 0) return stdout
+  const complaint = stderr.trim().slice(-500)
+  throw new ConfigError(`${where}: ${command} ended with ${code === undefined ? 'a signal' : `code ${code}`}${complaint === '' ? '' : `: ${complaint}`}`)
+}
+
+function cannotRun(error: unknown, { command, where, installHint }: ExecConfig): ConfigError {
+  const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'ENOENT'
+  const what = isMissing ? `${command} was not found: install it, or correct the command` : `${command} could not be run: ${error instanceof Error ? error.message : String(error)}`
+  return new ConfigError(`${where}: ${what}${installHint === undefined ? '' : `\n${installHint}`}`, { cause: error })
+}
+
+function readCredential(output: string, { apiVersion, command, where }: ExecConfig): Given {
+  const wrong = (what: string): ConfigError => new ConfigError(`${where}: ${command} ${what}`)
+  const answer = parseOutput(output)
+  if (!answer || answer['kind'] !== 'ExecCredential') throw wrong('did not print an ExecCredential')
+  if (answer['apiVersion'] !== apiVersion) throw wrong(`printed version ${String(answer['apiVersion'])}, and the kubeconfig wants ${apiVersion}`)
+  const { status } = answer
+  if (!isJsonObject(status)) throw wrong('printed no status')
+  const { token = '', clientCertificateData: certPem = '', clientKeyData: keyPem = '', expirationTimestamp } = status
+  if (typeof token !== 'string' || typeof certPem !== 'string' || typeof keyPem !== 'string') throw wrong('printed a credential that is no text')
+  if (token === '' && certPem === '' && keyPem === '') throw wrong('printed neither a token nor a certificate')
+  if ((certPem === '') !== (keyPem === '')) throw wrong('printed only one of certificate and key')
+  return {
+    credential: { ...token !== '' && { authorization: `Bearer ${token}` }, ...certPem !== '' && { certPem, keyPem } },
+    expiresAtMs: typeof expirationTimestamp === 'string' ? parseTime(expirationTimestamp) ?? Infinity : Infinity,
+  }
+}
+
+function parseOutput(output: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(output)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * The client: everything that can be asked of an API server, in words.
+ *
+ * It is thin on purpose. A transport carries requests (in process or HTTP, it cannot tell), `reading` and `writing` say
+ * what they are, `mapping` knows where kinds live. Kinds in full (`defineKind`, `evenkeel/kinds/...`) are found without
+ * asking; objects by `apiVersion` and `kind` alone are looked up in the server's discovery, once.
+ *
+ * Errors: `ApiError` when the server refuses, `ConnectionError` when there is no answer, `UnknownKindError` when the
+ * server lacks the kind, `RangeError` for calls that cannot be meant, the signal's reason when it aborts.
+ */
+import type { AbortOptions } from '#base'
+import type { JsonObject, KubeObject, ObjectList, Stored, UnstructuredObject } from '#api'
+import type {
+  ApplyOptions, CallOptions, CreateOptions, DeleteAllOptions, DeleteOptions, GetOptions, ListOptions, ObjectName, PageOptions, PatchFromOptions, PatchOptions,
+  WatchOptions, WriteOptions,
+} from './options.ts'
+import type { ClientDefaults, Core } from './core.ts'
+import { makeCore } from './make-core.ts'
+import type { ClientOptions } from './make-core.ts'
+import type { DiscoveredResource, KindLike, ReadOf, Resource, WrittenOf } from './mapping/resource.ts'
+import { findObject, getObject, listObjects, listPage, listPages, watchObjects } from './reading.ts'
+import { sendRaw } from './raw.ts'
+import type { RawAnswer, RawRequest } from './raw.ts'
+import { Subresource } from './subresource.ts'
+import type { Scale } from './subresource.ts'
+import type { WatchStream } from './watching/watch-stream.ts'
+import { dropFinalizer, ensureFinalizer, ensureObject } from './writing/ensure.ts'
+import type { Ensured } from './writing/ensure.ts'
+import type { ReadBack } from './writing/object-ref.ts'
+import { applyObject, createObject, deleteObject, deleteObjects, patchDifference, patchObject, updateObject } from './writing/send.ts'
+import type { PatchBody } from './writing/send.ts'
+
+export class Client {
+  readonly #core: Core
+  readonly #close: () => Promise<void>
+
+  /** To reach the cluster of a kubeconfig, see `connect`. */
+  constructor(options: ClientOptions | Client, defaults: ClientDefaults = {}) {
+    this.#core = options instanceof Client ? { ...options.#core, defaults: { ...options.#core.defaults, ...defaults } } : makeCore(options)
+    this.#close = options instanceof Client ? options.#close : options.close ?? (() => Promise.resolve())
+  }
+
+  /** The same client with other defaults: a field owner, a reconcile id, a namespace. */
+  with(defaults: ClientDefaults): Client {
+    return new Client(this, defaults)
+  }
+
+  /** Lets go of connections. Clients made by {@link with} share them. */
+  close(): Promise<void> {
+    return this.#close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close()
+  }
+
+  // Reading
+
+  /** One object. @throws {ApiError} `NotFound`, when it is not there: use {@link find} if that is to be expected. */
+  async get<K extends KindLike>(kind: K, key: ObjectName, options: GetOptions = {}): Promise<ReadOf<K>> {
+    return await getObject(this.#core, kind, { key, options }) as ReadOf<K>
+  }
+
+  /** One object, or undefined when it is not there. A kind that is not there is an error all the same. */
+  async find<K extends KindLike>(kind: K, key: ObjectName, options: GetOptions = {}): Promise<ReadOf<K> | undefined> {
+    return await findObject(this.#core, kind, { key, options }) as ReadOf<K> | undefined
+  }
+
+  /** All objects of a kind, or those selected, as one list of one moment. Large ones are fetched page by page. */
+  async list<K extends KindLike>(kind: K, options: ListOptions = {}): Promise<ObjectList<ReadOf<K>>> {
+    return await listObjects(this.#core, kind, options) as unknown as ObjectList<ReadOf<K>>
+  }
+
+  /** One page of a list; `metadata.continue` says where the next one begins. */
+  async page<K extends KindLike>(kind: K, options: PageOptions = {}): Promise<ObjectList<ReadOf<K>>> {
+    return await listPage(this.#core, kind, options) as unknown as ObjectList<ReadOf<K>>
+  }
+
+  /** A list page by page, so that it is never in memory as a whole. @throws {ApiError} `Expired`, when that takes too long. */
+  pages<K extends KindLike>(kind: K, options: ListOptions = {}): AsyncIterable<ObjectList<ReadOf<K>>> {
+    return listPages(this.#core, kind, options) as unknown as AsyncIterable<ObjectList<ReadOf<K>>>
+  }
+
+  /**
+   * Changes as they happen. The request is sent when the stream is first read; leaving the loop ends it.
+   *
+   * It ends when the server ends it, which is normal: begin again at the last version seen. An `ERROR` event with reason
+   * `Expired` says that this is no longer possible.
+   */
+  watch<K extends KindLike>(kind: K, options: WatchOptions = {}): WatchStream<ReadOf<K>> {
+    return watchObjects(this.#core, kind, options) as unknown as WatchStream<ReadOf<K>>
+  }
+
+  // Writing
+
+  /** Stores a new object. @throws {ApiError} `AlreadyExists`. */
+  create<T extends KubeObject>(object: T, options?: CreateOptions): Promise<Stored<T>>
+  create<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: CreateOptions): Promise<ReadOf<K>>
+  async create(first: KubeObject | KindLike, second: unknown = {}, third: CreateOptions = {}): Promise<unknown> {
+    const { object, options } = this.#objectAndOptions<CreateOptions>(first, second, third)
+    return createObject(this.#core, { object }, options)
+  }
+
+  /** Replaces an object. With `metadata.resourceVersion`, only if it is still at it. @throws {ApiError} `Conflict`. */
+  async update<T extends KubeObject>(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
+    return await updateObject(this.#core, { object }, options) as Stored<T>
+  }
+
+  /** Changes what the patch names. The object may be a reference (`refTo`). */
+  async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<ReadBack<R>> {
+    return await patchObject(this.#core, { object }, { ...options, patch }) as ReadBack<R>
+  }
+
+  /**
+   * Changes an object from one state to another by a merge patch, if it is still in the first one.
+   *
+   * Nothing is sent when nothing differs. A field cannot be set to `null` this way.
+   */
+  async patchFrom<T extends KubeObject>(from: T, to: T, options: PatchFromOptions = {}): Promise<Stored<T>> {
+    return await patchDifference(this.#core, { object: from }, { ...options, to }) as Stored<T>
+  }
+
+  /** Server-side apply: creates the object, or changes it so that the fields given are as given and those no longer given are gone. */
+  apply<R extends KubeObject>(object: R, options?: ApplyOptions): Promise<Stored<R>>
+  apply<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: ApplyOptions): Promise<ReadOf<K>>
+  async apply(first: KubeObject | KindLike, second: unknown = {}, third: ApplyOptions = {}): Promise<unknown> {
+    const { object, options } = this.#objectAndOptions<ApplyOptions>(first, second, third)
+    return applyObject(this.#core, { object }, options)
+  }
+
+  /** Deletes an object. Gives it back as it is while finalizers or a grace period hold it, undefined when it is gone. */
+  async delete<R extends KubeObject>(object: R, options: DeleteOptions & { ignoreNotFound?: boolean } = {}): Promise<ReadBack<R> | undefined> {
+    return await deleteObject(this.#core, object, options) as ReadBack<R> | undefined
+  }
+
+  /** Deletes all objects of a kind in a namespace, or those selected. */
+  deleteAllOf<K extends KindLike>(kind: K, options: DeleteAllOptions = {}): Promise<void> {
+    return deleteObjects(this.#core, kind, options)
+  }
+
+  // Parts of objects
+
+  /** Changes what is named in the status and nothing else. */
+  patchStatus<R extends KubeObject>(object: R, status: StatusPatch<R>, options: WriteOptions = {}): Promise<ReadBack<R>> {
+    return this.subresource('status').patch(object, { status }, options)
+  }
+
+  /** Replaces the status; the rest of the object is not looked at. */
+  updateStatus<T extends KubeObject>(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
+    return this.subresource('status').update(object, options) as Promise<Stored<T>>
+  }
+
+  applyStatus<T extends KubeObject>(object: T, options: ApplyOptions = {}): Promise<Stored<T>> {
+    return this.subresource('status').apply(object, options) as Promise<Stored<T>>
+  }
+
+  /** How many of it there are, and shall be. */
+  getScale(object: KubeObject, options: GetOptions = {}): Promise<Scale> {
+    return this.subresource('scale').get<Scale>(object, options)
+  }
+
+  /** Says how many of it there shall be. */
+  setScale(object: KubeObject, replicas: number, options: WriteOptions = {}): Promise<Scale> {
+    if (!(Number.isInteger(replicas) && replicas >= 0)) throw new RangeError(`replicas must be a whole number from 0, got ${replicas}`)
+    return this.subresource('scale').patch(object, { spec: { replicas } }, options) as unknown as Promise<Scale>
+  }
+
+  /** Any part of an object that has a path of its own: `approval`, `eviction`, `token`, `log`. */
+  subresource(name: string): Subresource {
+    return new Subresource(this.#core, name)
+  }
+
+  // Writes that read first
+
+  /** The object with a finalizer; one that is being deleted takes none. @throws {RangeError} then, and nothing is sent. */
+  async addFinalizer<T extends KubeObject>(object: T, finalizer: string, options: WriteOptions = {}): Promise<Stored<T>> {
+    return await ensureFinalizer(this.#core, object, { ...options, finalizer }) as Stored<T>
+  }
+
+  /** The object without a finalizer; undefined when it is gone. */
+  async removeFinalizer<T extends KubeObject>(object: T, finalizer: string, options: WriteOptions = {}): Promise<Stored<T> | undefined> {
+    return await dropFinalizer(this.#core, object, { ...options, finalizer }) as Stored<T> | undefined
+  }
+
+  /**
+   * Creates an object, or brings the one that is there into the wanted state; conflicts are resolved by reading again.
+   *
+   * @param change gives the wanted state from the current one, or from `seed` when there is none. It may be called more
+   * than once and must not write to what it is given.
+   */
+  async createOrUpdate<T extends KubeObject>(seed: T, change: (current: T | Stored<T>) => T, options: CreateOptions = {}): Promise<Ensured<Stored<T>>> {
+    return await ensureObject(this.#core, seed, { ...options, change: change as unknown as (current: KubeObject) => KubeObject }) as Ensured<Stored<T>>
+  }
+
+  // Everything else
+
+  /** A request to any path: `/version`, `/readyz`, `/logs`. @throws {ApiError} when the answer refuses. */
+  raw(request: RawRequest, options: CallOptions = {}): Promise<RawAnswer> {
+    return sendRaw(this.#core, request, options)
+  }
+
+  /** Where objects of a kind live. @throws {UnknownKindError} */
+  resourceOf(kind: KindLike, options: AbortOptions = {}): Promise<Resource> {
+    return this.#core.mapper.resolve(kind, options)
+  }
+
+  /** Every resource the server has; asked for once, and again with `reload`. */
+  resources(options: AbortOptions & { reload?: boolean } = {}): Promise<readonly DiscoveredResource[]> {
+    return this.#core.mapper.resources(options)
+  }
+
+  /** Both ways to say what is written: the object alone, or its kind and the rest. */
+  #objectAndOptions<O>(first: KubeObject | KindLike, second: unknown, third: O): { object: KubeObject, options: O } {
+    if ('metadata' in first) return { object: first, options: second as O }
+    // A kind in full is remembered, so that its object is found without asking.
+    this.#core.mapper.find(first)
+    const { apiVersion, kind } = first
+    return { object: { ...second as UnstructuredObject, apiVersion, kind }, options: third }
+  }
+}
+
+/** Some fields of a status; `null` deletes one. */
+export type StatusPatch<R> = R extends { readonly status?: infer S } ? PartialDeep<Exclude<S, undefined>> : JsonObject
+
+type PartialDeep<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [Name in keyof T]?: PartialDeep<T[Name]> | null } : T

@@ -1,0 +1,105 @@
+/**
+ * From a configuration to a client: credentials, certificates, proxy and connections put together.
+ */
+import { SystemClock } from '#base'
+import type { Clock } from '#base'
+import type { JsonObject } from '#api'
+import type { Transport } from '#wire'
+import { basic, bearer, fixedCredential, withCredentials } from './auth/credential.ts'
+import type { CredentialSource } from './auth/credential.ts'
+import { execCredential } from './auth/exec.ts'
+import { tokenFile } from './auth/token-file.ts'
+import { Client } from './client.ts'
+import type { ConnectionConfig } from './config/connection-config.ts'
+import { systemHost } from './config/host.ts'
+import type { Host } from './config/host.ts'
+import type { Impersonation } from './config/kubeconfig.ts'
+import { loadConfig } from './config/load-config.ts'
+import type { LoadConfigOptions } from './config/load-config.ts'
+import { textReader } from './config/text-file.ts'
+import type { ClientOptions } from './make-core.ts'
+import { httpTransport } from './transport/http.ts'
+import type { HttpConnection, TlsMaterial } from './transport/http.ts'
+import { proxyFromEnvironment } from './transport/proxy-env.ts'
+
+export interface ConnectOptions extends Omit<ClientOptions, 'transport' | 'close'>, LoadConfigOptions {
+  /** @default what `loadConfig` finds */
+  readonly config?: ConnectionConfig
+}
+
+/**
+ * A client of the configured cluster. Nothing is sent yet: a server that cannot be reached is told by the first call.
+ *
+ * @throws {ConfigError} when no cluster is configured, or not properly.
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  const { config = await loadConfig(options), host, clock } = options
+  const { transport, close } = openConnection(config, { ...host && { host }, ...clock && { clock } })
+  return new Client({ namespace: config.namespace, ...options, transport, close })
+}
+
+export interface OpenConnectionOptions {
+  /** @default this machine */
+  readonly host?: Host
+  /** @default the system's */
+  readonly clock?: Clock
+}
+
+/** The transport of a configuration: connected, trusted and signed in. */
+export function openConnection(config: ConnectionConfig, { host = systemHost(), clock = new SystemClock() }: OpenConnectionOptions = {}): HttpConnection {
+  const seams = { host, clock }
+  const credentials = credentialsOf(config, seams)
+  const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, host.env)
+  const { transport, close } = httpTransport({
+    server: config.server, tls: tlsOf(config, credentials, seams), headers: impersonationHeaders(config.impersonate), ...proxyUrl !== undefined && { proxyUrl },
+  })
+  const signed: Transport = withCredentials(transport, credentials)
+  return { transport: signed, close }
+}
+
+interface Seams {
+  readonly host: Host
+  readonly clock: Clock
+}
+
+function credentialsOf(config: ConnectionConfig, { host, clock }: Seams): CredentialSource {
+  const { token, basic: pair, exec } = config
+  if (token) return 'file' in token ? tokenFile(token.file, { clock, readFile: (path) => host.readFile(path) }) : fixedCredential(bearer(token.text))
+  if (pair) return fixedCredential(basic(pair.username, pair.password))
+  if (!exec) return fixedCredential({})
+  const caText = textReader(config.ca, { host, clock, what: 'certificate-authority' })
+  return execCredential(exec, { host, clock, cluster: async () => clusterInfo(config, await caText()) })
+}
+
+function clusterInfo({ server, tlsServerName, insecureSkipVerify, proxyUrl, execExtension }: ConnectionConfig, caPem: string | undefined): JsonObject {
+  return {
+    server, ...tlsServerName !== undefined && { 'tls-server-name': tlsServerName }, ...insecureSkipVerify && { 'insecure-skip-tls-verify': true },
+    ...caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }, ...proxyUrl !== undefined && { 'proxy-url': proxyUrl },
+    ...execExtension !== undefined && { config: execExtension },
+  }
+}
+
+/** The same object for as long as nothing changed, so that connections are kept. */
+function tlsOf(config: ConnectionConfig, credentials: CredentialSource, seams: Seams): () => Promise<TlsMaterial> {
+  const readers = [textReader(config.ca, { ...seams, what: 'certificate-authority' }), textReader(config.cert, { ...seams, what: 'client-certificate' }), textReader(config.key, { ...seams, what: 'client-key' })]
+  let known: TlsMaterial | undefined
+  return async () => {
+    const [caPem, fileCert, fileKey] = await Promise.all(readers.map((read) => read()))
+    const { certPem = fileCert, keyPem = fileKey } = config.exec ? await credentials.get() : {}
+    if (known && known.caPem === caPem && known.certPem === certPem && known.keyPem === keyPem) return known
+    known = {
+      ...caPem !== undefined && { caPem }, ...certPem !== undefined && { certPem }, ...keyPem !== undefined && { keyPem },
+      ...config.tlsServerName !== undefined && { serverName: config.tlsServerName }, ...config.insecureSkipVerify && { insecureSkipVerify: true },
+    }
+    return known
+  }
+}
+
+function impersonationHeaders(impersonate: Impersonation | undefined): Record<string, string | readonly string[]> {
+  if (!impersonate) return {}
+  const { user, uid, groups = [], extra = {} } = impersonate
+  return {
+    'impersonate-user': user, ...uid !== undefined && { 'impersonate-uid': uid }, ...groups.length > 0 && { 'impersonate-group': groups },
+    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`, values])),
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Requests to paths that are about no resource: health, version, metrics, logs.
+ */
+import type { JsonObject, JsonValue } from '#api'
+import type { WireHeaders } from '#wire'
+import type { CallOptions } from './options.ts'
+import type { Core } from './core.ts'
+import { textOf } from './request/read-body.ts'
+
+export interface RawRequest {
+  /** Path and query: `/readyz?verbose`. */
+  readonly path: string
+  /** @default 'GET' */
+  readonly method?: string
+  readonly body?: JsonValue | Uint8Array
+  /** Names in lower case. */
+  readonly headers?: WireHeaders
+}
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: WireHeaders
+  readonly body: Uint8Array
+  text(): string
+  /** @throws {SyntaxError} when it is no JSON. */
+  json(): JsonObject
+}
+
+export async function sendRaw(core: Core, { path, method = 'GET', body, headers = {} }: RawRequest, { signal, timeoutMs }: CallOptions): Promise<RawAnswer> {
+  if (!path.startsWith('/')) throw new RangeError(`path must begin with a slash, got ${JSON.stringify(path)}`)
+  const { accept = 'application/json, */*', 'content-type': contentType, ...rest } = headers
+  const answer = await core.exchange.ask({ method, target: path, accept, body, contentType, headers: rest, signal, timeoutMs })
+  return { ...answer, text: () => textOf(answer.body), json: () => JSON.parse(textOf(answer.body)) as JsonObject }
+}

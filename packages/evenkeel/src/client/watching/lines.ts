@@ -1,0 +1,60 @@
+/**
+ * Lines out of pieces of bytes that know nothing of lines.
+ *
+ * A piece may end anywhere, also inside a character. So only whole lines are ever decoded; the rest stays bytes and
+ * waits for its end. Invariant: what waits is never more than `lineBytesMax`.
+ */
+import { isUtf8 } from 'node:buffer'
+import { ConnectionError } from '../request/connection-error.ts'
+
+const newline = 0x0a
+
+export class Lines {
+  readonly #lineBytesMax: number
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+
+  constructor(lineBytesMax: number) {
+    if (!(lineBytesMax > 0)) throw new RangeError(`lineBytesMax must be above 0, got ${lineBytesMax}`)
+    this.#lineBytesMax = lineBytesMax
+  }
+
+  /** Whether part of a line is waiting for its end. */
+  get partial(): boolean {
+    return this.#waitingBytes > 0
+  }
+
+  /**
+   * Adds a piece and gives the lines that are complete now, with a newline between them; undefined when none is. The
+   * bytes are the reader's: nobody else has them.
+   *
+   * @throws {ConnectionError} `garbled`, when a line is too long or not UTF-8.
+   */
+  push(piece: Uint8Array): Buffer | undefined {
+    const end = piece.lastIndexOf(newline)
+    if (end < 0) {
+      this.#wait(piece)
+      return undefined
+    }
+    const whole = Buffer.concat([...this.#waiting, piece.subarray(0, end)])
+    this.#waiting = []
+    this.#waitingBytes = 0
+    if (end + 1 < piece.byteLength) this.#wait(piece.subarray(end + 1))
+    if (!isUtf8(whole)) throw new ConnectionError('the watch has a line that is not UTF-8: it cannot be trusted any more', { problem: 'garbled' })
+    return whole
+  }
+
+  #wait(piece: Uint8Array): void {
+    this.#waitingBytes += piece.byteLength
+    if (this.#waitingBytes > this.#lineBytesMax) {
+      throw new ConnectionError(`the watch has a line of more than ${this.#lineBytesMax} bytes: no object is that large`, { problem: 'garbled' })
+    }
+    // A copy (`slice` of a Buffer is none): whoever sent the piece may use its memory again.
+    this.#waiting.push(new Uint8Array(piece))
+  }
+}
+
+/** The lines of some bytes, without empty ones. */
+export function textLines(bytes: Buffer): string[] {
+  return bytes.toString('utf8').split('\n').filter((line) => line.trim() !== '')
+}

@@ -1,0 +1,215 @@
+/**
+ * A controller: its sources fill a queue, its workers empty it.
+ *
+ *   declared ──watch(signal)──▶ watching ──work(signal)──▶ working ──lease lost──▶ watching ──work──▶ …
+ *
+ * Watching and working are apart, so that a standby can keep its cache and queue warm and begin at once. Invariants: no
+ * reconcile before every source has told what is there; one worker per key; when `run` resolves nothing goes on.
+ */
+import { deferred, Metrics, onAbort } from '#base'
+import type { AbortOptions, Deferred } from '#base'
+import { defaultCluster, formatKey } from '#api'
+import type { Kind } from '#api'
+import type { CacheKey } from '#cache'
+import { Backoff, ParkedKeys, runWorkers, WorkQueue } from '#queue'
+import { checkDeclaration } from './check-declaration.ts'
+import type { ControllerDeclaration } from './declaration.ts'
+import { DroppedFields } from './context/write-status.ts'
+import type { ControllerEnvironment } from './environment.ts'
+import { describeHealth } from './health.ts'
+import type { ControllerHealth } from './health.ts'
+import type { Cause } from './ledger/cause.ts'
+import { HotLoops } from './ledger/hot-loops.ts'
+import { cleanupSteps } from './running/finalizing.ts'
+import { toRunAborted } from './running/run-aborted.ts'
+import { Worker } from './running/worker.ts'
+import { declaredSources } from './sourcing/declared-sources.ts'
+import type { Source, SourceContext, StartedSource } from './sourcing/source.ts'
+import { controllerMeter } from './telemetry/controller-metrics.ts'
+import type { ControllerMeter } from './telemetry/controller-metrics.ts'
+import { silentTracing } from './telemetry/tracing.ts'
+
+/** How a key is asked for. */
+export interface EnqueueOptions {
+  /** Why, for people. */
+  readonly note?: string
+  /** @default 0 */
+  readonly priority?: number
+  /** @default 0 */
+  readonly afterMs?: number
+}
+
+/** A source that was added to a controller: see {@link Controller.addSource}. */
+export interface AddedSource extends AsyncDisposable {
+  readonly hasSynced: boolean
+  waitForSync(options?: AbortOptions): Promise<void>
+  /** Takes it away again; no event of it is passed on from now on. */
+  remove(): Promise<void>
+}
+
+interface SourceEntry {
+  readonly source: Source
+  started: StartedSource | undefined
+}
+
+export class Controller {
+  readonly name: string
+  readonly declaration: ControllerDeclaration
+  readonly #environment: ControllerEnvironment
+  readonly #cluster: string
+  readonly #queue: WorkQueue<Cause>
+  readonly #backoff: Backoff
+  readonly #parked = new ParkedKeys()
+  readonly #meter: ControllerMeter
+  readonly #hotLoops: HotLoops
+  readonly #worker: Worker
+  readonly #sources = new Set<SourceEntry>()
+  #watching: Deferred<void> | undefined
+  #isWorking = false
+
+  constructor(declaration: ControllerDeclaration, environment: ControllerEnvironment) {
+    const { cluster = defaultCluster, clock, random, log, metrics = new Metrics(), tracing = silentTracing, plugins = [], ledger, hotLoops } = environment
+    this.name = checkDeclaration(declaration)
+    this.declaration = declaration
+    this.#environment = environment
+    this.#cluster = cluster
+    this.#queue = new WorkQueue<Cause>({ clock, name: this.name, metrics })
+    this.#backoff = new Backoff({ random, ...declaration.backoff })
+    this.#meter = controllerMeter(metrics, this.name)
+    this.#meter.workersMax.set(declaration.concurrency ?? 1)
+    this.#hotLoops = new HotLoops({ ledger, ...hotLoops })
+    const steps = cleanupSteps(declaration, this.name)
+    const named = log.child({ controller: this.name })
+    this.#worker = new Worker({
+      ...environment, log: named, name: this.name, declaration, steps, plugins, dropped: new DroppedFields(declaration.for, { log: named }),
+      hotLoops: this.#hotLoops, meter: this.#meter, tracing, queue: this.#queue, backoff: this.#backoff,
+    })
+    for (const source of declaredSources(declaration, { observe: (event) => { this.#worker.observe(event) } })) this.#sources.add({ source, started: undefined })
+  }
+
+  /** Watches and works until the signal aborts; resolves when the last run has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const working = new AbortController()
+    const watching = new AbortController()
+    const stopListening = onAbort(signal, (reason) => { working.abort(reason) })
+    const watched = this.watch(watching.signal)
+    watched.catch((error: unknown) => { working.abort(error) })
+    try {
+      await this.work(working.signal)
+    } finally {
+      stopListening()
+      // Last, so that a run that takes its time still hears that its object has gone.
+      watching.abort(signal.reason)
+      await watched
+      await this.#queue.stop()
+    }
+  }
+
+  /** Starts the sources and keeps the queue filled until the signal aborts. */
+  async watch(signal: AbortSignal): Promise<void> {
+    if (this.#watching) throw new RangeError(`the controller ${this.name} watches already`)
+    this.#watching = deferred()
+    try {
+      for (const entry of this.#sources) this.#start(entry)
+      this.#watching.resolve()
+      await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
+    } finally {
+      this.#watching = undefined
+      await Promise.all([...this.#sources].map((entry) => stop(entry)))
+    }
+  }
+
+  /**
+   * Works on what is in the queue until the signal aborts, then resolves when the last run has ended; may be called
+   * again. Runs under way are told why: abort with a `RunAborted('lease-lost')` when another process takes over.
+   */
+  async work(signal: AbortSignal): Promise<void> {
+    if (!this.#watching) throw new RangeError(`the controller ${this.name} does not watch: call watch or run`)
+    if (this.#isWorking) throw new RangeError(`the controller ${this.name} works already`)
+    this.#isWorking = true
+    this.#worker.open()
+    const stopListening = onAbort(signal, (reason) => { this.#worker.abort(toRunAborted(reason)) })
+    try {
+      await this.waitForSync({ signal }).catch((error: unknown) => { if (!signal.aborted) throw error })
+      if (signal.aborted) return
+      await runWorkers((item) => this.#worker.work(item), {
+        queue: this.#queue, backoff: this.#backoff, parked: this.#parked, concurrency: this.declaration.concurrency ?? 1, signal,
+        onSettled: (worked) => { this.#worker.settled(worked) },
+      })
+    } finally {
+      stopListening()
+      this.#isWorking = false
+    }
+  }
+
+  /** Resolves when every source has told what was there. */
+  async waitForSync(options: AbortOptions = {}): Promise<void> {
+    await this.#watching?.promise
+    await Promise.all([...this.#sources].map(({ started }) => started?.waitForSync(options)))
+  }
+
+  /** One more source, which starts at once if the controller watches. */
+  addSource(source: Source): AddedSource {
+    const entry: SourceEntry = { source, started: undefined }
+    this.#sources.add(entry)
+    if (this.#watching) this.#start(entry)
+    const remove = async (): Promise<void> => {
+      this.#sources.delete(entry)
+      await stop(entry)
+    }
+    return {
+      get hasSynced() { return entry.started?.hasSynced ?? false },
+      waitForSync: async (options) => { await entry.started?.waitForSync(options) },
+      remove,
+      [Symbol.asyncDispose]: remove,
+    }
+  }
+
+  /** Asks for a run; false when the controller has stopped. */
+  enqueue(key: CacheKey, { note, priority = 0, afterMs = 0 }: EnqueueOptions = {}): boolean {
+    return this.#queue.add(this.#keyOf(key), { afterMs, priority, reason: { type: 'request', source: 'request', ...note !== undefined && { note } } })
+  }
+
+  /** Asks for a run of every object there is; says how many. */
+  reconcileAll(options: EnqueueOptions = {}): number {
+    const objects = this.#environment.cache.list(this.declaration.for)
+    for (const { metadata: { name, namespace } } of objects) this.enqueue({ name, ...namespace !== undefined && { namespace } }, options)
+    return objects.length
+  }
+
+  /** Asks for a run of parked keys, or of those that wait for this; says how many. */
+  wakeParked({ waitingFor, note = 'woken' }: { waitingFor?: string, note?: string } = {}): number {
+    return this.#parked.wake(this.#queue, (_, parked) => waitingFor === undefined || parked.waitingFor === waitingFor, { reason: { type: 'request', source: 'request', note } })
+  }
+
+  /** How it is, as plain JSON. */
+  get health(): ControllerHealth {
+    return describeHealth({
+      name: this.name, declaration: this.declaration, sources: [...this.#sources].map(({ source, started }) => started ?? { name: source.name, hasSynced: false, problem: undefined }),
+      isWatching: this.#watching !== undefined, isWorking: this.#isWorking, worker: this.#worker, parked: this.#parked, queue: this.#queue,
+    })
+  }
+
+  #keyOf({ name, namespace }: CacheKey): string {
+    const { group, kind, scope }: Kind = this.declaration.for
+    return formatKey({ cluster: this.#cluster, group, kind, ...scope === 'Namespaced' && namespace !== undefined && { namespace }, name })
+  }
+
+  #start(entry: SourceEntry): void {
+    const { cache, clock, random, log } = this.#environment
+    const context: SourceContext = {
+      cache, clock, random, log: log.child({ controller: this.name }),
+      enqueue: (key, cause, { priority = 0 } = {}) => { this.#queue.add(this.#keyOf(key), { priority, reason: cause }) },
+      wantsChanges: (key) => this.#hotLoops.suspectsAny && this.#hotLoops.suspects(this.#keyOf(key)),
+      onMapError: () => { this.#meter.mapErrors.add() },
+      onStaleOwner: () => { this.#meter.staleOwners.add() },
+    }
+    entry.started = entry.source.start(context)
+  }
+}
+
+async function stop(entry: SourceEntry): Promise<void> {
+  const { started } = entry
+  entry.started = undefined
+  await started?.stop()
+}

@@ -1,0 +1,55 @@
+/**
+ * How a controller is doing: what a readiness check asks, and what people look at.
+ */
+import type { ParkedKeys, WorkQueue } from '#queue'
+import type { ControllerDeclaration } from './declaration.ts'
+import type { StuckRun, Worker } from './running/worker.ts'
+import type { StartedSource } from './sourcing/source.ts'
+
+export interface ControllerHealth {
+  readonly name: string
+  /** Whether it has heard of everything that is there. */
+  readonly isReady: boolean
+  /** Whether it reconciles; a standby does not. */
+  readonly isWorking: boolean
+  /** What does not work, in sentences; none when all is well. */
+  readonly problems: readonly string[]
+  readonly sources: readonly { readonly name: string, readonly hasSynced: boolean }[]
+  readonly workers: { readonly active: number, readonly max: number }
+  /** Runs that should have ended long ago; their keys are locked. */
+  readonly stuck: readonly StuckRun[]
+  readonly queue: { readonly ready: number, readonly waiting: number, readonly working: number }
+  /** Keys that wait for something to change, and for what. */
+  readonly parked: readonly { readonly key: string, readonly waitingFor: string }[]
+}
+
+export interface HealthParts {
+  readonly name: string
+  readonly declaration: ControllerDeclaration
+  readonly sources: readonly Pick<StartedSource, 'name' | 'hasSynced' | 'problem'>[]
+  readonly isWatching: boolean
+  readonly isWorking: boolean
+  readonly worker: Worker
+  readonly parked: ParkedKeys
+  readonly queue: WorkQueue<never>
+}
+
+const stuckMsDefault = 600_000
+const parkedMax = 100
+
+export function describeHealth({ name, declaration, sources, isWatching, isWorking, worker, parked, queue }: HealthParts): ControllerHealth {
+  const { timeoutMs, stuckMs = timeoutMs ?? stuckMsDefault, concurrency = 1 } = declaration
+  const stuck = worker.stuck(stuckMs)
+  return {
+    name, isWorking, stuck,
+    isReady: isWatching && sources.every(({ hasSynced }) => hasSynced),
+    problems: [
+      ...sources.flatMap(({ problem }) => problem ?? []),
+      ...stuck.map(({ key, runningMs }) => `a worker is stuck: ${key} has been reconciled for ${Math.floor(runningMs / 1000)} s`),
+    ],
+    sources: sources.map((source) => ({ name: source.name, hasSynced: source.hasSynced })),
+    workers: { active: worker.activeCount, max: concurrency },
+    queue: { ready: queue.readyCount, waiting: queue.waitingCount, working: queue.workingCount },
+    parked: [...parked].slice(0, parkedMax).map(([key, { waitingFor }]) => ({ key, waitingFor })),
+  }
+}

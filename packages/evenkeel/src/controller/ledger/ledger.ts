@@ -1,0 +1,156 @@
+/**
+ * The causal ledger: which reconcile wrote which version, and which versions made which reconcile run.
+ *
+ *   reconcile ──writes──▶ version ──watch──▶ cause ──▶ reconcile ──writes──▶ …
+ *
+ * A write's answer tells the version it made; when the watch tells of that version, its cause is known. No server has to
+ * help. Timelines, "why?", the loop detector and links between traces read from here.
+ *
+ * Invariants: bounded, however long the process lives: the oldest runs and versions are forgotten; a write whose
+ * reconcile was aborted is refused before it is sent; a version that was there before the write is nobody's.
+ */
+import { Channel } from '#base'
+import type { AbortOptions } from '#base'
+import { defaultCluster, formatKey, parseApiVersion } from '#api'
+import type { KubeObject } from '#api'
+import type { WriteNotice } from '#client'
+import type { Cause, RunCause } from './cause.ts'
+import { RunRecord } from './run-record.ts'
+import type { LedgerEntry, NewRun, RunEnd } from './run-record.ts'
+
+export interface LedgerOptions {
+  /** Part of every key. @default 'default' */
+  readonly cluster?: string
+  /** How many runs are remembered. @default 1000 */
+  readonly runsMax?: number
+  /** How many versions are remembered. @default 10_000 */
+  readonly versionsMax?: number
+}
+
+export interface LedgerQuery {
+  readonly controller?: string
+  /** The canonical key of a reconciled object. */
+  readonly key?: string
+  /** The newest so many. @default all */
+  readonly limit?: number
+}
+
+export class Ledger {
+  readonly #cluster: string
+  readonly #runsMax: number
+  readonly #versionsMax: number
+  /** Those under way: never forgotten, as their writes may have to be refused. */
+  readonly #active = new Map<string, RunRecord>()
+  readonly #ended = new Map<string, RunRecord>()
+  /** Who made a version; by key and version, `deleted` in its place for the last one. */
+  readonly #writers = new Map<string, RunRecord>()
+  readonly #readers = new Set<Channel<LedgerEntry, string>>()
+
+  constructor({ cluster = defaultCluster, runsMax = 1000, versionsMax = 10_000 }: LedgerOptions = {}) {
+    if (!(Number.isInteger(runsMax) && runsMax >= 1)) throw new RangeError(`runsMax must be a whole number of 1 or more, got ${runsMax}`)
+    if (!(Number.isInteger(versionsMax) && versionsMax >= 1)) throw new RangeError(`versionsMax must be a whole number of 1 or more, got ${versionsMax}`)
+    this.#cluster = cluster
+    this.#runsMax = runsMax
+    this.#versionsMax = versionsMax
+  }
+
+  /** A run begins. */
+  begin(facts: NewRun): RunRecord {
+    const record = new RunRecord(facts)
+    this.#active.set(record.reconcileId, record)
+    return record
+  }
+
+  /** A run has ended; readers are told. */
+  finish(record: RunRecord, end: RunEnd): void {
+    record.end = end
+    this.#active.delete(record.reconcileId)
+    this.#ended.set(record.reconcileId, record)
+    if (this.#ended.size > this.#runsMax) this.#ended.delete(oldestOf(this.#ended))
+    if (this.#readers.size === 0) return
+    const entry = record.toJSON()
+    for (const reader of this.#readers) reader.push(entry)
+  }
+
+  /** A run by its id, while it is remembered. */
+  find(reconcileId: string): RunRecord | undefined {
+    return this.#active.get(reconcileId) ?? this.#ended.get(reconcileId)
+  }
+
+  /** Causes with the reconciles behind them, as far as they are known by now. */
+  explain(causes: readonly Cause[]): readonly RunCause[] {
+    return causes.map((cause) => {
+      const record = this.#writerOf(cause)
+      if (!record) return cause
+      const { reconcileId, controller, key } = record
+      return { ...cause, writer: { reconcileId, controller, key } }
+    })
+  }
+
+  /**
+   * For a client's `beforeWrite`. `version` is that of the object in our cache now.
+   *
+   * @throws {RunAborted} when the reconcile that writes was told to end: nothing is sent.
+   */
+  beforeWrite(write: WriteNotice, version: string | undefined): void {
+    const record = this.#recordOf(write)
+    if (!record) return
+    record.signal.throwIfAborted()
+    record.noteSent(write, version)
+  }
+
+  /** For a client's `afterWrite`. */
+  afterWrite(write: WriteNotice, object: KubeObject | undefined): void {
+    const record = this.#recordOf(write)
+    const before = record?.noteAnswered(write)
+    if (!record || write.dryRun) return
+    const name = write.name ?? object?.metadata.name ?? ''
+    const key = formatKey({ cluster: this.#cluster, group: parseApiVersion(write.apiVersion).group, kind: write.kind, namespace: write.namespace ?? '', name })
+    const { uid, resourceVersion } = object?.kind === write.kind ? object.metadata : {}
+    const isNoop = resourceVersion !== undefined && write.verb !== 'delete' && before === resourceVersion
+    record.noteWrite({
+      verb: write.verb, object: key, ...write.subresource !== undefined && { subresource: write.subresource },
+      ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion }, ...isNoop && { isNoop },
+    })
+    if (resourceVersion !== undefined && !isNoop) this.#noteWriter(`${key} ${resourceVersion}`, record)
+    if (write.verb === 'create') this.#writers.delete(`${key} deleted`)
+    if (write.verb === 'delete') this.#noteWriter(`${key} deleted`, record)
+  }
+
+  /** What is remembered: what goes on first, then what ended, newest first. */
+  entries({ controller, key, limit = Infinity }: LedgerQuery = {}): LedgerEntry[] {
+    const found: LedgerEntry[] = []
+    for (const record of [...this.#ended.values(), ...this.#active.values()].reverse()) {
+      if (found.length >= limit) break
+      if ((controller === undefined || record.controller === controller) && (key === undefined || record.key === key)) found.push(record.toJSON())
+    }
+    return found
+  }
+
+  /** Runs as they end. Who does not read loses the stream, with `overflow` as the reason, and nothing else. */
+  stream({ signal, backlogMax = 1000 }: AbortOptions & { backlogMax?: number } = {}): Channel<LedgerEntry, string> {
+    const channel: Channel<LedgerEntry, string> = new Channel<LedgerEntry, string>({ weightMax: backlogMax, overflow: 'overflow', ...signal && { signal }, onClose: () => { this.#readers.delete(channel) } })
+    if (channel.open) this.#readers.add(channel)
+    return channel
+  }
+
+  #recordOf({ reconcileId }: WriteNotice): RunRecord | undefined {
+    return reconcileId === undefined ? undefined : this.find(reconcileId)
+  }
+
+  #writerOf({ type, object, resourceVersion }: Cause): RunRecord | undefined {
+    if (object === undefined) return undefined
+    return this.#writers.get(`${object} ${type === 'delete' ? 'deleted' : resourceVersion ?? ''}`)
+  }
+
+  #noteWriter(version: string, record: RunRecord): void {
+    this.#writers.delete(version)
+    this.#writers.set(version, record)
+    if (this.#writers.size > this.#versionsMax) this.#writers.delete(oldestOf(this.#writers))
+  }
+}
+
+function oldestOf(map: ReadonlyMap<string, unknown>): string {
+  const [first = ''] = map.keys()
+  return first
+}

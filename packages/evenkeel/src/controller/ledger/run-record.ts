@@ -1,0 +1,123 @@
+/**
+ * What is remembered of one reconcile: why it ran, what it wrote, how it ended.
+ */
+import type { WriteNotice } from '#client'
+import type { RunCause } from './cause.ts'
+
+/** One write that a server accepted. */
+export interface WriteRecord {
+  readonly verb: string
+  /** The canonical key; without a name for `deleteAllOf`. */
+  readonly object: string
+  readonly subresource?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  /** The server had nothing to change: the version is somebody else's. */
+  readonly isNoop?: boolean
+}
+
+/** How a reconcile ended. */
+export interface RunEnd {
+  readonly durationMs: number
+  /** `success`, `requeue_after`, `requeue` or `error`, as in the metrics; `aborted` when it was cut short. */
+  readonly result: string
+  readonly error?: string
+  /** In how long the key goes again by itself. */
+  readonly afterMs?: number
+  /** What it waits for, when it parked. */
+  readonly waitingFor?: string
+}
+
+/** A reconcile as the ledger shows it; plain JSON. */
+export interface LedgerEntry {
+  readonly reconcileId: string
+  readonly controller: string
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly startedMs: number
+  readonly attempt: number
+  readonly priority: number
+  readonly causes: readonly RunCause[]
+  /** Causes that were not kept because there were too many. */
+  readonly causesLeftOut: number
+  readonly writes: readonly WriteRecord[]
+  /** Writes that were not kept because there were too many. */
+  readonly writesLeftOut: number
+  /** How often this key has caused itself in a row, others in between or not, without anybody else. */
+  readonly rounds: number
+  /** Absent while it goes on. */
+  readonly end?: RunEnd
+}
+
+export interface NewRun extends Pick<LedgerEntry, 'reconcileId' | 'controller' | 'key' | 'startedMs' | 'attempt' | 'priority' | 'causes' | 'causesLeftOut' | 'rounds'> {
+  /** The run's: its writes are refused once it aborts. */
+  readonly signal: AbortSignal
+}
+
+const writesMax = 256
+
+/** A reconcile under way, or over. */
+export class RunRecord implements LedgerEntry {
+  readonly reconcileId: string
+  readonly controller: string
+  readonly key: string
+  readonly startedMs: number
+  readonly attempt: number
+  readonly priority: number
+  readonly causes: readonly RunCause[]
+  readonly causesLeftOut: number
+  readonly rounds: number
+  readonly writes: WriteRecord[] = []
+  writesLeftOut = 0
+  end?: RunEnd
+  /** What ties a trace to it, if there are traces. */
+  spanContext: unknown
+  readonly #signal: AbortSignal
+  /** Writes without an answer, and the version that their object had in our cache when they were sent. */
+  readonly #unanswered = new Map<WriteNotice, string | undefined>()
+
+  constructor({ signal, ...facts }: NewRun) {
+    this.reconcileId = facts.reconcileId
+    this.controller = facts.controller
+    this.key = facts.key
+    this.startedMs = facts.startedMs
+    this.attempt = facts.attempt
+    this.priority = facts.priority
+    this.causes = facts.causes
+    this.causesLeftOut = facts.causesLeftOut
+    this.rounds = facts.rounds
+    this.#signal = signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal
+  }
+
+  noteSent(write: WriteNotice, version: string | undefined): void {
+    this.#unanswered.set(write, version)
+    if (this.#unanswered.size > writesMax) for (const oldest of [...this.#unanswered.keys()].slice(0, 1)) this.#unanswered.delete(oldest)
+  }
+
+  /** Gives the version that the object had when the write was sent. */
+  noteAnswered(write: WriteNotice): string | undefined {
+    const version = this.#unanswered.get(write)
+    this.#unanswered.delete(write)
+    return version
+  }
+
+  /** The last write to an object of that name that was refused, and the version that the object had when it was sent. */
+  lastRefused(name: string | undefined): { readonly write: WriteNotice, readonly version: string | undefined } | undefined {
+    const [write, version] = [...this.#unanswered].filter(([refused]) => name === undefined || refused.name === name).at(-1) ?? []
+    return write && { write, version }
+  }
+
+  noteWrite(write: WriteRecord): void {
+    if (this.writes.length < writesMax) this.writes.push(write)
+    else this.writesLeftOut++
+  }
+
+  toJSON(): LedgerEntry {
+    const { reconcileId, controller, key, startedMs, attempt, priority, causes, causesLeftOut, writes, writesLeftOut, rounds, end } = this
+    return { reconcileId, controller, key, startedMs, attempt, priority, causes, causesLeftOut, writes: [...writes], writesLeftOut, rounds, ...end && { end } }
+  }
+}

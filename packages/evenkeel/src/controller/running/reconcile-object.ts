@@ -1,0 +1,126 @@
+/**
+ * Room 21's doorstep: from a key to the right function of the declaration.
+ *
+ *   no object            ──▶ nothing to do
+ *   being deleted        ──▶ cleanup, then the finalizer goes; without a cleanup nothing
+ *   anything else        ──▶ finalizer on, reconcile, status
+ */
+import type { Clock, Logger } from '#base'
+import { formatKey } from '#api'
+import type { KubeObject } from '#api'
+import type { ObjectCache } from '#cache'
+import type { BaseContext, ContextPlugin, Extension, ReconcileContext } from '../context/context.ts'
+import { StatusWriter } from '../context/status-writer.ts'
+import { writeStatus } from '../context/write-status.ts'
+import type { DroppedFields } from '../context/write-status.ts'
+import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declaration.ts'
+import { cleanUp, putFinalizers } from './finalizing.ts'
+import type { Run } from './run.ts'
+
+export interface ReconcileParts {
+  readonly name: string
+  readonly declaration: ControllerDeclaration
+  readonly steps: readonly CleanupStep[]
+  readonly plugins: readonly ContextPlugin[]
+  readonly cache: ObjectCache
+  readonly clock: Clock
+  readonly dropped: DroppedFields
+}
+
+/** Does what the declaration says about the key of the context. */
+export async function reconcileObject(parts: ReconcileParts, run: Run, base: BaseContext): Promise<Reconciled> {
+  const { declaration, cache } = parts
+  if (declaration.reconcileKey) return reconcileByKey(parts, base)
+  const { name, namespace } = base.key
+  const object = cache.find(declaration.for, { name, ...namespace !== undefined && { namespace } }) as KubeObject | undefined
+  if (!object) return undefined
+  run.object = object
+  run.isCleanup = object.metadata.deletionTimestamp !== undefined
+  return run.isCleanup ? cleanUpObject(parts, object, base) : reconcileLiving(parts, run, { base, object })
+}
+
+async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
+  const extensions = extend(parts, base, undefined)
+  const result = await parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions))
+  for (const extension of extensions) await extension.finish?.()
+  return result
+}
+
+async function reconcileLiving(parts: ReconcileParts, run: Run, { base, object }: { base: BaseContext, object: KubeObject }): Promise<Reconciled> {
+  const { declaration, steps } = parts
+  if (!declaration.reconcile) return undefined
+  const finalized = await putFinalizers(object, steps, base)
+  run.object = finalized
+  return callWithStatus(parts, { base, object: finalized }, (context) => declaration.reconcile?.(finalized as never, context))
+}
+
+async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: BaseContext): Promise<Reconciled> {
+  const { declaration, steps, clock } = parts
+  if (!steps.some(({ finalizer }) => object.metadata.finalizers?.includes(finalizer))) return undefined
+  const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
+  const extensions = extend(parts, base, object)
+  const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
+  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => step.cleanup(current as never, context)
+  try {
+    const { object: left, result } = await cleanUp(object, steps, { ...base, policy: declaration.cleanupPolicy ?? 'stop', call })
+    for (const extension of extensions) await extension.finish?.()
+    if (left) await writeStatus(status, { ...parts, ...base, object: left })
+    return result
+  } catch (error) {
+    await saveStatus(parts, { base, object, status })
+    throw error
+  }
+}
+
+type Call = (context: ReconcileContext) => Promise<Reconciled> | Reconciled
+
+/** Calls, then writes what was said about the status: also when it failed, as that is when people look. */
+async function callWithStatus(parts: ReconcileParts, { base, object }: { base: BaseContext, object: KubeObject }, call: Call): Promise<Reconciled> {
+  const status = new StatusWriter<never>({ object, clock: parts.clock, hasStatus: parts.declaration.for.subresources.status })
+  const extensions = extend(parts, base, object)
+  let result: Reconciled
+  try {
+    result = await call({ ...withExtensions(base, extensions), status } as unknown as ReconcileContext)
+    for (const extension of extensions) await extension.finish?.()
+  } catch (error) {
+    await saveStatus(parts, { base, object, status })
+    throw error
+  }
+  try {
+    if (!base.signal.aborted) await writeStatus(status, { ...parts, ...base, object })
+  } catch (error) {
+    if (result?.afterMs !== undefined) warnIgnored(base.log, result.afterMs)
+    throw error
+  }
+  return result
+}
+
+/** The status of a run that failed, as far as it can be written; its own trouble is the lesser one. */
+async function saveStatus(parts: ReconcileParts, { base, object, status }: { base: BaseContext, object: KubeObject, status: StatusWriter<never> }): Promise<void> {
+  if (base.signal.aborted) return
+  try {
+    await writeStatus(status, { ...parts, ...base, object })
+  } catch (error) {
+    base.log.debug('the status of a failed reconcile could not be written', { error })
+  }
+}
+
+function warnIgnored(log: Logger, afterMs: number): void {
+  log.warn('afterMs is ignored because the run failed: the back-off decides when it runs again', { afterMs })
+}
+
+function extend({ plugins, name, declaration }: ReconcileParts, base: BaseContext, object: KubeObject | undefined): readonly Extension<object>[] {
+  return plugins.map((plugin) => plugin.extend(base, { controller: name, kind: declaration.for, object }))
+}
+
+/** @throws {RangeError} when a plug-in takes a name that is in use. */
+function withExtensions(base: BaseContext, extensions: readonly Extension<object>[]): BaseContext {
+  const context: Record<string, unknown> = { ...base }
+  for (const extension of extensions) {
+    for (const [name, value] of Object.entries(extension.context)) {
+      if (name in context || name === 'status') throw new RangeError(`two parts of the context of ${formatKey(base.key)} are called ${name}`)
+      context[name] = value
+    }
+  }
+  return context as unknown as BaseContext
+}

@@ -1,0 +1,67 @@
+/**
+ * One reconcile under way: its signal, and what it works on.
+ */
+import type { Cancel, Clock } from '#base'
+import type { KubeObject } from '#api'
+import type { RunRecord } from '../ledger/run-record.ts'
+import { RunAborted } from './run-aborted.ts'
+import type { AbortWhy } from './run-aborted.ts'
+
+export interface RunOptions {
+  readonly clock: Clock
+  readonly timeoutMs: number | undefined
+  readonly onTimeout: () => void
+}
+
+export class Run {
+  readonly startedMs: number
+  readonly #clock: Clock
+  readonly #controller = new AbortController()
+  readonly #cancelTimeout: Cancel
+  #record: RunRecord | undefined
+  /** The object as the run got it; a run by key alone has none. */
+  object: KubeObject | undefined
+  /** A cleanup expects its object to be on its way out. */
+  isCleanup = false
+
+  constructor({ clock, timeoutMs, onTimeout }: RunOptions) {
+    this.#clock = clock
+    this.startedMs = clock.monotonic()
+    this.#cancelTimeout = timeoutMs === undefined ? () => undefined : clock.after(timeoutMs, () => {
+      if (this.signal.aborted) return
+      onTimeout()
+      this.abort(new RunAborted('timeout'))
+    })
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Why it was told to end; undefined while it was not. */
+  get abortedFor(): AbortWhy | undefined {
+    return this.signal.aborted ? (this.signal.reason as RunAborted).why : undefined
+  }
+
+  get durationMs(): number {
+    return this.#clock.monotonic() - this.startedMs
+  }
+
+  get record(): RunRecord | undefined {
+    return this.#record
+  }
+
+  set record(record: RunRecord | undefined) {
+    this.#record = record
+  }
+
+  /** The first reason stays. */
+  abort(reason: RunAborted): void {
+    this.#cancelTimeout()
+    this.#controller.abort(reason)
+  }
+
+  done(): void {
+    this.#cancelTimeout()
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * Room 20: reconcile, then forget, wait, back off or give up.
+ *
+ * Before: the queue handed out a key. After: the queue's outcome table says when it goes again.
+ *
+ * Invariants: whatever a reconcile does (throw anything, hang, block), the worker survives; a run that was told to end
+ * writes nothing more; a key that hangs stays locked and is shown as stuck, as running it twice would be worse.
+ */
+import { randomUuid } from '#base'
+import type { Clock, Logger, Random } from '#base'
+import { formatKey, isApiError, parseKey } from '#api'
+import type { CacheEvent, ObjectCache } from '#cache'
+import type { Client } from '#client'
+import type { Backoff, Outcome, WorkItem, Worked, WorkQueue } from '#queue'
+import type { BaseContext } from '../context/context.ts'
+import { ReconcileClient } from '../context/reconcile-client.ts'
+import type { Cause, RunCause } from '../ledger/cause.ts'
+import type { HotLoops } from '../ledger/hot-loops.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { ControllerMeter } from '../telemetry/controller-metrics.ts'
+import type { Span, Tracing } from '../telemetry/tracing.ts'
+import { ConflictGate } from './conflict-gate.ts'
+import { reconcileObject } from './reconcile-object.ts'
+import type { ReconcileParts } from './reconcile-object.ts'
+import { Report } from './report.ts'
+import { RunAborted } from './run-aborted.ts'
+import { Run } from './run.ts'
+import { failureOf, isLostRace, outcomeOf } from './to-outcome.ts'
+
+export interface WorkerOptions extends ReconcileParts {
+  readonly client: Client
+  readonly cache: ObjectCache
+  readonly ledger: Ledger
+  readonly hotLoops: HotLoops
+  readonly random: Random
+  readonly log: Logger
+  readonly meter: ControllerMeter
+  readonly tracing: Tracing
+  readonly queue: WorkQueue<Cause>
+  readonly backoff: Backoff
+}
+
+/** A run that goes on for longer than it should. */
+export interface StuckRun {
+  readonly key: string
+  readonly reconcileId: string
+  readonly runningMs: number
+}
+
+/** Says that nothing was done: the key was put off, with its reasons. */
+const putOff = new Error('put off')
+
+export class Worker {
+  readonly #options: WorkerOptions
+  readonly #clock: Clock
+  readonly #runs = new Map<string, Run>()
+  readonly #ended = new WeakMap<WorkItem<Cause>, Run>()
+  readonly #gate: ConflictGate
+  readonly #report: Report
+  /** Keys that are slowed down, and until when. */
+  readonly #brakes = new Map<string, number>()
+  #stopping: RunAborted | undefined
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    this.#clock = options.clock
+    this.#gate = new ConflictGate(options)
+    this.#report = new Report(options)
+  }
+
+  get activeCount(): number {
+    return this.#runs.size
+  }
+
+  /** Runs that have gone on for longer than `stuckMs`. */
+  stuck(stuckMs: number): StuckRun[] {
+    return [...this.#runs].filter(([, run]) => run.durationMs >= stuckMs)
+      .map(([key, { record, durationMs }]) => ({ key, reconcileId: record?.reconcileId ?? '', runningMs: durationMs }))
+  }
+
+  /** Runs begin again. */
+  open(): void {
+    this.#stopping = undefined
+  }
+
+  /** Tells every run to end; those that begin from now on are told at once. */
+  abort(reason: RunAborted): void {
+    this.#stopping = reason
+    for (const run of this.#runs.values()) run.abort(reason)
+  }
+
+  /** Ends a run whose object has changed in a way that makes it pointless. */
+  observe(event: CacheEvent): void {
+    if (this.#runs.size === 0) return
+    const run = this.#runs.get(event.keyText)
+    if (run?.object === undefined) return
+    const { metadata } = event.object
+    const isGone = event.type === 'delete' || metadata.uid !== run.object.metadata.uid
+    if (isGone || (!run.isCleanup && metadata.deletionTimestamp !== undefined)) run.abort(new RunAborted('deleted'))
+    else if (this.#options.declaration.supersede && (metadata.generation ?? 0) > (run.object.metadata.generation ?? 0)) run.abort(new RunAborted('superseded'))
+  }
+
+  /** The work on one key, for `runWorkers`. */
+  async work(item: WorkItem<Cause>): Promise<Outcome> {
+    const { declaration, meter } = this.#options
+    const run = new Run({ clock: this.#clock, timeoutMs: declaration.timeoutMs, onTimeout: () => { meter.timeouts.add() } })
+    this.#runs.set(item.key, run)
+    meter.activeWorkers.add(1)
+    try {
+      if (this.#stopping) run.abort(this.#stopping)
+      const waitMs = await this.#gate.waitMs(item.key, run).catch(() => 0)
+      if (waitMs > 0) meter.staleSkips.add()
+      return waitMs > 0 ? this.#putOff(item, waitMs) : await this.#begin(item, run)
+    } finally {
+      run.done()
+      this.#runs.delete(item.key)
+      meter.activeWorkers.add(-1)
+    }
+  }
+
+  /** What is told after each piece of work, for `runWorkers`. */
+  settled({ item, outcome, settled }: Worked<Cause>): void {
+    const run = this.#ended.get(item)
+    if (run) this.#report.end(run, { item, outcome, settled })
+  }
+
+  async #begin(item: WorkItem<Cause>, run: Run): Promise<Outcome> {
+    const { ledger, hotLoops, name, backoff, random } = this.#options
+    const attempt = backoff.retries(item.key)
+    const causes = item.reasons.length > 0 ? ledger.explain(item.reasons) : [unprompted(attempt)]
+    const rounds = hotLoops.roundsOf({ controller: name, key: item.key, causes })
+    const brakeMs = this.#brakeMs(item.key, { rounds, causes })
+    if (brakeMs > 0) return this.#putOff(item, brakeMs)
+    const record = ledger.begin({
+      reconcileId: randomUuid(random), controller: name, key: item.key, startedMs: this.#clock.now(), attempt, priority: item.priority, causes,
+      causesLeftOut: item.reasonsLeftOut, rounds, signal: run.signal,
+    })
+    run.record = record
+    this.#ended.set(item, run)
+    const links = causes.flatMap(({ writer }) => writer ? ledger.find(writer.reconcileId)?.spanContext ?? [] : [])
+    const attributes = { 'evenkeel.controller': name, 'evenkeel.object': item.key, 'evenkeel.reconcile_id': record.reconcileId, 'evenkeel.attempt': attempt, 'evenkeel.causes': causes.length }
+    return this.#options.tracing.run({ name: `reconcile ${name}`, attributes, links }, (span) => this.#perform(item, run, { attempt, causes, span }))
+  }
+
+  async #perform(item: WorkItem<Cause>, run: Run, { attempt, causes, span }: { attempt: number, causes: readonly RunCause[], span: Span }): Promise<Outcome> {
+    const { name, client, cache, log, random, declaration } = this.#options
+    const { record } = run
+    const reconcileId = record?.reconcileId ?? ''
+    if (record) record.spanContext = span.context
+    const key = parseKey(item.key)
+    const runLog = log.child({ kind: declaration.for.kind, object: nameOf(key), reconcileId })
+    const base: BaseContext = {
+      key, reconcileId, client: new ReconcileClient({ client, cache, defaults: { fieldOwner: name, reconcileId } }), signal: run.signal,
+      clock: this.#clock, random, log: runLog, causes, attempt, priority: item.priority,
+    }
+    runLog.debug('reconcile begins', { causes, attempt, priority: item.priority })
+    try {
+      run.signal.throwIfAborted()
+      return outcomeOf(await reconcileObject(this.#options, run, base))
+    } catch (error) {
+      const outcome = this.#fail(item, run, error)
+      if (outcome.kind === 'error' || outcome.kind === 'terminal') span.fail(outcome.error)
+      return outcome
+    }
+  }
+
+  #fail(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
+    const { abortedFor } = run
+    if (abortedFor !== undefined && abortedFor !== 'timeout') return this.#cutShort(item, run, error)
+    if (isLostRace(error)) this.#expectNews(item.key, run, error)
+    return failureOf(error)
+  }
+
+  /** Not the run's fault: what it was to do is still to do, unless an event says otherwise. */
+  #cutShort(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
+    this.#options.log.debug('a reconcile was cut short', { object: item.key, why: run.abortedFor, error })
+    this.#again(item, 0)
+    return { kind: 'done' }
+  }
+
+  /** The object that was written, by the version that this run knew of it. */
+  #expectNews(key: string, run: Run, error: unknown): void {
+    const refused = run.record?.lastRefused(isApiError(error) ? error.subject?.name : undefined)
+    const name = refused?.write.name
+    if (!refused || name === undefined) return
+    const { apiVersion, kind, namespace } = refused.write
+    const version = this.#isOwn(key, refused.write) ? newestOwn(run, key) ?? refused.version : refused.version
+    if (version !== undefined) this.#gate.close(key, { apiVersion, kind, key: { name, ...namespace !== undefined && { namespace } }, version })
+  }
+
+  #isOwn(key: string, { kind, name, namespace }: { kind: string, name?: string, namespace?: string }): boolean {
+    const own = parseKey(key)
+    return own.kind === kind && own.name === name && (own.namespace ?? '') === (namespace ?? '')
+  }
+
+  /** How long a key that keeps causing itself waits; 0: not at all, or long enough. */
+  #brakeMs(key: string, { rounds, causes }: { rounds: number, causes: readonly RunCause[] }): number {
+    const untilMs = this.#brakes.get(key)
+    if (untilMs !== undefined && rounds > 0) {
+      const leftMs = untilMs - this.#clock.monotonic()
+      if (leftMs <= 0) this.#brakes.delete(key)
+      return Math.max(0, leftMs)
+    }
+    this.#brakes.delete(key)
+    const hot = this.#options.hotLoops.judge(key, rounds, causes)
+    if (!hot) return 0
+    this.#brakes.set(key, this.#clock.monotonic() + hot.delayMs)
+    this.#report.hotLoop(key, hot)
+    return hot.delayMs
+  }
+
+  #putOff(item: WorkItem<Cause>, afterMs: number): Outcome {
+    this.#again(item, afterMs)
+    // The one outcome that neither adds the key nor touches its failures.
+    return { kind: 'terminal', error: putOff }
+  }
+
+  #again({ key, priority, reasons }: WorkItem<Cause>, afterMs: number): void {
+    const { queue } = this.#options
+    queue.add(key, { afterMs, priority })
+    for (const reason of reasons) queue.add(key, { afterMs, priority, reason })
+  }
+}
+
+/** Nobody asked: it runs because it failed, or because it wanted to. */
+function unprompted(attempt: number): Cause {
+  return { type: attempt > 0 ? 'retry' : 'timer', source: 'queue' }
+}
+
+function newestOwn(run: Run, key: string): string | undefined {
+  return run.record?.writes.findLast(({ object, resourceVersion }) => object === key && resourceVersion !== undefined)?.resourceVersion ?? run.object?.metadata.resourceVersion
+}
+
+function nameOf({ cluster, group, kind, ...rest }: ReturnType<typeof parseKey>): string {
+  return rest.namespace === undefined ? rest.name : `${rest.namespace}/${rest.name}`
+}

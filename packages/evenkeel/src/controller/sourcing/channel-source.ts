@@ -1,0 +1,136 @@
+/**
+ * Events from outside the server as a source: any async iterable of keys.
+ *
+ * The world is louder than a server: a file watcher tells of one save ten times. Keys can wait until they are quiet. A
+ * stream that ends has said all it had to say; one that breaks is begun again if it can be, after a wait that grows.
+ */
+import { deferred, randomFraction, sleep } from '#base'
+import type { AbortOptions } from '#base'
+import type { CacheKey } from '#cache'
+import { Debounce } from './debounce.ts'
+import type { Source, SourceContext, StartedSource } from './source.ts'
+
+/** A key, or a key with words on why. */
+export type ChannelEvent = CacheKey & {
+  /** Shown as the cause of the run. */
+  readonly note?: string
+}
+
+export interface ChannelSourceOptions {
+  readonly name: string
+  /** The events; as a function, so that they can be read again after a failure or a second start. */
+  readonly events: AsyncIterable<ChannelEvent> | ((options: { signal: AbortSignal }) => AsyncIterable<ChannelEvent>)
+  /** How long a key must be quiet before it counts. @default 0 */
+  readonly debounceMs?: number | undefined
+  /** After how long it counts anyway. @default ten times debounceMs */
+  readonly debounceMaxMs?: number | undefined
+  /** How many keys may wait for quiet. @default 10_000 */
+  readonly keysMax?: number | undefined
+  /** @default 0 */
+  readonly priority?: number | undefined
+}
+
+export function channelSource({ name, events, debounceMs = 0, debounceMaxMs = debounceMs * 10, keysMax = 10_000, priority = 0 }: ChannelSourceOptions): Source {
+  if (!(debounceMs >= 0 && debounceMaxMs >= debounceMs && debounceMaxMs < Infinity)) throw new RangeError(`debounceMs must be 0 or more and debounceMaxMs at least that, got ${debounceMs} and ${debounceMaxMs}`)
+  if (!(Number.isInteger(keysMax) && keysMax >= 1)) throw new RangeError(`keysMax must be a whole number of 1 or more, got ${keysMax}`)
+  return { name, start: (context) => new StartedChannel({ name, events, debounceMs, debounceMaxMs, keysMax, priority }, context) }
+}
+
+const retryMsMin = 1000
+const retryMsMax = 60_000
+
+class StartedChannel implements StartedSource {
+  readonly #options: Required<ChannelSourceOptions>
+  readonly #context: SourceContext
+  readonly #stopping = new AbortController()
+  readonly #debounce: Debounce<ChannelEvent>
+  readonly #done: Promise<void>
+  #problem: string | undefined
+  #leave: (() => void) | undefined
+
+  constructor(options: Required<ChannelSourceOptions>, context: SourceContext) {
+    this.#options = options
+    this.#context = context
+    this.#debounce = new Debounce<ChannelEvent>({
+      clock: context.clock, quietMs: options.debounceMs ?? 0, capMs: options.debounceMaxMs ?? 0, keysMax: options.keysMax ?? 1,
+      onReady: (_, event) => { this.#tell(event) },
+    })
+    this.#done = this.#run()
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  /** The world does not say when it has told everything. */
+  get hasSynced(): boolean {
+    return true
+  }
+
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  waitForSync(_options: AbortOptions = {}): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the source is no longer wanted'))
+    this.#debounce.clear()
+    this.#leave?.()
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    const { clock, random, log } = this.#context
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await this.#read()
+        return
+      } catch (error) {
+        if (signal.aborted) return
+        const canRetry = typeof this.#options.events === 'function'
+        this.#problem = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
+        const delayMs = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random))
+        log.error('a source broke', { source: this.name, error, ...canRetry && { delayMs } })
+        if (!canRetry) return
+        await sleep(clock, delayMs, { signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { events } = this.#options
+    const { signal } = this.#stopping
+    const iterator = (typeof events === 'function' ? events({ signal }) : events)[Symbol.asyncIterator]()
+    const left = deferred<undefined>()
+    this.#leave = () => {
+      left.resolve(undefined)
+      // An iterator that hangs must not hold us up.
+      Promise.resolve(iterator.return?.()).catch(() => undefined)
+    }
+    for (;;) {
+      const next = await Promise.race([iterator.next(), left.promise])
+      if (!next || next.done === true || signal.aborted) return
+      this.#problem = undefined
+      this.#hear(next.value)
+    }
+  }
+
+  /** What comes from outside may be anything: one bad event is not the end of the source. */
+  #hear(event: ChannelEvent): void {
+    if (typeof event?.name !== 'string' || event.name === '' || !['string', 'undefined'].includes(typeof event.namespace)) {
+      this.#context.onMapError(new RangeError(`an event must have a name, got ${JSON.stringify(event)}`))
+      this.#context.log.error('a source told something that is no key', { source: this.name })
+      return
+    }
+    this.#debounce.push(JSON.stringify([event.namespace ?? '', event.name]), event)
+  }
+
+  #tell({ name, namespace, note }: ChannelEvent): void {
+    if (this.#stopping.signal.aborted) return
+    this.#context.enqueue({ name, ...namespace !== undefined && { namespace } }, { type: 'event', source: this.name, ...note !== undefined && { note } }, { priority: this.#options.priority ?? 0 })
+  }
+}

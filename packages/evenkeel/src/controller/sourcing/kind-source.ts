@@ -1,0 +1,189 @@
+/**
+ * Objects of a kind as a source: hears of them from the cache, and tells whom it matters to.
+ *
+ * A handler of one source never holds up another: the cache calls each on its own, and while one waits, what happens to
+ * an object in the meantime is merged.
+ */
+import { abortable, deadline } from '#base'
+import type { AbortOptions, Clock, Deadline } from '#base'
+import type { KubeObject } from '#api'
+import type { CachedOf, CacheEvent, CacheKey, CacheKind, HoldOptions, Holding, ObjectCache, Subscription } from '#cache'
+import { changedPaths } from '../ledger/changed-paths.ts'
+import type { Cause, CauseType } from '../ledger/cause.ts'
+import { enqueueSelf } from './handler.ts'
+import type { EventHandler } from './handler.ts'
+import { and } from './predicate.ts'
+import type { Predicate } from './predicate.ts'
+import type { Source, SourceContext, StartedSource } from './source.ts'
+
+/** What was there when we came, and what did not change, can wait. */
+export const lowPriority = -100
+
+export interface KindSourceOptions<K extends CacheKind> extends HoldOptions<CachedOf<K>> {
+  /** @default the object itself */
+  readonly handler?: EventHandler<CachedOf<K> & KubeObject> | undefined
+  /** All of them must let an event pass. @default every event passes */
+  readonly predicates?: readonly Predicate<CachedOf<K> & KubeObject>[] | undefined
+  /** Tell every object again after about this long; 0 for never. @default 0 */
+  readonly resyncMs?: number | undefined
+  /** For logs and causes. @default the kind's name */
+  readonly name?: string | undefined
+  /** Hears every event before the predicates. */
+  readonly observe?: ((event: CacheEvent) => void) | undefined
+  /** After how long a handler that waits is given up. @default 60_000 */
+  readonly handlerTimeoutMs?: number | undefined
+}
+
+/** Changes of a kind's objects. */
+export function kindSource<K extends CacheKind>(kind: K, options: KindSourceOptions<K> = {}): Source {
+  const { handler = enqueueSelf, predicates = [], name = kind.kind, observe, resyncMs = 0, handlerTimeoutMs = 60_000, ...hold } = options
+  const plan: Plan = { name, handler: handler as EventHandler, predicate: and(...predicates) as Predicate, observe, handlerTimeoutMs }
+  return { name, start: (context) => new StartedKindSource(plan, context, { cache: context.cache, kind, hold: hold as HoldOptions<unknown>, resyncMs }) }
+}
+
+interface Plan {
+  readonly name: string
+  readonly handler: EventHandler
+  readonly predicate: Predicate
+  readonly observe: ((event: CacheEvent) => void) | undefined
+  readonly handlerTimeoutMs: number
+}
+
+interface Held {
+  readonly cache: ObjectCache
+  readonly kind: CacheKind
+  readonly hold: HoldOptions<unknown>
+  readonly resyncMs: number
+}
+
+class StartedKindSource implements StartedSource {
+  readonly #plan: Plan
+  readonly #context: SourceContext
+  readonly #holding: Holding<KubeObject>
+  readonly #subscription: Subscription
+  readonly #stopping = new AbortController()
+  #refusal: Error | undefined
+
+  constructor(plan: Plan, context: SourceContext, { cache, kind, hold, resyncMs }: Held) {
+    this.#plan = plan
+    this.#context = context
+    this.#holding = cache.hold(kind, hold as HoldOptions<never>) as unknown as Holding<KubeObject>
+    this.#subscription = this.#holding.addHandler((event) => this.#hear(event), { resyncMs })
+  }
+
+  get name(): string {
+    return this.#plan.name
+  }
+
+  get hasSynced(): boolean {
+    return this.#holding.hasSynced && this.#subscription.hasSynced
+  }
+
+  get problem(): string | undefined {
+    const stuck = Object.values(this.#holding.states).find(({ phase }) => phase === 'parked' || phase === 'waiting')
+    if (!stuck) return undefined
+    if (stuck.phase === 'parked') return `${this.name}: the server does not have this kind (yet)`
+    return `${this.name}: ${(this.#holding.hasSynced ? undefined : this.#refusal?.message) ?? stuck.error?.message ?? 'cannot follow the server'}`
+  }
+
+  /** A refusal is said at once and once; then we go on waiting, as a permission may be given. */
+  async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
+    for (;;) {
+      try {
+        await this.#holding.waitForSync({ signal })
+        break
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (this.#stopping.signal.aborted) throw error
+        this.#refuse(error instanceof Error ? error : new Error(String(error)))
+      }
+    }
+    this.#refusal = undefined
+    await this.#subscription.waitForSync({ signal })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the source is no longer wanted'))
+    await this.#subscription.remove()
+    await this.#holding.release()
+  }
+
+  #refuse(error: Error): void {
+    if (this.#refusal?.message !== error.message) this.#context.log.error('a source cannot be read; its controller waits for it', { source: this.name, error })
+    this.#refusal = error
+  }
+
+  #hear(event: CacheEvent): void | Promise<void> {
+    const { clock, cache, log, onStaleOwner } = this.#context
+    // Most handlers neither wait nor look at the signal, and pay for no timer.
+    const limit = new LazyDeadline(clock, this.#plan.handlerTimeoutMs, this.#stopping.signal)
+    try {
+      this.#plan.observe?.(event)
+      if (!this.#plan.predicate(event)) return
+      const keys = this.#plan.handler(event, { cache, log, onStaleOwner, get signal() { return limit.signal } })
+      if (keys instanceof Promise) return this.#wait(event, keys, limit)
+      this.#tell(event, keys)
+    } catch (error) {
+      this.#fail(event, error)
+    }
+    limit.done()
+  }
+
+  async #wait(event: CacheEvent, keys: Promise<Iterable<CacheKey>>, limit: LazyDeadline): Promise<void> {
+    try {
+      this.#tell(event, await abortable(keys, { signal: limit.signal }))
+    } catch (error) {
+      this.#fail(event, error)
+    } finally {
+      limit.done()
+    }
+  }
+
+  #tell(event: CacheEvent, keys: Iterable<CacheKey>): void {
+    if (this.#stopping.signal.aborted) return
+    const told = new Set<string>()
+    const priority = event.isInitial || event.isResync ? lowPriority : 0
+    let cause: Cause | undefined
+    for (const { name, namespace = '' } of keys) {
+      if (told.has(`${namespace}/${name}`)) continue
+      told.add(`${namespace}/${name}`)
+      const key = { name, ...namespace !== '' && { namespace } }
+      cause = causeOf(event, this.#plan.name, { withChanges: this.#context.wantsChanges(key), known: cause })
+      this.#context.enqueue(key, cause, { priority })
+    }
+  }
+
+  #fail(event: CacheEvent, error: unknown): void {
+    if (this.#stopping.signal.aborted) return
+    this.#context.onMapError(error)
+    this.#context.log.error('a handler failed: the event was not passed on', { source: this.name, object: event.keyText, error })
+  }
+}
+
+/** A signal that is made when somebody looks at it. */
+class LazyDeadline {
+  readonly #make: () => Deadline
+  #made: Deadline | undefined
+
+  constructor(clock: Clock, timeoutMs: number, signal: AbortSignal) {
+    this.#make = () => deadline(clock, timeoutMs, { signal })
+  }
+
+  get signal(): AbortSignal {
+    this.#made ??= this.#make()
+    return this.#made.signal
+  }
+
+  done(): void {
+    this.#made?.done()
+  }
+}
+
+function causeOf(event: CacheEvent, source: string, { withChanges, known }: { withChanges: boolean, known: Cause | undefined }): Cause {
+  if (known && (!withChanges || known.changed)) return known
+  const type: CauseType = event.isResync ? 'resync' : event.type
+  return {
+    type, source, object: event.keyText, resourceVersion: event.resourceVersion, ...event.isInitial && { isInitial: true },
+    ...withChanges && event.old && { changed: changedPaths(event.old, event.object) },
+  }
+}

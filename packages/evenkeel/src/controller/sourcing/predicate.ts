@@ -1,0 +1,62 @@
+/**
+ * Room 18, first half: does the event matter?
+ *
+ * Before: the informer put the change into its store. After: a handler says which keys it is about.
+ *
+ * Predicates look at updates only; what comes, goes, or begins to go always matters. They save reconciles, not memory,
+ * and a reconcile must not rely on them: it may run for any reason.
+ */
+import { deepEqual } from '#api'
+import type { KubeObject } from '#api'
+import type { CacheEvent } from '#cache'
+
+/** Whether an event is passed on. */
+export type Predicate<T extends KubeObject = KubeObject> = (event: CacheEvent<T>) => boolean
+
+/**
+ * The spec changed. Objects that the server does not count generations for (ConfigMaps, Secrets) pass with every change.
+ *
+ * A resync does not pass: nothing changed.
+ */
+export const generationChanged: Predicate = onUpdate((old, object) => {
+  const { generation = 0 } = object.metadata
+  return generation > 0 ? generation !== old.metadata.generation : old.metadata.resourceVersion !== object.metadata.resourceVersion
+})
+
+export const labelsChanged: Predicate = onUpdate((old, object) => !deepEqual(old.metadata.labels ?? {}, object.metadata.labels ?? {}))
+
+export const annotationsChanged: Predicate = onUpdate((old, object) => !deepEqual(old.metadata.annotations ?? {}, object.metadata.annotations ?? {}))
+
+/** Anything changed: leaves out resyncs alone. */
+export const resourceVersionChanged: Predicate = onUpdate((old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion)
+
+/** A predicate of your own for updates; additions, deletions and beginning deletions pass. */
+export function onUpdate<T extends KubeObject>(matters: (old: T, object: T) => boolean): Predicate<T> {
+  return (event) => {
+    if (event.type !== 'update' || isAlwaysPassed(event)) return true
+    const { old, object } = event
+    return old === undefined || matters(old, object)
+  }
+}
+
+/** All of them say so. */
+export function and<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (event) => predicates.every((predicate) => predicate(event))
+}
+
+/** One of them says so. */
+export function or<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (event) => isAlwaysPassed(event) || predicates.some((predicate) => predicate(event))
+}
+
+/** It does not say so. What always matters still does. */
+export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
+  return (event) => isAlwaysPassed(event) || !predicate(event)
+}
+
+/** Deletions, their beginning, and an object in another's place: no combination may lose these. */
+function isAlwaysPassed(event: CacheEvent): boolean {
+  if (event.type === 'delete') return true
+  if (event.type !== 'update' || event.isResync) return false
+  return event.isReplaced || (event.object.metadata.deletionTimestamp !== undefined && event.old?.metadata.deletionTimestamp === undefined)
+}

@@ -1,0 +1,101 @@
+/**
+ * The write gate: a transport through which nothing that changes anything passes unless the lease was verified.
+ *
+ * A process that stood still (a blocked event loop, a machine that slept, a stopped process) does not know it. So the
+ * question is not "am I the leader?" but "until when?", asked at the moment of sending. A write that waits for a
+ * connection when the time runs out is taken back.
+ *
+ * It goes innermost, around the connection itself: retries then ask again each time. No server checks the lease, so a
+ * write that is already on its way cannot be stopped: the time between `holdMs` and `leaseMs` is for those.
+ */
+import { onAbort } from '#base'
+import type { Clock } from '#base'
+import type { ClientOptions } from '#client'
+import type { LeaseDeadline } from './lease-deadline.ts'
+
+type Transport = ClientOptions['transport']
+type WireRequest = Parameters<Transport>[0]
+
+interface GateOptions {
+  readonly clock: Clock
+}
+
+const brand = Symbol.for('evenkeel.LeaseNotVerifiedError')
+
+/** A write that was refused because the lease may be somebody else's by now. It was not sent. */
+export class LeaseNotVerifiedError extends Error {
+  override readonly name = 'LeaseNotVerifiedError'
+
+  constructor({ method, target }: Pick<WireRequest, 'method' | 'target'>, { mayHaveHappened = false }: { mayHaveHappened?: boolean } = {}) {
+    const what = mayHaveHappened ? 'was given up, and may or may not have happened' : 'was not sent'
+    super(`lease not verified: ${method} ${target.split('?')[0] ?? ''} ${what}, because another replica may lead by now`)
+  }
+
+  get [brand](): true {
+    return true
+  }
+}
+
+/** Whether something thrown is a {@link LeaseNotVerifiedError}, of this or another copy of the package. */
+export function isLeaseNotVerified(error: unknown): error is LeaseNotVerifiedError {
+  return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
+}
+
+/** Refuses a write once the deadline has passed. For hooks that are called right before a request is sent. */
+export function checkGate(request: Pick<WireRequest, 'method' | 'target'>, deadline: LeaseDeadline): void {
+  if (isWrite(request) && !deadline.isOpen) throw new LeaseNotVerifiedError(request)
+}
+
+/** The same transport, for reads at any time and for writes before the deadline. */
+export function gateTransport(transport: Transport, deadline: LeaseDeadline, { clock }: GateOptions): Transport {
+  return async (request) => {
+    if (!isWrite(request)) return transport(request)
+    checkGate(request, deadline)
+    const limit = untilClosed(request, deadline, clock)
+    try {
+      const response = await transport({ ...request, signal: limit.signal })
+      if (response.body === undefined || !(Symbol.asyncIterator in response.body)) limit.done()
+      else return { ...response, body: thenDone(response.body, limit.done) }
+      return response
+    } catch (error) {
+      limit.done()
+      throw error
+    }
+  }
+}
+
+/** An answer in pieces can be ended until its last one was read. */
+async function* thenDone(pieces: AsyncIterable<Uint8Array>, done: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces
+  } finally {
+    done()
+  }
+}
+
+/** Aborts with the request's own signal, or when the deadline passes without having been moved. */
+function untilClosed(request: WireRequest, deadline: LeaseDeadline, clock: Clock): { signal: AbortSignal, done: () => void } {
+  const controller = new AbortController()
+  const stop = onAbort(request.signal, (reason) => { controller.abort(reason) })
+  let cancel = (): void => undefined
+  const arm = (): void => {
+    const { leftMs } = deadline
+    if (leftMs <= 0) controller.abort(new LeaseNotVerifiedError(request, { mayHaveHappened: true }))
+    else cancel = clock.after(Math.ceil(leftMs), arm)
+  }
+  arm()
+  return {
+    signal: controller.signal,
+    done() {
+      cancel()
+      stop()
+    },
+  }
+}
+
+/** Questions that are asked by POST change nothing. */
+const reviews = /^\/apis\/(?:authentication|authorization)\.k8s\.io\//
+
+function isWrite({ method, target }: Pick<WireRequest, 'method' | 'target'>): boolean {
+  return method !== 'GET' && method !== 'HEAD' && !reviews.test(target)
+}

@@ -1,0 +1,147 @@
+/**
+ * A candidate in a thread of its own, seen from the main one: the same {@link Stand} as in this thread.
+ *
+ * Renewal goes on while the main thread computes; what comes back is the deadline, in shared memory. A thread per
+ * candidacy: one that ended, however it ended, leaves nothing behind.
+ */
+import { Worker } from 'node:worker_threads'
+import { deferred, onAbort, silentLogger } from '#base'
+import type { Clock, Logger } from '#base'
+import type { ConnectionConfig, CredentialSource } from '#client'
+import type { Stand, StandEnd, StandOptions } from '../candidate.ts'
+import type { LeaseDeadline } from '../gate/lease-deadline.ts'
+import type { LeaseName } from '../lease/lock.ts'
+import type { CheckedTimes } from '../lease/times.ts'
+import type { RenewalData, RenewalOrder, RenewalReport } from './messages.ts'
+
+export interface RenewalThreadOptions {
+  readonly config: ConnectionConfig
+  /**
+   * Hands credentials to the thread, for plugins that must not run twice.
+   *
+   * @default the thread reads files and runs plugins itself
+   */
+  readonly credentials?: CredentialSource
+  readonly lease: LeaseName
+  readonly identity: string
+  readonly times: CheckedTimes
+  readonly release: boolean
+  readonly userAgent: string
+  readonly deadline: LeaseDeadline
+  /** Must be the system's: the thread cannot see another. */
+  readonly clock: Clock
+  readonly log?: Logger
+  /** @default a worker thread from the file */
+  readonly startWorker?: (entry: URL, data: RenewalData) => Worker
+}
+
+/** A thread could not be started at all: a bundler left its file behind, or the runtime has none. */
+export class RenewalThreadError extends Error {
+  override readonly name = 'RenewalThreadError'
+}
+
+/** @throws {RenewalThreadError} when the thread does not start. One that dies later has lost the lease. */
+export function renewalThread(options: RenewalThreadOptions): Stand {
+  return async (stand) => {
+    const { credentials } = options
+    const first = await credentials?.get({ signal: stand.signal })
+    const worker = (options.startWorker ?? startWorker)(entryUrl(), dataFor(options, first))
+    return await new RenewalThread(worker, options).stand(stand)
+  }
+}
+
+class RenewalThread {
+  readonly #worker: Worker
+  readonly #options: RenewalThreadOptions
+  readonly #log: Logger
+  readonly #end = deferred<StandEnd>()
+  #isReady = false
+
+  constructor(worker: Worker, options: RenewalThreadOptions) {
+    this.#worker = worker
+    this.#options = options
+    this.#log = (options.log ?? silentLogger).child({ lease: `${options.lease.namespace}/${options.lease.name}` })
+  }
+
+  async stand({ signal, onEvent }: StandOptions): Promise<StandEnd> {
+    this.#worker.on('message', (message: RenewalReport) => { this.#hear(message, onEvent) })
+    this.#worker.on('error', (error) => { this.#fail(error) })
+    this.#worker.on('exit', (code) => { this.#fail(new Error(`the thread that renews the lease ended with code ${code}`)) })
+    const stop = onAbort(signal, () => { this.#order({ type: 'stop' }) })
+    try {
+      return await this.#end.promise
+    } finally {
+      stop()
+      this.#worker.removeAllListeners()
+      await this.#worker.terminate()
+      this.#options.deadline.close()
+    }
+  }
+
+  #hear(message: RenewalReport, onEvent: StandOptions['onEvent']): void {
+    switch (message.type) {
+      case 'ready':
+        this.#isReady = true
+        return this.#order({ type: 'clock', monotonicMs: this.#options.clock.monotonic() })
+      case 'renewed':
+        return this.#order({ type: 'clock', monotonicMs: this.#options.clock.monotonic() })
+      case 'event':
+        return onEvent(message.event)
+      case 'end':
+        return this.#end.resolve(message.end)
+      case 'want-credential':
+        return void this.#handCredential(message.refused)
+      case 'log':
+        return this.#log[message.level](message.message, { error: message.error })
+    }
+  }
+
+  async #handCredential(refused: boolean): Promise<void> {
+    const { credentials } = this.#options
+    if (!credentials) return
+    try {
+      if (refused) credentials.refuse(await credentials.get())
+      this.#order({ type: 'credential', credential: { ...await credentials.get() } })
+    } catch (error) {
+      this.#log.warn('no credential for the thread that renews the lease', { error })
+    }
+  }
+
+  #fail(cause: Error): void {
+    if (this.#isReady) this.#end.resolve({ reason: 'lost', message: cause.message })
+    else this.#end.reject(new RenewalThreadError(`the thread that renews the lease could not be started: ${cause.message}`, { cause }))
+  }
+
+  #order(order: RenewalOrder): void {
+    this.#worker.postMessage(order)
+  }
+}
+
+function dataFor({ config, lease, identity, times, release, userAgent, deadline }: RenewalThreadOptions, credential: RenewalData['credential']): RenewalData {
+  return { config, lease, identity, times, release, userAgent, memory: deadline.memory, ...credential && { credential: { ...credential } } }
+}
+
+/** The file beside this one, in the form that this one has. */
+function entryUrl(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './renewal-worker.ts' : './renewal-worker.js', import.meta.url)
+}
+
+function startWorker(entry: URL, workerData: RenewalData): Worker {
+  return new Worker(entry, { workerData, name: 'evenkeel-lease' })
+}
+
+/** In a thread of its own where that works, in this one where it does not: a bundled program may lack the file. */
+export function preferThread(thread: Stand, here: Stand, { log = silentLogger }: { log?: Logger | undefined } = {}): Stand {
+  let isPossible = true
+  return async (options) => {
+    if (!isPossible) return here(options)
+    try {
+      return await thread(options)
+    } catch (error) {
+      if (!(error instanceof RenewalThreadError)) throw error
+      isPossible = false
+      log.warn('the lease is renewed by the main thread: long computations may lose it', { error })
+      return here(options)
+    }
+  }
+}

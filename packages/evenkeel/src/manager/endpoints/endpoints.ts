@@ -1,0 +1,135 @@
+/**
+ * A small HTTP server for those who look after a process: health, metrics, and what its controllers are doing.
+ *
+ * It listens to this machine alone unless told otherwise. It takes no bodies and changes nothing. Web pages of other
+ * sites are refused; what controllers are doing is told only to callers on this machine, because it names objects.
+ *
+ * Invariant: when `run` ends, its port is free and no connection is left.
+ */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onAbort, silentLogger, SystemClock } from '#base'
+import type { Clock, Logger, Metrics } from '#base'
+import { answerHealth } from './health.ts'
+import type { HealthCheck } from './health.ts'
+
+export interface EndpointsOptions {
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** @default any that is free */
+  readonly port?: number
+  /** `/healthz` and `/livez`; without this there are none, nor `/readyz`. */
+  readonly live?: readonly HealthCheck[]
+  /** `/readyz` */
+  readonly ready?: readonly HealthCheck[]
+  /** `/metrics` */
+  readonly metrics?: Metrics
+  /** `/debug/reconciles`: what is running, waiting and failing, as JSON. */
+  readonly reconciles?: () => unknown
+  /** Told where, once it listens. */
+  readonly onListening?: (url: string) => void
+  readonly clock?: Clock
+  readonly log?: Logger
+}
+
+/** Serves until the signal aborts. @throws when the port cannot be had. */
+export async function runEndpoints(signal: AbortSignal, options: EndpointsOptions): Promise<void> {
+  const { host = '127.0.0.1', port = 0, onListening, log = silentLogger } = options
+  if (signal.aborted) return
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 60_000 }, (request, response) => {
+    answer(request, options).catch((error: unknown) => {
+      log.error('an endpoint failed', { error, path: request.url })
+      return { status: 500, type: plain, body: 'internal server error\n' }
+    }).then((answered) => { send(request, response, answered) }, () => { response.destroy() })
+  })
+  server.maxConnections = 256
+  await listen(server, host, port)
+  try {
+    onListening?.(urlOf(server, host))
+    await stopped(server, signal)
+  } finally {
+    await close(server)
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+const plain = 'text/plain; charset=utf-8'
+
+async function answer(request: IncomingMessage, options: EndpointsOptions): Promise<Answer> {
+  const refusal = refuse(request, options)
+  if (refusal) return refusal
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+  const { live, ready = [], metrics, reconciles, clock = new SystemClock(), log } = options
+  const health = live && await answerHealth(pathname, searchParams, { live, ready, clock, log })
+  if (health) return { status: health.status, type: plain, body: health.text }
+  if (pathname === '/metrics' && metrics) return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }
+  if (pathname === '/debug/reconciles' && reconciles) return { status: 200, type: 'application/json', body: `${JSON.stringify(await reconciles())}\n` }
+  return text(404, '404 page not found')
+}
+
+function refuse({ method, headers, socket, url = '' }: IncomingMessage, { host = '127.0.0.1' }: EndpointsOptions): Answer | undefined {
+  if (!url.startsWith('/')) return text(400, 'bad request')
+  const site = headers['sec-fetch-site']
+  if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')) return text(403, 'calls from web pages are refused')
+  // A name of somebody else that leads to this machine: a page that wants to read what it must not.
+  if (isLoopback(host) && !localHost.test(headers.host ?? '')) return text(421, `this server is not called ${JSON.stringify(headers.host ?? '')}: use localhost`)
+  if (url.startsWith('/debug/') && !isLoopback(socket.remoteAddress ?? '')) return text(403, 'only this machine may ask')
+  return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is supported')
+}
+
+const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
+
+function isLoopback(address: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/i.test(address)
+}
+
+function text(status: number, message: string): Answer {
+  return { status, type: plain, body: `${message}\n` }
+}
+
+function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+  const bytes = Buffer.from(body)
+  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' })
+  response.end(method === 'HEAD' ? undefined : bytes)
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function stopped(server: Server, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => {
+      server.off('error', reject)
+      resolve()
+    })
+    server.once('error', (error) => {
+      stop()
+      reject(error)
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => { resolve() })
+    server.closeAllConnections()
+  })
+}

@@ -1,0 +1,87 @@
+/**
+ * Published schemas as TypeScript types: optional is what is not required, everything is readonly.
+ *
+ * A type is said by its short name (`core.v1.PodSpec`); which module it stands in, and under which name it is
+ * imported, is decided by whoever renders.
+ */
+import { shortName } from '../generate/definitions.ts'
+import type { PublishedSchema } from '../generate/source.ts'
+
+/** How a reference is written in the module that is rendered. */
+export type NameType = (short: string) => string
+
+/** Types that are no objects of their own, or that the schema cannot say. */
+const plain: Readonly<Record<string, string>> = {
+  'quantity.Quantity': 'string',
+  'intstr.IntOrString': 'number | string',
+  'meta.v1.Time': 'string',
+  'meta.v1.MicroTime': 'string',
+  'meta.v1.Duration': 'string',
+  'meta.v1.FieldsV1': '#JsonObject',
+  'runtime.RawExtension': '#JsonObject',
+  'apiextensions.v1.JSON': '#JsonValue',
+  'apiextensions.v1.JSONSchemaPropsOrBool': 'JSONSchemaProps | boolean',
+  'apiextensions.v1.JSONSchemaPropsOrArray': 'JSONSchemaProps | readonly JSONSchemaProps[]',
+  'apiextensions.v1.JSONSchemaPropsOrStringArray': 'JSONSchemaProps | readonly string[]',
+}
+
+/** Types that the api layer has by the same name. */
+const known = new Set(['ObjectMeta', 'OwnerReference', 'LabelSelector', 'LabelSelectorRequirement', 'Condition', 'ManagedFieldsEntry', 'ListMeta'].map((name) => `meta.v1.${name}`))
+
+/** What a reference to a type comes down to: a plain type, one of the api layer (`#Name`), or a type of ours. */
+export function meaningOf(short: string): string | undefined {
+  return Object.hasOwn(plain, short) ? plain[short] : known.has(short) ? `#${short.slice(short.lastIndexOf('.') + 1)}` : undefined
+}
+
+/** The type of a value. */
+export function typeOf(schema: PublishedSchema, name: NameType): string {
+  const reference = referenceOf(schema)
+  if (reference !== undefined) return name(reference)
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => quoted(String(value))).join(' | ')
+  switch (schema['type']) {
+    case 'string': return 'string'
+    case 'boolean': return 'boolean'
+    case 'integer': case 'number': return 'number'
+    case 'array': return `readonly ${inBrackets(typeOf(schema['items'] as PublishedSchema, name))}[]`
+    default: return mapType(schema, name)
+  }
+}
+
+function mapType({ additionalProperties }: PublishedSchema, name: NameType): string {
+  if (typeof additionalProperties !== 'object' || additionalProperties === null) return name('#JsonObject')
+  return `Readonly<Record<string, ${typeOf(additionalProperties as PublishedSchema, name)}>>`
+}
+
+/** The fields of an object, on one line; `without` are said elsewhere. */
+export function fieldsOf(schema: PublishedSchema, name: NameType, { without = [] }: { without?: readonly string[] } = {}): string {
+  const required = new Set((schema['required'] ?? []) as readonly string[])
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, PublishedSchema>)
+  return properties
+    .filter(([field]) => !without.includes(field))
+    .map(([field, value]) => `readonly ${/^[A-Za-z_$][\w$]*$/.test(field) ? field : quoted(field)}${required.has(field) ? '' : '?'}: ${typeOf(value, name)}`)
+    .join(', ')
+}
+
+/** Short names of all types that a schema mentions. */
+export function mentions(schema: PublishedSchema): string[] {
+  const found: string[] = []
+  fieldsOf(schema, (short) => {
+    found.push(short)
+    return ''
+  })
+  return found
+}
+
+function referenceOf(schema: PublishedSchema): string | undefined {
+  const [only] = (schema['allOf'] ?? []) as readonly PublishedSchema[]
+  const reference = schema['$ref'] ?? only?.['$ref']
+  return typeof reference === 'string' ? shortName(reference.replace('#/components/schemas/', '')) : undefined
+}
+
+function inBrackets(type: string): string {
+  return / [|] |^readonly /.test(type) ? `(${type})` : type
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
