@@ -22,6 +22,7 @@ import type { Items } from './storing/items.ts'
 import type { IndexValues } from './storing/indexes.ts'
 import { scopeFilter, selectItems } from './storing/query.ts'
 import type { CacheQuery, CacheScope } from './storing/query.ts'
+import { hasReached } from './storing/order.ts'
 import { Store } from './storing/store.ts'
 import { shapeWith, TransformError } from './storing/transform.ts'
 import { CacheEvent } from './telling/event.ts'
@@ -61,6 +62,15 @@ export interface WriteFacts {
   readonly from?: string
 }
 
+/** What was deleted; the more is said, the less is guessed. */
+export interface DeletedObject {
+  readonly namespace?: string
+  readonly name: string
+  readonly uid?: string
+  /** The last version that is known of it. */
+  readonly resourceVersion?: string
+}
+
 export class Informer<T extends KubeObject> {
   readonly #store: Store<T>
   readonly #reflector: Reflector<T>
@@ -71,6 +81,7 @@ export class Informer<T extends KubeObject> {
   readonly #shape: (item: Item<T>) => Item<T>
   readonly #scope: CacheScope
   readonly #form: Form<T>
+  readonly #isSelective: boolean
   readonly #clock: Clock
   readonly #random: Random
   readonly #log: Logger
@@ -89,6 +100,7 @@ export class Informer<T extends KubeObject> {
     this.#log = log.child({ kind })
     this.#scope = scope
     this.#form = form
+    this.#isSelective = scope.labelSelector !== undefined || scope.fieldSelector !== undefined
     this.#selects = scopeFilter(scope)
     this.#shape = shapeWith(transform, kind)
     this.#store = new Store<T>({ onIndexError: (index, { name }, error) => { this.#log.error('an index function failed', { index, object: name, error }) } })
@@ -202,7 +214,7 @@ export class Informer<T extends KubeObject> {
     if (from !== undefined) this.#ownWrites.note({ namespace, name, from, to: resourceVersion })
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0
     // What has left our scope is gone for our readers; a grace period that runs counts as being there.
-    if (isGone && object.metadata.deletionGracePeriodSeconds === 0) return this.noteDelete({ namespace, name, uid })
+    if (isGone && object.metadata.deletionGracePeriodSeconds === 0) return this.noteDelete({ namespace, name, uid, resourceVersion })
     if (!this.#selects(object)) return this.noteDelete({ namespace, name })
     // By text, because the object is the caller's: it is neither frozen nor changed.
     const item = this.#shape(Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#form))
@@ -210,10 +222,13 @@ export class Informer<T extends KubeObject> {
   }
 
   /** Shows an object as gone, until the watch tells of it. */
-  noteDelete({ namespace = '', name, uid }: { readonly namespace?: string, readonly name: string, readonly uid?: string }): void {
+  noteDelete({ namespace = '', name, uid, resourceVersion = '' }: DeletedObject): void {
+    if (this.#scope.namespace !== undefined && this.#scope.namespace !== namespace) return
     const shown = this.#store.get(namespace, name)
     if (shown && uid && shown.uid !== uid) return
-    const version = shown?.version ?? this.#store.version
+    // Whether we would ever have heard of it, only the server knows.
+    if (!shown && this.#isSelective) return
+    const version = resourceVersion !== '' && !hasReached(shown?.version ?? '', resourceVersion) ? resourceVersion : shown?.version ?? this.#store.version
     if (this.#store.note({ namespace, name, item: undefined, version, uid: uid ?? shown?.uid ?? '' })) this.#aheadCheck.expect()
   }
 

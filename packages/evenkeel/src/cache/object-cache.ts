@@ -121,9 +121,10 @@ export class ObjectCache {
 
   /** Shows an object as gone until the watch tells of it. */
   noteDelete(object: TypeMeta & { readonly metadata: KubeObject['metadata'] }): void {
-    const { name, namespace, uid } = object.metadata
+    const { name, namespace, uid, resourceVersion } = object.metadata
     if (!name) return
-    for (const { informer } of this.#holdersOf(object)) informer.noteDelete({ name, ...namespace !== undefined && { namespace }, ...uid !== undefined && { uid } })
+    const deleted = { name, ...namespace !== undefined && { namespace }, ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } }
+    for (const { informer } of this.#holdersOf(object)) informer.noteDelete(deleted)
   }
 
   /** For a client's `hooks.afterWrite`: every write of that client is seen by reads from here on. */

@@ -6,8 +6,8 @@
  * Watching and working are apart, so that a standby can keep its cache and queue warm and begin at once. Invariants: no
  * reconcile before every source has told what is there; one worker per key; when `run` resolves nothing goes on.
  */
-import { deferred, Metrics, onAbort } from '#base'
-import type { AbortOptions, Deferred } from '#base'
+import { Metrics, onAbort } from '#base'
+import type { AbortOptions } from '#base'
 import { defaultCluster, formatKey } from '#api'
 import type { Kind } from '#api'
 import type { CacheKey } from '#cache'
@@ -64,7 +64,7 @@ export class Controller {
   readonly #hotLoops: HotLoops
   readonly #worker: Worker
   readonly #sources = new Set<SourceEntry>()
-  #watching: Deferred<void> | undefined
+  #isWatching = false
   #isWorking = false
 
   constructor(declaration: ControllerDeclaration, environment: ControllerEnvironment) {
@@ -107,14 +107,13 @@ export class Controller {
 
   /** Starts the sources and keeps the queue filled until the signal aborts. */
   async watch(signal: AbortSignal): Promise<void> {
-    if (this.#watching) throw new RangeError(`the controller ${this.name} watches already`)
-    this.#watching = deferred()
+    if (this.#isWatching) throw new RangeError(`the controller ${this.name} watches already`)
+    this.#isWatching = true
     try {
       for (const entry of this.#sources) this.#start(entry)
-      this.#watching.resolve()
       await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
     } finally {
-      this.#watching = undefined
+      this.#isWatching = false
       await Promise.all([...this.#sources].map((entry) => stop(entry)))
     }
   }
@@ -124,7 +123,7 @@ export class Controller {
    * again. Runs under way are told why: abort with a `RunAborted('lease-lost')` when another process takes over.
    */
   async work(signal: AbortSignal): Promise<void> {
-    if (!this.#watching) throw new RangeError(`the controller ${this.name} does not watch: call watch or run`)
+    if (!this.#isWatching) throw new RangeError(`the controller ${this.name} does not watch: call watch or run`)
     if (this.#isWorking) throw new RangeError(`the controller ${this.name} works already`)
     this.#isWorking = true
     this.#worker.open()
@@ -144,7 +143,6 @@ export class Controller {
 
   /** Resolves when every source has told what was there. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await this.#watching?.promise
     await Promise.all([...this.#sources].map(({ started }) => started?.waitForSync(options)))
   }
 
@@ -152,7 +150,7 @@ export class Controller {
   addSource(source: Source): AddedSource {
     const entry: SourceEntry = { source, started: undefined }
     this.#sources.add(entry)
-    if (this.#watching) this.#start(entry)
+    if (this.#isWatching) this.#start(entry)
     const remove = async (): Promise<void> => {
       this.#sources.delete(entry)
       await stop(entry)
@@ -186,7 +184,7 @@ export class Controller {
   get health(): ControllerHealth {
     return describeHealth({
       name: this.name, declaration: this.declaration, sources: [...this.#sources].map(({ source, started }) => started ?? { name: source.name, hasSynced: false, problem: undefined }),
-      isWatching: this.#watching !== undefined, isWorking: this.#isWorking, worker: this.#worker, parked: this.#parked, queue: this.#queue,
+      isWatching: this.#isWatching, isWorking: this.#isWorking, worker: this.#worker, parked: this.#parked, queue: this.#queue,
     })
   }
 

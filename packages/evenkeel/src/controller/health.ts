@@ -31,7 +31,7 @@ export interface HealthParts {
   readonly isWorking: boolean
   readonly worker: Worker
   readonly parked: ParkedKeys
-  readonly queue: WorkQueue<never>
+  readonly queue: Pick<WorkQueue, 'readyCount' | 'waitingCount' | 'workingCount'>
 }
 
 const stuckMsDefault = 600_000

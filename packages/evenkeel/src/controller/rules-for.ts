@@ -31,8 +31,8 @@ export function rulesFor(declaration: Pick<ControllerDeclaration, 'for' | 'owns'
 /** @throws {RangeError} when only two words about the kind are known: rules go by its plural. */
 function wholeKind(kind: CacheKind): Kind {
   const whole = 'of' in kind ? kind.of : kind
-  if (!('plural' in whole)) throw new RangeError(`the rules for ${kind.kind} (${kind.apiVersion}) go by its plural, which is not known: use a kind made by defineKind or declareKind`)
-  return whole
+  if (!('plural' in whole && 'scope' in whole)) throw new RangeError(`the rules for ${kind.kind} (${kind.apiVersion}) go by its plural, which is not known: use a kind made by defineKind or declareKind`)
+  return whole as Kind
 }
 
 const verbOrder = ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']

@@ -17,7 +17,7 @@ import { Indexes } from './indexes.ts'
 import type { IndexValues } from './indexes.ts'
 import type { Item } from './item.ts'
 import { Items } from './items.ts'
-import { orderOf } from './order.ts'
+import { hasReached, orderOf } from './order.ts'
 
 /** What a new list changed: first what went, then what came or became different, in the order of the list. */
 interface Difference<T extends KubeObject> {
@@ -30,10 +30,15 @@ interface StoreOptions<T extends KubeObject> {
   onIndexError: (index: string, item: Item<T>, error: unknown) => void
 }
 
+/** So many names and uids of objects that went are remembered. */
+const goneMax = 2048
+
 export class Store<T extends KubeObject> {
   #items = new Items<T>()
   readonly #indexes: Indexes<T>
   readonly #ahead = new Map<string, Ahead<T>>()
+  /** Names and uids of what the stream told to be gone of late: the answer to our delete may come later than the word of it. */
+  readonly #gone = new Set<string>()
   #version = ''
 
   constructor({ onIndexError }: StoreOptions<T>) {
@@ -116,6 +121,8 @@ export class Store<T extends KubeObject> {
     const old = this.seen(item.namespace, item.name)
     const next = change.type === 'DELETED' ? undefined : item
     const slot = slotOf(item.namespace, item.name)
+    if (next) this.#gone.delete(slot)
+    else this.#remember(slot, item.uid)
     const ahead = this.#ahead.size > 0 ? this.#ahead.get(slot) : undefined
     if (ahead && !settles(ahead, change)) {
       ahead.seen = next
@@ -136,13 +143,17 @@ export class Store<T extends KubeObject> {
 
   /** Shows what we wrote, unless the stream is ahead of us; gives whether it waits for the stream now. */
   note(write: Omit<Ahead<T>, 'seen'>): boolean {
-    const { namespace, name, item, version } = write
+    const { namespace, name, item } = write
     const slot = slotOf(namespace, name)
-    const shown = this.#items.get(namespace, name)
-    if (item && this.#knows(item, shown)) return false
-    if (!item && !shown && !this.#ahead.has(slot)) return false
+    const ahead = this.#ahead.get(slot)
     const seen = this.seen(namespace, name)
-    this.#ahead.set(slot, { ...write, version, seen })
+    if (item && this.#knows(item, seen)) {
+      if (ahead && (!ahead.item || isPassed(ahead, item.version))) this.#settle(slot, ahead)
+      return false
+    }
+    if (item && ahead?.item && hasReached(ahead.item.version, item.version)) return false
+    if (!item && !seen && !ahead && this.#gone.has(write.uid === '' ? slot : write.uid)) return false
+    this.#ahead.set(slot, { ...write, seen })
     this.#show(namespace, name, item)
     return true
   }
@@ -154,11 +165,17 @@ export class Store<T extends KubeObject> {
     if (ahead) this.#settle(slot, ahead)
   }
 
-  /** Whether the stream, or a later write of ours, has told of this version already. */
-  #knows(item: Item<T>, shown: Item<T> | undefined): boolean {
-    if (shown && (orderOf(shown.version, item.version) ?? (shown.version === item.version ? 0 : -1)) >= 0) return true
-    // No object and the stream beyond our version: it was there and is gone.
-    return !shown && (orderOf(this.#version, item.version) ?? -1) >= 0
+  /** Whether the stream has told of this version already, or has passed it: then the object was there and is gone. */
+  #knows(item: Item<T>, seen: Item<T> | undefined): boolean {
+    return (seen !== undefined && hasReached(seen.version, item.version)) || (orderOf(this.#version, item.version) ?? -1) >= 0
+  }
+
+  #remember(slot: string, uid: string): void {
+    this.#gone.add(slot).add(uid)
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= goneMax) return
+      this.#gone.delete(oldest)
+    }
   }
 
   #settle(slot: string, { namespace, name, seen }: Ahead<T>): void {

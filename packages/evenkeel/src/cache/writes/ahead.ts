@@ -27,12 +27,9 @@ export interface Ahead<T extends KubeObject> {
 
 /** Whether a change of this very object makes our own knowledge of it old. */
 export function settles<T extends KubeObject>(ahead: Ahead<T>, { type, item }: ChangeArrival<T>): boolean {
+  // A stream without gaps tells of our delete before it tells of whatever came under the same name afterwards.
+  if (ahead.item === undefined) return type === 'DELETED' && (ahead.uid === '' || item.uid === ahead.uid)
   const order = orderOf(item.version, ahead.version)
-  if (ahead.item === undefined) {
-    if (order !== undefined && order < 0) return false
-    const isOther = ahead.uid !== '' && item.uid !== ahead.uid
-    return type === 'DELETED' ? !isOther : isOther
-  }
   if (order !== undefined) return order >= 0
   return type === 'DELETED' || item.version === ahead.version
 }
@@ -44,6 +41,6 @@ export function isPassed<T extends KubeObject>(ahead: Ahead<T>, version: string)
 
 /** Whether a list of a version, with this item or none in our object's place, makes our own knowledge old. */
 export function isSettledByList<T extends KubeObject>(ahead: Ahead<T>, version: string, listed: Item<T> | undefined): boolean {
-  if (ahead.item === undefined) return listed === undefined || (ahead.uid !== '' && listed.uid !== ahead.uid)
-  return (orderOf(version, ahead.version) ?? 0) >= 0
+  if ((orderOf(version, ahead.version) ?? 0) < 0) return false
+  return ahead.item !== undefined || listed === undefined || (ahead.uid !== '' && listed.uid !== ahead.uid)
 }

@@ -269,3 +269,31 @@ test('noteWrite neither freezes nor changes the object it is given', async () =>
   expect(object.metadata.managedFields).toHaveLength(1)
   expect(setup.informer.find({ namespace: 'a', name: 'one' })?.metadata.managedFields).toBeUndefined()
 })
+
+test('an object that we deleted before the watch told of it is not shown when the watch does', async () => {
+  const setup = await withObject()
+  setup.informer.noteDelete({ namespace: 'a', name: 'new', uid: 'uid-2', resourceVersion: '49' })
+  send(setup.server, 'ADDED', widget('49', { name: 'new', uid: 'uid-2' }))
+  await setup.clock.advance(0)
+  expect(shown(setup, 'new')).toBeUndefined()
+  send(setup.server, 'DELETED', widget('50', { name: 'new', uid: 'uid-2' }))
+  await setup.clock.advance(0)
+  expect(setup.informer.aheadCount).toBe(0)
+})
+
+test('a delete that the watch told before the server answered waits for nothing', async () => {
+  const setup = await withObject()
+  send(setup.server, 'DELETED', widget('50'))
+  await setup.clock.advance(0)
+  setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1' })
+  expect(setup.informer.aheadCount).toBe(0)
+})
+
+test('the answer to a delete of one object does not hide the next one of its name', async () => {
+  const setup = await withObject()
+  send(setup.server, 'DELETED', widget('50'))
+  send(setup.server, 'ADDED', widget('51', { uid: 'uid-2' }))
+  await setup.clock.advance(0)
+  setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1' })
+  expect(shown(setup)).toBe('51')
+})

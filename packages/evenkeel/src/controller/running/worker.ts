@@ -8,7 +8,7 @@
  */
 import { randomUuid } from '#base'
 import type { Clock, Logger, Random } from '#base'
-import { formatKey, isApiError, parseKey } from '#api'
+import { isApiError, parseKey } from '#api'
 import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
 import type { Backoff, Outcome, WorkItem, Worked, WorkQueue } from '#queue'
@@ -127,7 +127,7 @@ export class Worker {
   async #begin(item: WorkItem<Cause>, run: Run): Promise<Outcome> {
     const { ledger, hotLoops, name, backoff, random } = this.#options
     const attempt = backoff.retries(item.key)
-    const causes = item.reasons.length > 0 ? ledger.explain(item.reasons) : [unprompted(attempt)]
+    const causes: readonly RunCause[] = item.reasons.length > 0 ? ledger.explain(item.reasons) : [unprompted(attempt)]
     const rounds = hotLoops.roundsOf({ controller: name, key: item.key, causes })
     const brakeMs = this.#brakeMs(item.key, { rounds, causes })
     if (brakeMs > 0) return this.#putOff(item, brakeMs)

@@ -67,7 +67,7 @@ class StartedKindSource implements StartedSource {
   constructor(plan: Plan, context: SourceContext, { cache, kind, hold, resyncMs }: Held) {
     this.#plan = plan
     this.#context = context
-    this.#holding = cache.hold(kind, hold as HoldOptions<never>) as unknown as Holding<KubeObject>
+    this.#holding = cache.hold(kind, hold as Parameters<typeof cache.hold>[1]) as unknown as Holding<KubeObject>
     this.#subscription = this.#holding.addHandler((event) => this.#hear(event), { resyncMs })
   }
 

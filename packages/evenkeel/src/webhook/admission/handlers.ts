@@ -4,7 +4,7 @@
  * Invariants: objects are frozen, a handler gives back a new one; nothing that is deleted is completed; what a handler
  * says by `ApiError` or by field errors is its decision, anything else it throws is a mistake of its own.
  */
-import { deepFreeze, forbidden, invalid, isApiError, parseApiVersion } from '#api'
+import { ApiError, deepFreeze, invalid, isApiError, parseApiVersion } from '#api'
 import type { FieldError, JsonValue, Kind, KubeObject } from '#api'
 import { silentLogger } from '#base'
 import type { Logger } from '#base'
@@ -45,8 +45,8 @@ export interface HandlerOptions {
 }
 
 /** Refuses what was asked for, with a sentence for whoever asked: `throw deny('replicas must be odd')`. */
-export function deny(why: string): Error {
-  return forbidden(undefined, why)
+export function deny(why: string): ApiError {
+  return new ApiError('Forbidden', why)
 }
 
 export function mutatingHandler<T extends KubeObject>(kind: Kind<T>, mutate: Mutator<T>): AdmissionHandler {

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { deferred } from '#base'
+import { Widget, World } from './world.fixture.ts'
+
+test('Controller reconciles what is there, and what comes', async () => {
+  const world = new World()
+  world.api.put(Widget, 'one', { spec: { size: 1 } })
+  const seen: string[] = []
+  await world.start({ for: Widget, reconcile: (widget, { causes }) => { seen.push(`${widget.metadata.name} ${widget.spec.size} ${causes.map(({ type }) => type).join()}`) } })
+  expect(seen).toEqual(['one 1 add'])
+  world.api.put(Widget, 'one', { spec: { size: 2 } })
+  await world.clock.advance(0)
+  expect(seen).toEqual(['one 1 add', 'one 2 update'])
+  await world.stop()
+  expect(world.clock.pending).toBe(0)
+  expect(world.api.openWatches).toEqual([])
+})
+
+test('12 a worker that throws before done lets go of its key, which runs again', async () => {
+  const world = new World()
+  let runs = 0
+  await world.start({ for: Widget, reconcile: () => {
+    if (++runs === 1) throw new Error('no')
+  } })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(10)
+  expect(runs).toBe(2)
+  await world.stop()
+})
+
+test('44 never more than the concurrency at once, never two of one key, also when a delayed add fires during the run', async () => {
+  const world = new World()
+  const active = new Set<string>()
+  let most = 0
+  let runs = 0
+  for (let index = 0; index < 100; index++) world.api.put(Widget, `w${index}`, { spec: {} })
+  const controller = await world.start({ for: Widget, concurrency: 5, reconcile: async ({ metadata: { name } }, { clock }) => {
+    expect(active.has(name)).toBe(false)
+    active.add(name)
+    runs++
+    most = Math.max(most, active.size)
+    const done = deferred<void>()
+    clock.after(10, done.resolve)
+    await done.promise
+    active.delete(name)
+  } })
+  controller.enqueue({ name: 'w0', namespace: 'a' }, { afterMs: 5 })
+  await world.clock.advance(1000)
+  expect(most).toBe(5)
+  expect(runs).toBe(101)
+  await world.stop()
+})

@@ -1,0 +1,23 @@
+/**
+ * Layer 6: what a program of controllers needs around them: who leads, what is told to people, and how it is watched over.
+ */
+export { Candidate } from './election/candidate.ts'
+export type { CandidateOptions, Stand, StandEnd, StandEvent, StandOptions } from './election/candidate.ts'
+export { checkGate, gateTransport, isLeaseNotVerified, LeaseNotVerifiedError } from './election/gate/gate.ts'
+export { LeaseDeadline } from './election/gate/lease-deadline.ts'
+export { makeElectionIdentity } from './election/identity.ts'
+export { LeaderElection, LeaseLostError } from './election/leader-election.ts'
+export type { ElectionState, LeaderElectionOptions } from './election/leader-election.ts'
+export { leaseLock } from './election/lease/lock.ts'
+export type { LeaseLock, LeaseName } from './election/lease/lock.ts'
+export { checkTimes } from './election/lease/times.ts'
+export type { CheckedTimes, LeaseTimes } from './election/lease/times.ts'
+export { preferThread, renewalThread, RenewalThreadError } from './election/thread/renewal-thread.ts'
+export type { RenewalThreadOptions } from './election/thread/renewal-thread.ts'
+export { runEndpoints } from './endpoints/endpoints.ts'
+export type { EndpointsOptions } from './endpoints/endpoints.ts'
+export type { HealthCheck } from './endpoints/health.ts'
+export type { EventApi, EventNote } from './recorder/event-object.ts'
+export { EventRecorder } from './recorder/event-recorder.ts'
+export type { EventRecorderOptions } from './recorder/event-recorder.ts'
+export type { TransitionOptions } from './recorder/transitions.ts'
