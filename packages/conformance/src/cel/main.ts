@@ -1,7 +1,7 @@
 /**
  * Scores our expressions on the public conformance data of CEL: `npm run conformance -- cel [options]`.
  *
- * One line for each case that fails, the score, and what Kubernetes does not pass, by reason. Ends with 1 when a case that
+ * One line for each case that fails, the score, what Kubernetes does not pass, by reason, and at last `N passed, N failed`. Ends with 1 when a case that
  * Kubernetes passes is not passed, or when one changed sides unnoticed.
  */
 import { parseArgs } from 'node:util'
@@ -46,6 +46,7 @@ function render(results: readonly CelResult[]): string {
     ]),
     ...of('beyond').length > 0 ? [`${numeral(of('beyond').length)} of these we pass:`] : [],
     ...of('beyond').map(({ id, note }) => `         ${id}: ${note}`),
+    `${of('passed').length} passed, ${failed.length} failed`,
     '',
   ].join('\n')
 }

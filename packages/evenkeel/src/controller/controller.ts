@@ -101,7 +101,7 @@ export class Controller {
       // Last, so that a run that takes its time still hears that its object has gone.
       watching.abort(signal.reason)
       await watched
-      await this.#queue.stop()
+      await this.stop()
     }
   }
 
@@ -139,6 +139,11 @@ export class Controller {
       stopListening()
       this.#isWorking = false
     }
+  }
+
+  /** After `watch` and `work` have ended: forgets what waits, so that no timer is left. `run` does it itself. */
+  async stop(): Promise<void> {
+    await this.#queue.stop()
   }
 
   /** Resolves when every source has told what was there. */

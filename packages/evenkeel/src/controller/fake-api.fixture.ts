@@ -181,7 +181,7 @@ export class FakeApi {
   #store(kind: Kind, current: Loose, next: Loose): Loose {
     const { finalizers = [], deletionTimestamp } = next.metadata
     const before = current.metadata.finalizers ?? []
-    if (current.metadata.deletionTimestamp && finalizers.some((name) => !before.includes(name))) throw invalid({ group: kind.group, kind: kind.kind, name: next.metadata.name ?? '' }, [fieldError.forbidden(FieldPath.root('metadata').child('finalizers'), 'no new finalizers can be added if the object is being deleted')])
+    if (current.metadata.deletionTimestamp && finalizers.some((name) => !before.includes(name))) throw invalid({ group: kind.group, kind: kind.kind, name: next.metadata.name ?? '' }, [fieldError.forbidden(FieldPath.of('metadata', 'finalizers'), 'no new finalizers can be added if the object is being deleted')])
     if (deletionTimestamp && finalizers.length === 0) return this.#drop(kind, next)
     if (deepEqual(current, next)) return current
     const generation = deepEqual(current.spec, next.spec) ? {} : { generation: (current.metadata.generation ?? 0) + 1 }

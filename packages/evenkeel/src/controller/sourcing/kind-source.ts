@@ -86,20 +86,17 @@ class StartedKindSource implements StartedSource {
     return `${this.name}: ${(this.#holding.hasSynced ? undefined : this.#refusal?.message) ?? stuck.error?.message ?? 'cannot follow the server'}`
   }
 
-  /** A refusal is said at once and once; then we go on waiting, as a permission may be given. */
+  /** A refusal is said at once; then we go on waiting, as a permission may be given. */
   async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
-    for (;;) {
-      try {
-        await this.#holding.waitForSync({ signal })
-        break
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (this.#stopping.signal.aborted) throw error
-        this.#refuse(error instanceof Error ? error : new Error(String(error)))
-      }
+    try {
+      await this.#holding.waitForSync({ signal })
+    } catch (error) {
+      signal?.throwIfAborted()
+      this.#stopping.signal.throwIfAborted()
+      this.#refuse(error instanceof Error ? error : new Error(String(error)))
     }
+    await abortable(this.#subscription.waitForSync({ signal }), this.#stopping)
     this.#refusal = undefined
-    await this.#subscription.waitForSync({ signal })
   }
 
   async stop(): Promise<void> {

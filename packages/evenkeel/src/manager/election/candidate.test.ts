@@ -275,6 +275,15 @@ describe('Candidate', () => {
     expect([isLeading(), server.lease?.spec?.leaseTransitions]).toEqual([true, 0])
   })
 
+  test('the gate counts from when a renewal was sent, not from when its answer came', async () => {
+    const { clock, server, stand } = world()
+    const { deadline } = stand()
+    await clock.advance(0)
+    server.trip = () => ({ thereMs: 1000, backMs: 3000 })
+    await clock.advance(6000)
+    expect(deadline.leftMs).toBe(8000)
+  })
+
   test('leaves no timer behind when it is stopped while it waits', async () => {
     const { clock, server, stand } = world()
     server.put(heldBy('other'))

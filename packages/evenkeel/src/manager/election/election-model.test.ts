@@ -16,20 +16,22 @@ interface World {
   /** How likely each call is slow or goes wrong. */
   readonly trouble: number
   /** What happens to whom, and how long until the next one. */
-  readonly mishaps: readonly { readonly who: number, readonly what: 'block' | 'sleep' | 'restart' | 'jump', readonly forMs: number, readonly thenMs: number }[]
+  readonly mishaps: readonly { readonly who: number, readonly what: 'block' | 'sleep' | 'restart' | 'jump' | 'cut', readonly forMs: number, readonly thenMs: number }[]
 }
 
 const worlds: fc.Arbitrary<World> = fc.record({
   seed: fc.nat(), candidates: fc.integer({ min: 2, max: 3 }), trouble: fc.double({ min: 0, max: 0.6, noNaN: true }),
   mishaps: fc.array(fc.record({
-    who: fc.nat({ max: 2 }), what: fc.constantFrom('block', 'sleep', 'restart', 'jump'), forMs: fc.integer({ min: 1, max: 40_000 }), thenMs: fc.integer({ min: 0, max: 20_000 }),
+    who: fc.nat({ max: 2 }), what: fc.constantFrom('block', 'sleep', 'restart', 'jump', 'cut'), forMs: fc.integer({ min: 1, max: 40_000 }), thenMs: fc.integer({ min: 0, max: 20_000 }),
   }), { minLength: 1, maxLength: 12 }),
 })
 
 interface Replica {
   readonly clock: MachineClock
   readonly deadline: LeaseDeadline
-  stop: () => void
+  readonly stop: () => void
+  /** Until when its calls are lost. */
+  readonly cut: { untilMs: number }
 }
 
 /** How often each replica led, after checking all the way that never two could write. */
@@ -42,14 +44,15 @@ async function live({ seed, candidates, trouble, mishaps }: World, { holdMs }: {
   const start = (clock: MachineClock, identity: string): Replica => {
     const deadline = new LeaseDeadline({ clock })
     const times = { ...checkTimes(), ...holdMs !== undefined && { holdMs } }
-    const { stand } = new Candidate({ lock: server.lock(), identity, times, deadline, clock, random, release: randomInt(random, 2) === 0 })
+    const cut = { untilMs: 0 }
+    const { stand } = new Candidate({ lock: server.lock({ isCutOff: () => world.monotonic() < cut.untilMs }), identity, times, deadline, clock, random, release: randomInt(random, 2) === 0 })
     const lead = (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
       seen.terms++
       signal.addEventListener('abort', () => { resolve() })
     })
     const stopping = new AbortController()
     void new LeaderElection({ stand, lead, deadline, clock, name: 'it' }).run(stopping.signal)
-    return { clock, deadline, stop: () => { stopping.abort() } }
+    return { clock, deadline, cut, stop: () => { stopping.abort() } }
   }
   const replicas = Array.from({ length: candidates }, (_, index) => start(new MachineClock(world, { skewMs: (randomInt(random, 3) - 1) * 3_600_000 }), `r${index}`))
   const look = (): void => { if (replicas.filter(({ deadline }) => deadline.isOpen).length > 1) seen.together++ }
@@ -61,7 +64,9 @@ async function live({ seed, candidates, trouble, mishaps }: World, { holdMs }: {
     if (what === 'restart') {
       replica.stop()
       replicas.push(start(replica.clock, `again${restarts++}`))
-    } else if (what === 'jump') world.jumpWall((forMs % 2 === 0 ? 1 : -1) * forMs)
+      // Back by more than anybody sleeps here: a clock that is set back by just as long as the machine slept hides it.
+    } else if (what === 'jump') world.jumpWall(forMs % 2 === 0 ? forMs : -3_600_000 - forMs)
+    else if (what === 'cut') replica.cut.untilMs = world.monotonic() + forMs
     else replica.clock[what](forMs)
     await watchFor(world, thenMs, look)
   }

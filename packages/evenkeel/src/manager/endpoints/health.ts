@@ -13,7 +13,7 @@ export interface HealthCheck {
   readonly failure: (options: { signal: AbortSignal }) => string | undefined | Promise<string | undefined>
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   /** Whether the process should go on living: `/healthz` and `/livez`. */
   readonly live: readonly HealthCheck[]
   /** Whether it should be given work: `/readyz`. */
@@ -23,7 +23,7 @@ export interface HealthOptions {
 }
 
 /** An answer in plain text. */
-export interface TextAnswer {
+interface TextAnswer {
   readonly status: number
   readonly text: string
 }

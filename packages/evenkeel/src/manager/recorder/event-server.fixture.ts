@@ -11,7 +11,7 @@ import type { EventRecorderOptions } from './event-recorder.ts'
 
 type Transport = ClientOptions['transport']
 
-export class EventServer {
+class EventServer {
   /** Methods and groups of the calls, in order. */
   readonly calls: string[] = []
   readonly events = new Map<string, JsonObject>()

@@ -19,7 +19,7 @@ interface SinkOptions {
 }
 
 /** What came of it; `later` when the server could not be reached. */
-export type Written = 'written' | 'rejected' | 'later'
+type Written = 'written' | 'rejected' | 'later'
 
 export class EventSink {
   readonly #options: SinkOptions

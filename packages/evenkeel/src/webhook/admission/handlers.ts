@@ -39,7 +39,7 @@ export type Validator<T extends KubeObject> = (object: T, context: AdmissionCont
 /** An answer to a request, or a throw when there is none. */
 export type AdmissionHandler = (request: AdmissionRequest, options: HandlerOptions) => Promise<Decision>
 
-export interface HandlerOptions {
+interface HandlerOptions {
   readonly signal: AbortSignal
   readonly log?: Logger
 }

@@ -42,7 +42,7 @@ export interface AdmissionRequest<T extends KubeObject = KubeObject> {
 export type ReviewVersion = 'v1' | 'v1beta1'
 
 /** A question that could be read. */
-export interface Review {
+interface Review {
   readonly version: ReviewVersion
   readonly request: AdmissionRequest
 }

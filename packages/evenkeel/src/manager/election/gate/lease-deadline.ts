@@ -2,7 +2,8 @@
  * Until when writes may leave, in memory that two threads share.
  *
  * Two clocks are asked, and they must agree: the monotonic one stands still while some machines sleep, and the wall
- * clock may be set. When they disagree nobody knows how late it is: then the gate is closed until the next renewal.
+ * clock may be set. When they disagree nobody knows how late it is: then the gate is closed until the next renewal. Only
+ * a wall clock that is set back by just as long as the machine slept would hide the sleep from both.
  *
  * Invariants: only whoever renews the lease writes; each of the two moments is read and written as a whole, and a
  * reader that sees one old and one new is on the safe side; a deadline that was never set has passed.

@@ -34,16 +34,17 @@ export class LeaseServer {
     this.#clock = clock
   }
 
-  /** The lease as a client sees it. */
-  lock(): LeaseLock {
+  /** The lease as a client sees it; a client that is cut off gets no answers. */
+  lock({ isCutOff = () => false }: { isCutOff?: () => boolean } = {}): LeaseLock {
+    const call = <T>(name: string, act: () => T, signal: AbortSignal | undefined): Promise<T> => this.#call(name, act, { signal, isCutOff })
     return {
       name: 'default/it',
-      read: ({ signal }) => this.#call('read', () => this.lease, signal),
-      create: (spec, { signal }) => this.#call('create', () => {
+      read: ({ signal }) => call('read', () => this.lease, signal),
+      create: (spec, { signal }) => call('create', () => {
         if (this.lease) throw alreadyExists(subject)
         return this.put(spec)
       }, signal),
-      replace: (lease, { signal }) => this.#call('replace', () => {
+      replace: (lease, { signal }) => call('replace', () => {
         if (!this.lease) throw notFound(subject)
         if (lease.metadata.resourceVersion !== this.lease.metadata.resourceVersion) throw staleVersion(subject)
         return this.put(lease.spec ?? {})
@@ -58,9 +59,9 @@ export class LeaseServer {
     return this.lease
   }
 
-  async #call<T>(name: string, act: () => T, signal: AbortSignal | undefined): Promise<T> {
+  async #call<T>(name: string, act: () => T, { signal, isCutOff }: { signal: AbortSignal | undefined, isCutOff: () => boolean }): Promise<T> {
     this.calls.push(name)
-    const { thereMs = 0, backMs = 0, fault } = this.trip(name)
+    const { thereMs = 0, backMs = 0, fault } = isCutOff() ? { fault: 'request-lost' as const } : this.trip(name)
     // The server goes on with what has arrived, whether anybody waits for the answer or not.
     const done = this.#serve({ thereMs, backMs, fault }, act)
     done.catch(() => undefined)

@@ -1,0 +1,71 @@
+/**
+ * What a manager is made from.
+ */
+import type { Clock, Logger, Metrics, Random } from '#base'
+import type { Kind } from '#api'
+import type { ClientOptions } from '#client'
+import type { ContextPlugin, ControllerDeclaration, ControllerEnvironment, Tracing } from '#controller'
+import type { WebhookListenerOptions, Webhooks } from '#webhook'
+import type { ClusterSource } from './connection.ts'
+import type { EndpointsOptions } from './endpoints/endpoints.ts'
+import type { ElectionSettings } from './leading.ts'
+import type { Runnable } from './runnable.ts'
+
+/** Where health, metrics and what controllers are doing can be asked for. */
+export interface EndpointSettings extends Pick<EndpointsOptions, 'host' | 'port' | 'live' | 'ready' | 'onListening'> {
+  /** Serve `/metrics`. @default true */
+  readonly metrics?: boolean
+  /** Serve `/debug/reconciles`, to this machine only. @default true */
+  readonly debug?: boolean
+}
+
+export interface WebhookSettings extends Omit<WebhookListenerOptions, 'transport' | 'clock' | 'log'> {
+  readonly webhooks: Webhooks
+}
+
+export interface ManagerOptions extends ClusterSource {
+  /** What the program is called: in its lease, its user agent, its roles and its logs. */
+  readonly name: string
+  /** @default none; see `addController` */
+  readonly controllers?: readonly ControllerDeclaration[]
+  /** What else runs, by default only on the leader. @default none; see `add` */
+  readonly runnables?: readonly (Runnable & { readonly needsLeader?: boolean })[]
+  /** How replicas agree on who works. @default on when there is a config, off for a server in this process */
+  readonly leaderElection?: false | ElectionSettings
+  /** @default false */
+  readonly endpoints?: false | EndpointSettings
+  /** @default none */
+  readonly webhooks?: WebhookSettings
+  /**
+   * How long everything may take to stop; 0 for no time at all, Infinity for as long as it takes.
+   *
+   * @default 30_000
+   */
+  readonly gracePeriodMs?: number
+  /**
+   * How long those who come after the caches wait for them; afterwards they start all the same.
+   *
+   * @default 120_000
+   */
+  readonly cacheSyncMs?: number
+  /** Part of every key. @default 'default' */
+  readonly cluster?: string
+  /** How the clients behave. */
+  readonly client?: Pick<ClientOptions, 'retry' | 'rateLimit' | 'timeoutMs' | 'onWarning' | 'responseBytesMax'>
+  /** Kinds that are known without asking the server, beside those of the controllers. @default none */
+  readonly kinds?: readonly Kind[]
+  /** What they add is in the context of every run. @default none */
+  readonly plugins?: readonly ContextPlugin[]
+  /** When a key that keeps causing itself is slowed down. */
+  readonly hotLoops?: ControllerEnvironment['hotLoops']
+  /** @default OpenTelemetry, if the program has it */
+  readonly tracing?: Tracing
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+  /** @default new ones */
+  readonly metrics?: Metrics
+}

@@ -1,0 +1,66 @@
+/**
+ * What everything in a manager shares: one connection, one cache, one ledger, and two clients.
+ *
+ * The leader's client refuses to write from the moment on at which another replica may lead; the open one is for those
+ * who work on every replica, for events and for questions. Both tell the ledger and the cache what they wrote.
+ */
+import { Metrics, silentLogger, SystemClock, SystemRandom } from '#base'
+import type { Clock, Logger, Random } from '#base'
+import { defaultCluster } from '#api'
+import { ObjectCache } from '#cache'
+import { Client } from '#client'
+import { ControllerSet, findTracing, Ledger, writeHooks } from '#controller'
+import type { ControllerEnvironment } from '#controller'
+import { connectionTo } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { gateTransport } from './election/gate/gate.ts'
+import { LeaseDeadline } from './election/gate/lease-deadline.ts'
+import type { ElectionSettings } from './leading.ts'
+import type { ManagerOptions } from './options.ts'
+
+export interface Shared {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly userAgent: string
+  readonly ledger: Ledger
+  readonly cache: ObjectCache
+  /** Writes at any time. */
+  readonly client: Client
+  /** Writes while the lease is ours; the same as `client` when there is no election. */
+  readonly leaderClient: Client
+  readonly deadline: LeaseDeadline
+  /** False when this process works whoever else does. */
+  readonly election: false | ElectionSettings
+  /** Controllers that work on every replica, and those that work on the leader. */
+  readonly everywhere: ControllerSet
+  readonly leading: ControllerSet
+}
+
+export function shareParts(options: ManagerOptions): Shared {
+  const { name, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics = new Metrics(), cluster = defaultCluster } = options
+  if (name === '') throw new RangeError('a manager needs a name')
+  const connection = connectionTo(options, { clock })
+  const { leaderElection = connection.config ? {} : false } = options
+  const deadline = new LeaseDeadline({ clock })
+  const ledger = new Ledger({ cluster })
+  const userAgent = `evenkeel (${name})`
+  const late: { cache?: ObjectCache } = {}
+  const make = (transport: Connection['transport']): Client => new Client({
+    ...options.client, clock, random, log, userAgent, namespace: connection.namespace, ...writeHooks({ ledger, cache: () => late.cache }),
+    transport, kinds: [...options.kinds ?? [], ...options.controllers?.map((controller) => controller.for) ?? []],
+  })
+  const client = make(connection.transport)
+  const leaderClient = leaderElection === false ? client : make(gateTransport(connection.transport, deadline, { clock }))
+  const cache = late.cache = new ObjectCache({ client, cluster, clock, random, log })
+  const environment: ControllerEnvironment = {
+    client, cache, ledger, clock, random, log, cluster, metrics, tracing: options.tracing ?? findTracing(),
+    ...options.plugins && { plugins: options.plugins }, ...options.hotLoops && { hotLoops: options.hotLoops },
+  }
+  return {
+    connection, clock, random, log, metrics, userAgent, ledger, cache, client, leaderClient, deadline, election: leaderElection,
+    everywhere: new ControllerSet(environment), leading: new ControllerSet({ ...environment, client: leaderClient }),
+  }
+}
