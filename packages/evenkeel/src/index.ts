@@ -6,3 +6,7 @@ export {
   isForbidden, isInvalid, isNotFound, isOwnedBy, keyOf, removeFinalizer, setCondition, setControllerReference, setOwnerReference,
 } from '#api'
 export type { Condition, InputOf, Kind, KubeObject, ObjectKey, ObjectMeta, ObjectOf, OwnerReference, Reason, Stored } from '#api'
+export type { Client } from '#client'
+export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'
+export { TerminalError } from '#controller'
+export { run } from '#plane'

@@ -148,7 +148,7 @@ export class Controller {
 
   /** Resolves when every source has told what was there. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await Promise.all([...this.#sources].map(({ started }) => started?.waitForSync(options)))
+    await Promise.all([...this.#sources].map(async ({ started }) => { await started?.waitForSync(options) }))
   }
 
   /** One more source, which starts at once if the controller watches. */

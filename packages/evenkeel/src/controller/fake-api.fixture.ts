@@ -12,7 +12,7 @@ type WireRequest = Parameters<Transport>[0]
 type WireResponse = Awaited<ReturnType<Transport>>
 
 /** A request as tests look at it. */
-export interface Asked {
+interface Asked {
   readonly verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'apply' | 'delete'
   readonly kind: Kind
   readonly namespace: string
@@ -81,6 +81,11 @@ export class FakeApi {
     for (const told of held) this.#send(told)
   }
 
+  /** Ends all watches; what is held back is told when they come again. */
+  cut(): void {
+    for (const { channel } of [...this.#watches]) channel.end(undefined)
+  }
+
   find(kind: Kind, name: string, namespace = 'a'): Loose | undefined {
     return this.#objects.get(keyOf(kind, kind.scope === 'Cluster' ? '' : namespace, name))
   }
@@ -90,7 +95,8 @@ export class FakeApi {
   }
 
   /** What a user does: creates an object, or changes it by a merge patch. */
-  put(kind: Kind, name: string, change: object = {}, namespace = 'a'): Loose {
+  put(kind: Kind, name: string, change: object = {}): Loose {
+    const namespace = (change as Partial<KubeObject>).metadata?.namespace ?? 'a'
     const place = kind.scope === 'Cluster' ? '' : namespace
     const current = this.find(kind, name, namespace)
     if (!current) return this.#create(kind, { ...change, apiVersion: kind.apiVersion, kind: kind.kind, metadata: { ...(change as Partial<KubeObject>).metadata, name, ...place !== '' && { namespace: place } } })

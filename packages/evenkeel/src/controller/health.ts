@@ -23,7 +23,7 @@ export interface ControllerHealth {
   readonly parked: readonly { readonly key: string, readonly waitingFor: string }[]
 }
 
-export interface HealthParts {
+interface HealthParts {
   readonly name: string
   readonly declaration: ControllerDeclaration
   readonly sources: readonly Pick<StartedSource, 'name' | 'hasSynced' | 'problem'>[]

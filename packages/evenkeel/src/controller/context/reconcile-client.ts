@@ -10,7 +10,7 @@ import { Client } from '#client'
 import type { ApplyOptions, ClientDefaults, CreateOptions, Ensured, GetOptions, KindLike, ListOptions, ObjectName, ReadOf, WrittenOf } from '#client'
 import { fromCache, peek } from './peek.ts'
 
-export interface ReconcileClientParts {
+interface ReconcileClientParts {
   readonly client: Client
   readonly cache: ObjectCache
   readonly defaults: ClientDefaults

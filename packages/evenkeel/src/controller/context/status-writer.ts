@@ -22,7 +22,7 @@ interface CollectedCondition {
   readonly message: string
 }
 
-export interface StatusWriterOptions {
+interface StatusWriterOptions {
   readonly object: KubeObject
   readonly clock: Clock
   /** Whether the kind has a status of its own. */
@@ -66,8 +66,11 @@ export class StatusWriter<S = JsonObject> {
   next(current: JsonObject, { without }: { without: ReadonlySet<string> }): JsonObject {
     const next: JsonObjectDraft = {}
     const { generation } = this.#object.metadata
-    for (const [name, value] of Object.entries({ ...current })) setOwn(next, name, value)
-    for (const [name, value] of Object.entries(this.#fields)) if (!without.has(name)) setOwn(next, name, value)
+    for (const [name, value] of Object.entries(current)) setOwn(next, name, value)
+    for (const [name, value] of Object.entries(this.#fields)) {
+      if (value === undefined) delete next[name]
+      else if (!without.has(name)) setOwn(next, name, value)
+    }
     if (this.#conditions.size > 0 && !without.has('conditions')) next['conditions'] = this.#nextConditions(next['conditions'])
     if (generation !== undefined && getOwn(this.#fields, 'observedGeneration') === undefined && !without.has('observedGeneration')) next['observedGeneration'] = generation
     return next

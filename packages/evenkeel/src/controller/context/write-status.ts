@@ -12,7 +12,7 @@ import { peek } from './peek.ts'
 import type { ReconcileClient } from './reconcile-client.ts'
 import type { StatusWriter } from './status-writer.ts'
 
-export interface WriteStatusOptions {
+interface WriteStatusOptions {
   readonly object: KubeObject
   readonly client: ReconcileClient
   readonly cache: ObjectCache

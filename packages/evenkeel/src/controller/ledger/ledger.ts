@@ -44,6 +44,7 @@ export class Ledger {
   readonly #ended = new Map<string, RunRecord>()
   /** Who made a version; by key and version, `deleted` in its place for the last one. */
   readonly #writers = new Map<string, RunRecord>()
+  #sequence = 0
   readonly #readers = new Set<Channel<LedgerEntry, string>>()
 
   constructor({ cluster = defaultCluster, runsMax = 1000, versionsMax = 10_000 }: LedgerOptions = {}) {
@@ -56,7 +57,7 @@ export class Ledger {
 
   /** A run begins. */
   begin(facts: NewRun): RunRecord {
-    const record = new RunRecord(facts)
+    const record = new RunRecord(facts, this.#sequence++)
     this.#active.set(record.reconcileId, record)
     return record
   }
@@ -64,6 +65,7 @@ export class Ledger {
   /** A run has ended; readers are told. */
   finish(record: RunRecord, end: RunEnd): void {
     record.end = end
+    record.causes = this.explain(record.causes)
     this.#active.delete(record.reconcileId)
     this.#ended.set(record.reconcileId, record)
     if (this.#ended.size > this.#runsMax) this.#ended.delete(oldestOf(this.#ended))
@@ -78,9 +80,9 @@ export class Ledger {
   }
 
   /** Causes with the reconciles behind them, as far as they are known by now. */
-  explain(causes: readonly Cause[]): readonly RunCause[] {
-    return causes.map((cause) => {
-      const record = this.#writerOf(cause)
+  explain(causes: readonly (Cause | RunCause)[]): readonly RunCause[] {
+    return causes.map((cause: RunCause) => {
+      const record = cause.writer ? undefined : this.#writerOf(cause)
       if (!record) return cause
       const { reconcileId, controller, key } = record
       return { ...cause, writer: { reconcileId, controller, key } }
@@ -117,10 +119,11 @@ export class Ledger {
     if (write.verb === 'delete') this.#noteWriter(`${key} deleted`, record)
   }
 
-  /** What is remembered: what goes on first, then what ended, newest first. */
+  /** What is remembered, what began last first. */
   entries({ controller, key, limit = Infinity }: LedgerQuery = {}): LedgerEntry[] {
     const found: LedgerEntry[] = []
-    for (const record of [...this.#ended.values(), ...this.#active.values()].reverse()) {
+    const records = [...this.#ended.values(), ...this.#active.values()].sort((a, b) => b.sequence - a.sequence)
+    for (const record of records) {
       if (found.length >= limit) break
       if ((controller === undefined || record.controller === controller) && (key === undefined || record.key === key)) found.push(record.toJSON())
     }

@@ -58,13 +58,16 @@ const writesMax = 256
 
 /** A reconcile under way, or over. */
 export class RunRecord implements LedgerEntry {
+  /** In the order of beginning. */
+  readonly sequence: number
   readonly reconcileId: string
   readonly controller: string
   readonly key: string
   readonly startedMs: number
   readonly attempt: number
   readonly priority: number
-  readonly causes: readonly RunCause[]
+  /** Explained as well as they can be: the watch may tell of a write before its answer arrives. */
+  causes: readonly RunCause[]
   readonly causesLeftOut: number
   readonly rounds: number
   readonly writes: WriteRecord[] = []
@@ -76,7 +79,8 @@ export class RunRecord implements LedgerEntry {
   /** Writes without an answer, and the version that their object had in our cache when they were sent. */
   readonly #unanswered = new Map<WriteNotice, string | undefined>()
 
-  constructor({ signal, ...facts }: NewRun) {
+  constructor({ signal, ...facts }: NewRun, sequence: number) {
+    this.sequence = sequence
     this.reconcileId = facts.reconcileId
     this.controller = facts.controller
     this.key = facts.key

@@ -11,7 +11,7 @@ import type { Client } from '#client'
 import { peek } from '../context/peek.ts'
 
 /** An object that changed under us: the cache had this version of it when we wrote. */
-export interface Expectation extends TypeMeta {
+interface Expectation extends TypeMeta {
   readonly key: CacheKey
   readonly version: string
 }
@@ -21,7 +21,7 @@ interface Held extends Expectation {
   looks: number
 }
 
-export interface ConflictGateOptions {
+interface ConflictGateOptions {
   readonly cache: ObjectCache
   readonly client: Client
   readonly clock: Clock

@@ -24,7 +24,7 @@ export async function putFinalizers<T extends KubeObject>(object: T, steps: read
   return wanted === object ? object : await client.patchFrom(object, wanted, { signal })
 }
 
-export interface CleanUpOptions {
+interface CleanUpOptions {
   readonly client: ReconcileClient
   readonly signal: AbortSignal
   readonly policy: 'stop' | 'continue'
@@ -32,7 +32,7 @@ export interface CleanUpOptions {
 }
 
 /** What is left of the object, if anything, and the last word of a step that needs more time. */
-export interface CleanedUp {
+interface CleanedUp {
   readonly object: KubeObject | undefined
   readonly result: Reconciled
 }

@@ -48,9 +48,9 @@ async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise
 
 async function reconcileLiving(parts: ReconcileParts, run: Run, { base, object }: { base: BaseContext, object: KubeObject }): Promise<Reconciled> {
   const { declaration, steps } = parts
-  if (!declaration.reconcile) return undefined
   const finalized = await putFinalizers(object, steps, base)
   run.object = finalized
+  if (!declaration.reconcile) return undefined
   return callWithStatus(parts, { base, object: finalized }, (context) => declaration.reconcile?.(finalized as never, context))
 }
 

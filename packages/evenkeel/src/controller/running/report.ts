@@ -11,7 +11,7 @@ import type { ControllerMeter } from '../telemetry/controller-metrics.ts'
 import type { Run } from './run.ts'
 import { isPanic } from './to-outcome.ts'
 
-export interface ReportParts {
+interface ReportParts {
   readonly log: Logger
   readonly ledger: Ledger
   readonly meter: ControllerMeter

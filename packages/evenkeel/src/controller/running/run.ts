@@ -7,7 +7,7 @@ import type { RunRecord } from '../ledger/run-record.ts'
 import { RunAborted } from './run-aborted.ts'
 import type { AbortWhy } from './run-aborted.ts'
 
-export interface RunOptions {
+interface RunOptions {
   readonly clock: Clock
   readonly timeoutMs: number | undefined
   readonly onTimeout: () => void

@@ -27,7 +27,7 @@ import { RunAborted } from './run-aborted.ts'
 import { Run } from './run.ts'
 import { failureOf, isLostRace, outcomeOf } from './to-outcome.ts'
 
-export interface WorkerOptions extends ReconcileParts {
+interface WorkerOptions extends ReconcileParts {
   readonly client: Client
   readonly cache: ObjectCache
   readonly ledger: Ledger
@@ -59,6 +59,8 @@ export class Worker {
   readonly #report: Report
   /** Keys that are slowed down, and until when. */
   readonly #brakes = new Map<string, number>()
+  /** Keys that failed, and when they are to be tried again. */
+  readonly #retries = new Map<string, number>()
   #stopping: RunAborted | undefined
 
   constructor(options: WorkerOptions) {
@@ -121,7 +123,9 @@ export class Worker {
   /** What is told after each piece of work, for `runWorkers`. */
   settled({ item, outcome, settled }: Worked<Cause>): void {
     const run = this.#ended.get(item)
-    if (run) this.#report.end(run, { item, outcome, settled })
+    if (!run) return
+    if (settled.afterMs !== undefined && outcome.kind !== 'after') this.#retries.set(item.key, this.#clock.monotonic() + settled.afterMs)
+    this.#report.end(run, { item, outcome, settled })
   }
 
   async #begin(item: WorkItem<Cause>, run: Run): Promise<Outcome> {
@@ -129,8 +133,9 @@ export class Worker {
     const attempt = backoff.retries(item.key)
     const causes: readonly RunCause[] = item.reasons.length > 0 ? ledger.explain(item.reasons) : [unprompted(attempt)]
     const rounds = hotLoops.roundsOf({ controller: name, key: item.key, causes })
-    const brakeMs = this.#brakeMs(item.key, { rounds, causes })
+    const brakeMs = this.#echoMs(item.key, causes) || this.#brakeMs(item.key, { rounds, causes })
     if (brakeMs > 0) return this.#putOff(item, brakeMs)
+    this.#retries.delete(item.key)
     const record = ledger.begin({
       reconcileId: randomUuid(random), controller: name, key: item.key, startedMs: this.#clock.now(), attempt, priority: item.priority, causes,
       causesLeftOut: item.reasonsLeftOut, rounds, signal: run.signal,
@@ -191,6 +196,13 @@ export class Worker {
   #isOwn(key: string, { kind, name, namespace }: { kind: string, name?: string, namespace?: string }): boolean {
     const own = parseKey(key)
     return own.kind === kind && own.name === name && (own.namespace ?? '') === (namespace ?? '')
+  }
+
+  /** How much is left of a back-off that nothing interrupts but the echo of what the failed run wrote about its object. */
+  #echoMs(key: string, causes: readonly RunCause[]): number {
+    const dueMs = this.#retries.get(key)
+    if (dueMs === undefined || !causes.every(({ object, writer }) => object === key && writer?.key === key && writer.controller === this.#options.name)) return 0
+    return Math.max(0, dueMs - this.#clock.monotonic())
   }
 
   /** How long a key that keeps causing itself waits; 0: not at all, or long enough. */

@@ -10,7 +10,7 @@
  */
 import type { Cancel, Clock } from '#base'
 
-export interface DebounceOptions<T> {
+interface DebounceOptions<T> {
   readonly clock: Clock
   readonly quietMs: number
   readonly capMs: number

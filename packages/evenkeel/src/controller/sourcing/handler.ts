@@ -64,7 +64,7 @@ export function enqueueOwner(kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 
 export function enqueueMapped<T extends KubeObject>(map: MapObject<T>): EventHandler<T> {
   return (event, context) => {
     const found = statesOf(event).map((object) => map(object, context))
-    if (found.some((keys) => keys instanceof Promise)) return Promise.all(found).then((all) => all.flatMap((keys) => [...keys]))
+    if (found.some((keys) => keys instanceof Promise)) return Promise.all(found.map(async (keys) => [...await keys])).then((all) => all.flat())
     return (found as Iterable<CacheKey>[]).flatMap((keys) => [...keys])
   }
 }

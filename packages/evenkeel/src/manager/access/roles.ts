@@ -3,7 +3,7 @@
  *
  * A controller of some namespaces needs nothing elsewhere; leases and their namespace are the manager's own.
  */
-import type { JsonObject, KubeObject } from '#api'
+import type { UnstructuredObject } from '#api'
 import { rulesFor } from '#controller'
 import type { ControllerDeclaration, PolicyRule } from '#controller'
 
@@ -18,7 +18,7 @@ export interface Rbac {
   readonly name: string
   readonly scopes: readonly ScopedRules[]
   /** Roles and bindings, ready for `kubectl apply` or `client.apply`. */
-  objects(options: SubjectOptions): readonly KubeObject[]
+  objects(options: SubjectOptions): readonly UnstructuredObject[]
 }
 
 export interface SubjectOptions {
@@ -62,14 +62,14 @@ function leaseRules(name: string): PolicyRule[] {
   return [{ ...lease, verbs: ['create'] }, { ...lease, verbs: ['get', 'update'], resourceNames: [name] }]
 }
 
-function roleAndBinding(name: string, { namespace, rules }: ScopedRules, { serviceAccount = name, namespace: home }: SubjectOptions): KubeObject[] {
+function roleAndBinding(name: string, { namespace, rules }: ScopedRules, { serviceAccount = name, namespace: home }: SubjectOptions): UnstructuredObject[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
   const common = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name, ...namespace !== undefined && { namespace } } }
   return [
-    { ...common, kind: `${prefix}Role`, rules: rules as unknown as JsonObject[] },
+    { ...common, kind: `${prefix}Role`, rules },
     {
       ...common, kind: `${prefix}RoleBinding`, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: `${prefix}Role`, name },
       subjects: [{ kind: 'ServiceAccount', name: serviceAccount, namespace: home }],
     },
-  ] as KubeObject[]
+  ] as unknown as UnstructuredObject[]
 }

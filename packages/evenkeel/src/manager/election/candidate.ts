@@ -99,7 +99,8 @@ export class Candidate {
       await sleep(clock, Math.max(0, Math.min(nextMs - clock.monotonic(), leftMs)), { signal }).catch(() => undefined)
       const startMs = clock.monotonic()
       if (signal.aborted) return undefined
-      if (startMs >= this.#holdUntilMs) return 'the lease could not be renewed in time'
+      // Nothing can be sent and answered in the last millisecond.
+      if (startMs > this.#holdUntilMs - 1) return 'the lease could not be renewed in time'
       nextMs = startMs + retryMs
       const attempt = await this.#attempt(stand, { isLeading: true, limitMs: Math.min(requestMs, this.#holdUntilMs - startMs) })
       if (attempt === 'refused') return `${this.#leader ?? 'another candidate'} holds the lease`

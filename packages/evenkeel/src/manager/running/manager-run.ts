@@ -12,7 +12,7 @@
  * ended before the lease is given back; the first failure stops everything and is what `run` rejects with.
  */
 import { deadline as limitOf, deferred, onAbort } from '#base'
-import { RunAborted } from '#controller'
+import { lowPriority, RunAborted } from '#controller'
 import type { Controller } from '#controller'
 import { runWebhookListener } from '#webhook'
 import { LeaseLostError } from '../election/leader-election.ts'
@@ -56,6 +56,7 @@ export class ManagerRun {
   #begun = new Set<GroupName>()
   #failure: { readonly error: unknown } | undefined
   #term: RunGroup | undefined
+  #terms = 0
   #election: LeaderElection | undefined
 
   constructor(parts: ManagerRunParts) {
@@ -156,6 +157,7 @@ export class ManagerRun {
   async #lead(signal: AbortSignal): Promise<void> {
     const { shared: { leading, log }, runnables } = this.#parts
     const over = deferred<void>()
+    this.#terms++
     let failure: { readonly error: unknown } | undefined
     const onFailure = (error: unknown): void => {
       failure ??= { error }
@@ -180,7 +182,9 @@ export class ManagerRun {
     const { metrics: hasMetrics = true, debug = true, live = [], ready: checks = [], onListening, ...address } = endpoints
     const controllers = (): Controller[] => [...everywhere, ...leading]
     const run: Task['run'] = (signal, ready) => runEndpoints(signal, {
-      ...address, clock, log, live: [...liveChecks(() => this.#election), ...live], ready: [...readyChecks(controllers()), ...checks], ...hasMetrics && { metrics },
+      ...address, clock, log, live: [...liveChecks(() => this.#election), ...live], ...hasMetrics && { metrics },
+      // Asked for each time: controllers may come later.
+      get ready() { return [...readyChecks(controllers()), ...checks] },
       ...debug && { reconciles: () => describeManager({ controllers: controllers(), ledger, cache, election: this.#election }) },
       onListening(url) {
         log.info('endpoints are served', { url })
@@ -243,7 +247,16 @@ export class ManagerRun {
   }
 
   #workTask(controller: Controller): Task {
-    return { ...this.#named(controller), run: (signal) => controller.work(signal) }
+    // Whoever led in between knew when to look at what again; we do not. The first time everything is in the queue anyway.
+    const isAgain = this.#terms > 1
+    return {
+      ...this.#named(controller),
+      async run(signal) {
+        const working = controller.work(signal)
+        if (isAgain) controller.waitForSync({ signal }).then(() => { controller.reconcileAll({ priority: lowPriority, note: 'leading again' }) }).catch(() => undefined)
+        await working
+      },
+    }
   }
 
   #named({ name }: Controller): Pick<Task, 'name' | 'describe'> {

@@ -7,7 +7,7 @@ import type { Stand, StandEvent } from '../candidate.ts'
 import { gateTransport } from '../gate/gate.ts'
 import { LeaseDeadline } from '../gate/lease-deadline.ts'
 import { checkTimes } from '../lease/times.ts'
-import { renewalThread, RenewalThreadError } from './renewal-thread.ts'
+import { preferThread, renewalThread, RenewalThreadError } from './renewal-thread.ts'
 import type { RenewalThreadOptions } from './renewal-thread.ts'
 import { startFromSource, startLeaseHost } from './threads.fixture.ts'
 import type { LeaseHost } from './threads.fixture.ts'
@@ -126,5 +126,23 @@ describe('renewalThread', () => {
     await worker?.terminate()
     expect(await end).toMatchObject({ reason: 'lost' })
     expect(deadline.isOpen).toBe(false)
+  })
+})
+
+describe('preferThread', () => {
+  const options = { signal: new AbortController().signal, onEvent: () => undefined }
+  const here: Stand = () => Promise.resolve({ reason: 'stopped' })
+
+  test('stands in this thread once it is known that there is no other, and keeps to it', async () => {
+    let tries = 0
+    const stand = preferThread(() => {
+      tries++
+      return Promise.reject(new RenewalThreadError('no file'))
+    }, here)
+    expect([await stand(options), await stand(options), tries]).toEqual([{ reason: 'stopped' }, { reason: 'stopped' }, 1])
+  })
+
+  test('does not hide other failures', async () => {
+    await expect(preferThread(() => Promise.reject(new Error('other')), here)(options)).rejects.toThrow('other')
   })
 })

@@ -1,0 +1,92 @@
+/**
+ * Runs the program as a person does, without a cluster and with one, and looks at what it does from outside.
+ */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { connect } from 'evenkeel/client'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import { startServer, writeKubeconfig } from 'evenkeel/server'
+
+const [runner, app] = ['../../tools/run.mjs', './app.ts'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+
+let home = ''
+let child: ChildProcess | undefined
+beforeEach(() => { home = mkdtempSync(join(tmpdir(), 'evenkeel-hello-')) })
+afterEach(() => {
+  child?.kill('SIGKILL')
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** Starts the program in a home of its own; gives the part of what it prints that matches. */
+async function start(env: Record<string, string>, ready: RegExp): Promise<string> {
+  const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
+  child = spawn(process.execPath, [runner ?? '', app ?? ''], { env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  return await new Promise((resolve, reject) => {
+    const hear = (piece: Buffer): void => {
+      text += piece.toString()
+      const found = ready.exec(text)
+      if (found) resolve(found[1] ?? found[0])
+    }
+    child?.stdout?.on('data', hear)
+    child?.stderr?.on('data', hear)
+    child?.on('exit', (code) => { reject(new Error(`it ended with ${code}: ${text}`)) })
+  })
+}
+
+/** Greets, waits for the answer, spoils it, and waits until it is put right. */
+async function tryIt(kubeconfig: string): Promise<void> {
+  const client = await connect({ kubeconfig })
+  const greeting = { apiVersion: 'demo.example.com/v1', kind: 'Greeting', metadata: { name: 'first', namespace: 'default' }, spec: { who: 'you' } }
+  const watch = client.watch(ConfigMap, { namespace: 'default' })
+  const seen: string[] = []
+  await client.create(greeting)
+  for await (const event of watch) {
+    if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
+    const { metadata, data } = event.object
+    if (metadata.name !== 'first' || data?.['text'] === seen.at(-1)) continue
+    seen.push(data?.['text'] ?? '')
+    if (seen.length === 1) await client.patch(event.object, { data: { text: 'spoilt' } }, { type: 'merge' })
+    if (seen.length === 3) break
+  }
+  expect(seen).toEqual(['Hello, you!', 'spoilt', 'Hello, you!'])
+  await client.close()
+}
+
+async function stop(): Promise<unknown> {
+  const exit = once(child as ChildProcess, 'exit')
+  child?.kill('SIGTERM')
+  const [code] = await exit as [unknown]
+  return code
+}
+
+test('the hello world runs without a cluster, and leaves nothing behind', async () => {
+  const kubeconfig = await start({}, /export KUBECONFIG=(\S+)/)
+  await tryIt(kubeconfig)
+  expect(await stop()).toBe(0)
+  expect(existsSync(kubeconfig)).toBe(false)
+})
+
+test('the hello world runs on a cluster over HTTPS, and gives its lease back', async () => {
+  const server = await startServer({ listen: {} })
+  try {
+    const { url, token, caPem } = server.address ?? { url: '', token: '', caPem: '' }
+    const kubeconfig = join(home, 'cluster')
+    await writeKubeconfig(kubeconfig, { server: url, token, ...caPem !== undefined && { caPem } })
+    await start({ KUBECONFIG: kubeconfig }, /leading/)
+    await tryIt(kubeconfig)
+    expect(await stop()).toBe(0)
+    const client = await connect({ kubeconfig })
+    const lease = await client.get({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' }, { name: 'greeting-controller', namespace: 'default' }) as { spec?: { holderIdentity?: string } }
+    expect(lease.spec?.holderIdentity).toBe('')
+    await client.close()
+  } finally {
+    await server.stop({ graceMs: 100 })
+  }
+})

@@ -1,0 +1,154 @@
+import { get } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { deferred, onAbort } from '#base'
+import { declareKind } from '#api'
+import type { Kind } from '#api'
+import { GraceExceededError } from '#manager'
+import type { RunFunction } from '#manager'
+import { OwnCertificates, Webhooks } from '#webhook'
+import { Note, World } from './world.fixture.ts'
+
+const ConfigMap: Kind = declareKind({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+
+/** Until the signal aborts. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => { onAbort(signal, () => { resolve() }) })
+}
+
+function noting(order: string[], name: string): RunFunction {
+  return async (signal) => {
+    order.push(`+ ${name}`)
+    await aborted(signal)
+    order.push(`- ${name}`)
+  }
+}
+
+function statusOf(url: string): Promise<number> {
+  return new Promise((resolve) => {
+    get(`${url}/healthz`, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    }).on('error', () => { resolve(0) })
+  })
+}
+
+describe('Manager', () => {
+  test('case 118: it starts in order, stops in the opposite one, and caches outlive workers', async () => {
+    const world = await World.start()
+    const order: string[] = []
+    const once = (entry: string): void => { if (!order.includes(entry)) order.push(entry) }
+    world.between = (request, next) => {
+      const [, what] = /\/(notes|configmaps|leases)(?:[/?]|$)/.exec(request.target) ?? []
+      if (what === 'leases') once('+ election')
+      else if (what !== undefined && request.method === 'GET') {
+        const watched = what === 'notes' ? 'warm-up' : 'caches'
+        once(`+ ${watched}`)
+        if (request.target.includes('watch=')) onAbort(request.signal, () => { once(`- ${watched}`) })
+      }
+      return next(request)
+    }
+    const webhooks = new Webhooks({ clock: world.clock })
+    let url = ''
+    const manager = world.manager({
+      leaderElection: {}, endpoints: { onListening: (at) => { order.push('+ endpoints'); url = at } },
+      webhooks: { webhooks, port: 0, certificates: new OwnCertificates({ names: ['127.0.0.1'], clock: world.clock }), onListening: () => { order.push('+ webhooks') } },
+      controllers: [{
+        for: Note,
+        async reconcile(_, { signal }) {
+          order.push('+ worker')
+          await aborted(signal)
+          order.push('- worker')
+        },
+      }],
+    })
+    manager.cache.hold(ConfigMap)
+    manager.add(noting(order, 'leader'))
+    manager.add(async (signal) => {
+      order.push('+ everywhere')
+      await aborted(signal)
+      order.push(`- everywhere, endpoints answer ${await statusOf(url)}`)
+    }, { needsLeader: false })
+    await world.write('a', 'x')
+    const running = world.run(manager)
+    await world.until(() => order.includes('+ worker'))
+    expect(order).toEqual(['+ endpoints', '+ webhooks', '+ caches', '+ everywhere', '+ warm-up', '+ election', '+ leader', '+ worker'])
+    order.length = 0
+    await running.stop()
+    expect(running.end).toEqual({})
+    expect([...order.slice(0, 2)].sort()).toEqual(['- leader', '- worker'])
+    expect(order.slice(2)).toEqual(['+ election', '- warm-up', '- everywhere, endpoints answer 200', '- caches'])
+    expect(await statusOf(url)).toBe(0)
+    await world.server.stop()
+    expect(world.clock.pending).toBe(0)
+  })
+
+  test('case 119: a runnable that fails stops everything with its error', async () => {
+    const world = await World.start()
+    const [order, failing] = [[] as string[], deferred<void>()]
+    const manager = world.manager({ runnables: [{ name: 'bad', run: () => failing.promise }] })
+    manager.add(noting(order, 'leader'))
+    manager.add(noting(order, 'everywhere'), { needsLeader: false })
+    const running = world.run(manager)
+    await world.until(() => order.length === 2)
+    failing.reject(new Error('the disk is on fire'))
+    await world.until(() => running.end !== undefined)
+    expect(running.end).toEqual({ error: new Error('the disk is on fire') })
+    expect(order).toEqual(['+ everywhere', '+ leader', '- leader', '- everywhere'])
+    await expect(manager.run(new AbortController().signal)).rejects.toThrow('was run already')
+    expect(() => { manager.add(noting(order, 'late')) }).toThrow('has stopped')
+  })
+
+  test('case 119: what does not stop within the grace period is reported, by object, and its writes are refused', async () => {
+    const world = await World.start()
+    const [held, wrote] = [deferred<void>(), deferred<unknown>()]
+    const running = world.run(world.manager({
+      leaderElection: {},
+      controllers: [{
+        for: Note,
+        async reconcile(note, { client }) {
+          await held.promise
+          await client.patchStatus(note, { text: 'too late' }).then(wrote.resolve, wrote.resolve)
+        },
+      }],
+    }))
+    await world.write('a', 'x')
+    await world.until(() => world.said('leading'))
+    await world.clock.advance(1000)
+    running.abort()
+    await world.clock.advance(29_000)
+    expect(running.end).toBeUndefined()
+    await running.stop()
+    expect(running.end?.error).toBeInstanceOf(GraceExceededError)
+    expect((running.end?.error as Error).message).toMatch(/^not everything stopped within 30000 ms; cut off: controller note \(reconciling .*Note.*default\/a\)$/)
+    held.resolve()
+    expect(String(await wrote.promise)).toMatch(/the controller stops|lease not verified/)
+    expect(await world.read('a')).toBeUndefined()
+  })
+
+  test('what is added while it runs is started', async () => {
+    const world = await World.start()
+    const order: string[] = []
+    const manager = world.manager()
+    const running = world.run(manager)
+    await world.until(() => manager.isLeading)
+    await world.clock.advance(100)
+    manager.add(noting(order, 'leader'))
+    manager.add(noting(order, 'everywhere'), { needsLeader: false })
+    manager.addController({ for: Note, reconcile: (_, { status }) => { status.set({ text: 'seen' }) } })
+    manager.recorder('late').event({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default', uid: 'u' } }, { type: 'Normal', reason: 'Seen', action: 'See', note: 'hello' })
+    await world.write('a', 'x')
+    await world.until(async () => await world.read('a') === 'seen')
+    await world.until(() => world.calls.some((call) => call.startsWith('POST /apis/events.k8s.io')))
+    expect(order).toEqual(['+ leader', '+ everywhere'])
+    expect(() => { manager.addController({ for: Note, needsLeader: false, reconcile: () => undefined }) }).toThrow('two controllers are called note')
+    await running.stop()
+    expect(running.end).toEqual({})
+  })
+
+  test('options that cannot be meant are refused by name', async () => {
+    const world = await World.start()
+    expect(() => world.manager({ gracePeriodMs: -1 })).toThrow('gracePeriodMs')
+    expect(() => world.manager({ name: '' })).toThrow('name')
+    expect(() => world.manager({ config: { origin: 'x', server: 'https://127.0.0.1:1', namespace: 'default' } })).toThrow('either a transport or a config')
+  })
+})

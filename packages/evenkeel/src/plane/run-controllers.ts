@@ -1,0 +1,140 @@
+/**
+ * From declarations to a running program: finds the cluster or starts one, installs the kinds, runs a manager.
+ *
+ *   a cluster is configured ──▶ reach it ──▶ install kinds ──▶ say what is missing ──▶ manager over HTTP
+ *   none is ──▶ start a server ──▶ manager in process
+ *
+ * What may come right by itself (a permission, a kind that somebody else installs) is said and waited for; what cannot
+ * (no such file, nobody there, not let in) ends it at once.
+ */
+import { silentLogger, SystemClock, SystemRandom } from '#base'
+import type { Clock, Logger, Random } from '#base'
+import { isApiError } from '#api'
+import type { Kind } from '#api'
+import { Client, ConfigError, findConfig, openConnection } from '#client'
+import type { ConnectionConfig, LoadConfigOptions } from '#client'
+import type { ControllerDeclaration } from '#controller'
+import { Manager } from '#manager'
+import type { ManagerOptions } from '#manager'
+import { installKinds } from '#server'
+import { startEmbedded } from './embedded.ts'
+import type { Embedded } from './embedded.ts'
+
+type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'metrics' | 'tracing' | 'hotLoops'
+
+export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
+  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index]> }
+  /** More kinds to install, for instance older versions. @default none */
+  readonly kinds?: readonly Kind[]
+  /** What the program is called: its lease, its user agent. @default the names of its controllers */
+  readonly name?: string
+  /** Run a server of our own: always, never, or when no cluster is configured. @default 'when-needed' */
+  readonly embedded?: boolean | 'when-needed'
+  /** Where the server of our own keeps its objects. @default in memory */
+  readonly data?: string
+  /** Where the server of our own listens. @default any port that is free */
+  readonly port?: number
+  /** Create the definitions of kinds that have a schema, or bring them up to date. @default true */
+  readonly install?: boolean
+  /** Called when the manager is about to run. */
+  readonly onReady?: (ready: Ready) => void
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+}
+
+/** What runs, and where. */
+export interface Ready {
+  readonly manager: Manager
+  /** Kinds that were installed. */
+  readonly kinds: readonly Kind[]
+  /** The address of the cluster. */
+  readonly url: string
+  /** The server of our own, if there is one. */
+  readonly embedded?: Pick<Embedded, 'kubeconfig' | 'isDurable'>
+}
+
+/** Runs until the signal aborts. @throws what cannot come right by itself, and what the manager ends with. */
+export async function runControllers<const Kinds extends readonly Kind[]>(signal: AbortSignal, options: RunOptions<Kinds>): Promise<void> {
+  const { embedded = 'when-needed' } = options
+  const config = embedded === true ? undefined : await findConfig(options)
+  if (config) await runOn(config, options, signal)
+  else if (embedded === false) throw new ConfigError('no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded')
+  else await runEmbedded(options, signal)
+}
+
+async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { data, port, onReady } = options
+  const seams = seamsOf(options)
+  const kinds = installable(options)
+  const server = await startEmbedded({ data, port, kinds, ...seams })
+  try {
+    const manager = makeManager(options, { transport: server.transport })
+    onReady?.({ manager, kinds, url: server.url, embedded: server })
+    await manager.run(signal)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function runOn(config: ConnectionConfig, options: RunOptions, signal: AbortSignal): Promise<void> {
+  const { log } = seamsOf(options)
+  const kinds = await prepare(config, options, signal)
+  if (signal.aborted) return
+  const manager = makeManager(options, { config })
+  const { missing, unknown } = await manager.preflight({ signal }).catch(async (error: unknown) => {
+    await manager.close()
+    throw error
+  })
+  for (const { message } of missing) log.error(message)
+  if (unknown !== undefined) log.warn(unknown)
+  options.onReady?.({ manager, kinds, url: config.server })
+  await manager.run(signal)
+}
+
+/** Reaches the server, and installs what is to be installed. */
+async function prepare(config: ConnectionConfig, options: RunOptions, signal: AbortSignal): Promise<readonly Kind[]> {
+  const { clock, log } = seamsOf(options)
+  const { install = true, host } = options
+  const { transport, close } = openConnection(config, { clock, ...host && { host } })
+  try {
+    // Answered to everybody who is let in; without retries, so that whoever waits at a terminal hears of it now.
+    await new Client({ transport, clock, retry: false, timeoutMs: 15_000 }).raw({ path: '/api' }, { signal })
+    const kinds = install ? installable(options) : []
+    await installKinds(transport, kinds, { clock, signal })
+    return kinds
+  } catch (error) {
+    if (!(isApiError(error) && error.reason === 'Forbidden')) throw error
+    log.warn('kinds were not installed: say install: false if somebody else does it', { error })
+    return []
+  } finally {
+    await close()
+  }
+}
+
+function makeManager(options: RunOptions, cluster: Pick<ManagerOptions, 'transport' | 'config'>): Manager {
+  const { controllers, kinds = [], name = nameFor(controllers), runnables, leaderElection, endpoints, webhooks, gracePeriodMs, plugins, client, metrics, tracing, hotLoops, host } = options
+  return new Manager({
+    ...cluster, ...seamsOf(options), name, controllers, kinds, ...host && { host }, ...runnables && { runnables }, ...leaderElection !== undefined && { leaderElection }, ...endpoints !== undefined && { endpoints },
+    ...webhooks && { webhooks }, ...gracePeriodMs !== undefined && { gracePeriodMs }, ...plugins && { plugins }, ...client && { client }, ...metrics && { metrics }, ...tracing && { tracing }, ...hotLoops && { hotLoops },
+  })
+}
+
+function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log = silentLogger }: RunOptions): { clock: Clock, random: Random, log: Logger } {
+  return { clock, random, log }
+}
+
+/** Each once; kinds without a schema are somebody else's. */
+function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
+  const all = [...controllers.map((controller) => controller.for), ...kinds].filter((kind) => kind.schema !== undefined)
+  return [...new Map(all.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind])).values()]
+}
+
+/** Programs with the same controllers are replicas of each other, so the name is made of theirs. */
+function nameFor(controllers: readonly ControllerDeclaration[]): string {
+  const names = controllers.map(({ name, for: { kind } }) => name ?? kind.toLowerCase())
+  return `${names.join('-').slice(0, 50) || 'evenkeel'}-controller`
+}

@@ -1,0 +1,132 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { deferred, SeededRandom, SimulatedClock } from '#base'
+import { connect } from '#client'
+import { startServer } from '#server'
+import type { Server } from '#server'
+import { FakeProcess, hostWith, kubeconfigOf } from './run.fixture.ts'
+import { run } from './run.ts'
+import type { RunProgramOptions } from './run.ts'
+import type { Ready } from './run-controllers.ts'
+import { Note } from './world.fixture.ts'
+
+type Options = Omit<RunProgramOptions, 'controllers'>
+
+const kubeconfigPath = '/home/somebody/.kube/config'
+
+/** Runs an echo of notes until `during` is done. */
+async function running(options: Options, during: (ready: Ready) => Promise<void>): Promise<FakeProcess> {
+  const [fake, ready] = [new FakeProcess(), deferred<Ready>()]
+  const running = run({
+    process: fake, host: hostWith({}), ...options, onReady: ready.resolve,
+    controllers: [{ for: Note, reconcile: (note, { status }) => { status.set({ text: note.spec.text ?? '' }) } }],
+  })
+  const isReady = await Promise.race([ready.promise, running.then(() => undefined)])
+  if (isReady) await during(isReady)
+  fake.emit('SIGTERM')
+  await running
+  return fake
+}
+
+/** Writes a note and waits for its echo. */
+async function echoes({ manager: { client } }: Pick<Ready, 'manager'>, name: string): Promise<void> {
+  await client.apply(Note, { metadata: { name, namespace: 'default' }, spec: { text: 'hello' } }, { fieldOwner: 'somebody' })
+  const watch = client.watch(Note, { namespace: 'default', fieldSelector: { 'metadata.name': name } })
+  for await (const event of watch) {
+    if ('object' in event && (event.object as { status?: { text?: string } }).status?.text === 'hello') return
+  }
+}
+
+async function onServer(use: (cluster: { server: Server, host: Options['host'] & object }) => Promise<void>, options: Parameters<typeof startServer>[0] = {}): Promise<void> {
+  const server = await startServer({ listen: {}, ...options })
+  try {
+    const { url = '', token, caPem } = server.address ?? {}
+    await use({ server, host: hostWith({ [kubeconfigPath]: kubeconfigOf({ server: url, token, caPem }) }) })
+  } finally {
+    await server.stop({ graceMs: 100 })
+  }
+}
+
+describe('run without a cluster', () => {
+  test('it brings a server that kubectl can reach, and leaves nothing behind', async () => {
+    let kubeconfig = ''
+    const fake = await running({}, async (ready) => {
+      kubeconfig = ready.embedded?.kubeconfig ?? ''
+      expect(ready.kinds).toEqual([Note])
+      await echoes(ready, 'a')
+      const outside = await connect({ kubeconfig })
+      expect((await outside.get(Note, { name: 'a', namespace: 'default' })).status).toMatchObject({ text: 'hello' })
+      await outside.close()
+    })
+    expect(fake.out).toMatch(/^No cluster is configured: this program brings its own API server\.\nnote-controller runs on https:\/\/127\.0\.0\.1:\d+\n/)
+    expect(fake.out).toContain(`export KUBECONFIG=${kubeconfig}\n  kubectl get notes`)
+    expect([fake.exitCode, fake.exits, fake.eventNames(), existsSync(kubeconfig)]).toEqual([undefined, [], [], false])
+  })
+
+  test('with a folder its objects are there the next time', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'evenkeel-test-'))
+    try {
+      await running({ data }, (ready) => echoes(ready, 'a'))
+      await running({ data }, async (ready) => {
+        expect((await ready.manager.client.get(Note, { name: 'a', namespace: 'default' })).status).toMatchObject({ text: 'hello' })
+        expect(readFileSync(join(data, 'kubeconfig'), 'utf8')).toContain(ready.url)
+      })
+    } finally {
+      rmSync(data, { recursive: true })
+    }
+  })
+
+  test('a port that is taken is said in one line', async () => {
+    await onServer(async ({ server }) => {
+      const port = server.address?.port ?? 0
+      const { err, exitCode } = await running({ port }, () => Promise.reject(new Error('it started')))
+      expect([err, exitCode]).toEqual([`Error: port ${port} is taken: stop what uses it, or choose another\n`, 1])
+    })
+  })
+})
+
+describe('run with a cluster', () => {
+  test('it installs its kinds and works over HTTPS, as the leader', async () => {
+    await onServer(async ({ host }) => {
+      const { out, err, exitCode } = await running({ host, leaderElection: { thread: false } }, async (ready) => {
+        await echoes(ready, 'a')
+        expect(ready.manager.isLeading).toBe(true)
+      })
+      expect(out).toMatch(/^note-controller runs on https:\/\/127\.0\.0\.1:\d+\n$/)
+      expect([err.includes('leading'), exitCode]).toEqual([true, undefined])
+    })
+  })
+
+  const bad: readonly [what: string, files: Record<string, string>, options: Options, says: RegExp][] = [
+    ['a kubeconfig that is not there', {}, { kubeconfig: '/nowhere' }, /^Error: the kubeconfig \/nowhere does not exist\n$/],
+    ['a kubeconfig that is none', { [kubeconfigPath]: 'clusters: {' }, {}, /^Error: .*\/home\/somebody\/\.kube\/config.*\n$/],
+    ['a context that is not there', { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, { context: 'production' }, /^Error: .*production.*\n$/],
+    ['a server that is not there', { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, {}, /^Error: cannot connect to https:\/\/127\.0\.0\.1:1: connection refused; is the server running.*\n$/],
+    ['no cluster, and no wish for one', {}, { embedded: false }, /^Error: no cluster is configured.*\n$/],
+  ]
+  test.each(bad)('%s is said in one line, with code 1', async (_, files, options, says) => {
+    const { err, out, exitCode } = await running({ host: hostWith(files), ...options }, () => Promise.reject(new Error('it started')))
+    expect(err).toMatch(says)
+    expect([out, exitCode]).toEqual(['', 1])
+  })
+
+  test('a certificate that has expired is said in one line', async () => {
+    const clock = new SimulatedClock({ startMs: 1_400_000_000_000 })
+    await onServer(async ({ host }) => {
+      const { err, exitCode } = await running({ host }, () => Promise.reject(new Error('it started')))
+      expect(err).toMatch(/^Error: cannot connect to https:.*: the certificate of the server has expired; renew it\n$/)
+      expect(exitCode).toBe(1)
+    }, { clock, random: new SeededRandom(1) })
+  })
+
+  test('a token that is not good is said in one line', async () => {
+    await onServer(async ({ server }) => {
+      const { url = '', caPem } = server.address ?? {}
+      const { err, exitCode } = await running({ host: hostWith({ [kubeconfigPath]: kubeconfigOf({ server: url, caPem, token: 'old' }) }) }, () => Promise.reject(new Error('it started')))
+      expect(err).toMatch(/^Error: the server does not know us \(Unauthorized.*\): check the user of the kubeconfig, its token or certificate may have expired\n$/i)
+      expect(exitCode).toBe(1)
+    })
+  })
+})
