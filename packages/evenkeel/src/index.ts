@@ -9,4 +9,5 @@ export type { Condition, InputOf, Kind, KubeObject, ObjectKey, ObjectMeta, Objec
 export type { Client } from '#client'
 export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'
 export { TerminalError } from '#controller'
-export { run } from '#plane'
+export { run, runControllers } from '#plane'
+export type { Ready, RunOptions, RunProcess, RunProgramOptions } from '#plane'

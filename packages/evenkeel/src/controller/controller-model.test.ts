@@ -40,7 +40,7 @@ async function life(steps: readonly Step[], outcomes: readonly (typeof endings)[
   let isHealed = false
   world.api.before = ({ verb, subresource }) => !isHealed && subresource === 'status' && verb === 'patch' && left[0] === 'refused' ? serviceUnavailable('no') : undefined
   await world.start({
-    for: Widget, owns: [Gadget], concurrency: 2, resyncMs: 0, cleanup: () => undefined,
+    for: Widget, owns: [Gadget], concurrency: 2, resyncMs: 0, backoff: { maxMs: 1000 }, cleanup: () => undefined,
     reconcile: async ({ metadata: { name, resourceVersion }, spec }, { status, clock, signal }) => {
       if (model.active.has(name)) model.violations.push(`two at once: ${name}`)
       model.active.add(name)
@@ -62,7 +62,7 @@ async function life(steps: readonly Step[], outcomes: readonly (typeof endings)[
   for (const [index, one] of steps.entries()) await take(world, one, index)
   isHealed = true
   world.api.release()
-  await world.clock.advance(2_000_000)
+  await world.clock.advance(200_000)
   return model
 }
 
@@ -110,7 +110,7 @@ test('Controller: the last change of every key is followed by a completed reconc
     }
     await world.stop()
     expect(world.clock.pending).toBe(0)
-  }), { numRuns: 150 })
+  }), { numRuns: 100 })
 })
 
 test('Controller: a terminal error is the one thing that is not followed up, until something changes', async () => {

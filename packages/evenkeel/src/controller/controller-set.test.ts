@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { watching } from './declaration.ts'
 import type { ControllerDeclaration } from './declaration.ts'
 import { ConfigMap, Gadget, Widget, World } from './world.fixture.ts'
 
@@ -32,7 +33,12 @@ test('the types of kinds reach reconcile, map and status', () => {
   const { controllers } = new World()
   controllers.add({
     for: Widget,
-    watches: [{ kind: ConfigMap, map: ({ metadata }) => [{ name: metadata.name ?? '' }] }],
+    watches: [
+      { kind: ConfigMap, map: ({ metadata }) => [{ name: metadata.name ?? '' }] },
+      watching(ConfigMap, { map: ({ data }) => [{ name: data?.['for'] ?? '' }] }),
+      // @ts-expect-error there is no such field
+      watching(ConfigMap, { map: ({ colour }) => [{ name: String(colour) }] }),
+    ],
     reconcile(widget, { status }) {
       const size: number | undefined = widget.spec.size
       status.set({ seen: size ?? 0 })

@@ -16,6 +16,19 @@ test('Controller reconciles what is there, and what comes', async () => {
   expect(world.api.openWatches).toEqual([])
 })
 
+test('Controller runs once, and says so when it is asked for more', async () => {
+  const world = new World()
+  const controller = await world.start({ for: Widget, reconcile: () => undefined })
+  const { signal } = new AbortController()
+  await expect(controller.watch(signal)).rejects.toThrow('the controller widget watches already')
+  await expect(controller.work(signal)).rejects.toThrow('the controller widget works already')
+  await world.stop()
+  expect(controller.health).toMatchObject({ isReady: false, isWorking: false, running: [] })
+  expect(controller.enqueue({ name: 'one' })).toBe(false)
+  await expect(controller.work(signal)).rejects.toThrow('the controller widget does not watch: call watch or run')
+  await expect(controller.run(signal)).rejects.toThrow('the controller widget has stopped for good: make another one')
+})
+
 test('12 a worker that throws before done lets go of its key, which runs again', async () => {
   const world = new World()
   let runs = 0

@@ -108,6 +108,7 @@ export class Controller {
   /** Starts the sources and keeps the queue filled until the signal aborts. */
   async watch(signal: AbortSignal): Promise<void> {
     if (this.#isWatching) throw new RangeError(`the controller ${this.name} watches already`)
+    if (!this.#queue.isOpen) throw new RangeError(`the controller ${this.name} has stopped for good: make another one`)
     this.#isWatching = true
     try {
       for (const entry of this.#sources) this.#start(entry)

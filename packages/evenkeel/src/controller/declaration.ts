@@ -49,6 +49,16 @@ export interface WatchDeclaration<K extends CacheKind = CacheKind> extends HoldO
   readonly predicates?: readonly Predicate[]
 }
 
+/**
+ * A watch whose functions know the kind's type; a plain object in the list will do where that does not matter.
+ *
+ * @example
+ * watches: [watching(Secret, { map: (secret) => [{ name: secret.data?.['for'] ?? '' }] })]
+ */
+export function watching<K extends CacheKind>(kind: K, declaration: Omit<WatchDeclaration<K>, 'kind'>): WatchDeclaration {
+  return { ...declaration, kind } as unknown as WatchDeclaration
+}
+
 export interface PolicyRule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]

@@ -3,7 +3,7 @@
  */
 import type { ParkedKeys, WorkQueue } from '#queue'
 import type { ControllerDeclaration } from './declaration.ts'
-import type { StuckRun, Worker } from './running/worker.ts'
+import type { RunningKey, Worker } from './running/worker.ts'
 import type { StartedSource } from './sourcing/source.ts'
 
 export interface ControllerHealth {
@@ -16,8 +16,10 @@ export interface ControllerHealth {
   readonly problems: readonly string[]
   readonly sources: readonly { readonly name: string, readonly hasSynced: boolean }[]
   readonly workers: { readonly active: number, readonly max: number }
+  /** Runs that go on. */
+  readonly running: readonly RunningKey[]
   /** Runs that should have ended long ago; their keys are locked. */
-  readonly stuck: readonly StuckRun[]
+  readonly stuck: readonly RunningKey[]
   readonly queue: { readonly ready: number, readonly waiting: number, readonly working: number }
   /** Keys that wait for something to change, and for what. */
   readonly parked: readonly { readonly key: string, readonly waitingFor: string }[]
@@ -39,9 +41,9 @@ const parkedMax = 100
 
 export function describeHealth({ name, declaration, sources, isWatching, isWorking, worker, parked, queue }: HealthParts): ControllerHealth {
   const { timeoutMs, stuckMs = timeoutMs ?? stuckMsDefault, concurrency = 1 } = declaration
-  const stuck = worker.stuck(stuckMs)
+  const stuck = worker.runningFor(stuckMs)
   return {
-    name, isWorking, stuck,
+    name, isWorking, stuck, running: worker.runningFor(0),
     isReady: isWatching && sources.every(({ hasSynced }) => hasSynced),
     problems: [
       ...sources.flatMap(({ problem }) => problem ?? []),

@@ -35,7 +35,7 @@ export interface ElectionSettings extends LeaseTimes {
   readonly onState?: (state: ElectionState) => void
 }
 
-export interface LeadingParts {
+interface LeadingParts {
   readonly settings: ElectionSettings
   /** Of the manager. */
   readonly name: string

@@ -20,6 +20,8 @@ import type { Rbac } from './access/roles.ts'
 import { leaseOf } from './leading.ts'
 import type { ManagerOptions } from './options.ts'
 import { EventRecorder } from './recorder/event-recorder.ts'
+import { checksOf, describeManager } from './reporting.ts'
+import type { Checks } from './reporting.ts'
 import type { AddOptions, RunFunction, Runnable } from './runnable.ts'
 import { ManagerRun } from './running/manager-run.ts'
 import type { RunnableEntry } from './running/manager-run.ts'
@@ -89,6 +91,7 @@ export class Manager {
     const name = declaration.name ?? declaration.for.kind.toLowerCase()
     if (other.get(name)) throw new RangeError(`two controllers are called ${name}: give one of them another name`)
     const controller = own.add(declaration)
+    for (const kind of kindsOf(controller.declaration)) for (const client of [this.client, this.leaderClient]) void client.resourceOf(kind)
     this.#run?.addController(controller, { needsLeader })
     return controller
   }
@@ -126,6 +129,17 @@ export class Manager {
     return preflight({ client: this.#shared.client, scopes: this.rbac().scopes, kinds: [...kinds.values()] }, options)
   }
 
+  /** What a process with this manager in it should be asked. */
+  get checks(): Checks {
+    return checksOf(this.controllers, this.#run?.election)
+  }
+
+  /** What it is doing and has been doing, as plain JSON. */
+  describe(): object {
+    const { ledger, cache } = this.#shared
+    return describeManager({ controllers: this.controllers, ledger, cache, election: this.#run?.election })
+  }
+
   /**
    * Runs until the signal aborts; resolves when everything has stopped.
    *
@@ -134,7 +148,9 @@ export class Manager {
    */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#run) throw new RangeError(`the manager ${this.name} was run already: make a new one`)
-    this.#run = new ManagerRun({ shared: this.#shared, options: this.#options, runnables: this.#runnables, recorders: this.#recorders })
+    this.#run = new ManagerRun({
+      shared: this.#shared, options: this.#options, runnables: this.#runnables, recorders: this.#recorders, checks: () => this.checks, describe: () => this.describe(),
+    })
     try {
       await this.#run.run(signal)
     } finally {
@@ -151,4 +167,9 @@ export class Manager {
   #refuseLate(): void {
     if (this.#isOver) throw new RangeError(`the manager ${this.name} has stopped: nothing can be added`)
   }
+}
+
+/** Kinds that are known in full, so that a client remembers them without asking the server. */
+function kindsOf({ for: own, owns = [] }: ControllerDeclaration): readonly Kind[] {
+  return [own, ...owns.flatMap((owned) => ('plural' in owned ? owned : 'plural' in owned.kind ? owned.kind as Kind : []))]
 }

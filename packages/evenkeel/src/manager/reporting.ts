@@ -9,23 +9,27 @@ import type { HealthCheck } from './endpoints/health.ts'
 /** How many runs are shown; the ledger remembers more. */
 const runsMax = 200
 
-/** Whether it should go on living: it does not if it leads on paper and does not know it. */
-export function liveChecks(election: () => LeaderElection | undefined): HealthCheck[] {
-  return [{ name: 'leader-election', failure: () => election()?.failure() }]
+export interface Checks {
+  /** Whether it should go on living: not if it leads on paper and does not know it. */
+  readonly live: readonly HealthCheck[]
+  /** Whether its controllers know what there is; a standby may be ready. */
+  readonly ready: readonly HealthCheck[]
 }
 
-/** Whether its controllers know what there is; a standby may be ready. */
-export function readyChecks(controllers: readonly Controller[]): HealthCheck[] {
-  return controllers.map((controller) => ({
-    name: `controller-${controller.name}`,
-    failure: () => {
-      const { isReady, problems } = controller.health
-      return isReady ? undefined : problems.join('; ') || 'it has not heard of everything yet'
-    },
-  }))
+export function checksOf(controllers: readonly Controller[], election: LeaderElection | undefined): Checks {
+  return {
+    live: [{ name: 'leader-election', failure: () => election?.failure() }],
+    ready: controllers.map((controller) => ({
+      name: `controller-${controller.name}`,
+      failure: () => {
+        const { isReady, problems } = controller.health
+        return isReady ? undefined : problems.join('; ') || 'it has not heard of everything yet'
+      },
+    })),
+  }
 }
 
-export interface DescribedParts {
+interface DescribedParts {
   readonly controllers: readonly Controller[]
   readonly ledger: Ledger
   readonly cache: ObjectCache

@@ -50,7 +50,7 @@ export function shareParts(options: ManagerOptions): Shared {
   const late: { cache?: ObjectCache } = {}
   const make = (transport: Connection['transport']): Client => new Client({
     ...options.client, clock, random, log, userAgent, namespace: connection.namespace, ...writeHooks({ ledger, cache: () => late.cache }),
-    transport, kinds: [...options.kinds ?? [], ...options.controllers?.map((controller) => controller.for) ?? []],
+    transport, kinds: options.kinds ?? [],
   })
   const client = make(connection.transport)
   const leaderClient = leaderElection === false ? client : make(gateTransport(connection.transport, deadline, { clock }))

@@ -15,7 +15,7 @@ import { ensureIdentity, makeIdentity, startServer, writeKubeconfig } from '#ser
 import type { Server } from '#server'
 import { openFileStore, openMemoryStore } from '#store'
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** A folder for objects, certificates and the token. @default memory */
   readonly data?: string | undefined
   /** @default any that is free */

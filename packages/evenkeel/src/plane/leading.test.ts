@@ -29,17 +29,15 @@ describe('Manager with an election', () => {
     const world = await World.start()
     const [held, reasons, late] = [deferred<void>(), [] as unknown[], [] as string[]]
     let isHeld = true
-    const manager = world.manager({
-      leaderElection: { identity: 'me' },
-      controllers: [{
-        for: Note,
-        async reconcile(note, { client, signal, status }) {
-          if (!isHeld) return status.set({ text: note.spec.text ?? '' })
-          signal.addEventListener('abort', () => { reasons.push((signal.reason as { why?: string }).why) })
-          await held.promise
-          await client.patchStatus(note, { text: 'late' }).catch((error: unknown) => { late.push(String(error)) })
-        },
-      }],
+    const manager = world.manager({ leaderElection: { identity: 'me' } })
+    manager.addController({
+      for: Note,
+      async reconcile(note, { client, signal, status }) {
+        if (!isHeld) return status.set({ text: note.spec.text ?? '' })
+        signal.addEventListener('abort', () => { reasons.push((signal.reason as { why?: string }).why) })
+        await held.promise
+        await client.patchStatus(note, { text: 'late' }).catch((error: unknown) => { late.push(String(error)) })
+      },
     })
     const running = world.run(manager)
     await world.write('a', 'one')

@@ -30,7 +30,7 @@ export function hostWith(files: Readonly<Record<string, string>>, env: Readonly<
   }
 }
 
-export interface Cluster {
+interface Cluster {
   readonly server: string
   readonly token?: string | undefined
   readonly caPem?: string | undefined

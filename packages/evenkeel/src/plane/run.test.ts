@@ -99,14 +99,14 @@ describe('run with a cluster', () => {
     })
   })
 
-  const bad: readonly [what: string, files: Record<string, string>, options: Options, says: RegExp][] = [
-    ['a kubeconfig that is not there', {}, { kubeconfig: '/nowhere' }, /^Error: the kubeconfig \/nowhere does not exist\n$/],
-    ['a kubeconfig that is none', { [kubeconfigPath]: 'clusters: {' }, {}, /^Error: .*\/home\/somebody\/\.kube\/config.*\n$/],
-    ['a context that is not there', { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, { context: 'production' }, /^Error: .*production.*\n$/],
-    ['a server that is not there', { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, {}, /^Error: cannot connect to https:\/\/127\.0\.0\.1:1: connection refused; is the server running.*\n$/],
-    ['no cluster, and no wish for one', {}, { embedded: false }, /^Error: no cluster is configured.*\n$/],
+  const bad: readonly { what: string, files?: Record<string, string>, options?: Options, says: RegExp }[] = [
+    { what: 'a kubeconfig that is not there', options: { kubeconfig: '/nowhere' }, says: /^Error: the kubeconfig \/nowhere does not exist\n$/ },
+    { what: 'a kubeconfig that is none', files: { [kubeconfigPath]: 'clusters: {' }, says: /^Error: .*\/home\/somebody\/\.kube\/config.*\n$/ },
+    { what: 'a context that is not there', files: { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, options: { context: 'production' }, says: /^Error: .*production.*\n$/ },
+    { what: 'a server that is not there', files: { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, says: /^Error: cannot connect to https:\/\/127\.0\.0\.1:1: connection refused; is the server running.*\n$/ },
+    { what: 'no cluster, and no wish for one', options: { embedded: false }, says: /^Error: no cluster is configured.*\n$/ },
   ]
-  test.each(bad)('%s is said in one line, with code 1', async (_, files, options, says) => {
+  test.each(bad)('$what is said in one line, with code 1', async ({ files = {}, options = {}, says }) => {
     const { err, out, exitCode } = await running({ host: hostWith(files), ...options }, () => Promise.reject(new Error('it started')))
     expect(err).toMatch(says)
     expect([out, exitCode]).toEqual(['', 1])

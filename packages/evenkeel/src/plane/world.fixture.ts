@@ -18,7 +18,7 @@ const text = { type: 'object', properties: { text: { type: 'string' } } } as con
 
 export const Note = defineKind({ group: 'test.dev', version: 'v1', kind: 'Note', spec: text, status: text })
 
-export interface Running {
+interface Running {
   readonly manager: Manager
   /** How it ended; undefined while it runs. */
   readonly end: { error?: unknown } | undefined

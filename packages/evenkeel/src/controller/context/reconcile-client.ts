@@ -35,6 +35,10 @@ export class ReconcileClient extends Client {
     this.#cache = cache
   }
 
+  override with(defaults: ClientDefaults): ReconcileClient {
+    return new ReconcileClient({ client: this, cache: this.#cache, defaults })
+  }
+
   override async get<K extends KindLike>(kind: K, key: ObjectName, { live = false, ...options }: GetOptions & LiveOption = {}): Promise<ReadOf<K>> {
     const cached = live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
     return cached?.value === undefined ? this.#getLive(kind, key, { options, isAbsent: cached !== undefined }) : cached.value as ReadOf<K>

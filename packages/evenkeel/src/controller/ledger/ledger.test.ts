@@ -105,7 +105,7 @@ describe('hot loops', () => {
     await world.clock.advance(1600)
     expect(at.slice(10)).toEqual([100, 300, 700, 1500])
     const warnings = world.lines.filter(({ message }) => message.startsWith('a reconcile keeps causing itself'))
-    expect(warnings[0]).toMatchObject({ level: 'warn', fields: { object: widgetKey, rounds: 10, fields: ['status.seen'], delayMs: 100 } })
+    expect(warnings[0]).toMatchObject({ level: 'warn', fields: { kind: 'Widget', object: 'a/one', rounds: 10, fields: ['status.seen'], delayMs: 100 } })
     expect(world.metric('evenkeel_controller_hot_loops_total{controller="widget"}')).toBe(5)
     const before = at.length
     world.api.put(Widget, 'one', { spec: { size: 1 } })

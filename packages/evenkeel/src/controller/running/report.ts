@@ -8,6 +8,7 @@ import type { HotLoop } from '../ledger/hot-loops.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { RunEnd } from '../ledger/run-record.ts'
 import type { ControllerMeter } from '../telemetry/controller-metrics.ts'
+import { objectFields } from './log-fields.ts'
 import type { Run } from './run.ts'
 import { isPanic } from './to-outcome.ts'
 
@@ -32,7 +33,7 @@ export class Report {
     if (!isStopped) this.#count(run, worked)
     if (run.record) ledger.finish(run.record, endOf(run, worked))
     const { settled: { failure, afterMs, retries }, item } = worked
-    const fields = { object: item.key, reconcileId: run.record?.reconcileId }
+    const fields = { ...objectFields(item.key), reconcileId: run.record?.reconcileId }
     if (failure) this.#parts.log.error(failure.isTerminal ? 'reconcile failed and is not tried again until something changes' : 'reconcile failed', { ...fields, error: failure.error, retries, ...afterMs !== undefined && { afterMs } })
     else this.#parts.log.debug('reconcile ended', { ...fields, outcome: worked.outcome.kind, ...afterMs !== undefined && { afterMs } })
   }
@@ -40,7 +41,7 @@ export class Report {
   /** A key keeps causing itself and is made to wait. */
   hotLoop(key: string, { rounds, fields, delayMs }: HotLoop): void {
     this.#parts.meter.hotLoops.add()
-    this.#parts.log.warn('a reconcile keeps causing itself: it writes something different each time', { object: key, rounds, fields, delayMs })
+    this.#parts.log.warn('a reconcile keeps causing itself: it writes something different each time', { ...objectFields(key), rounds, fields, delayMs })
   }
 
   #count(run: Run, { outcome, settled: { result, failure } }: Worked<Cause>): void {

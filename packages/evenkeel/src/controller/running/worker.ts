@@ -20,6 +20,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { ControllerMeter } from '../telemetry/controller-metrics.ts'
 import type { Span, Tracing } from '../telemetry/tracing.ts'
 import { ConflictGate } from './conflict-gate.ts'
+import { objectFields } from './log-fields.ts'
 import { reconcileObject } from './reconcile-object.ts'
 import type { ReconcileParts } from './reconcile-object.ts'
 import { Report } from './report.ts'
@@ -40,8 +41,8 @@ interface WorkerOptions extends ReconcileParts {
   readonly backoff: Backoff
 }
 
-/** A run that goes on for longer than it should. */
-export interface StuckRun {
+/** A run that goes on. */
+export interface RunningKey {
   readonly key: string
   readonly reconcileId: string
   readonly runningMs: number
@@ -74,9 +75,9 @@ export class Worker {
     return this.#runs.size
   }
 
-  /** Runs that have gone on for longer than `stuckMs`. */
-  stuck(stuckMs: number): StuckRun[] {
-    return [...this.#runs].filter(([, run]) => run.durationMs >= stuckMs)
+  /** Runs that have gone on for at least so long. */
+  runningFor(leastMs: number): RunningKey[] {
+    return [...this.#runs].filter(([, run]) => run.durationMs >= leastMs)
       .map(([key, { record, durationMs }]) => ({ key, reconcileId: record?.reconcileId ?? '', runningMs: durationMs }))
   }
 
@@ -148,12 +149,12 @@ export class Worker {
   }
 
   async #perform(item: WorkItem<Cause>, run: Run, { attempt, causes, span }: { attempt: number, causes: readonly RunCause[], span: Span }): Promise<Outcome> {
-    const { name, client, cache, log, random, declaration } = this.#options
+    const { name, client, cache, log, random } = this.#options
     const { record } = run
     const reconcileId = record?.reconcileId ?? ''
     if (record) record.spanContext = span.context
     const key = parseKey(item.key)
-    const runLog = log.child({ kind: declaration.for.kind, object: nameOf(key), reconcileId })
+    const runLog = log.child({ ...objectFields(item.key), reconcileId })
     const base: BaseContext = {
       key, reconcileId, client: new ReconcileClient({ client, cache, defaults: { fieldOwner: name, reconcileId } }), signal: run.signal,
       clock: this.#clock, random, log: runLog, causes, attempt, priority: item.priority,
@@ -178,7 +179,7 @@ export class Worker {
 
   /** Not the run's fault: what it was to do is still to do, unless an event says otherwise. */
   #cutShort(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
-    this.#options.log.debug('a reconcile was cut short', { object: item.key, why: run.abortedFor, error })
+    this.#options.log.debug('a reconcile was cut short', { ...objectFields(item.key), reconcileId: run.record?.reconcileId, why: run.abortedFor, error })
     this.#again(item, 0)
     return { kind: 'done' }
   }
@@ -241,8 +242,4 @@ function unprompted(attempt: number): Cause {
 
 function newestOwn(run: Run, key: string): string | undefined {
   return run.record?.writes.findLast(({ object, resourceVersion }) => object === key && resourceVersion !== undefined)?.resourceVersion ?? run.object?.metadata.resourceVersion
-}
-
-function nameOf({ cluster, group, kind, ...rest }: ReturnType<typeof parseKey>): string {
-  return rest.namespace === undefined ? rest.name : `${rest.namespace}/${rest.name}`
 }

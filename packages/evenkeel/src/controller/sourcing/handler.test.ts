@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ConfigMap, Gadget, Realm, Widget, World } from '../world.fixture.ts'
 import { deferred } from '#base'
 import type { OwnerReference } from '#api'
+import { watching } from '../declaration.ts'
 import type { Loose } from '../fake-api.fixture.ts'
 
 function reference({ apiVersion, kind, metadata }: Loose, more: Partial<OwnerReference> = {}): OwnerReference {
@@ -110,7 +111,7 @@ describe('enqueueMapped', () => {
     world.api.put(ConfigMap, 'good')
     await world.clock.advance(0)
     expect(seen).toEqual(['from-good'])
-    expect(world.complaints).toEqual(['error: a handler failed: the event was not passed on'])
+    expect(world.complaints).toEqual(['error: a handler failed: the event is tried again'])
     expect(world.metric('evenkeel_controller_map_errors_total{controller="widget"}')).toBe(1)
     await world.stop()
   })
@@ -142,12 +143,46 @@ describe('enqueueMapped', () => {
     expect(world.clock.pending).toBe(0)
   })
 
+  test('51 an event whose function failed is tried again, merged with what came later, and given up in the end', async () => {
+    const world = new World()
+    const seen: string[] = []
+    let isBroken = true
+    await world.start({
+      for: Widget, reconcileKey: ({ name }) => { seen.push(name) },
+      watches: [watching(ConfigMap, { map: ({ data }) => {
+        if (isBroken) throw new Error('no')
+        return [{ name: data?.['for'] ?? '', namespace: 'a' }]
+      } })],
+    })
+    world.api.put(ConfigMap, 'm', { data: { for: 'x' } })
+    await world.clock.advance(0)
+    isBroken = false
+    await world.clock.advance(1000)
+    expect(seen.splice(0)).toEqual(['x'])
+    isBroken = true
+    for (const name of ['y', 'z']) {
+      world.api.put(ConfigMap, 'm', { data: { for: name } })
+      await world.clock.advance(0)
+    }
+    isBroken = false
+    await world.clock.advance(2000)
+    expect(seen.splice(0)).toEqual(['x', 'z'])
+    isBroken = true
+    world.api.put(ConfigMap, 'm', { data: { for: 'never' } })
+    await world.clock.advance(3_600_000)
+    const errors = world.complaints.filter((line) => line.startsWith('error'))
+    expect(errors.at(-1)).toBe('error: a handler failed too often: an event is given up')
+    expect(errors).toHaveLength(1 + 2 + 10)
+    await world.stop()
+    expect(world.clock.pending).toBe(0)
+  })
+
   test('51 a function that hangs is given up after a minute', async () => {
     const world = new World()
     await world.start({ for: Widget, reconcileKey: () => undefined, watches: [{ kind: ConfigMap, map: () => new Promise(() => undefined) }] })
     world.api.put(ConfigMap, 'm')
     await world.clock.advance(60_000)
-    expect(world.complaints).toEqual(['error: a handler failed: the event was not passed on'])
+    expect(world.complaints).toEqual(['error: a handler failed: the event is tried again'])
     await world.stop()
   })
 })

@@ -12,6 +12,7 @@ import { changedPaths } from '../ledger/changed-paths.ts'
 import type { Cause, CauseType } from '../ledger/cause.ts'
 import { enqueueSelf } from './handler.ts'
 import type { EventHandler } from './handler.ts'
+import { FailedEvents } from './failed-events.ts'
 import { and } from './predicate.ts'
 import type { Predicate } from './predicate.ts'
 import type { Source, SourceContext, StartedSource } from './source.ts'
@@ -62,11 +63,13 @@ class StartedKindSource implements StartedSource {
   readonly #holding: Holding<KubeObject>
   readonly #subscription: Subscription
   readonly #stopping = new AbortController()
+  readonly #failed: FailedEvents
   #refusal: Error | undefined
 
   constructor(plan: Plan, context: SourceContext, { cache, kind, hold, resyncMs }: Held) {
     this.#plan = plan
     this.#context = context
+    this.#failed = new FailedEvents({ ...context, retry: (event) => { void this.#hear(event) } })
     this.#holding = cache.hold(kind, hold as Parameters<typeof cache.hold>[1]) as unknown as Holding<KubeObject>
     this.#subscription = this.#holding.addHandler((event) => this.#hear(event), { resyncMs })
   }
@@ -101,6 +104,7 @@ class StartedKindSource implements StartedSource {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the source is no longer wanted'))
+    this.#failed.clear()
     await this.#subscription.remove()
     await this.#holding.release()
   }
@@ -110,7 +114,8 @@ class StartedKindSource implements StartedSource {
     this.#refusal = error
   }
 
-  #hear(event: CacheEvent): void | Promise<void> {
+  #hear(heard: CacheEvent): void | Promise<void> {
+    const event = this.#failed.take(heard)
     const { clock, cache, log, onStaleOwner } = this.#context
     // Most handlers neither wait nor look at the signal, and pay for no timer.
     const limit = new LazyDeadline(clock, this.#plan.handlerTimeoutMs, this.#stopping.signal)
@@ -138,6 +143,7 @@ class StartedKindSource implements StartedSource {
 
   #tell(event: CacheEvent, keys: Iterable<CacheKey>): void {
     if (this.#stopping.signal.aborted) return
+    this.#failed.succeeded(event)
     const told = new Set<string>()
     const priority = event.isInitial || event.isResync ? lowPriority : 0
     let cause: Cause | undefined
@@ -153,7 +159,9 @@ class StartedKindSource implements StartedSource {
   #fail(event: CacheEvent, error: unknown): void {
     if (this.#stopping.signal.aborted) return
     this.#context.onMapError(error)
-    this.#context.log.error('a handler failed: the event was not passed on', { source: this.name, object: event.keyText, error })
+    const afterMs = this.#failed.put(event)
+    const message = afterMs === undefined ? 'a handler failed too often: an event is given up' : 'a handler failed: the event is tried again'
+    this.#context.log.error(message, { source: this.name, object: event.keyText, error, ...afterMs !== undefined && { afterMs } })
   }
 }
 

@@ -41,6 +41,11 @@ test.each<[string, () => unknown]>([
   expect(findTracing({ load })).toBe(silentTracing)
 })
 
+test('findTracing: a tracer that throws does not keep the work from being done', async () => {
+  const tracing = findTracing({ load: () => ({ trace: { getTracer: () => ({ startActiveSpan: () => { throw new Error('no') } }) } }) })
+  expect(await tracing.run({ name: 'x', attributes: {}, links: [] }, () => Promise.resolve(5))).toBe(5)
+})
+
 test('findTracing looks for the package by itself and does without it', async () => {
   expect(await findTracing().run({ name: 'x', attributes: {}, links: [] }, () => Promise.resolve(5))).toBe(5)
 })

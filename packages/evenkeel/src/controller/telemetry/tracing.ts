@@ -64,13 +64,27 @@ export function findTracing({ load = loadOpenTelemetry }: { load?: () => unknown
 function openTelemetryTracing({ trace }: OpenTelemetry): Tracing {
   const tracer = trace.getTracer('evenkeel')
   return {
-    run: ({ name, attributes, links }, work) => tracer.startActiveSpan(name, { attributes, links: links.map((context) => ({ context })) }, async (span) => {
+    async run({ name, attributes, links }, work) {
+      let hasBegun = false
       try {
-        return await work(handleOf(span))
-      } finally {
-        span.end()
+        return await tracer.startActiveSpan(name, { attributes, links: links.map((context) => ({ context })) }, async (span) => {
+          hasBegun = true
+          return inside(span, work)
+        })
+      } catch (error) {
+        // Traces that do not work are no reason not to.
+        if (!hasBegun) return work(silentSpan)
+        throw error
       }
-    }),
+    },
+  }
+}
+
+async function inside<T>(span: OtelSpan, work: (span: Span) => Promise<T>): Promise<T> {
+  try {
+    return await work(handleOf(span))
+  } finally {
+    span.end()
   }
 }
 

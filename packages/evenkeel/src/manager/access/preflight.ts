@@ -33,7 +33,7 @@ export interface Preflight {
   readonly unknown?: string
 }
 
-export interface PreflightParts {
+interface PreflightParts {
   readonly client: Client
   readonly scopes: readonly ScopedRules[]
   /** Kinds that must be there. */

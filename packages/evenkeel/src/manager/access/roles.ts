@@ -28,7 +28,7 @@ export interface SubjectOptions {
   readonly namespace: string
 }
 
-export interface RbacParts {
+interface RbacParts {
   readonly name: string
   readonly declarations: readonly ControllerDeclaration[]
   /** @default no election */

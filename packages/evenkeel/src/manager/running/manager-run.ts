@@ -17,13 +17,14 @@ import type { Controller } from '#controller'
 import { runWebhookListener } from '#webhook'
 import { LeaseLostError } from '../election/leader-election.ts'
 import type { LeaderElection } from '../election/leader-election.ts'
-import { runEndpoints } from '../endpoints/endpoints.ts'
 import { makeElection } from '../leading.ts'
 import type { ManagerOptions } from '../options.ts'
 import type { EventRecorder } from '../recorder/event-recorder.ts'
-import { describeManager, liveChecks, readyChecks, underWay } from '../reporting.ts'
+import { underWay } from '../reporting.ts'
+import type { Checks } from '../reporting.ts'
 import type { RunFunction } from '../runnable.ts'
 import type { Shared } from '../shared.ts'
+import { endpointTask } from './endpoint-task.ts'
 import { RunGroup } from './run-group.ts'
 import type { Task } from './run-group.ts'
 import { stopGroups } from './stop-groups.ts'
@@ -35,11 +36,13 @@ export interface RunnableEntry {
 }
 
 /** What there is to run; more may come while it runs. */
-export interface ManagerRunParts {
+interface ManagerRunParts {
   readonly shared: Shared
   readonly options: ManagerOptions
   readonly runnables: readonly RunnableEntry[]
   readonly recorders: ReadonlyMap<string, EventRecorder>
+  readonly checks: () => Checks
+  readonly describe: () => object
 }
 
 const groupNames = ['events', 'endpoints', 'webhooks', 'caches', 'everywhere', 'warm-up', 'leading'] as const
@@ -177,22 +180,8 @@ export class ManagerRun {
   // What is started
 
   #endpointTasks(): Task[] {
-    const { shared: { clock, log, metrics, ledger, cache, everywhere, leading }, options: { endpoints = false } } = this.#parts
-    if (endpoints === false) return []
-    const { metrics: hasMetrics = true, debug = true, live = [], ready: checks = [], onListening, ...address } = endpoints
-    const controllers = (): Controller[] => [...everywhere, ...leading]
-    const run: Task['run'] = (signal, ready) => runEndpoints(signal, {
-      ...address, clock, log, live: [...liveChecks(() => this.#election), ...live], ...hasMetrics && { metrics },
-      // Asked for each time: controllers may come later.
-      get ready() { return [...readyChecks(controllers()), ...checks] },
-      ...debug && { reconciles: () => describeManager({ controllers: controllers(), ledger, cache, election: this.#election }) },
-      onListening(url) {
-        log.info('endpoints are served', { url })
-        onListening?.(url)
-        ready()
-      },
-    })
-    return [{ name: 'endpoints', run }]
+    const { shared: { clock, log, metrics }, options: { endpoints = false }, checks, describe } = this.#parts
+    return endpoints === false ? [] : [endpointTask(endpoints, { clock, log, metrics, checks, describe })]
   }
 
   #webhookTasks(): Task[] {

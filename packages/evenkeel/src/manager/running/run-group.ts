@@ -16,7 +16,7 @@ export interface Task {
   run(signal: AbortSignal, ready: () => void): Promise<void>
 }
 
-export interface RunGroupOptions {
+interface RunGroupOptions {
   readonly log: Logger
   /** A task failed before anybody asked it to stop. */
   readonly onFailure: (error: unknown, task: string) => void

@@ -7,7 +7,7 @@ import { abortable, deadline } from '#base'
 import type { Clock } from '#base'
 import type { RunGroup } from './run-group.ts'
 
-export interface StopOptions {
+interface StopOptions {
   readonly reason: unknown
   /** For all groups together; 0 for no time at all, Infinity for as long as it takes. */
   readonly graceMs: number

@@ -1,0 +1,35 @@
+/**
+ * The endpoints of one manager, or of several, as something to run.
+ */
+import type { Clock, Logger, Metrics } from '#base'
+import { runEndpoints } from '../endpoints/endpoints.ts'
+import type { EndpointSettings } from '../options.ts'
+import type { Checks } from '../reporting.ts'
+import type { Task } from './run-group.ts'
+
+interface EndpointParts {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Asked for each time: controllers may come later. */
+  readonly checks: () => Checks
+  readonly describe: () => object
+}
+
+/** Ready once it listens. */
+export function endpointTask(settings: EndpointSettings, { clock, log, metrics, checks, describe }: EndpointParts): Task {
+  const { metrics: hasMetrics = true, debug = true, live = [], ready: more = [], onListening, ...address } = settings
+  return {
+    name: 'endpoints',
+    run: (signal, ready) => runEndpoints(signal, {
+      ...address, clock, log, ...hasMetrics && { metrics }, ...debug && { reconciles: describe },
+      get live() { return [...checks().live, ...live] },
+      get ready() { return [...checks().ready, ...more] },
+      onListening(url) {
+        log.info('endpoints are served', { url })
+        onListening?.(url)
+        ready()
+      },
+    }),
+  }
+}
