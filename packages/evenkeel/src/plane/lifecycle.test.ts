@@ -50,7 +50,8 @@ describe('Manager', () => {
     const webhooks = new Webhooks({ clock: world.clock })
     let url = ''
     const manager = world.manager({
-      leaderElection: {}, endpoints: { onListening: (at) => { order.push('+ endpoints'); url = at } },
+      // Real sockets take real time, while the clock of this test runs as fast as it can.
+      gracePeriodMs: Infinity, leaderElection: {}, endpoints: { onListening: (at) => { order.push('+ endpoints'); url = at } },
       webhooks: { webhooks, port: 0, certificates: new OwnCertificates({ names: ['127.0.0.1'], clock: world.clock }), onListening: () => { order.push('+ webhooks') } },
       controllers: [{
         for: Note,

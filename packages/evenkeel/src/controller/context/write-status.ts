@@ -20,9 +20,8 @@ interface WriteStatusOptions {
   readonly signal: AbortSignal
 }
 
-/** An object that has gone has no status to write. @throws {ApiError} `Conflict`, when somebody was faster. */
+/** For a writer that was told something. An object that has gone has no status to write. @throws {ApiError} `Conflict`, when somebody was faster. */
 export async function writeStatus(writer: StatusWriter<never>, { object, client, cache, dropped, signal }: WriteStatusOptions): Promise<void> {
-  if (!writer.isTouched) return
   const { name = '', namespace } = object.metadata
   const newest = peek(cache, object, { name, ...namespace !== undefined && { namespace } })
   if (newest === undefined || newest.metadata.uid !== object.metadata.uid) return

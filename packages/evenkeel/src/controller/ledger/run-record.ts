@@ -77,7 +77,7 @@ export class RunRecord implements LedgerEntry {
   spanContext: unknown
   readonly #signal: AbortSignal
   /** Writes without an answer, and the version that their object had in our cache when they were sent. */
-  readonly #unanswered = new Map<WriteNotice, string | undefined>()
+  #unanswered: Map<WriteNotice, string | undefined> | undefined
 
   constructor({ signal, ...facts }: NewRun, sequence: number) {
     this.sequence = sequence
@@ -98,20 +98,21 @@ export class RunRecord implements LedgerEntry {
   }
 
   noteSent(write: WriteNotice, version: string | undefined): void {
+    this.#unanswered ??= new Map()
     this.#unanswered.set(write, version)
     if (this.#unanswered.size > writesMax) for (const oldest of [...this.#unanswered.keys()].slice(0, 1)) this.#unanswered.delete(oldest)
   }
 
   /** Gives the version that the object had when the write was sent. */
   noteAnswered(write: WriteNotice): string | undefined {
-    const version = this.#unanswered.get(write)
-    this.#unanswered.delete(write)
+    const version = this.#unanswered?.get(write)
+    this.#unanswered?.delete(write)
     return version
   }
 
   /** The last write to an object of that name that was refused, and the version that the object had when it was sent. */
   lastRefused(name: string | undefined): { readonly write: WriteNotice, readonly version: string | undefined } | undefined {
-    const [write, version] = [...this.#unanswered].filter(([refused]) => name === undefined || refused.name === name).at(-1) ?? []
+    const [write, version] = [...this.#unanswered ?? []].filter(([refused]) => name === undefined || refused.name === name).at(-1) ?? []
     return write && { write, version }
   }
 

@@ -1,16 +1,14 @@
 /**
  * An object in the log: the same two fields everywhere.
  */
-import { parseKey } from '#api'
+import type { ObjectKey } from '#api'
 
-interface ObjectFields {
+export interface ObjectFields {
   readonly kind: string
   /** `namespace/name`, or the name alone. */
   readonly object: string
 }
 
-/** Of a canonical key. */
-export function objectFields(key: string): ObjectFields {
-  const { kind, namespace, name } = parseKey(key)
+export function objectFields({ kind, namespace, name }: ObjectKey): ObjectFields {
   return { kind, object: namespace === undefined ? name : `${namespace}/${name}` }
 }

@@ -64,7 +64,7 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   try {
     const { object: left, result } = await cleanUp(object, steps, { ...base, policy: declaration.cleanupPolicy ?? 'stop', call })
     for (const extension of extensions) await extension.finish?.()
-    if (left) await writeStatus(status, { ...parts, ...base, object: left })
+    if (left && status.isTouched) await writeStatus(status, { ...parts, ...base, object: left })
     return result
   } catch (error) {
     await saveStatus(parts, { base, object, status })
@@ -87,7 +87,7 @@ async function callWithStatus(parts: ReconcileParts, { base, object }: { base: B
     throw error
   }
   try {
-    if (!base.signal.aborted) await writeStatus(status, { ...parts, ...base, object })
+    if (status.isTouched && !base.signal.aborted) await writeStatus(status, { ...parts, ...base, object })
   } catch (error) {
     if (result?.afterMs !== undefined) warnIgnored(base.log, result.afterMs)
     throw error
@@ -97,7 +97,7 @@ async function callWithStatus(parts: ReconcileParts, { base, object }: { base: B
 
 /** The status of a run that failed, as far as it can be written; its own trouble is the lesser one. */
 async function saveStatus(parts: ReconcileParts, { base, object, status }: { base: BaseContext, object: KubeObject, status: StatusWriter<never> }): Promise<void> {
-  if (base.signal.aborted) return
+  if (!status.isTouched || base.signal.aborted) return
   try {
     await writeStatus(status, { ...parts, ...base, object })
   } catch (error) {
@@ -115,6 +115,7 @@ function extend({ plugins, name, declaration }: ReconcileParts, base: BaseContex
 
 /** @throws {RangeError} when a plug-in takes a name that is in use. */
 function withExtensions(base: BaseContext, extensions: readonly Extension<object>[]): BaseContext {
+  if (extensions.length === 0) return base
   const context: Record<string, unknown> = { ...base }
   for (const extension of extensions) {
     for (const [name, value] of Object.entries(extension.context)) {

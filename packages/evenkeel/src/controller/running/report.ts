@@ -8,7 +8,6 @@ import type { HotLoop } from '../ledger/hot-loops.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { RunEnd } from '../ledger/run-record.ts'
 import type { ControllerMeter } from '../telemetry/controller-metrics.ts'
-import { objectFields } from './log-fields.ts'
 import type { Run } from './run.ts'
 import { isPanic } from './to-outcome.ts'
 
@@ -32,16 +31,16 @@ export class Report {
     const isStopped = cut === 'shutdown' || cut === 'lease-lost'
     if (!isStopped) this.#count(run, worked)
     if (run.record) ledger.finish(run.record, endOf(run, worked))
-    const { settled: { failure, afterMs, retries }, item } = worked
-    const fields = { ...objectFields(item.key), reconcileId: run.record?.reconcileId }
+    const { settled: { failure, afterMs, retries } } = worked
+    const fields = { ...run.fields, reconcileId: run.record?.reconcileId }
     if (failure) this.#parts.log.error(failure.isTerminal ? 'reconcile failed and is not tried again until something changes' : 'reconcile failed', { ...fields, error: failure.error, retries, ...afterMs !== undefined && { afterMs } })
     else this.#parts.log.debug('reconcile ended', { ...fields, outcome: worked.outcome.kind, ...afterMs !== undefined && { afterMs } })
   }
 
   /** A key keeps causing itself and is made to wait. */
-  hotLoop(key: string, { rounds, fields, delayMs }: HotLoop): void {
+  hotLoop(run: Run, { rounds, fields, delayMs }: HotLoop): void {
     this.#parts.meter.hotLoops.add()
-    this.#parts.log.warn('a reconcile keeps causing itself: it writes something different each time', { ...objectFields(key), rounds, fields, delayMs })
+    this.#parts.log.warn('a reconcile keeps causing itself: it writes something different each time', { ...run.fields, rounds, fields, delayMs })
   }
 
   #count(run: Run, { outcome, settled: { result, failure } }: Worked<Cause>): void {

@@ -4,10 +4,12 @@
 import type { Cancel, Clock } from '#base'
 import type { KubeObject } from '#api'
 import type { RunRecord } from '../ledger/run-record.ts'
+import type { ObjectFields } from './log-fields.ts'
 import { RunAborted } from './run-aborted.ts'
 import type { AbortWhy } from './run-aborted.ts'
 
 interface RunOptions {
+  readonly fields: ObjectFields
   readonly clock: Clock
   readonly timeoutMs: number | undefined
   readonly onTimeout: () => void
@@ -18,13 +20,17 @@ export class Run {
   readonly #clock: Clock
   readonly #controller = new AbortController()
   readonly #cancelTimeout: Cancel
-  #record: RunRecord | undefined
+  /** Its place in the ledger, once it has begun. */
+  record: RunRecord | undefined
   /** The object as the run got it; a run by key alone has none. */
   object: KubeObject | undefined
+  /** Which object it is, for the log. */
+  readonly fields: ObjectFields
   /** A cleanup expects its object to be on its way out. */
   isCleanup = false
 
-  constructor({ clock, timeoutMs, onTimeout }: RunOptions) {
+  constructor({ fields, clock, timeoutMs, onTimeout }: RunOptions) {
+    this.fields = fields
     this.#clock = clock
     this.startedMs = clock.monotonic()
     this.#cancelTimeout = timeoutMs === undefined ? () => undefined : clock.after(timeoutMs, () => {
@@ -45,14 +51,6 @@ export class Run {
 
   get durationMs(): number {
     return this.#clock.monotonic() - this.startedMs
-  }
-
-  get record(): RunRecord | undefined {
-    return this.#record
-  }
-
-  set record(record: RunRecord | undefined) {
-    this.#record = record
   }
 
   /** The first reason stays. */

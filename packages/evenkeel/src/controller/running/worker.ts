@@ -9,6 +9,7 @@
 import { randomUuid } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import { isApiError, parseKey } from '#api'
+import type { ObjectKey } from '#api'
 import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
 import type { Backoff, Outcome, WorkItem, Worked, WorkQueue } from '#queue'
@@ -106,14 +107,15 @@ export class Worker {
   /** The work on one key, for `runWorkers`. */
   async work(item: WorkItem<Cause>): Promise<Outcome> {
     const { declaration, meter } = this.#options
-    const run = new Run({ clock: this.#clock, timeoutMs: declaration.timeoutMs, onTimeout: () => { meter.timeouts.add() } })
+    const key = parseKey(item.key)
+    const run = new Run({ fields: objectFields(key), clock: this.#clock, timeoutMs: declaration.timeoutMs, onTimeout: () => { meter.timeouts.add() } })
     this.#runs.set(item.key, run)
     meter.activeWorkers.add(1)
     try {
       if (this.#stopping) run.abort(this.#stopping)
       const waitMs = await this.#gate.waitMs(item.key, run).catch(() => 0)
       if (waitMs > 0) meter.staleSkips.add()
-      return waitMs > 0 ? this.#putOff(item, waitMs) : await this.#begin(item, run)
+      return waitMs > 0 ? this.#putOff(item, waitMs) : await this.#begin(item, run, key)
     } finally {
       run.done()
       this.#runs.delete(item.key)
@@ -129,12 +131,12 @@ export class Worker {
     this.#report.end(run, { item, outcome, settled })
   }
 
-  async #begin(item: WorkItem<Cause>, run: Run): Promise<Outcome> {
+  async #begin(item: WorkItem<Cause>, run: Run, objectKey: ObjectKey): Promise<Outcome> {
     const { ledger, hotLoops, name, backoff, random } = this.#options
     const attempt = backoff.retries(item.key)
     const causes: readonly RunCause[] = item.reasons.length > 0 ? ledger.explain(item.reasons) : [unprompted(attempt)]
     const rounds = hotLoops.roundsOf({ controller: name, key: item.key, causes })
-    const brakeMs = this.#echoMs(item.key, causes) || this.#brakeMs(item.key, { rounds, causes })
+    const brakeMs = this.#echoMs(item.key, causes) || this.#brakeMs(item.key, { rounds, causes, run })
     if (brakeMs > 0) return this.#putOff(item, brakeMs)
     this.#retries.delete(item.key)
     const record = ledger.begin({
@@ -145,16 +147,15 @@ export class Worker {
     this.#ended.set(item, run)
     const links = causes.flatMap(({ writer }) => writer ? ledger.find(writer.reconcileId)?.spanContext ?? [] : [])
     const attributes = { 'evenkeel.controller': name, 'evenkeel.object': item.key, 'evenkeel.reconcile_id': record.reconcileId, 'evenkeel.attempt': attempt, 'evenkeel.causes': causes.length }
-    return this.#options.tracing.run({ name: `reconcile ${name}`, attributes, links }, (span) => this.#perform(item, run, { attempt, causes, span }))
+    return this.#options.tracing.run({ name: `reconcile ${name}`, attributes, links }, (span) => this.#perform(item, run, { key: objectKey, attempt, causes, span }))
   }
 
-  async #perform(item: WorkItem<Cause>, run: Run, { attempt, causes, span }: { attempt: number, causes: readonly RunCause[], span: Span }): Promise<Outcome> {
+  async #perform(item: WorkItem<Cause>, run: Run, { key, attempt, causes, span }: { key: ObjectKey, attempt: number, causes: readonly RunCause[], span: Span }): Promise<Outcome> {
     const { name, client, cache, log, random } = this.#options
     const { record } = run
     const reconcileId = record?.reconcileId ?? ''
     if (record) record.spanContext = span.context
-    const key = parseKey(item.key)
-    const runLog = log.child({ ...objectFields(item.key), reconcileId })
+    const runLog = log.child({ ...run.fields, reconcileId })
     const base: BaseContext = {
       key, reconcileId, client: new ReconcileClient({ client, cache, defaults: { fieldOwner: name, reconcileId } }), signal: run.signal,
       clock: this.#clock, random, log: runLog, causes, attempt, priority: item.priority,
@@ -179,7 +180,7 @@ export class Worker {
 
   /** Not the run's fault: what it was to do is still to do, unless an event says otherwise. */
   #cutShort(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
-    this.#options.log.debug('a reconcile was cut short', { ...objectFields(item.key), reconcileId: run.record?.reconcileId, why: run.abortedFor, error })
+    this.#options.log.debug('a reconcile was cut short', { ...run.fields, reconcileId: run.record?.reconcileId, why: run.abortedFor, error })
     this.#again(item, 0)
     return { kind: 'done' }
   }
@@ -207,7 +208,7 @@ export class Worker {
   }
 
   /** How long a key that keeps causing itself waits; 0: not at all, or long enough. */
-  #brakeMs(key: string, { rounds, causes }: { rounds: number, causes: readonly RunCause[] }): number {
+  #brakeMs(key: string, { rounds, causes, run }: { rounds: number, causes: readonly RunCause[], run: Run }): number {
     const untilMs = this.#brakes.get(key)
     if (untilMs !== undefined && rounds > 0) {
       const leftMs = untilMs - this.#clock.monotonic()
@@ -218,7 +219,7 @@ export class Worker {
     const hot = this.#options.hotLoops.judge(key, rounds, causes)
     if (!hot) return 0
     this.#brakes.set(key, this.#clock.monotonic() + hot.delayMs)
-    this.#report.hotLoop(key, hot)
+    this.#report.hotLoop(run, hot)
     return hot.delayMs
   }
 

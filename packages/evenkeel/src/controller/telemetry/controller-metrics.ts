@@ -36,9 +36,9 @@ export function controllerMeter(metrics: Metrics, controller: string): Controlle
   const counter = (name: string, help: string): Counter => metrics.counter(name, { help, labels }).with({ controller })
   const gauge = (name: string, help: string): Gauge => metrics.gauge(name, { help, labels }).with({ controller })
   const total = metrics.counter('controller_runtime_reconcile_total', { help: 'Reconciles, by how they ended.', labels: ['controller', 'result'] })
-  for (const result of results) total.with({ controller, result })
+  const byResult = new Map<string, Counter>(results.map((result) => [result, total.with({ controller, result })]))
   return {
-    reconciles: (result) => total.with({ controller, result }),
+    reconciles: (result) => byResult.get(result) ?? total.with({ controller, result }),
     errors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed.'),
     terminalErrors: counter('controller_runtime_terminal_reconcile_errors_total', 'Reconciles that failed and are not tried again.'),
     panics: counter('controller_runtime_reconcile_panics_total', 'Reconciles that failed by a mistake in their code.'),

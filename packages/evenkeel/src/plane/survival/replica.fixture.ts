@@ -1,0 +1,34 @@
+/**
+ * A program of its own: one of several replicas. While it leads it makes one object after the other, under its name.
+ *
+ * `KUBECONFIG` says where, `REPLICA` who. It says on stdout what it is (`pid N`) and what it becomes (`leading`, `lost`);
+ * a line on stdin blocks its event loop for so many milliseconds.
+ */
+import { createLogger, jsonLines, sleep, SystemClock } from '#base'
+import { loadConfig } from '#client'
+import { Manager, stopSignal } from '#manager'
+
+const clock = new SystemClock()
+const identity = process.env['REPLICA'] ?? ''
+const say = (line: string): void => { process.stdout.write(`${line}\n`) }
+
+const manager = new Manager({
+  name: 'replicas', config: await loadConfig(), log: createLogger({ clock, level: 'warn', sink: jsonLines(say) }),
+  leaderElection: { identity, leaseMs: 2000, renewMs: 1400, retryMs: 300, onState: ({ state }) => { say(state) } },
+})
+
+manager.add(async (signal, { client }) => {
+  for (let number = 0; !signal.aborted; number++) {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: `${identity}-`, namespace: 'default' } }
+    await client.create(object, { signal }).catch((error: unknown) => { say(`refused ${String(error)}`) })
+    await sleep(clock, 10, { signal }).catch(() => undefined)
+  }
+})
+
+process.stdin.on('data', (text) => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(text.toString())) })
+process.on('unhandledRejection', (error) => { say(`unhandled ${String(error)}`) })
+const { signal } = stopSignal()
+signal.addEventListener('abort', () => { process.stdin.destroy() })
+say(`pid ${process.pid}`)
+await manager.run(signal)
+say('done')
