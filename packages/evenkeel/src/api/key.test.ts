@@ -26,14 +26,14 @@ describe('formatKey', () => {
     }))
   })
 
-  test('two keys have the same text exactly when they are equal', () => {
+  test('5, 7 two keys have the same text exactly when they are equal', () => {
     fc.assert(fc.property(anyKey, anyKey, (a, b) => {
       expect(formatKey(a) === formatKey(b)).toBe(equalKeys(a, b))
       expect(equalKeys(a, { ...a })).toBe(true)
     }))
   })
 
-  test('an empty namespace is the same as none', () => {
+  test('6 an empty namespace is the same as none', () => {
     const key = { cluster: 'c', group: 'g', kind: 'K', name: 'n' }
     expect(formatKey({ ...key, namespace: '' })).toBe(formatKey(key))
     expect(equalKeys({ ...key, namespace: '' }, key)).toBe(true)

@@ -34,7 +34,7 @@ describe.skipIf(process.platform === 'win32')('two replicas', () => {
     await second.said(/^standing/)
     first.block(3500)
     console.log('blocking')
-    setTimeout(() => console.log(first.lines, second.lines), 10000)
+    setTimeout(() => console.log(first.lines, second.lines), 6000)
     await stage.writes('first', 20)
     console.log('wrote')
     await first.stop()
