@@ -2,12 +2,14 @@
  * The runtime: what a controller needs between the server and its own code.
  */
 import type { Bench } from '../print.ts'
+import { eventsBench } from './events.ts'
+import { latencyBench } from './latency.ts'
 import { queueBench } from './queue.ts'
 import { syncBench } from './sync.ts'
 
 export const runtimeBench: Bench = {
-  about: 'cache sync and memory against client-node\'s informer, the work queue',
+  about: 'cache sync and memory against client-node\'s informer, the work queue, events from informer to queue, create-to-child latency',
   async run(options) {
-    for (const part of [queueBench, syncBench]) await part(options)
+    for (const part of [queueBench, eventsBench, latencyBench, syncBench]) await part(options)
   },
 }

@@ -8,6 +8,5 @@ export {
 export type { Condition, InputOf, Kind, KubeObject, ObjectKey, ObjectMeta, ObjectOf, OwnerReference, Reason, Stored } from '#api'
 export type { Client } from '#client'
 export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'
-export { TerminalError } from '#controller'
 export { run, runControllers } from '#plane'
 export type { Ready, RunOptions, RunProcess, RunProgramOptions } from '#plane'

@@ -12,6 +12,7 @@ import type { Controller, ControllerDeclaration } from '#controller'
 import type { ClusterSource } from './connection.ts'
 import { Manager } from './manager.ts'
 import type { ManagerOptions } from './options.ts'
+import type { EventContext } from './recorder-context.ts'
 import type { Checks } from './reporting.ts'
 import { endpointTask } from './running/endpoint-task.ts'
 import { RunGroup } from './running/run-group.ts'
@@ -42,7 +43,7 @@ export class ClusterManagers {
   }
 
   /** One more controller on every cluster. */
-  addController<K extends Kind, Extra extends object = object>(declaration: ControllerDeclaration<K, Extra>): readonly Controller[] {
+  addController<K extends Kind, Extra extends object = EventContext>(declaration: ControllerDeclaration<K, Extra>): readonly Controller[] {
     return [...this.#managers.values()].map((manager) => manager.addController(declaration))
   }
 

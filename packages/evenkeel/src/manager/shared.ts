@@ -10,7 +10,7 @@ import { defaultCluster } from '#api'
 import { ObjectCache } from '#cache'
 import { Client } from '#client'
 import { ControllerSet, findTracing, Ledger, writeHooks } from '#controller'
-import type { ControllerEnvironment } from '#controller'
+import type { ContextPlugin, ControllerEnvironment } from '#controller'
 import { connectionTo } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { gateTransport } from './election/gate/gate.ts'
@@ -39,7 +39,8 @@ export interface Shared {
   readonly leading: ControllerSet
 }
 
-export function shareParts(options: ManagerOptions): Shared {
+/** `plugins` come before those of the options. */
+export function shareParts(options: ManagerOptions, { plugins }: { plugins: readonly ContextPlugin[] }): Shared {
   const { name, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics = new Metrics(), cluster = defaultCluster } = options
   if (name === '') throw new RangeError('a manager needs a name')
   const connection = connectionTo(options, { clock })
@@ -57,7 +58,7 @@ export function shareParts(options: ManagerOptions): Shared {
   const cache = late.cache = new ObjectCache({ client, cluster, clock, random, log })
   const environment: ControllerEnvironment = {
     client, cache, ledger, clock, random, log, cluster, metrics, tracing: options.tracing ?? findTracing(),
-    ...options.plugins && { plugins: options.plugins }, ...options.hotLoops && { hotLoops: options.hotLoops },
+    plugins: [...plugins, ...options.plugins ?? []], ...options.hotLoops && { hotLoops: options.hotLoops },
   }
   return {
     connection, clock, random, log, metrics, userAgent, ledger, cache, client, leaderClient, deadline, election: leaderElection,

@@ -52,7 +52,7 @@ describe('what others do wrong', () => {
     manager.addController({ for: Late, reconcile: (late, { status }) => { status.set({ text: late.spec.text ?? '' }) } })
     manager.addController({ for: Note, reconcile: (note, { status }) => { status.set({ text: note.spec.text ?? '' }) } })
     const { missing } = await manager.preflight()
-    expect(missing).toMatchObject([{ what: 'permission', group: 'late.dev', resource: 'lates', verb: 'list', identity: 'eve', message: 'permission missing: eve may not list lates (late.dev) in all namespaces; apply the roles of manager.rbac()' }])
+    expect(missing).toMatchObject([{ what: 'permission', group: 'late.dev', resource: 'lates', verbs: ['list'], identity: 'eve', message: 'permission missing: eve may not list lates (late.dev) in all namespaces; apply the roles of manager.rbac()' }])
     const running = world.run(manager)
     await world.write('a', 'one')
     await world.until(async () => await world.read('a') === 'one')

@@ -32,6 +32,15 @@ function statusOf(url: string): Promise<number> {
   })
 }
 
+function answerOf(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(url, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve(text) })
+    }).on('error', reject)
+  })
+}
+
 describe('Manager', () => {
   test('case 118: it starts in order, stops in the opposite one, and caches outlive workers', async () => {
     const world = await World.start()
@@ -142,6 +151,28 @@ describe('Manager', () => {
     await world.until(() => world.calls.some((call) => call.startsWith('POST /apis/events.k8s.io')))
     expect(order).toEqual(['+ leader', '+ everywhere'])
     expect(() => { manager.addController({ for: Note, needsLeader: false, reconcile: () => undefined }) }).toThrow('two controllers are called note')
+    await running.stop()
+    expect(running.end).toEqual({})
+  })
+
+  test('endpoints tell how it is, what it counts and what its controllers did; a reconcile records events', async () => {
+    const world = await World.start()
+    let url = ''
+    const manager = world.manager({ gracePeriodMs: Infinity, endpoints: { onListening: (at) => { url = at } } })
+    manager.addController({
+      for: Note,
+      reconcile(_, { event, status }) {
+        event({ type: 'Normal', reason: 'Seen', action: 'Look', note: 'it was seen' })
+        status.set({ text: 'seen' })
+      },
+    })
+    const running = world.run(manager)
+    await world.write('a', 'x')
+    await world.until(async () => await world.read('a') === 'seen' && world.calls.some((call) => call === 'POST /apis/events.k8s.io/v1/namespaces/default/events'))
+    expect(await answerOf(`${url}/readyz?verbose`)).toBe('[+]ping ok\n[+]controller-note ok\nreadyz check passed\n')
+    expect(await answerOf(`${url}/metrics`)).toMatch(/controller_runtime_reconcile_total\{controller="note",result="success"\} [12]/)
+    const { controllers, runs } = JSON.parse(await answerOf(`${url}/debug/reconciles`)) as { controllers: { name: string }[], runs: { writes: { object: string }[] }[] }
+    expect([controllers.map(({ name }) => name), runs.at(-1)?.writes[0]?.object]).toEqual([['note'], 'default/test.dev/Note/default/a'])
     await running.stop()
     expect(running.end).toEqual({})
   })

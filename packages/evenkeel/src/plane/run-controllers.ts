@@ -12,53 +12,16 @@ import type { Clock, Logger, Random } from '#base'
 import { isApiError } from '#api'
 import type { Kind } from '#api'
 import { Client, ConfigError, findConfig, openConnection } from '#client'
-import type { ConnectionConfig, LoadConfigOptions } from '#client'
+import type { ConnectionConfig } from '#client'
 import type { ControllerDeclaration } from '#controller'
 import { Manager } from '#manager'
 import type { ManagerOptions } from '#manager'
 import { installKinds } from '#server'
 import { startEmbedded } from './embedded.ts'
-import type { Embedded } from './embedded.ts'
-
-type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'metrics' | 'tracing' | 'hotLoops'
-
-export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
-  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index]> }
-  /** More kinds to install, for instance older versions. @default none */
-  readonly kinds?: readonly Kind[]
-  /** What the program is called: its lease, its user agent. @default the names of its controllers */
-  readonly name?: string
-  /** Run a server of our own: always, never, or when no cluster is configured. @default 'when-needed' */
-  readonly embedded?: boolean | 'when-needed'
-  /** Where the server of our own keeps its objects. @default in memory */
-  readonly data?: string
-  /** Where the server of our own listens. @default any port that is free */
-  readonly port?: number
-  /** Create the definitions of kinds that have a schema, or bring them up to date. @default true */
-  readonly install?: boolean
-  /** Called when the manager is about to run. */
-  readonly onReady?: (ready: Ready) => void
-  /** @default the system's */
-  readonly clock?: Clock
-  /** @default the system's */
-  readonly random?: Random
-  /** @default silent */
-  readonly log?: Logger
-}
-
-/** What runs, and where. */
-export interface Ready {
-  readonly manager: Manager
-  /** Kinds that were installed. */
-  readonly kinds: readonly Kind[]
-  /** The address of the cluster. */
-  readonly url: string
-  /** The server of our own, if there is one. */
-  readonly embedded?: Pick<Embedded, 'kubeconfig' | 'isDurable'>
-}
+import type { RunOptions } from './run-options.ts'
 
 /** Runs until the signal aborts. @throws what cannot come right by itself, and what the manager ends with. */
-export async function runControllers<const Kinds extends readonly Kind[]>(signal: AbortSignal, options: RunOptions<Kinds>): Promise<void> {
+export async function runControllers(signal: AbortSignal, options: RunOptions): Promise<void> {
   const { embedded = 'when-needed' } = options
   const config = embedded === true ? undefined : await findConfig(options)
   if (config) await runOn(config, options, signal)

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -8,8 +11,7 @@ import { startServer } from '#server'
 import type { Server } from '#server'
 import { FakeProcess, hostWith, kubeconfigOf } from './run.fixture.ts'
 import { run } from './run.ts'
-import type { RunProgramOptions } from './run.ts'
-import type { Ready } from './run-controllers.ts'
+import type { Ready, RunProgramOptions } from './run-options.ts'
 import { Note } from './world.fixture.ts'
 
 type Options = Omit<RunProgramOptions, 'controllers'>
@@ -110,6 +112,20 @@ describe('run with a cluster', () => {
     const { err, out, exitCode } = await running({ host: hostWith(files), ...options }, () => Promise.reject(new Error('it started')))
     expect(err).toMatch(says)
     expect([out, exitCode]).toEqual(['', 1])
+  })
+
+  test('a signal while the server does not answer is an ordinary stop', async () => {
+    const called = deferred<void>()
+    const silent = createServer(() => { called.resolve() }).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const fake = new FakeProcess()
+    const stopped = run({ process: fake, host: hostWith({ [kubeconfigPath]: kubeconfigOf({ server: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` }) }), controllers: [{ for: Note, reconcile: () => undefined }] })
+    await called.promise
+    fake.emit('SIGINT')
+    await stopped
+    expect([fake.out, fake.err, fake.exitCode, fake.eventNames()]).toEqual(['', '', undefined, []])
+    silent.closeAllConnections()
+    silent.close()
   })
 
   test('a certificate that has expired is said in one line', async () => {

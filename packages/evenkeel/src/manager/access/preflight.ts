@@ -18,7 +18,8 @@ export interface Missing {
   readonly group: string
   /** The plural, with a subresource: `deployments/status`. */
   readonly resource: string
-  readonly verb?: string
+  /** What may not be done with it. */
+  readonly verbs?: readonly string[]
   /** Undefined for everywhere. */
   readonly namespace?: string
   /** Who may not. */
@@ -57,8 +58,8 @@ export async function preflight({ client, scopes, kinds }: PreflightParts, { sig
   try {
     const identity = await identityOf(client, { signal })
     const asked = await Promise.all(questionsOf(scopes).map(async (question) => ({ question, isAllowed: await isAllowed(question, client, { signal }) })))
-    const refused = asked.filter(({ isAllowed: is }) => !is).map(({ question }) => toMissing(question, identity))
-    return { missing: [...missingKinds, ...refused] }
+    const refused = asked.filter(({ isAllowed: is }) => !is).map(({ question }) => question)
+    return { missing: [...missingKinds, ...grouped(refused).map((questions) => toMissing(questions, identity))] }
   } catch (error) {
     if (!isUnknownKind(error) && !(isApiError(error) && error.reason !== 'Unauthorized')) throw error
     return { missing: missingKinds, unknown: `whether permissions are missing could not be asked: ${(error as Error).message}` }
@@ -103,12 +104,27 @@ async function identityOf(client: Client, { signal }: AbortOptions): Promise<str
   }
 }
 
-function toMissing({ group, resource, verb, name, namespace }: Question, identity: string): Missing {
+/** Those that differ in their verb only. */
+function grouped(questions: readonly Question[]): readonly (readonly [Question, ...Question[]])[] {
+  const groups = new Map<string, [Question, ...Question[]]>()
+  for (const question of questions) {
+    const { group, resource, name, namespace } = question
+    const key = JSON.stringify([group, resource, name, namespace])
+    const known = groups.get(key)
+    if (known) known.push(question)
+    else groups.set(key, [question])
+  }
+  return [...groups.values()]
+}
+
+function toMissing(questions: readonly [Question, ...Question[]], identity: string): Missing {
+  const [{ group, resource, name, namespace }] = questions
+  const verbs = questions.map(({ verb }) => verb)
   const what = `${resource}${group === '' ? '' : ` (${group})`}${name === undefined ? '' : ` ${JSON.stringify(name)}`}`
   const where = namespace === undefined ? 'in all namespaces' : `in namespace ${JSON.stringify(namespace)}`
   return {
-    what: 'permission', group, resource, verb, identity, ...namespace !== undefined && { namespace },
-    message: `permission missing: ${identity} may not ${verb} ${what} ${where}; apply the roles of manager.rbac()`,
+    what: 'permission', group, resource, verbs, identity, ...namespace !== undefined && { namespace },
+    message: `permission missing: ${identity} may not ${verbs.join(', ')} ${what} ${where}; apply the roles of manager.rbac()`,
   }
 }
 

@@ -13,7 +13,7 @@ const identity = process.env['REPLICA'] ?? ''
 const say = (line: string): void => { process.stdout.write(`${line}\n`) }
 
 const manager = new Manager({
-  name: 'replicas', config: await loadConfig(), log: createLogger({ clock, level: 'warn', sink: jsonLines(say) }),
+  name: 'replicas', config: await loadConfig(), log: createLogger({ clock, level: 'warn', sink: jsonLines((text) => { process.stdout.write(text) }) }),
   leaderElection: { identity, leaseMs: 2000, renewMs: 1400, retryMs: 300, onState: ({ state }) => { say(state) } },
 })
 

@@ -29,7 +29,7 @@ interface Happening {
   readonly who: string
 }
 
-export class Replica {
+class Replica {
   readonly #child: ChildProcess
   readonly #waiting = new Set<{ readonly line: RegExp, readonly resolve: (found: string) => void }>()
   readonly lines: string[] = []

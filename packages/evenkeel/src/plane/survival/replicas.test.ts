@@ -27,20 +27,19 @@ describe.skipIf(process.platform === 'win32')('two replicas', () => {
     expect([...first.lines, ...second.lines].filter((line) => line.startsWith('unhandled'))).toEqual([])
   })
 
-  test('one that computes past its lease keeps it, because a thread renews it', async () => {
+  test('one that computes past its lease keeps it where a thread can renew it, and writes nothing unlawful where none can', async () => {
     const first = stage.start('first')
     await stage.writes('first', 5)
     const second = stage.start('second')
     await second.said(/^standing/)
     first.block(3500)
-    console.log('blocking')
-    setTimeout(() => console.log(first.lines, second.lines), 6000)
-    await stage.writes('first', 20)
-    console.log('wrote')
+    await Promise.race([stage.writes('first', 20), stage.writes('second', 5)])
+    const { holders } = stage
     await first.stop()
-    console.log('first stopped')
     await second.stop()
     expect(stage.unlawful).toEqual([])
-    expect(first.lines.filter((line) => line === 'lost')).toEqual([])
+    // Older versions of Node cannot start a thread from TypeScript; the published package is JavaScript.
+    const hasThread = !first.lines.some((line) => line.includes('the lease is renewed by the main thread'))
+    expect(holders).toEqual(hasThread ? ['first'] : ['first', 'second'])
   })
 })

@@ -1,0 +1,60 @@
+/**
+ * What `run` is told, and what it tells.
+ */
+import type { Clock, Logger, Random } from '#base'
+import type { Kind } from '#api'
+import type { LoadConfigOptions } from '#client'
+import type { ControllerDeclaration } from '#controller'
+import type { EventContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
+import type { Embedded } from './embedded.ts'
+
+type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'metrics' | 'tracing' | 'hotLoops'
+
+export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
+  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], EventContext> }
+  /** More kinds to install, for instance older versions. @default none */
+  readonly kinds?: readonly Kind[]
+  /** What the program is called: its lease, its user agent. @default the names of its controllers */
+  readonly name?: string
+  /** Run a server of our own: always, never, or when no cluster is configured. @default 'when-needed' */
+  readonly embedded?: boolean | 'when-needed'
+  /** Where the server of our own keeps its objects. @default in memory */
+  readonly data?: string
+  /** Where the server of our own listens. @default any port that is free */
+  readonly port?: number
+  /** Create the definitions of kinds that have a schema, or bring them up to date. @default true */
+  readonly install?: boolean
+  /** Called when the manager is about to run. */
+  readonly onReady?: (ready: Ready) => void
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+}
+
+/** What runs, and where. */
+export interface Ready {
+  readonly manager: Manager
+  /** Kinds that were installed. */
+  readonly kinds: readonly Kind[]
+  /** The address of the cluster. */
+  readonly url: string
+  /** The server of our own, if there is one. */
+  readonly embedded?: Pick<Embedded, 'kubeconfig' | 'isDurable'>
+}
+
+/** What of a process `run` uses. */
+export interface RunProcess extends SignalledProcess {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown, readonly isTTY?: boolean }
+  exitCode?: number | string | null | undefined
+}
+
+export interface RunProgramOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends RunOptions<Kinds> {
+  /** Stops it as well. @default signals of the process only */
+  readonly signal?: AbortSignal
+  /** @default this process */
+  readonly process?: RunProcess
+}
