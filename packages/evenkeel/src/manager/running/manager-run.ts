@@ -28,6 +28,7 @@ import { endpointTask } from './endpoint-task.ts'
 import { RunGroup } from './run-group.ts'
 import type { Task } from './run-group.ts'
 import { stopGroups } from './stop-groups.ts'
+import { watchdogTask } from './watchdog.ts'
 
 export interface RunnableEntry {
   readonly name: string
@@ -116,7 +117,9 @@ export class ManagerRun {
 
   async #startAll(): Promise<void> {
     const { shared, runnables, recorders } = this.#parts
-    await this.#start('events', [...recorders].map(([name, recorder]) => recorderTask(name, recorder)), { waits: false })
+    const { clock, log } = shared
+    const watchdog = watchdogTask({ clock, log, controllers: () => [...shared.everywhere, ...shared.leading] })
+    await this.#start('events', [watchdog, ...[...recorders].map(([name, recorder]) => recorderTask(name, recorder))], { waits: false })
     await this.#start('endpoints', this.#endpointTasks())
     await this.#start('webhooks', this.#webhookTasks())
     await this.#start('caches', [this.#cacheTask()])

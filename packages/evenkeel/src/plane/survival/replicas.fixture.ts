@@ -66,8 +66,11 @@ class Replica {
     await exit
   }
 
+  /** For a test that failed; a process that has ended is left alone, as its number may be somebody else's by now. */
   kill(): void {
-    this.signal('SIGKILL').catch(() => undefined)
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    if (this.lines.some((line) => line.startsWith('pid '))) this.signal('SIGKILL').catch(() => undefined)
+    else this.#child.kill()
   }
 
   #hear(line: string): void {
