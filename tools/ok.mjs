@@ -27,7 +27,7 @@ const lintCache = process.env.CI ? [] : ['--cache', '--cache-strategy', 'content
 const steps = {
   tests: ['tools/test.mjs', ...longTests.flatMap((file) => ['--exclude', file])],
   types: [join(modules, 'typescript-7', 'bin', 'tsc'), '-p', 'tsconfig.json'],
-  lint: [join(modules, 'eslint', 'bin', 'eslint.js'), '--max-warnings', '0', ...lintCache, '.'],
+  lint: ['--max-semi-space-size=64', join(modules, 'eslint', 'bin', 'eslint.js'), '--max-warnings', '0', ...lintCache, '.'],
   package: ['tools/test.mjs', 'tools/package.test.ts'],
   build: ['tools/build.mjs'],
 }
