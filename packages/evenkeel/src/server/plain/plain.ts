@@ -83,10 +83,10 @@ class Documents {
     this.#refresh()
     if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
     if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
-    const discovery = await this.#discovery
+    const discovery = await (this.#discovery ??= discoveryOf(this.#registry, this.#address()))
     const isRoot = path === '/api' || path === '/apis'
     const { format, shape } = negotiate(call.request.headers['accept'], { formats: ['json', 'yaml', 'protobuf'], accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted) })
-    const document = discovery?.document(path, { aggregated: shape !== undefined })
+    const document = discovery.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
     if (format === 'json') return reply(document, call, { vary: isRoot })
     // The documents of the core group have no version of their own; in protobuf they need one.
@@ -108,7 +108,7 @@ class Documents {
   #refresh(): void {
     if (this.#generation === this.#registry.generation) return
     this.#generation = this.#registry.generation
-    this.#discovery = discoveryOf(this.#registry, this.#address())
+    this.#discovery = undefined
     // Whoever asked before keeps what it got; documents whose resources are the same are taken over.
     this.#openApi &&= openApiOf(this.#registry, this.#openApi)
   }
