@@ -1,8 +1,8 @@
 /**
  * What is possible at all here: a bare TLS server that writes ready-made bytes, and a client that only counts them.
  *
- * Both are Node, one process each, as in the other cases. No server in this shape can deliver more events or send a
- * list sooner, whatever it does inside, so a goal beyond these figures is out of reach on this machine.
+ * Both are Node, one process each, as in the other cases, and neither is tuned: about as much as a server in this shape
+ * can deliver, whatever it does inside. A goal far beyond these figures is out of reach on this machine.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
