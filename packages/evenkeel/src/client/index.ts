@@ -22,6 +22,7 @@ export { isUnknownKind, UnknownKindError } from './mapping/mapper.ts'
 export { metadataOnly } from './mapping/resource.ts'
 export type { DiscoveredResource, KindLike, MetadataKind, ObjectMetadata, ReadOf, Resource, WrittenOf } from './mapping/resource.ts'
 
+export { garbledLine, parseWatchLine } from './watching/event.ts'
 export type { BookmarkEvent, ChangeEvent, ErrorEvent, WatchEvent } from './watching/event.ts'
 export type { WatchStream } from './watching/watch-stream.ts'
 export type { Ensured } from './writing/ensure.ts'

@@ -5,8 +5,8 @@
  */
 import { isAscii } from 'node:buffer'
 import { fromStatus, isJsonObject } from '#api'
-import type { JsonObject, KubeObject } from '#api'
-import { ConnectionError } from '#client'
+import type { KubeObject } from '#api'
+import { garbledLine, parseWatchLine } from '#client'
 import type { Arrival } from '../list-watch.ts'
 import type { Blocks } from '../storing/blocks.ts'
 import { Item } from '../storing/item.ts'
@@ -81,30 +81,15 @@ function sameText(bytes: Buffer, { namespaceStart, namespaceEnd }: ScannedLine, 
 /** A line that has to be looked into. @throws what the server says went wrong, and when it says nothing that can be read. */
 function parse<T extends KubeObject>(line: string, form: KindForm<T>): Arrival<T> | undefined {
   if (line.trim() === '') return undefined
-  const { type, object } = parseEvent(line)
+  const { type, object } = parseWatchLine(line)
   const { metadata } = object
   if (type === 'ERROR') throw fromStatus(object)
-  if (!isJsonObject(metadata)) throw garbled(line)
+  if (!isJsonObject(metadata)) throw garbledLine(line)
   if (type === 'BOOKMARK') {
     const { annotations, resourceVersion } = metadata
-    if (typeof resourceVersion !== 'string') throw garbled(line)
+    if (typeof resourceVersion !== 'string') throw garbledLine(line)
     return { type, version: resourceVersion, initialEventsEnd: isJsonObject(annotations) && annotations['k8s.io/initial-events-end'] === 'true' }
   }
-  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw garbled(line)
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw garbledLine(line)
   return { type, item: form.itemOf(object as unknown as KubeObject) }
-}
-
-function parseEvent(line: string): { readonly type: unknown, readonly object: JsonObject } {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (cause) {
-    throw garbled(line, cause)
-  }
-  if (!isJsonObject(value) || !isJsonObject(value['object'])) throw garbled(line)
-  return { type: value['type'], object: value['object'] }
-}
-
-function garbled(line: string, cause?: unknown): ConnectionError {
-  return new ConnectionError(`the watch has a line that is no event: ${JSON.stringify(line.slice(0, 80))}`, { problem: 'garbled', cause })
 }

@@ -36,40 +36,42 @@ export interface ErrorEvent {
  * @throws {ConnectionError} `garbled`, when the line is no event: what else is missing then cannot be known.
  */
 export function readEvent<T extends KubeObject>(line: string, finish: (object: JsonObject) => T): WatchEvent<T> {
-  const { type, object } = parseLine(line)
+  const { type, object } = parseWatchLine(line)
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      if (!isJsonObject(object['metadata'])) throw garbled(line)
+      if (!isJsonObject(object['metadata'])) throw garbledLine(line)
       return { type, object: finish(object) }
     case 'BOOKMARK':
       return readBookmark(object, line)
     case 'ERROR':
       return { type, error: fromStatus(object) }
     default:
-      throw garbled(line)
+      throw garbledLine(line)
   }
 }
 
 function readBookmark({ metadata }: JsonObject, line: string): BookmarkEvent {
-  if (!isJsonObject(metadata) || typeof metadata['resourceVersion'] !== 'string') throw garbled(line)
+  if (!isJsonObject(metadata) || typeof metadata['resourceVersion'] !== 'string') throw garbledLine(line)
   const { annotations } = metadata
   const initialEventsEnd = isJsonObject(annotations) && annotations['k8s.io/initial-events-end'] === 'true'
   return { type: 'BOOKMARK', resourceVersion: metadata['resourceVersion'], initialEventsEnd }
 }
 
-function parseLine(line: string): { readonly type: unknown, readonly object: JsonObject } {
+/** The two parts of a line of a watch. @throws {ConnectionError} for a line that is no event. */
+export function parseWatchLine(line: string): { readonly type: unknown, readonly object: JsonObject } {
   let value: unknown
   try {
     value = JSON.parse(line)
   } catch (cause) {
-    throw garbled(line, cause)
+    throw garbledLine(line, cause)
   }
-  if (!isJsonObject(value) || !isJsonObject(value['object'])) throw garbled(line)
+  if (!isJsonObject(value) || !isJsonObject(value['object'])) throw garbledLine(line)
   return { type: value['type'], object: value['object'] }
 }
 
-function garbled(line: string, cause?: unknown): ConnectionError {
+/** What to throw when a line of a watch is not what it should be. */
+export function garbledLine(line: string, cause?: unknown): ConnectionError {
   return new ConnectionError(`the watch has a line that is no event: ${JSON.stringify(line.slice(0, 80))}`, { problem: 'garbled', cause })
 }
