@@ -10,7 +10,7 @@ import type { JsonObject } from '#api'
 import type { Call, Routed, User } from './call.ts'
 
 /** Says who is calling, or undefined when it does not know the credentials. */
-export type Authenticator = (routed: Routed) => User | undefined
+export type Authenticator = (routed: Routed) => User | undefined | Promise<User | undefined>
 
 /** Paths anybody may ask: they say only whether the server is well. */
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
@@ -25,9 +25,10 @@ export const administrator: User = { name: 'evenkeel-admin', groups: ['system:ma
  *
  * @throws {ApiError} `Unauthorized`
  */
-export function authenticate(routed: Routed, authenticators: readonly Authenticator[]): Call {
+export async function authenticate(routed: Routed, authenticators: readonly Authenticator[]): Promise<Call> {
   for (const authenticator of authenticators) {
-    const user = authenticator(routed)
+    const asked = authenticator(routed)
+    const user = asked instanceof Promise ? await asked : asked
     if (user) return withUser(routed, user)
   }
   // Who shows credentials that nobody knows is told so, everywhere.

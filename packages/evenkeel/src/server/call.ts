@@ -7,11 +7,14 @@
 import type { Clock, Logger, Random } from '#base'
 import type { Store } from '#store'
 import type { Query, ResourcePath, WireRequest } from '#wire'
+import type { Access } from './access/access.ts'
+import type { Admission } from './admission/admission.ts'
 import type { PackedRuns } from './listing/packing/packed-runs.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
 import type { Expiry } from './storage/expiry.ts'
 import type { Warnings } from './answers/warnings.ts'
+import type { Views } from './views/views.ts'
 
 /** Who is calling. */
 export interface User {
@@ -58,6 +61,12 @@ export interface Rooms {
   /** The cluster in every key. */
   readonly cluster: string
   readonly expiry: Expiry
+  /** Kinds that the server itself obeys, in memory. */
+  readonly views: Views
+  /** Who may do what. */
+  readonly access: Access
+  /** What may change or refuse a write. */
+  readonly admission: Admission
   /** Parts of lists, compressed. */
   readonly packed: PackedRuns
   /** Resolves once what definitions up to a revision define is served. */

@@ -10,7 +10,6 @@ import type { Transport, WireRequest, WireResponse } from '#wire'
 import { authenticate } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
-import type { Authorizer } from './authorize.ts'
 import type { Call, Rooms, Routed, Target } from './call.ts'
 import { compress } from './answers/compress.ts'
 import { Warnings } from './answers/warnings.ts'
@@ -37,7 +36,6 @@ import { watch } from './walks/watch.ts'
 interface HandlerOptions {
   readonly rooms: Rooms
   readonly authenticators: readonly Authenticator[]
-  readonly authorizers: readonly Authorizer[]
   /** Everything that is not about resources: health, version, discovery. */
   readonly plain: Plain
   readonly metrics: RequestMetrics
@@ -62,8 +60,8 @@ async function answer(request: WireRequest, options: HandlerOptions): Promise<{ 
   let routed: Routed | undefined
   try {
     routed = route(request)
-    const call = authenticate(routed, options.authenticators)
-    await authorize(call, options.authorizers)
+    const call = await authenticate(routed, options.authenticators)
+    await authorize(call, options.rooms.access)
     return { routed, response: await dispatch(call, options) }
   } catch (error) {
     if (!isApiError(error) && !request.signal.aborted) options.rooms.log.error('a request failed', { method: request.method, target: request.target, error })
@@ -80,8 +78,18 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   if (target.resource.rules.deprecation !== undefined) call.warnings.add(target.resource.rules.deprecation)
   if (target.resource.virtual) return call.verb === 'create' ? review(call, target, options) : nothing(call, target)
   if (target.subresource) return walkBelow(call, target, rooms)
-  if (target.resource.rules.defines && call.verb !== 'get' && call.verb !== 'list' && call.verb !== 'watch') return define(call, target, rooms)
+  if (target.resource.rules.defines && !reads.has(call.verb)) return define(call, target, rooms)
+  if (rooms.views.has(target.resource.storage.group, target.resource.storage.plural) && !reads.has(call.verb)) return settle(call, target, rooms)
   return walk(call, target, rooms)
+}
+
+const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** A write to what the server itself obeys is answered once it is in force. */
+async function settle(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+  const response = await walk(call, target, rooms)
+  if (response.status < 300) await rooms.views.caughtUp(await rooms.store.head())
+  return response
 }
 
 /** A write to a definition is answered once what it defines is served: clients may use it at once. */

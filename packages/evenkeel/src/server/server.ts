@@ -14,7 +14,8 @@ import type { Store } from '#store'
 import type { Transport } from '#wire'
 import { administrator, tokenAuthenticator } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
-import { allowAuthenticated } from './authorize.ts'
+import { allowAuthenticated, askInTurn } from './access/access.ts'
+import { admitInTurn } from './admission/admission.ts'
 import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
@@ -38,6 +39,7 @@ import type { Resource } from './resources/resource.ts'
 import { startCompaction } from './storage/compaction.ts'
 import { Expiry } from './storage/expiry.ts'
 import { columnsFor } from './tables/index.ts'
+import { Views } from './views/views.ts'
 
 export interface ServerOptions {
   /**
@@ -146,7 +148,9 @@ export async function startServer({
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
   const late: { definitions?: Definitions, door?: Door | undefined } = {}
   const packed = new PackedRuns({ ...packedBytesMax !== undefined && { bytesMax: packedBytesMax } })
-  const rooms: Rooms = { store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const views = new Views({ store, registry, clock, log, cluster: defaultCluster })
+  const [access, admission] = [askInTurn([allowAuthenticated]), admitInTurn([])]
+  const rooms: Rooms = { views, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
   const handlers = makeHandlers(rooms, () => late.door?.address)
   const transport = handlers([() => administrator])
   const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
@@ -156,11 +160,13 @@ export async function startServer({
     stopping.abort(new Error('the server is stopping'))
     stopCompaction()
     definitions.stop()
+    views.stop()
     await closing
     if (given === undefined) await store.close()
   }
   try {
     await definitions.start()
+    await views.start()
     await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
     await installKinds(transport, kinds, { clock })
     late.door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
@@ -191,7 +197,7 @@ function makeHandlers(rooms: Rooms, address: () => ServerAddress | undefined): H
   const { registry } = rooms
   const metrics = new RequestMetrics(registry)
   const plain = makePlain({ registry, metrics, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
-  return (authenticators) => makeHandler({ rooms, plain, metrics, authenticators, authorizers: [allowAuthenticated] })
+  return (authenticators) => makeHandler({ rooms, plain, metrics, authenticators })
 }
 
 interface Door {

@@ -20,7 +20,7 @@ export async function review(call: Call, target: Target, { rooms, authenticators
   const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
   const draft = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const status = statusOf(draft, { kind: resource.kind, call, authenticators })
+  const status = await statusOf(draft, { kind: resource.kind, call, authenticators })
   const object = { ...draft, metadata: { ...draft.metadata, creationTimestamp: null }, status }
   return replyObject(call, object as unknown as UnstructuredObject, { status: 201, resource, choice, rooms })
 }
@@ -31,20 +31,20 @@ interface Asked {
   readonly authenticators: readonly Authenticator[]
 }
 
-function statusOf(draft: JsonObjectDraft, { kind, call, authenticators }: Asked): JsonObject {
+async function statusOf(draft: JsonObjectDraft, { kind, call, authenticators }: Asked): Promise<JsonObject> {
   switch (kind) {
     case 'SelfSubjectReview': return { userInfo: userInfo(call.user) }
-    case 'TokenReview': return tokenStatus(draft, { call, authenticators })
+    case 'TokenReview': return await tokenStatus(draft, { call, authenticators })
     case 'SelfSubjectRulesReview': return { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false }
     default: return { allowed: true, reason: 'every authenticated caller is an administrator' }
   }
 }
 
-function tokenStatus({ spec }: JsonObjectDraft, { call, authenticators }: Omit<Asked, 'kind'>): JsonObject {
+async function tokenStatus({ spec }: JsonObjectDraft, { call, authenticators }: Omit<Asked, 'kind'>): Promise<JsonObject> {
   const token = isJsonObject(spec) && typeof spec['token'] === 'string' ? spec['token'] : ''
   const request = { ...call.request, headers: { authorization: `Bearer ${token}` } }
   for (const authenticator of authenticators) {
-    const user = authenticator({ ...call, request })
+    const user = await authenticator({ ...call, request })
     if (user) return { authenticated: true, user: userInfo(user) }
   }
   return { user: {}, error: 'the token is not known to this server' }

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { SimulatedClock, silentLogger } from '#base'
+import { openMemoryStore } from '#store'
+import type { Store } from '#store'
+import { makeCatalog } from '../builtin/catalog.ts'
+import { rulesFor } from '../builtin/rules/index.ts'
+import { Registry } from '../resources/registry.ts'
+import { objectKey } from '../storage/keys.ts'
+import { columnsFor } from '../tables/index.ts'
+import { Views } from './views.ts'
+
+const storage = { group: 'rbac.authorization.k8s.io', plural: 'roles', version: 'v1', kind: 'Role' }
+
+function role(name: string, namespace = 'default'): { key: string, value: Uint8Array } {
+  return { key: objectKey('default', storage, { namespace, name }), value: Buffer.from(JSON.stringify({ kind: 'Role', apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name, namespace } })) }
+}
+
+async function makeViews(): Promise<{ store: Store, views: Views }> {
+  const clock = new SimulatedClock()
+  const store = openMemoryStore({ clock })
+  const views = new Views({ store, clock, log: silentLogger, cluster: 'default', registry: new Registry(makeCatalog({ rulesFor, columnsFor })) })
+  await store.commit({ ...role('system:first'), expect: 0 })
+  return { store, views }
+}
+
+test('a view has what was there, follows what comes and goes, and counts versions', async () => {
+  const { store, views } = await makeViews()
+  const view = views.of('rbac.authorization.k8s.io', 'roles')
+  await views.start()
+  const names = (): (string | undefined)[] => view.list().map(({ metadata }) => metadata.name)
+  expect(names()).toEqual(['system:first'])
+  const before = view.version
+  const made = await store.commit({ ...role('b/c % d', 'other'), expect: 0 })
+  await views.caughtUp(await store.head())
+  expect(names()).toEqual(['system:first', 'b/c % d'])
+  expect(view.version).toBeGreaterThan(before)
+  expect(view.get('b/c % d', { namespace: 'other' })?.metadata.name).toBe('b/c % d')
+  await store.commit({ key: role('b/c % d', 'other').key, expect: made.ok ? made.revision : 0 })
+  await views.caughtUp(await store.head())
+  expect(names()).toEqual(['system:first'])
+  views.stop()
+  await store.close()
+})
+
+test('caughtUp resolves for revisions of other kinds, and when the views are stopped', async () => {
+  const { store, views } = await makeViews()
+  views.of('rbac.authorization.k8s.io', 'roles')
+  await views.start()
+  await store.commit({ key: '/default/core/configmaps/default/x', value: Buffer.from('{}'), expect: 0 })
+  await views.caughtUp(await store.head())
+  const waiting = views.caughtUp(await store.head() + 10)
+  views.stop()
+  await waiting
+  expect(() => views.of('', 'namespaces')).toThrow('asked for too late')
+  expect(views.has('', 'namespaces')).toBe(false)
+  await store.close()
+})

@@ -1,0 +1,151 @@
+/**
+ * The views a server has: which kinds it keeps in memory, and how it follows them.
+ *
+ * A view is asked for before the server starts; from then on one loop per kind follows the store. A loop that lost
+ * its place (compaction, falling behind) reads everything anew. A write to a kind that is viewed is answered once the
+ * view has it: what a client was told is in force.
+ */
+import { assert, deferred, sleep } from '#base'
+import type { Clock, Deferred, Logger } from '#base'
+import type { Store, Watch } from '#store'
+import type { Registry } from '../resources/registry.ts'
+import { keyPrefix } from '../storage/keys.ts'
+import { View } from './view.ts'
+
+interface ViewsOptions {
+  readonly store: Store
+  readonly registry: Registry
+  readonly cluster: string
+  readonly log: Logger
+  readonly clock: Clock
+}
+
+interface Followed {
+  readonly view: View
+  readonly prefix: string
+  source: Watch | undefined
+  seen: number
+  readonly waiting: { readonly revision: number, readonly done: Deferred<undefined> }[]
+}
+
+/** How long a loop that failed waits before it reads again. */
+const retryMs = 1000
+
+export class Views {
+  readonly #options: ViewsOptions
+  readonly #followed = new Map<string, Followed>()
+  readonly #stopped = new AbortController()
+  #started = false
+
+  constructor(options: ViewsOptions) {
+    this.#options = options
+  }
+
+  /** The view of a kind. The first time a kind is asked for must be before `start`. */
+  of(group: string, plural: string): View {
+    const known = this.#followed.get(`${group}/${plural}`)
+    if (known) return known.view
+    assert(!this.#started, `the view of ${plural} is asked for too late`)
+    const resource = this.#options.registry.all().find((one) => one.storage.group === group && one.storage.plural === plural)
+    assert(resource, `there is no built-in resource ${group}/${plural}`)
+    const prefix = keyPrefix(this.#options.cluster, resource.storage)
+    const followed: Followed = { view: new View(group, plural), prefix, source: undefined, seen: 0, waiting: [] }
+    this.#followed.set(`${group}/${plural}`, followed)
+    return followed.view
+  }
+
+  /** Whether a kind is kept in memory, by the names it is stored under. */
+  has(group: string, plural: string): boolean {
+    return this.#followed.has(`${group}/${plural}`)
+  }
+
+  /** Reads everything; from then on follows, until `stop`. */
+  async start(): Promise<void> {
+    this.#started = true
+    await Promise.all([...this.#followed.values()].map((followed) => this.#read(followed)))
+    for (const followed of this.#followed.values()) {
+      this.#follow(followed).catch((error: unknown) => { this.#options.log.error('a view is no longer followed', { resource: followed.view.plural, error }) })
+    }
+  }
+
+  stop(): void {
+    this.#stopped.abort(new Error('the server is stopping'))
+    for (const { source, waiting } of this.#followed.values()) {
+      source?.close()
+      for (const { done } of waiting.splice(0)) done.resolve(undefined)
+    }
+  }
+
+  /** Resolves once every view has everything up to a revision. */
+  async caughtUp(revision: number): Promise<void> {
+    await Promise.all([...this.#followed.values()].map((followed) => this.#reach(followed, revision)))
+  }
+
+  async #reach({ seen, source, waiting }: Followed, revision: number): Promise<void> {
+    if (seen >= revision || this.#stopped.signal.aborted) return
+    const done = deferred<undefined>()
+    waiting.push({ revision, done })
+    // The revision may be somebody else's: then only progress says that we are there.
+    source?.requestProgress()
+    await done.promise
+  }
+
+  async #read(followed: Followed): Promise<void> {
+    const range = await this.#options.store.range(followed.prefix)
+    if (!range.ok) throw new Error(`${followed.view.plural} could not be read`)
+    followed.view.replace(range.entries)
+    followed.source = this.#options.store.watch(followed.prefix, { after: range.revision })
+    // Somebody may wait already, for a revision that only progress reaches.
+    if (followed.waiting.length > 0) followed.source.requestProgress()
+    this.#reached(followed, range.revision)
+  }
+
+  async #follow(followed: Followed): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      try {
+        if (followed.source) for await (const { revision, changes } of followed.source) this.#take(followed, { revision, changes })
+      } catch (error) {
+        this.#options.log.warn('a view has lost its place and reads again', { resource: followed.view.plural, error })
+      }
+      if (this.#stopped.signal.aborted) return
+      await this.#readAgain(followed)
+    }
+  }
+
+  async #readAgain(followed: Followed): Promise<void> {
+    try {
+      await this.#read(followed)
+    } catch (error) {
+      this.#options.log.error('a view could not be read', { resource: followed.view.plural, error })
+      followed.source = undefined
+      await sleep(this.#options.clock, retryMs, { signal: this.#stopped.signal }).catch(() => undefined)
+    }
+  }
+
+  #take(followed: Followed, { revision, changes }: { revision: number, changes: readonly { readonly key: string, readonly entry?: { readonly value: Uint8Array, readonly revision: number } | undefined }[] }): void {
+    for (const { key, entry } of changes) {
+      if (entry) {
+        followed.view.put(entry.value, entry.revision)
+        continue
+      }
+      const [namespace, name] = placeOf(key.slice(followed.prefix.length))
+      followed.view.remove({ namespace, name })
+    }
+    this.#reached(followed, revision)
+  }
+
+  #reached(followed: Followed, revision: number): void {
+    followed.seen = Math.max(followed.seen, revision)
+    for (const waiting of followed.waiting.splice(0)) {
+      if (waiting.revision <= followed.seen) waiting.done.resolve(undefined)
+      else followed.waiting.push(waiting)
+    }
+  }
+}
+
+/** Namespace and name, as the rest of a key has them. */
+function placeOf(rest: string): [namespace: string, name: string] {
+  const at = rest.indexOf('/')
+  const [namespace, name] = at < 0 ? ['', rest] : [rest.slice(0, at), rest.slice(at + 1)]
+  return [decodeURIComponent(namespace), decodeURIComponent(name)]
+}
