@@ -1,0 +1,49 @@
+/**
+ * Failures as they are told: one for every rule and thing, however many schedules show it, with the shortest way to it.
+ */
+import { describeDeviation } from '../faults/deviation.ts'
+import type { Deviation } from '../faults/deviation.ts'
+import type { Finding } from '../rules/finding.ts'
+import type { RuleException, Scenario } from '../scenario/scenario.ts'
+
+export interface Failure extends Finding {
+  /** What has to go wrong for it to show; nothing for some. */
+  readonly deviations: readonly Deviation[]
+  /** The same in words. */
+  readonly when: readonly string[]
+  /** In how many schedules it was seen. */
+  readonly seen: number
+  /** After how many schedules it was first seen. */
+  readonly foundAt: number
+}
+
+export class Collected {
+  readonly #exceptions: readonly RuleException[]
+  readonly #failures = new Map<string, Failure>()
+  #schedules = 0
+
+  constructor({ exceptions = [] }: Pick<Scenario, 'exceptions'>) {
+    this.#exceptions = exceptions
+  }
+
+  get failures(): readonly Failure[] {
+    return [...this.#failures.values()]
+  }
+
+  add(deviations: readonly Deviation[], findings: readonly Finding[]): void {
+    this.#schedules++
+    const told = new Set<string>()
+    for (const finding of findings) {
+      const key = `${finding.rule} ${finding.about}`
+      if (told.has(key) || this.#isMeant(finding)) continue
+      told.add(key)
+      const known = this.#failures.get(key)
+      if (known) this.#failures.set(key, { ...known, seen: known.seen + 1 })
+      else this.#failures.set(key, { ...finding, deviations, when: deviations.map(describeDeviation), seen: 1, foundAt: this.#schedules })
+    }
+  }
+
+  #isMeant({ rule, about }: Finding): boolean {
+    return this.#exceptions.some((exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)))
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * The kinds a scenario needs on its server: those it names, and those its controllers declare.
+ */
+import { SeededRandom, silentLogger, SimulatedClock } from '#base'
+import type { Kind } from '#api'
+import { Client } from '#client'
+import type { Scenario } from '../scenario/scenario.ts'
+
+/** Asks the program once, on a world that is never run. */
+export function kindsOf(scenario: Scenario): Kind[] {
+  const clock = new SimulatedClock()
+  const client = new Client({ transport: () => Promise.reject(new Error('nobody is there yet: a factory must not ask anything')), clock, random: new SeededRandom('kinds') })
+  const declarations = scenario.controllers({ outside: scenario.outside?.() ?? {}, clock, random: new SeededRandom('kinds'), log: silentLogger, client })
+  const kinds = [...scenario.kinds ?? [], ...declarations.flatMap(({ for: kind, owns = [], watches = [] }) => [kind, ...owns.map(asKind), ...watches.map((watch) => watch.kind as Kind)])]
+  const byName = new Map(kinds.filter((kind) => isDefined(kind)).map((kind) => [`${kind.group}/${kind.kind}`, kind]))
+  return [...byName.values()]
+}
+
+function asKind(one: object): Kind {
+  return ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind
+}
+
+/** Built-in kinds are there already. */
+function isDefined(kind: Kind): boolean {
+  return kind.schema !== undefined
+}

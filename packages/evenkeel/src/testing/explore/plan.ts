@@ -1,0 +1,129 @@
+/**
+ * Which single deviations a scenario has: everything that can go wrong once, at every place where it makes a difference.
+ *
+ * Places are where a program acts on the world: just before and just after each effect, at each look, and at each rest.
+ * Between two of them nothing changes but what is on its way, and that is what held events are for.
+ */
+import type { UnstructuredObject } from '#api'
+import type { Deed, Deviation, ObjectPlace, Place } from '../faults/deviation.ts'
+import type { Point } from '../world/effect.ts'
+import type { World } from '../world/world.ts'
+import type { Profile } from '../faults/profile.ts'
+
+/** What the undisturbed schedule showed. */
+export interface Seen {
+  readonly points: readonly Point[]
+  readonly world: World
+  readonly profile: Profile
+}
+
+/** Every single deviation, those that find most first. */
+export function planSingles(seen: Seen): Deviation[] {
+  const { points, world, profile } = seen
+  const effects = points.filter(({ type }) => type === 'effect')
+  const looks = points.filter(({ type }) => type === 'look')
+  const kinds = watchedResources(world)
+  return [
+    ...effects.flatMap((point) => around(point)),
+    ...effects.flatMap((point) => foreign(point, world)),
+    ...effects.flatMap((point) => kinds.flatMap((resource) => [hold(point, resource), coalesce(point, resource)])),
+    ...looks.flatMap((point) => looking(point)),
+    ...world.rests.flatMap((_, index) => resting(index, { world, kinds, profile })),
+    { at: { type: 'start', index: 0 }, deed: { type: 'skew', offsetMs: 300_000 } },
+    { at: { type: 'start', index: 0 }, deed: { type: 'skew', offsetMs: -300_000 } },
+  ]
+}
+
+/** What can happen to one effect. */
+function around({ index, asked, call }: Point): Deviation[] {
+  const [before, after]: [Place, Place] = [{ type: 'effect', index }, { type: 'effect', index, when: 'after' }]
+  const always: Deviation[] = [
+    { at: after, deed: { type: 'crash' } }, { at: before, deed: { type: 'crash' } }, { at: after, deed: { type: 'die' } },
+    { at: after, deed: { type: 'lose' } }, { at: before, deed: { type: 'lose' } }, { at: before, deed: refuse(500, 'InternalError') },
+  ]
+  if (call) return always
+  const refusals: Deviation[] = [{ at: before, deed: { ...refuse(429, 'TooManyRequests'), retryAfterSeconds: 1 } }]
+  // Creating something of a given name that is not there cannot be a conflict.
+  if (asked?.verb !== 'create') refusals.push({ at: before, deed: refuse(409, 'Conflict') })
+  return [...always, ...refusals]
+}
+
+/** What others can do to the objects in the world just before an effect. */
+function foreign({ index, step, asked }: Point, world: World): Deviation[] {
+  const found: Deviation[] = []
+  const at: Place = { type: 'effect', index }
+  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize', object: ObjectPlace): void => { found.push({ at, deed: { type, object } }) }
+  for (const object of objectsAt(world, step)) {
+    const place = placeOf(object)
+    const isTarget = asked?.name === place.name && asked.namespace === place.namespace
+    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize'] as const) push(type, place)
+    else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, place)
+  }
+  return [...found, { at, deed: { type: 'early' } }]
+}
+
+function looking({ index }: Point): Deviation[] {
+  const at: Place = { type: 'look', index }
+  return [{ at, deed: refuse(500, 'InternalError') }, { at, deed: { type: 'lose' } }]
+}
+
+interface RestingOptions {
+  readonly world: World
+  readonly kinds: readonly string[]
+  readonly profile: Profile
+}
+
+/** What can happen while everything rests. */
+function resting(index: number, { world, kinds, profile }: RestingOptions): Deviation[] {
+  const at: Place = { type: 'quiet', index }
+  const found: Deviation[] = [{ at, deed: { type: 'crash' } }, { at, deed: { type: 'silence' } }, { at, deed: { type: 'die' } }]
+  for (const resource of kinds) found.push({ at, deed: { type: 'hold', resource } }, { at, deed: { type: 'coalesce', resource } })
+  if (profile.timeTravel) for (const back of [1, 3, 8]) found.push({ at, deed: { type: 'stale', back } })
+  for (const object of objectsAtRest(world, index)) {
+    const place = placeOf(object)
+    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize'] as const) found.push({ at, deed: { type, object: place } })
+    else if (hasOwner(object)) for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const) found.push({ at, deed: { type, object: place } })
+  }
+  return found
+}
+
+function hold({ index }: Point, resource: string): Deviation {
+  return { at: { type: 'effect', index }, deed: { type: 'hold', resource } }
+}
+
+function coalesce({ index }: Point, resource: string): Deviation {
+  return { at: { type: 'effect', index }, deed: { type: 'coalesce', resource } }
+}
+
+function refuse(status: number, reason: string): Extract<Deed, { type: 'refuse' }> {
+  return { type: 'refuse', status, reason }
+}
+
+function watchedResources(world: World): string[] {
+  const found = new Set<string>()
+  for (const life of world.lives) for (const { resource } of life.line.streams()) found.add(resource)
+  return [...found]
+}
+
+/** Objects that were there at a step: those that matter to the program. */
+function objectsAt(world: World, step: number): UnstructuredObject[] {
+  const now = new Map<string, UnstructuredObject>()
+  for (const happening of world.chronicle.happenings) {
+    if (happening.step > step) break
+    if (happening.after) now.set(happening.key, happening.after)
+    else now.delete(happening.key)
+  }
+  return [...now.values()].filter((object) => world.view.isReconciled(object) || hasOwner(object))
+}
+
+function objectsAtRest(world: World, index: number): UnstructuredObject[] {
+  return objectsAt(world, world.restSteps[index] ?? 0)
+}
+
+function hasOwner({ metadata: { ownerReferences = [] } }: UnstructuredObject): boolean {
+  return ownerReferences.length > 0
+}
+
+function placeOf({ apiVersion, kind, metadata: { name = '', namespace = '' } }: UnstructuredObject): ObjectPlace {
+  return { apiVersion, kind, namespace, name }
+}

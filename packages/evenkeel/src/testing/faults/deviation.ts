@@ -1,0 +1,87 @@
+/**
+ * One thing that goes otherwise than in the default schedule, as data: replay and shrinking follow from that.
+ *
+ * A deviation says where (before or after the n-th effect or look, or when the world has become quiet for the n-th
+ * time) and what. The default policy and a list of these is a test case.
+ */
+
+/** Where in a schedule. */
+export interface Place {
+  readonly type: 'effect' | 'look' | 'quiet' | 'start'
+  readonly index: number
+  /** @default 'before' */
+  readonly when?: 'before' | 'after'
+}
+
+/** An object by its resource, namespace and name. */
+export interface ObjectPlace {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** What happens there. */
+export type Deed =
+  /** The process dies and starts again. */
+  | { readonly type: 'crash' }
+  /** The process dies and stays down until everything is made well again. */
+  | { readonly type: 'die' }
+  /** The process dies; when it starts again its first lists show the past. */
+  | { readonly type: 'stale', readonly back: number }
+  /** It is answered with an error and not carried out. */
+  | { readonly type: 'refuse', readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }
+  /** No answer comes: before, it was not carried out; after, it was. */
+  | { readonly type: 'lose' }
+  /** Events of a kind arrive only when everything else has come to rest. */
+  | { readonly type: 'hold', readonly resource: string }
+  /** Events of a kind are lost with their connection, and the next look shows only the newest state. */
+  | { readonly type: 'coalesce', readonly resource: string }
+  /** All watches are dead, and nobody notices. */
+  | { readonly type: 'silence' }
+  /** The user is faster: the next step is taken now. */
+  | { readonly type: 'early' }
+  /** Somebody deletes an object. */
+  | { readonly type: 'delete', readonly object: ObjectPlace }
+  /** Somebody deletes an object, and makes one of the same name anew. */
+  | { readonly type: 'recreate', readonly object: ObjectPlace }
+  /** Somebody makes an object beside a child that looks like it, and is nobody's. */
+  | { readonly type: 'neighbour', readonly object: ObjectPlace }
+  /** Somebody else writes something of their own into an object: a label, an annotation. */
+  | { readonly type: 'touch', readonly object: ObjectPlace }
+  /** Somebody else has a finalizer on an object. */
+  | { readonly type: 'finalize', readonly object: ObjectPlace }
+  /** Something changed in a child's spec behind the controller's back. */
+  | { readonly type: 'drift', readonly object: ObjectPlace }
+  /** The process is paused until its lease is over and another one works, then goes on. */
+  | { readonly type: 'rival' }
+  /** The process's clock is off. */
+  | { readonly type: 'skew', readonly offsetMs: number }
+
+export interface Deviation {
+  readonly at: Place
+  readonly deed: Deed
+}
+
+/** `after effect 13: crash` */
+export function describeDeviation({ at: { type, index, when = 'before' }, deed }: Deviation): string {
+  const where = type === 'start' ? 'from the start' : type === 'quiet' ? `when quiet for the ${index + 1}. time` : `${when} ${type} ${index}`
+  return `${where}: ${describeDeed(deed)}`
+}
+
+function describeDeed(deed: Deed): string {
+  switch (deed.type) {
+    case 'refuse': return `${deed.status} ${deed.reason}`
+    case 'hold':
+    case 'coalesce': return `${deed.type} events of ${deed.resource}`
+    case 'delete':
+    case 'recreate':
+    case 'neighbour':
+    case 'touch':
+    case 'finalize':
+    case 'drift': return `${deed.type} ${deed.object.kind} ${deed.object.name}`
+    case 'stale': return `crash, and start with what was there ${deed.back} versions ago`
+    case 'skew': return `clock off by ${deed.offsetMs / 1000} s`
+    default: return deed.type
+  }
+}

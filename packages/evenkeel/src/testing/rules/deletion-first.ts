@@ -1,0 +1,70 @@
+/**
+ * Rule 4: deletion first. Who has seen that an object is being deleted makes nothing new for it.
+ */
+import { isJsonObject } from '#api'
+import type { OwnerReference, UnstructuredObject } from '#api'
+import type { Point } from '../world/effect.ts'
+import { describeObject } from '../state/normalize.ts'
+import type { World } from '../world/world.ts'
+import type { Rule } from './finding.ts'
+import { bodyOf } from './request-body.ts'
+
+const undoes = /^(?:delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
+
+export const deletionFirst: Rule = {
+  code: 'deletion-first', number: 4,
+  says: 'look whether an object is being deleted before anything else; make nothing new for it',
+  watch: (world) => ({
+    done(point) {
+      if (point.type !== 'effect') return
+      if (point.call) judgeCall(point, world)
+      else judgeWrite(point, world)
+    },
+  }),
+}
+
+function judgeWrite(point: Point, world: World): void {
+  const { asked, request, life } = point
+  if (!asked || !request) return
+  const body = bodyOf(request)
+  // Adding a finalizer to what is going is refused by the server, every time.
+  const target = life.line.sight.of(kindOf(world, asked.resource, asked.group), asked)
+  if (point.outcome === '422' && target?.metadata.deletionTimestamp !== undefined && world.view.isReconciled(target) && JSON.stringify(body).includes('finalizers')) {
+    world.find({ rule: 'deletion-first', severity: 'error', about: describeObject(target), message: `a finalizer is added to ${describeObject(target)} while it is being deleted: the server refuses that, again and again`, hint: 'look at metadata.deletionTimestamp before you add the finalizer' })
+    return
+  }
+  if (!isJsonObject(body) || !/^20[01]$/.test(point.outcome)) return
+  const isNew = asked.verb === 'create' || point.outcome === '201'
+  if (!isNew) return
+  const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {}
+  for (const { uid } of (metadata['ownerReferences'] ?? []) as unknown as OwnerReference[]) {
+    const owner = seenDeleting(point, uid)
+    if (owner) world.find({ rule: 'deletion-first', severity: 'error', about: `${asked.resource} for ${describeObject(owner)}`, message: `${point.about}: something new is made for ${describeObject(owner)}, which is being deleted`, hint: 'return when metadata.deletionTimestamp is set, after the cleanup' })
+  }
+}
+
+function judgeCall(point: Point, world: World): void {
+  const { call, life } = point
+  if (!call || point.outcome !== 'done' || undoes.test(call.method)) return
+  const words = JSON.stringify(call.parameters)
+  for (const object of life.line.sight.all()) {
+    const { metadata: { deletionTimestamp, uid = '', name = '' } } = object
+    if (deletionTimestamp === undefined || !world.view.isReconciled(object) || !world.objects.some((one) => one.metadata.uid === uid)) continue
+    if (words.includes(`"${uid}"`) || new RegExp(`"[^"]*\\b${escaped(name)}\\b[^"]*"`).test(words)) {
+      world.find({ rule: 'deletion-first', severity: 'error', about: `${call.service}.${call.method} for ${describeObject(object)}`, message: `${call.service}.${call.method} is called for ${describeObject(object)}, which is being deleted`, hint: 'return when metadata.deletionTimestamp is set, after the cleanup' })
+    }
+  }
+}
+
+function seenDeleting({ life }: Point, uid: string): UnstructuredObject | undefined {
+  for (const object of life.line.sight.all()) if (object.metadata.uid === uid && object.metadata.deletionTimestamp !== undefined) return object
+  return undefined
+}
+
+function kindOf(world: World, resource: string, group: string): string {
+  return world.kindOf(group, resource) ?? resource
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -1,0 +1,46 @@
+/**
+ * Rule 8: expect failure. A program does not end, a promise is not left alone, and what fails is tried again with care.
+ */
+import type { World } from '../world/world.ts'
+import type { Rule } from './finding.ts'
+
+export const failures: Rule = {
+  code: 'failure', number: 8,
+  says: 'every call can fail: stay alive, try again with care, get done in the end',
+  watch: (world) => ({
+    quiet({ isLast }) {
+      if (!isLast) return
+      for (const { life, error } of world.ends) {
+        world.find({ rule: 'failure', severity: 'error', about: 'the program', message: `the program ended by itself in life ${life}: ${textOf(error)}`, hint: 'what goes wrong for one object must not end the others' })
+      }
+      for (const { error } of world.unhandled) {
+        world.find({ rule: 'failure', severity: 'error', about: 'a promise', message: `a promise was rejected and nobody listened: ${textOf(error)}`, hint: 'await every promise: Node ends a process for this' })
+      }
+      if (world.restless) tellRestless(world)
+    },
+  }),
+}
+
+function tellRestless(world: World): void {
+  const { restless } = world
+  if (!restless) return
+  const failed = world.logs.filter(({ record }) => record.message === 'reconcile failed').at(-1)
+  const minutes = Math.round(restless.virtualMs / 60_000)
+  if (failed) {
+    const { error } = failed.record.fields as { error?: unknown }
+    world.find({ rule: 'failure', severity: 'error', about: 'reconcile', message: `a reconcile keeps failing, ${minutes} minutes after everything was well: ${textOf(error)}`, hint: 'take what is there for granted: it may be your own work of an earlier run' })
+    return
+  }
+  const busiest = busiestOf(world)
+  world.find({ rule: 'hot-loop', severity: 'error', about: busiest, message: `there is no rest: after ${restless.steps} steps and ${minutes} virtual minutes ${busiest} is still being written`, hint: 'write only when something differs, and never because of your own write' })
+}
+
+function busiestOf(world: World): string {
+  const counts = new Map<string, number>()
+  for (const { about, type } of world.points.slice(-200)) if (type === 'effect') counts.set(about, (counts.get(about) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 'nothing'
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : typeof error === 'string' ? error : JSON.stringify(error) ?? String(error)
+}

@@ -1,0 +1,55 @@
+/**
+ * Ownership: an owner reference names an object that is there, by its own kind and where it may own; nobody deletes or
+ * changes what is not theirs.
+ */
+import type { OwnerReference, UnstructuredObject } from '#api'
+import { describeObject } from '../state/normalize.ts'
+import type { Happening } from '../world/chronicle.ts'
+import { neighbourLabel } from '../world/deeds.ts'
+import type { World } from '../world/world.ts'
+import type { Rule } from './finding.ts'
+
+export const ownership: Rule = {
+  code: 'ownership',
+  says: 'own what you make, by the right name; leave alone what is not yours',
+  watch: (world) => ({
+    done() {
+      for (const happening of world.news('ownership')) {
+        if (!world.isLife(happening.actor)) continue
+        judgeReferences(world, happening)
+        judgeNeighbours(world, happening)
+      }
+    },
+  }),
+}
+
+function judgeReferences(world: World, { before, after }: Happening): void {
+  if (!after) return
+  const known = new Set((before?.metadata.ownerReferences ?? []).map(({ uid }) => uid))
+  const references = after.metadata.ownerReferences ?? []
+  for (const reference of references) {
+    if (known.has(reference.uid)) continue
+    const wrong = mistakeIn(reference, after, world.objects)
+    if (wrong !== undefined) world.find({ rule: 'ownership', severity: 'error', about: describeObject(after), message: `the owner of ${describeObject(after)} is wrong: ${wrong}`, hint: 'take apiVersion, kind, name and uid from the very object that owns it' })
+  }
+}
+
+function mistakeIn({ uid, kind, name, apiVersion }: OwnerReference, child: UnstructuredObject, objects: readonly UnstructuredObject[]): string | undefined {
+  const owner = objects.find(({ metadata }) => metadata.uid === uid)
+  if (!owner) {
+    const namesake = objects.find((object) => object.kind === kind && object.metadata.name === name)
+    return namesake && `${kind} ${name} has the uid ${namesake.metadata.uid ?? ''}, not ${uid}`
+  }
+  if (owner.kind !== kind || owner.apiVersion.split('/')[0] !== apiVersion.split('/')[0]) return `the uid is that of ${owner.apiVersion} ${owner.kind} ${owner.metadata.name ?? ''}, not of a ${apiVersion} ${kind}`
+  if (owner.metadata.name !== name) return `the uid is that of ${owner.kind} ${owner.metadata.name ?? ''}, not ${name}`
+  const [inside, outside] = [owner.metadata.namespace ?? '', child.metadata.namespace ?? '']
+  if (inside !== '' && inside !== outside) return `${kind} ${name} is in the namespace ${inside}: the garbage collector will delete the child`
+  return undefined
+}
+
+/** Somebody else's object that looks like a child: same labels, no owner. */
+function judgeNeighbours(world: World, { actor, before, after }: Happening): void {
+  if (before?.metadata.annotations?.[neighbourLabel] === undefined) return
+  const what = after ? 'changed' : 'deleted'
+  world.find({ rule: 'ownership', severity: 'error', about: `neighbour ${before.kind}`, message: `${actor} has ${what} ${describeObject(before)}, which only looks like one of its own: same labels, but another owner or none`, hint: 'look at metadata.ownerReferences (by uid) before you touch what a label selector found' })
+}

@@ -1,0 +1,47 @@
+/**
+ * Secrets: what is in a Secret is nowhere else: not in a status, not in an Event, not in a log.
+ */
+import { isJsonObject } from '#api'
+import type { World } from '../world/world.ts'
+import type { Rule } from './finding.ts'
+
+export const secrets: Rule = {
+  code: 'secrets',
+  says: 'what is in a Secret is nowhere else',
+  watch: (world) => ({
+    quiet({ isLast }) {
+      if (isLast && !world.options.reference) judge(world)
+    },
+  }),
+}
+
+function judge(world: World): void {
+  const values = secretValues(world)
+  if (values.length === 0) return
+  const tell = (about: string, where: string): void => {
+    world.find({ rule: 'secrets', severity: 'error', about, message: `a value of a Secret stands in ${where}`, hint: 'name the Secret and the key instead of the value' })
+  }
+  for (const { actor, after } of world.chronicle.happenings) {
+    if (!after || after.kind === 'Secret' || !world.isLife(actor)) continue
+    const text = JSON.stringify(after)
+    if (values.some((value) => text.includes(value))) tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
+  }
+  for (const { record } of world.logs) {
+    const text = `${record.message} ${JSON.stringify(record.fields, (_, value: unknown) => (value instanceof Error ? value.message : value)) ?? ''}`
+    if (values.some((value) => text.includes(value))) tell('log', `the log: ${record.message.slice(0, 60)}`)
+  }
+}
+
+/** Long enough not to be found by chance, as text and as it is encoded. */
+function secretValues(world: World): string[] {
+  const found = new Set<string>()
+  for (const object of [...world.objects, ...world.chronicle.happenings.flatMap(({ after }) => (after ? [after] : []))]) {
+    if (object.kind !== 'Secret' || !isJsonObject(object['data'])) continue
+    for (const value of Object.values(object['data'])) {
+      if (typeof value !== 'string') continue
+      const text = Buffer.from(value, 'base64').toString()
+      if (text.length >= 8) for (const one of [text, value]) found.add(one)
+    }
+  }
+  return [...found]
+}

@@ -1,0 +1,86 @@
+/**
+ * Rule 6: truth. A status says what was seen, for the generation it names, and a time of transition moves only with one.
+ */
+import { isJsonObject } from '#api'
+import type { JsonValue, UnstructuredObject } from '#api'
+import { compareSnapshots, describeDifference } from '../state/compare.ts'
+import { describeObject } from '../state/normalize.ts'
+import type { World } from '../world/world.ts'
+import type { Rule } from './finding.ts'
+
+export const truth: Rule = {
+  code: 'truth', number: 6,
+  says: 'a status says what was seen, for the generation it names',
+  watch: (world) => ({
+    done() {
+      judgeTransitions(world)
+    },
+    quiet({ isHealed }) {
+      if (world.restless) return
+      if (!world.isBroken || isHealed) judgeGenerations(world)
+      if (world.isBroken && !isHealed) judgeClaims(world)
+      judgePredicate(world)
+    },
+  }),
+}
+
+/** A condition whose status stays keeps its time. */
+function judgeTransitions(world: World): void {
+  for (const { before, after, actor } of world.news('truth')) {
+    if (!before || !after || !world.isLife(actor)) continue
+    for (const [type, condition] of conditionsOf(after)) {
+      const old = conditionsOf(before).get(type)
+      if (!old || old['status'] !== condition['status'] || old['lastTransitionTime'] === condition['lastTransitionTime'] || old['lastTransitionTime'] === undefined) continue
+      world.find({ rule: 'truth', severity: 'error', about: describeObject(after), message: `lastTransitionTime of the condition ${type} of ${describeObject(after)} moves although its status stays ${String(condition['status'])}`, hint: 'keep the old time unless the status of the condition changes' })
+    }
+  }
+}
+
+function judgeGenerations(world: World): void {
+  for (const object of world.view.parents) {
+    const { status, metadata: { generation, deletionTimestamp } } = object
+    if (!isJsonObject(status) || generation === undefined || deletionTimestamp !== undefined) continue
+    const observed = status['observedGeneration']
+    if (observed !== undefined && observed !== generation) tellGeneration(world, object, `status.observedGeneration is ${String(observed)}, the generation is ${generation}`)
+    for (const [type, condition] of conditionsOf(object)) {
+      const seen = condition['observedGeneration']
+      if (seen !== undefined && seen !== generation && typeof seen === 'number' && seen > generation) tellGeneration(world, object, `the condition ${type} speaks of generation ${seen}, which does not exist yet`)
+    }
+  }
+}
+
+function tellGeneration(world: World, object: UnstructuredObject, what: string): void {
+  world.find({ rule: 'truth', severity: 'error', about: describeObject(object), message: `${describeObject(object)}: ${what}, and nothing more happens`, hint: 'write observedGeneration from the object that this run has read' })
+}
+
+/** The program is down: what its status says it has done must be done. */
+function judgeClaims(world: World): void {
+  const { reference } = world.options
+  const rest = world.rest()
+  const expected = reference?.like(rest)
+  if (!expected) return
+  const before = reference?.at(expected.phase - 1)
+  for (const [about, status] of rest.statuses) {
+    const claimed = expected.statuses.get(about)
+    if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status) continue
+    const [difference] = [...compareSnapshots(expected.objects, rest.objects), ...compareSnapshots(expected.outside, rest.outside)]
+    if (difference) world.find({ rule: 'truth', severity: 'error', about, message: `the status of ${about} says that everything is done, and ${difference.about} is not as it should be`, diff: describeDifference(difference), hint: 'write the status last, from what you saw' })
+  }
+}
+
+/** The scenario knows when an object that says it is ready is ready. */
+function judgePredicate(world: World): void {
+  const { ready } = world.options.scenario
+  if (!ready) return
+  for (const object of world.view.parents) {
+    const condition = conditionsOf(object).get('Ready')
+    const isCurrent = condition?.['observedGeneration'] === undefined || condition['observedGeneration'] === object.metadata.generation
+    if (condition?.['status'] !== 'True' || !isCurrent || ready(object, world.truth())) continue
+    world.find({ rule: 'truth', severity: 'error', about: describeObject(object), message: `${describeObject(object)} says that it is ready, and it is not`, hint: 'say ready only of what this run has seen to be so' })
+  }
+}
+
+function conditionsOf({ status }: UnstructuredObject): Map<string, Readonly<Record<string, JsonValue | undefined>>> {
+  const conditions = isJsonObject(status) && Array.isArray(status['conditions']) ? status['conditions'] : []
+  return new Map(conditions.filter(isJsonObject).map((condition) => [String(condition['type']), condition]))
+}

@@ -1,0 +1,77 @@
+/**
+ * What is explored: the controllers of a program, the world outside them, and what a user does to them.
+ *
+ * A scenario is code without state: everything that lives is made anew for every schedule by calling its functions.
+ */
+import type { Clock, Logger, Random } from '#base'
+import type { Kind, KubeObject, UnstructuredObject } from '#api'
+import type { Client } from '#client'
+import type { ControllerDeclaration } from '#controller'
+import type { ElectionSettings } from '#manager'
+
+/** What a process is given when it starts. */
+export interface ProcessContext<Outside extends object> {
+  /** The services of the world outside, as this process reaches them: every call can fail, be slow or get lost. */
+  readonly outside: Outside
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** A client of its own, for programs that do not use the one in the context of a reconcile. */
+  readonly client: Client
+}
+
+/** One thing a user does, once everything that followed from the one before is done. */
+export interface UserStep {
+  /** `creates App a` */
+  readonly name: string
+  run(user: Client): Promise<unknown>
+}
+
+/** A service of the world outside: it outlives every process. */
+export interface OutsideService {
+  /** Methods that change nothing. @default those whose names begin with get, list, find, read, describe, has, is, exists, observe or watch */
+  readonly reads?: readonly string[]
+  /** What is there now, as plain data, for the rules: things that an object made, by an id. @default the service's own fields */
+  readonly contents?: (service: never) => unknown
+}
+
+export interface Scenario<Outside extends object = object> {
+  readonly name: string
+  /** The program: called once for every life of a process. */
+  readonly controllers: (process: ProcessContext<Outside>) => readonly ControllerDeclaration[]
+  /** What the user does, in order. */
+  readonly steps: readonly UserStep[]
+  /** Kinds beside those of the controllers that have to be installed. @default none */
+  readonly kinds?: readonly Kind[]
+  /** Objects that are there before anything starts. @default none */
+  readonly objects?: readonly KubeObject[]
+  /** The world outside: made anew for every schedule. @default nothing */
+  readonly outside?: () => Outside
+  /** More about the services. @default none */
+  readonly services?: Partial<Record<Extract<keyof Outside, string>, OutsideService>>
+  /** Elect a leader; two processes then run in some schedules. @default false */
+  readonly leaderElection?: ElectionSettings | false
+  /** After how long without a write the world counts as quiet. @default 30_000 */
+  readonly quietMs?: number
+  /** When the program says that an object is ready, is it? Asked of the true world. @default nobody asks */
+  readonly ready?: (object: UnstructuredObject, world: WorldView<Outside>) => boolean
+  /** What is meant to be as it is: each with a reason. @default none */
+  readonly exceptions?: readonly RuleException[]
+}
+
+/** The true world, for those who judge it. */
+export interface WorldView<Outside extends object = object> {
+  /** What is there of a kind. */
+  list(kind: Pick<Kind, 'group' | 'kind'>): readonly UnstructuredObject[]
+  readonly outside: Outside
+}
+
+/** One rule that does not hold here, on purpose. */
+export interface RuleException {
+  /** The code of the rule: `idempotent`. */
+  readonly rule: string
+  /** Only for findings about something whose name contains this. @default all */
+  readonly about?: string
+  /** Why this is meant. */
+  readonly because: string
+}

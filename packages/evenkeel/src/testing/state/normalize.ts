@@ -1,0 +1,103 @@
+/**
+ * A world in a form in which two schedules can be compared: without what differs by chance.
+ *
+ * Uids become the name of what they belong to, times a mark, generated names their prefix, generations "current" or
+ * "old". What is left is what a user asked for and what controllers made of it.
+ */
+import { isJsonObject } from '#api'
+import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
+import { foreignFinalizer, foreignMark, neighbourLabel } from '../world/deeds.ts'
+
+/** Things by a name that is the same in every schedule; several may share one. */
+export type Snapshot = ReadonlyMap<string, readonly string[]>
+
+const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+/** Kinds that are not what a user asked for. */
+const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'Namespace', 'CustomResourceDefinition', 'ServiceAccount'])
+
+export interface Naming {
+  /** The names of uids that are, or were, in the world. */
+  nameOf(uid: string): string | undefined
+}
+
+/** What is in the API, by kind and name. */
+export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: Naming): Snapshot {
+  const found = new Map<string, string[]>()
+  for (const object of objects) {
+    if (ignored.has(object.kind) || isOfServer(object) || object.metadata.annotations?.[neighbourLabel] !== undefined) continue
+    const about = describeObject(object)
+    found.set(about, [...found.get(about) ?? [], JSON.stringify(tidy(object, naming))])
+  }
+  for (const values of found.values()) values.sort()
+  return found
+}
+
+/** What is in a service outside, field by field. */
+export function snapshotService(name: string, contents: unknown, naming: Naming): Snapshot {
+  const found = new Map<string, string[]>()
+  const add = (about: string, value: unknown): void => { found.set(about, [...found.get(about) ?? [], JSON.stringify(plain(value, naming))]) }
+  for (const [field, value] of Object.entries(contents ?? {})) {
+    if (typeof value === 'function' || field.startsWith('_')) continue
+    if (value instanceof Map) for (const [key, item] of value) add(`${name} ${field} ${withoutNumbers(String(key), naming)}`, item)
+    else if (value instanceof Set || Array.isArray(value)) for (const item of value as Iterable<unknown>) add(`${name} ${field}`, item)
+    else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${withoutNumbers(key, naming)}`, item)
+  }
+  for (const values of found.values()) values.sort()
+  return found
+}
+
+/** `ConfigMap default/a`; names that the server made up are given by their beginning. */
+export function describeObject({ kind, metadata: { name = '', namespace, generateName } }: UnstructuredObject): string {
+  const word = generateName === undefined ? name : `${generateName}*`
+  return namespace === undefined ? `${kind} ${word}` : `${kind} ${namespace}/${word}`
+}
+
+/** Made by the server itself, for itself. */
+function isOfServer({ metadata: { labels = {}, name = '' }, kind }: UnstructuredObject): boolean {
+  return labels['kubernetes.io/bootstrapping'] !== undefined || (kind === 'Service' && name === 'kubernetes') || name === 'kube-root-ca.crt'
+}
+
+function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonValue {
+  const { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation } = metadata
+  const owners = (ownerReferences ?? []).map(({ kind, name, uid, controller, blockOwnerDeletion }) => ({ kind, name: naming.nameOf(uid) === undefined ? `${name} (unknown)` : name, controller: controller ?? false, blockOwnerDeletion: blockOwnerDeletion ?? false }))
+  return {
+    ...plain(rest, naming, { generation }) as JsonObject,
+    metadata: {
+      labels: withoutMark(labels, naming), annotations: withoutMark(annotations, naming), owners: owners as unknown as JsonValue,
+      finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(), deleting: deletionTimestamp !== undefined,
+    },
+  }
+}
+
+function withoutMark(values: Readonly<Record<string, string>> | undefined, naming: Naming): JsonObject {
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(value, naming)]))
+}
+
+/** A value without what differs by chance. */
+export function plain(value: unknown, naming: Naming, { generation }: { generation?: number | undefined } = {}): JsonValue {
+  if (typeof value === 'string') return times.test(value) ? '<time>' : value.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
+  if (value instanceof Map || value instanceof Set) return [...value].map((item) => plain(item, naming))
+  if (Array.isArray(value)) return value.map((item) => plain(item, naming, { generation }))
+  if (typeof value !== 'object' || value === null) return value as JsonValue
+  return plainFields(value as JsonObject, naming, generation)
+}
+
+function plainFields(value: JsonObject, naming: Naming, generation: number | undefined): JsonValue {
+  const fields: [string, JsonValue][] = []
+  for (const key of Object.keys(value).sort()) {
+    const field = value[key]
+    if (field === undefined || typeof field === 'function') continue
+    if (key === 'observedGeneration' && generation !== undefined) fields.push([key, field === generation ? 'current' : 'old'])
+    else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key)) fields.push([key, typeof field === 'string' ? withoutNumbers(field, naming) : isJsonObject(field) ? plain(field, naming) : '<value>'])
+    else fields.push([key, plain(field, naming, { generation })])
+  }
+  return Object.fromEntries(fields)
+}
+
+/** Ids are counted or drawn: another schedule may have another number for the same thing. */
+function withoutNumbers(text: string, naming: Naming): string {
+  const named = text.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
+  return named.replace(/\b[0-9a-f]{6,}\b/g, '#').replace(/\d+$/, '#')
+}

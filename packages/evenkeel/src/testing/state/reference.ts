@@ -1,0 +1,51 @@
+/**
+ * What the undisturbed schedule came to: at every rest, what was wished for and what was there.
+ *
+ * The same wishes must lead to the same world, whatever goes wrong on the way. That needs no specification.
+ */
+import type { UnstructuredObject } from '#api'
+import type { Snapshot } from './normalize.ts'
+
+/** One rest. */
+export interface Rest {
+  /** How many steps the user had taken. */
+  readonly phase: number
+  /** What users ask for: objects of the kinds that are reconciled, without what controllers write into them. */
+  readonly wishes: string
+  readonly objects: Snapshot
+  readonly outside: Snapshot
+  /** What the objects of reconciled kinds say about themselves. */
+  readonly statuses: ReadonlyMap<string, string>
+}
+
+export class Reference {
+  readonly #rests: readonly Rest[]
+
+  constructor(rests: readonly Rest[]) {
+    this.#rests = rests
+  }
+
+  get rests(): readonly Rest[] {
+    return this.#rests
+  }
+
+  /** A rest with the same wishes, best the one of the same phase. */
+  like({ phase, wishes }: Pick<Rest, 'phase' | 'wishes'>): Rest | undefined {
+    const alike = this.#rests.filter((rest) => rest.wishes === wishes)
+    return alike.find((rest) => rest.phase === phase) ?? alike.at(-1)
+  }
+
+  at(phase: number): Rest | undefined {
+    return this.#rests.findLast((rest) => rest.phase === phase)
+  }
+}
+
+/** Whether an object is of one of these kinds. */
+export function isOfKind({ apiVersion, kind }: Pick<UnstructuredObject, 'apiVersion' | 'kind'>, kinds: ReadonlySet<string>): boolean {
+  return kinds.has(`${groupOf(apiVersion)}/${kind}`)
+}
+
+export function groupOf(apiVersion: string): string {
+  const at = apiVersion.indexOf('/')
+  return at < 0 ? '' : apiVersion.slice(0, at)
+}

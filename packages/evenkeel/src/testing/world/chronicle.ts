@@ -1,0 +1,95 @@
+/**
+ * What really happened: every change of the store, in order, with who made it; and what is there now.
+ *
+ * Controllers see the world through caches that lag and answers that get lost. Rules are judged against this.
+ */
+import type { UnstructuredObject } from '#api'
+import type { Store, Watch } from '#store'
+
+export interface Happening {
+  readonly revision: number
+  /** The store's key. */
+  readonly key: string
+  /** `configmaps` */
+  readonly resource: string
+  /** Who: a process, the user, the collector. */
+  readonly actor: string
+  /** The step of the world at which it was committed. */
+  readonly step: number
+  readonly before: UnstructuredObject | undefined
+  readonly after: UnstructuredObject | undefined
+}
+
+interface ChronicleOptions {
+  readonly store: Store
+  /** Who is acting at this moment. */
+  actor(): string
+  step(): number
+}
+
+export class Chronicle {
+  readonly #options: ChronicleOptions
+  readonly happenings: Happening[] = []
+  readonly #objects = new Map<string, UnstructuredObject>()
+  readonly #names = new Map<string, string>()
+  #source: Watch | undefined
+
+  constructor(options: ChronicleOptions) {
+    this.#options = options
+  }
+
+  /** Reads what is there; from then on keeps up. */
+  async start(): Promise<void> {
+    const range = await this.#options.store.range('/')
+    if (!range.ok) throw new Error('the store of a new world can be read')
+    for (const { key, value } of range.entries) this.#put(key, parse(value))
+    this.#source = this.#options.store.watch('/', { after: range.revision })
+    this.#follow(this.#source).catch((error: unknown) => { throw error })
+  }
+
+  stop(): void {
+    this.#source?.close()
+  }
+
+  /** What is there now, by key; shared, never to be changed. */
+  get objects(): ReadonlyMap<string, UnstructuredObject> {
+    return this.#objects
+  }
+
+  /** What is there now of a resource. */
+  of(resource: string): UnstructuredObject[] {
+    return [...this.#objects].filter(([key]) => resourceOf(key) === resource).map(([, object]) => object)
+  }
+
+  /** What a uid belongs or belonged to: `<App default/a>`. */
+  nameOf(uid: string): string | undefined {
+    return this.#names.get(uid)
+  }
+
+  #put(key: string, object: UnstructuredObject): void {
+    this.#objects.set(key, object)
+    const { uid, name = '', namespace = '', generateName } = object.metadata
+    if (uid !== undefined && !this.#names.has(uid)) this.#names.set(uid, `<${object.kind} ${namespace}/${generateName === undefined ? name : `${generateName}*`}>`)
+  }
+
+  async #follow(source: Watch): Promise<void> {
+    for await (const { changes } of source) {
+      for (const { key, revision, entry } of changes) {
+        const before = this.#objects.get(key)
+        const after = entry && parse(entry.value)
+        if (after) this.#put(key, after)
+        else this.#objects.delete(key)
+        this.happenings.push({ revision, key, resource: resourceOf(key), actor: this.#options.actor(), step: this.#options.step(), before, after })
+      }
+    }
+  }
+}
+
+/** `/CLUSTER/GROUP/RESOURCE/…` */
+export function resourceOf(key: string): string {
+  return key.split('/')[3] ?? ''
+}
+
+function parse(value: Uint8Array): UnstructuredObject {
+  return JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as UnstructuredObject
+}

@@ -1,0 +1,83 @@
+/**
+ * The garbage collector of a simulated world: one object at a time, as an action like any other.
+ *
+ * It sees the true world, so that what it does depends on the schedule alone. An object goes when it has owners and none
+ * of them is there any more; an owner that waits for its dependents lets go when those that block it are gone.
+ */
+import { foregroundFinalizer, orphanFinalizer } from '#api'
+import type { OwnerReference, UnstructuredObject } from '#api'
+import { Client } from '#client'
+import type { Chronicle } from './chronicle.ts'
+
+/** What the collector would do next; undefined when there is nothing. */
+export interface Collection {
+  readonly about: string
+  run(client: Client): Promise<void>
+}
+
+export function nextCollection({ objects }: Pick<Chronicle, 'objects'>): Collection | undefined {
+  const present = [...objects.values()]
+  const uids = new Set(present.map(({ metadata }) => metadata.uid))
+  for (const object of present) {
+    const found = release(object, present) ?? collect(object, { uids, present })
+    if (found) return found
+  }
+  return undefined
+}
+
+/** An owner that is being deleted and waits for what becomes of its dependents. */
+function release(object: UnstructuredObject, present: readonly UnstructuredObject[]): Collection | undefined {
+  const { metadata: { deletionTimestamp, finalizers = [], uid } } = object
+  if (deletionTimestamp === undefined) return undefined
+  const dependents = present.filter((one) => ownersOf(one).some((owner) => owner.uid === uid))
+  if (finalizers.includes(orphanFinalizer)) {
+    const [first] = dependents
+    return first ? { about: `orphan ${describe(first)}`, run: (client) => change(client, first, (metadata) => { metadata['ownerReferences'] = ownersOf(first).filter((owner) => owner.uid !== uid) }) } : letGo(object, orphanFinalizer)
+  }
+  if (!finalizers.includes(foregroundFinalizer)) return undefined
+  const waiting = dependents.find(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (waiting) return remove(waiting)
+  const isBlocked = dependents.some((one) => ownersOf(one).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true))
+  return isBlocked ? undefined : letGo(object, foregroundFinalizer)
+}
+
+/** An object whose owners are all gone. */
+function collect(object: UnstructuredObject, { uids }: { uids: ReadonlySet<string | undefined>, present: readonly UnstructuredObject[] }): Collection | undefined {
+  const owners = ownersOf(object)
+  if (owners.length === 0 || object.metadata.deletionTimestamp !== undefined) return undefined
+  const gone = owners.filter(({ uid }) => !uids.has(uid))
+  if (gone.length === owners.length) return remove(object)
+  if (gone.length === 0) return undefined
+  return { about: `strip owners of ${describe(object)}`, run: (client) => change(client, object, (metadata) => { metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid)) }) }
+}
+
+function remove(object: UnstructuredObject): Collection {
+  const { metadata: { uid = '' } } = object
+  return {
+    about: `collect ${describe(object)}`,
+    async run(client) {
+      await client.delete(object, { preconditions: { uid }, propagation: 'Background' })
+    },
+  }
+}
+
+function letGo(object: UnstructuredObject, finalizer: string): Collection {
+  return {
+    about: `let ${describe(object)} go`,
+    run: (client) => change(client, object, (metadata) => { metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer) }),
+  }
+}
+
+async function change(client: Client, object: UnstructuredObject, edit: (metadata: Record<string, unknown>) => void): Promise<void> {
+  const copy = structuredClone(object) as UnstructuredObject & { metadata: Record<string, unknown> }
+  edit(copy.metadata)
+  await client.update(copy)
+}
+
+function ownersOf({ metadata: { ownerReferences = [] } }: UnstructuredObject): readonly OwnerReference[] {
+  return ownerReferences
+}
+
+function describe({ kind, metadata: { name = '' } }: UnstructuredObject): string {
+  return `${kind} ${name}`
+}

@@ -1,0 +1,54 @@
+/**
+ * One thing a process does to the world or asks of it, numbered: the points at which a schedule may deviate.
+ *
+ * Writes to the server and calls that change something outside are effects; what only looks is a look. Numbers
+ * run through the whole schedule, over all processes, so that the same prefix gives the same numbers.
+ */
+import type { WireRequest } from '#wire'
+import type { Asked } from './asked.ts'
+import type { Life } from './life.ts'
+
+export interface Point {
+  readonly type: 'effect' | 'look'
+  readonly index: number
+  readonly life: Life
+  /** `create configmaps default/a`, `cloud.createBucket` */
+  readonly about: string
+  readonly step: number
+  /** How many steps of the user had been taken. */
+  readonly phase: number
+  /** For requests to the server. */
+  readonly asked?: Asked
+  readonly request?: WireRequest
+  /** For calls to the outside. */
+  readonly call?: OutsideCall
+  /** How it was answered: the status, `lost`, `reset`, or what an outside call came to. */
+  outcome: string
+  /** The revision of the store before and after, for writes. */
+  revisions?: readonly [before: number, after: number]
+}
+
+export interface OutsideCall {
+  readonly service: string
+  readonly method: string
+  readonly parameters: readonly unknown[]
+}
+
+/** What becomes of something before it is carried out. */
+export type Fate =
+  | { readonly type: 'go' }
+  /** Not carried out; answered with this. */
+  | { readonly type: 'refuse', readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }
+  /** Not carried out; the connection breaks. */
+  | { readonly type: 'reset' }
+  /** Nobody waits for an answer any more. */
+  | { readonly type: 'dead' }
+
+/** What becomes of the answer. */
+export type Aftermath = 'answer' | 'lose' | 'dead'
+
+/** Who decides about points: the world, with the deviations of this schedule. */
+export interface Intervening {
+  before(point: Point): Promise<Fate> | Fate
+  after(point: Point): Promise<Aftermath> | Aftermath
+}

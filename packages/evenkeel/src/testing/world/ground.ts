@@ -1,0 +1,62 @@
+/**
+ * What every schedule of a scenario starts from, made once: kinds installed, namespaces there, objects in place.
+ *
+ * Making it takes a server and some milliseconds. It is remembered as the commits that led to it; a new world gets
+ * a store with the same commits, hence the same versions, and is ready in under a millisecond.
+ */
+import { SeededRandom, SimulatedClock } from '#base'
+import type { Kind } from '#api'
+import { Client } from '#client'
+import { startServer } from '#server'
+import { openMemoryStore } from '#store'
+import type { Store, Write } from '#store'
+import type { Scenario } from '../scenario/scenario.ts'
+import { settle } from './settle.ts'
+
+interface PastCommit {
+  readonly writes: Write[]
+  readonly revision: number
+}
+
+export interface Ground {
+  readonly startMs: number
+  /** A store in which all that has happened. */
+  open(clock: SimulatedClock): Promise<Store>
+}
+
+export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: readonly Kind[], seed: string }): Promise<Ground> {
+  const clock = new SimulatedClock()
+  const store = openMemoryStore({ clock })
+  const commits: PastCommit[] = []
+  const source = store.watch('/', { after: await store.head() })
+  const following = (async () => {
+    for await (const { changes } of source) {
+      for (const { key, revision, entry, previous } of changes) {
+        const write: Write = { key, expect: previous?.revision ?? 0, ...entry && { value: entry.value } }
+        const last = commits.at(-1)
+        if (last?.revision === revision) last.writes.push(write)
+        else commits.push({ revision, writes: [write] })
+      }
+    }
+  })()
+  const server = await startServer({ store, clock, random: new SeededRandom(`${seed} ground`), kinds })
+  const client = new Client({ transport: server.transport, clock, random: new SeededRandom(`${seed} somebody`), namespace: 'default' })
+  for (const object of scenario.objects ?? []) await client.create(object)
+  await settle()
+  const stopping = server.stop()
+  await clock.advance(0)
+  await stopping
+  source.close()
+  await following
+  await store.close()
+  return { startMs: clock.now(), open: (worldClock) => replay(commits, worldClock) }
+}
+
+async function replay(commits: readonly PastCommit[], clock: SimulatedClock): Promise<Store> {
+  const store = openMemoryStore({ clock })
+  for (const { writes, revision } of commits) {
+    const result = await store.commitAll(writes)
+    if (!result.ok || result.revision !== revision) throw new Error(`the ground of a world could not be laid again at revision ${revision}`)
+  }
+  return store
+}

@@ -1,0 +1,133 @@
+/**
+ * Carries out the deviations of a schedule, each when the world has come to its place.
+ */
+import type { Deed, Deviation, Place } from '../faults/deviation.ts'
+import type { Fate, Point } from './effect.ts'
+import { doDeed } from './deeds.ts'
+import type { Life } from './life.ts'
+import type { World } from './world.ts'
+
+/** A client that looks after its watches has noticed by then. */
+const silenceMs = 5 * 60_000
+
+const go: Fate = { type: 'go' }
+
+export class Interventions {
+  readonly #world: World
+  readonly #byPlace = new Map<string, Deviation[]>()
+  readonly #holds: { readonly resource: string, readonly coalesces: boolean, release(): void }[] = []
+  #offsetMs = 0
+  #isBroken = false
+  #isSilent = false
+
+  constructor(world: World, deviations: readonly Deviation[]) {
+    this.#world = world
+    for (const deviation of deviations) {
+      const key = keyOf(deviation.at)
+      this.#byPlace.set(key, [...this.#byPlace.get(key) ?? [], deviation])
+    }
+  }
+
+  /** How far the clocks of new processes are off. */
+  get offsetMs(): number {
+    return this.#offsetMs
+  }
+
+  /** Something is down or dead that only healing brings back. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  /** How long nothing must happen before the world counts as quiet. */
+  get patienceMs(): number {
+    return this.#isSilent ? silenceMs : 0
+  }
+
+  /** What holds from the very start. */
+  begin(): void {
+    for (const { deed } of this.#byPlace.get(keyOf({ type: 'start', index: 0 })) ?? []) if (deed.type === 'skew') this.#offsetMs = deed.offsetMs
+  }
+
+  /** Before or after a point. */
+  async at(place: Place, { life }: Pick<Point, 'life'>): Promise<Fate> {
+    let fate = go
+    for (const { deed } of this.#byPlace.get(keyOf(place)) ?? []) {
+      const said = await this.#do(deed, life)
+      if (said.type !== 'go') fate = said
+    }
+    return life.isDead ? { type: 'dead' } : fate
+  }
+
+  /** When nothing happens any more. @returns whether anything was done */
+  async atRest(place: Place): Promise<boolean> {
+    const due = this.#byPlace.get(keyOf(place)) ?? []
+    for (const { deed } of due) {
+      const life = this.#world.lives.findLast(({ isDead }) => !isDead)
+      if (life) await this.#do(deed, life)
+    }
+    return due.length > 0
+  }
+
+  /** Lets go of what was held back until now. @returns whether there was anything */
+  async release(): Promise<boolean> {
+    const held = this.#holds.splice(0)
+    for (const { resource, coalesces, release } of held) {
+      this.#world.note('world', coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`)
+      if (coalesces) for (const life of this.#world.lives) if (!life.isDead) life.line.expire(resource)
+      release()
+    }
+    return Promise.resolve(held.length > 0)
+  }
+
+  async heal(): Promise<void> {
+    this.#isBroken = false
+    await this.release()
+  }
+
+  async #do(deed: Deed, life: Life): Promise<Fate> {
+    const world = this.#world
+    switch (deed.type) {
+      case 'refuse': return { ...deed, type: 'refuse' }
+      case 'lose': return { type: 'reset' }
+      case 'crash':
+        world.kill(life)
+        world.startLife()
+        return { type: 'dead' }
+      case 'die':
+        world.kill(life)
+        this.#isBroken = true
+        return { type: 'dead' }
+      case 'hold':
+      case 'coalesce':
+        this.#hold(deed.resource, deed.type === 'coalesce')
+        return go
+      case 'silence':
+        world.note('world', `all watches of ${life.name} fall silent`)
+        for (const stream of life.line.streams()) stream.silence()
+        this.#isSilent = true
+        return go
+      case 'early':
+        await world.step()
+        return go
+      default: return await this.#foreign(deed)
+    }
+  }
+
+  async #foreign(deed: Deed): Promise<Fate> {
+    if ('object' in deed) {
+      const { kind, name } = deed.object
+      await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () => doDeed(deed, this.#world.clientFor('somebody')))
+    }
+    return go
+  }
+
+  #hold(resource: string, coalesces: boolean): void {
+    this.#world.note('world', `events of ${resource} are held back`)
+    const release = this.#world.agenda.hold((action) => action.type === 'event' && action.resource === resource)
+    this.#holds.push({ resource, coalesces, release })
+  }
+}
+
+function keyOf({ type, index, when = 'before' }: Place): string {
+  return `${when} ${type} ${index}`
+}

@@ -1,0 +1,88 @@
+/**
+ * One life of a process: the user's program from its start to its end, which may be a crash.
+ *
+ * Whatever it keeps in memory dies with it: a life has a client, a cache, a queue, a clock and a source of chance of
+ * its own. When it is killed nothing is aborted and nobody is told, as with a real crash: its promises never settle.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createLogger, SeededRandom } from '#base'
+import type { Clock, LogRecord } from '#base'
+import { Client } from '#client'
+import { silentTracing } from '#controller'
+import { Manager } from '#manager'
+import type { Scenario } from '../scenario/scenario.ts'
+import { Line } from './line.ts'
+import type { LineHost } from './line.ts'
+import { outsideOf } from './outside.ts'
+import { ProcessClock } from './process-clock.ts'
+
+/** Whose code is running at this moment. */
+export const running = new AsyncLocalStorage<Life>()
+
+export interface LifeOptions {
+  /** `A`, and `A2` after its first crash. */
+  readonly name: string
+  readonly scenario: Scenario
+  readonly host: LineHost
+  readonly clock: Clock
+  readonly seed: string
+  readonly offsetMs: number
+  /** The services outside, as they are. */
+  readonly services: object
+  onLog(life: Life, record: LogRecord): void
+  /** The program ended by itself. */
+  onEnd(life: Life, error: unknown): void
+}
+
+export class Life {
+  readonly name: string
+  readonly line: Line
+  readonly clock: ProcessClock
+  readonly #options: LifeOptions
+  #manager: Manager | undefined
+  #isDead = false
+
+  constructor(options: LifeOptions) {
+    this.name = options.name
+    this.#options = options
+    this.clock = new ProcessClock(options.clock, { offsetMs: options.offsetMs })
+    this.line = new Line(options.host, this)
+  }
+
+  get isDead(): boolean {
+    return this.#isDead
+  }
+
+  get manager(): Manager | undefined {
+    return this.#manager
+  }
+
+  /** Runs the program. What its factory throws is told as its end. */
+  start(): void {
+    const { scenario, seed, services, host, onEnd } = this.#options
+    const { clock, name } = this
+    const random = new SeededRandom(`${seed} ${name}`)
+    const log = createLogger({ clock, level: 'debug', sink: (record) => { if (!this.#isDead) this.#options.onLog(this, record) } })
+    running.run(this, () => {
+      try {
+        const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default' })
+        const outside = outsideOf(services, { host, life: this, scenario })
+        const controllers = scenario.controllers({ outside, clock, random, log, client })
+        this.#manager = new Manager({
+          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, tracing: silentTracing,
+          leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
+        })
+        this.#manager.run(new AbortController().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })
+      } catch (error) {
+        onEnd(this, error)
+      }
+    })
+  }
+
+  /** It is gone at once; nothing of it happens any more. */
+  kill(): void {
+    this.#isDead = true
+    this.clock.kill()
+    this.line.kill()
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * The line between one process and the server: carrying out a request and answering it are two separate actions.
+ *
+ * That gives a crash after a write, an answer that gets lost and answers that overtake each other for nothing. A
+ * process that has died asks nothing and hears nothing; that it tries is remembered.
+ */
+import type { JsonObject } from '#api'
+import { onAbort } from '#base'
+import type { Transport, WireRequest, WireResponse } from '#wire'
+import type { Agenda } from './agenda.ts'
+import { describeAsked, readAsked } from './asked.ts'
+import type { Asked } from './asked.ts'
+import type { Intervening, Point } from './effect.ts'
+import type { Life } from './life.ts'
+import { Sight } from './sight.ts'
+import { Stream } from './stream.ts'
+
+export interface LineHost extends Intervening {
+  readonly agenda: Agenda
+  readonly server: Transport
+  /** Numbers what is about to be carried out. */
+  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call'>>, type: Point['type']): Point
+  /** Every request, before it waits to be carried out: for rules that look at requests. */
+  heard(life: Life, request: WireRequest, asked: Asked): void
+  /** Somebody asks after its death. */
+  zombie(life: Life, about: string): void
+}
+
+interface Waiting {
+  readonly request: WireRequest
+  readonly asked: Asked
+  readonly about: string
+  resolve(response: WireResponse): void
+  reject(error: unknown): void
+  isOver: boolean
+}
+
+export class Line {
+  readonly #host: LineHost
+  readonly #life: Life
+  readonly #streams = new Set<Stream>()
+  /** What has arrived. */
+  readonly sight = new Sight()
+  /** Kinds whose next watch is told that its version is too old. */
+  readonly #expired = new Set<string>()
+
+  constructor(host: LineHost, life: Life) {
+    this.#host = host
+    this.#life = life
+  }
+
+  readonly transport: Transport = (request) => {
+    const asked = readAsked(request)
+    const about = describeAsked(asked)
+    if (this.#life.isDead) {
+      this.#host.zombie(this.#life, about)
+      return new Promise(() => undefined)
+    }
+    this.#host.heard(this.#life, request, asked)
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { request, asked, about, resolve, reject, isOver: false }
+      const cancel = this.#host.agenda.add({ actor: this.#life.name, type: 'request', about, run: () => this.#carryOut(waiting) })
+      onAbort(request.signal, (reason) => {
+        cancel()
+        this.#settle(waiting, () => { reject(reason) })
+      })
+    })
+  }
+
+  /** The watches of a kind, or all. */
+  streams(resource?: string): Stream[] {
+    return [...this.#streams].filter((stream) => resource === undefined || stream.resource === resource)
+  }
+
+  /** Cuts the watches of a kind; who comes back is told that its version is gone, and has to list. */
+  expire(resource: string): void {
+    for (const stream of this.streams(resource)) {
+      this.#expired.add(resource)
+      stream.cut()
+    }
+  }
+
+  kill(): void {
+    for (const stream of this.#streams) stream.kill()
+    this.#streams.clear()
+    this.#host.agenda.drop(({ actor }) => actor === this.#life.name)
+  }
+
+  async #carryOut(waiting: Waiting): Promise<void> {
+    const { request, asked, about } = waiting
+    if (asked.isWatch) return this.#watch(waiting)
+    if (!asked.isWrite && !asked.isRead) return this.#answer(waiting, await this.#ask(request))
+    const host = this.#host
+    const point = host.point(this.#life, { about, asked, request }, asked.isWrite ? 'effect' : 'look')
+    const fate = await host.before(point)
+    if (fate.type === 'dead') return
+    if (fate.type === 'refuse') return this.#answer(waiting, refusal(fate))
+    if (fate.type === 'reset') return this.#fail(waiting)
+    const response = await this.#ask(request)
+    point.outcome = String(response.status)
+    const aftermath = await host.after(point)
+    if (aftermath === 'answer') this.#answer(waiting, response)
+    if (aftermath === 'lose') this.#fail(waiting)
+  }
+
+  async #ask(request: WireRequest): Promise<WireResponse> {
+    const response = await this.#host.server(request)
+    const { body } = response
+    if (body === undefined || body instanceof Uint8Array || Array.isArray(body)) return response
+    const pieces: Uint8Array[] = []
+    for await (const piece of body as AsyncIterable<Uint8Array>) pieces.push(piece)
+    return { ...response, body: Buffer.concat(pieces) }
+  }
+
+  async #watch(waiting: Waiting): Promise<void> {
+    const { request, asked: { resource } } = waiting
+    const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
+    if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, gone())
+    const closing = new AbortController()
+    const response = await this.#host.server({ ...request, signal: closing.signal })
+    const { body } = response
+    if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body)) return this.#answer(waiting, response)
+    const stream = new Stream({ agenda: this.#host.agenda, actor: this.#life.name, resource, onLine: (line) => { this.sight.line(line) }, close: () => { closing.abort(new Error('the watcher is gone')) } })
+    this.#streams.add(stream)
+    onAbort(request.signal, (reason) => {
+      this.#streams.delete(stream)
+      stream.abort(reason)
+    })
+    void stream.pump(body as AsyncIterable<Uint8Array>)
+    this.#answer(waiting, { ...response, body: stream })
+  }
+
+  #answer(waiting: Waiting, response: WireResponse): void {
+    this.#later(waiting, `${waiting.about}: ${response.status}`, () => {
+      const { body } = response
+      if (response.status < 300 && !waiting.asked.isWatch && body !== undefined) this.sight.body(textOf(body))
+      waiting.resolve(response)
+    })
+  }
+
+  #fail(waiting: Waiting): void {
+    this.#later(waiting, `${waiting.about}: no answer`, () => { waiting.reject(connectionReset()) })
+  }
+
+  #later(waiting: Waiting, about: string, settle: () => void): void {
+    if (this.#life.isDead) return
+    this.#host.agenda.add({ actor: this.#life.name, type: 'answer', about, run: () => { this.#settle(waiting, settle) } })
+  }
+
+  #settle(waiting: Waiting, settle: () => void): void {
+    if (waiting.isOver) return
+    waiting.isOver = true
+    settle()
+  }
+}
+
+function textOf(body: NonNullable<WireResponse['body']>): string {
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+  return Array.isArray(body) ? Buffer.concat(body as Uint8Array[]).toString() : ''
+}
+
+/** As Node has it when the other side hangs up. */
+export function connectionReset(): Error {
+  return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+}
+
+function refusal({ status, reason, retryAfterSeconds }: { readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }): WireResponse {
+  const document: JsonObject = {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: `simulated: ${reason}`, reason, code: status,
+    ...retryAfterSeconds !== undefined && { details: { retryAfterSeconds } },
+  }
+  return { status, headers: { 'content-type': 'application/json', ...retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) } }, body: Buffer.from(JSON.stringify(document)) }
+}
+
+function gone(): WireResponse {
+  const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'too old resource version', reason: 'Expired', code: 410 }
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`) }
+}

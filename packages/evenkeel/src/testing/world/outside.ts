@@ -1,0 +1,100 @@
+/**
+ * The world outside as a process reaches it: every call is carried out and answered by separate actions.
+ *
+ * The services themselves are the scenario's: plain objects that outlive processes. What a process holds is a stand-in
+ * whose methods go over the agenda, so that it can crash in between, and an answer can get lost after the deed is done.
+ */
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Agenda } from './agenda.ts'
+import type { Intervening, Point } from './effect.ts'
+import type { Life } from './life.ts'
+import { connectionReset } from './line.ts'
+import type { LineHost } from './line.ts'
+
+interface OutsideOptions {
+  readonly host: Pick<LineHost, 'agenda' | 'point' | 'zombie'> & Intervening
+  readonly life: Life
+  readonly scenario: Scenario
+}
+
+/** Stand-ins for all services. */
+export function outsideOf(services: object, options: OutsideOptions): object {
+  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, standIn(name, service as object, options)]))
+}
+
+const readNames = /^(?:get|list|find|read|describe|has|is|exists|observe|watch)/
+
+/** Whether a method changes nothing. */
+export function isRead(scenario: Scenario, service: string, method: string): boolean {
+  const { reads } = (scenario.services as Record<string, { readonly reads?: readonly string[] }> | undefined)?.[service] ?? {}
+  return reads ? reads.includes(method) : readNames.test(method)
+}
+
+function standIn(name: string, service: object, options: OutsideOptions): object {
+  return new Proxy(service, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target)
+      if (typeof property === 'symbol' || typeof value !== 'function') return value
+      return (...parameters: unknown[]) => call({ service: name, method: property, parameters }, () => (value as (...values: unknown[]) => unknown).apply(target, parameters), options)
+    },
+  })
+}
+
+function call(what: { readonly service: string, readonly method: string, readonly parameters: readonly unknown[] }, carryOut: () => unknown, { host, life, scenario }: OutsideOptions): Promise<unknown> {
+  const about = `${what.service}.${what.method}(${what.parameters.map(shortened).join(', ')})`
+  if (life.isDead) {
+    host.zombie(life, about)
+    return new Promise(() => undefined)
+  }
+  return new Promise((resolve, reject) => {
+    host.agenda.add({
+      actor: life.name, type: 'call', about,
+      run: async () => {
+        const point = host.point(life, { about, call: what }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
+        await answerCall(point, { host, life, carryOut, resolve, reject })
+      },
+    })
+  })
+}
+
+interface Answering {
+  readonly host: Intervening & { readonly agenda: Agenda }
+  readonly life: Life
+  carryOut(): unknown
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+async function answerCall(point: Point, { host, life, carryOut, resolve, reject }: Answering): Promise<void> {
+  const reply = (settle: () => void): void => {
+    if (!life.isDead) host.agenda.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
+  }
+  const fate = await host.before(point)
+  if (fate.type === 'dead') return
+  if (fate.type !== 'go') {
+    point.outcome = fate.type
+    const error = fate.type === 'reset' ? connectionReset() : Object.assign(new Error(`simulated: ${fate.reason}`), { status: fate.status, statusCode: fate.status, code: fate.status })
+    reply(() => { reject(error) })
+    return
+  }
+  const result = await settled(carryOut)
+  point.outcome = result.ok ? 'done' : `failed: ${String(result.error)}`
+  const aftermath = await host.after(point)
+  if (aftermath === 'answer') reply(() => { if (result.ok) resolve(result.value); else reject(result.error) })
+  if (aftermath === 'lose') reply(() => { reject(connectionReset()) })
+}
+
+async function settled(carryOut: () => unknown): Promise<{ readonly ok: true, readonly value: unknown } | { readonly ok: false, readonly error: unknown }> {
+  try {
+    const value = await carryOut()
+    // Nobody may hold on to what is inside the service.
+    return { ok: true, value: typeof value === 'object' && value !== null ? structuredClone(value) : value }
+  } catch (error) {
+    return { ok: false, error }
+  }
+}
+
+function shortened(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
+  return text.length > 40 ? `${text.slice(0, 37)}...` : text
+}

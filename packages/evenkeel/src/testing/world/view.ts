@@ -1,0 +1,67 @@
+/**
+ * The true world as rules look at it: which kinds the program reconciles and owns, and how everything stands at a rest.
+ */
+import type { Kind, UnstructuredObject } from '#api'
+import type { ControllerDeclaration } from '#controller'
+import { describeObject, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
+import type { Snapshot } from '../state/normalize.ts'
+import { groupOf, isOfKind } from '../state/reference.ts'
+import type { Rest } from '../state/reference.ts'
+import type { Chronicle } from './chronicle.ts'
+
+export class View {
+  readonly #reconciled: ReadonlySet<string>
+  readonly #owned: ReadonlySet<string>
+  readonly #chronicle: Chronicle
+
+  constructor(declarations: readonly ControllerDeclaration[], chronicle: Chronicle) {
+    this.#chronicle = chronicle
+    this.#reconciled = new Set(declarations.map(({ for: kind }) => nameOf(kind)))
+    this.#owned = new Set(declarations.flatMap(({ owns = [] }) => owns.map((one) => nameOf(kindOf(one)))))
+  }
+
+  isReconciled(object: Pick<UnstructuredObject, 'apiVersion' | 'kind'>): boolean {
+    return isOfKind(object, this.#reconciled)
+  }
+
+  isOwned(object: Pick<UnstructuredObject, 'apiVersion' | 'kind'>): boolean {
+    return isOfKind(object, this.#owned)
+  }
+
+  /** Objects of the kinds that the program reconciles. */
+  get parents(): UnstructuredObject[] {
+    return [...this.#chronicle.objects.values()].filter((object) => this.isReconciled(object))
+  }
+
+  rest(phase: number, services: object): Rest {
+    const { objects } = this.#chronicle
+    const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
+    const outside = new Map<string, readonly string[]>()
+    for (const [name, service] of Object.entries(services)) for (const [about, values] of snapshotService(name, service, naming)) outside.set(about, values)
+    const statuses = new Map(this.parents.map((object) => [describeObject(object), JSON.stringify(plain(object['status'] ?? null, naming, { generation: object.metadata.generation }))]))
+    return { phase, wishes: this.#wishes(naming), objects: snapshotObjects(objects.values(), naming), outside, statuses }
+  }
+
+  #wishes(naming: { nameOf(uid: string): string | undefined }): string {
+    const wanted = this.parents.filter((object) => (object.metadata.ownerReferences ?? []).length === 0).map((object) => {
+      const { status: _, ...rest } = object
+      const { name, namespace, deletionTimestamp } = object.metadata
+      return JSON.stringify(plain({ ...rest, metadata: { name, namespace: namespace ?? '', deleting: deletionTimestamp !== undefined } }, naming))
+    })
+    return wanted.sort().join('\n')
+  }
+}
+
+/** Everything in a snapshot but what is about these things. */
+export function without(snapshot: Snapshot, fits: (about: string) => boolean): Snapshot {
+  return new Map([...snapshot].filter(([about]) => !fits(about)))
+}
+
+function nameOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
+  return `${group}/${kind}`
+}
+
+function kindOf(one: object): Pick<Kind, 'group' | 'kind'> {
+  const kind = ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as { readonly group?: string, readonly apiVersion?: string, readonly kind: string }
+  return { group: kind.group ?? groupOf(kind.apiVersion ?? ''), kind: kind.kind }
+}

@@ -1,0 +1,390 @@
+/**
+ * One schedule: a server, lives of a program, services outside, a user; from the first step to the last rest.
+ *
+ * Everything that can happen is on the agenda. The loop takes one action, lets promises settle, and looks again; only
+ * when nothing is left does time move, to the next timer. Deviations say where something goes otherwise. When the script
+ * is over everything is made well again, because only then may one ask whether all came out right.
+ *
+ * Invariant: the same scenario, seed and deviations give the same trace.
+ */
+import { SeededRandom, SimulatedClock } from '#base'
+import type { LogRecord } from '#base'
+import type { UnstructuredObject } from '#api'
+import { Client } from '#client'
+import { startServer } from '#server'
+import type { Server } from '#server'
+import type { Store } from '#store'
+import type { Transport, WireRequest } from '#wire'
+import type { Deviation, Place } from '../faults/deviation.ts'
+import type { Finding, Rule, Watcher } from '../rules/finding.ts'
+import type { Scenario, WorldView } from '../scenario/scenario.ts'
+import type { Reference, Rest } from '../state/reference.ts'
+import { Agenda } from './agenda.ts'
+import type { Asked } from './asked.ts'
+import { Chronicle } from './chronicle.ts'
+import type { Happening } from './chronicle.ts'
+import { nextCollection } from './collector.ts'
+import { releaseForeign } from './deeds.ts'
+import type { Aftermath, Fate, Point } from './effect.ts'
+import type { Ground } from './ground.ts'
+import { Interventions } from './interventions.ts'
+import { Life } from './life.ts'
+import type { LineHost } from './line.ts'
+import { settle } from './settle.ts'
+import { Trace } from './trace.ts'
+import { View } from './view.ts'
+
+export interface WorldOptions {
+  readonly scenario: Scenario
+  readonly ground: Ground
+  readonly rules: readonly Rule[]
+  readonly seed: string
+  readonly deviations: readonly Deviation[]
+  /** What the undisturbed schedule came to; absent while it is being made. */
+  readonly reference?: Reference
+  /** Remember what happened, not only its number. @default false */
+  readonly keepsTrace?: boolean
+}
+
+/** How a world never came to rest. */
+export interface Restless {
+  readonly why: 'steps' | 'time'
+  readonly steps: number
+  readonly virtualMs: number
+}
+
+const stepsMax = 20_000
+const restlessMs = 30 * 60_000
+
+export class World implements LineHost {
+  readonly options: WorldOptions
+  readonly clock: SimulatedClock
+  readonly agenda = new Agenda()
+  readonly trace: Trace
+  readonly points: Point[] = []
+  readonly findings: Finding[] = []
+  readonly lives: Life[] = []
+  readonly logs: { readonly life: string, readonly record: LogRecord }[] = []
+  readonly services: object
+  readonly chronicle: Chronicle
+  /** Programs that ended by themselves. */
+  readonly ends: { readonly life: string, readonly error: unknown }[] = []
+  /** Promises that were rejected and that nobody listened to. */
+  readonly unhandled: { readonly error: unknown }[] = []
+  /** What the user's own steps threw: nothing, unless somebody was in the way. */
+  readonly stepErrors: { readonly step: string, readonly error: unknown }[] = []
+  readonly rests: Rest[] = []
+  /** At which step the world came to each rest. */
+  readonly restSteps: number[] = []
+  readonly zombies: { readonly life: string, readonly about: string }[] = []
+  readonly #watchers: readonly Watcher[]
+  readonly #interventions: Interventions
+  readonly #server: Server
+  readonly #store: Store
+  readonly #read = new Map<string, number>()
+  #view: View | undefined
+  #actor = 'world'
+  #phase = 0
+  #quiets = 0
+  #activeAtMs = 0
+  #restless: Restless | undefined
+  #isHealed = false
+  #effects = 0
+  #looks = 0
+
+  private constructor(options: WorldOptions, parts: { clock: SimulatedClock, store: Store, server: Server }) {
+    this.options = options
+    this.clock = parts.clock
+    this.#store = parts.store
+    this.#server = parts.server
+    this.trace = new Trace({ keeps: options.keepsTrace ?? false })
+    this.services = options.scenario.outside?.() ?? {}
+    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps })
+    this.#interventions = new Interventions(this, options.deviations)
+    this.#watchers = options.rules.map((rule) => rule.watch(this))
+  }
+
+  static async open(options: WorldOptions): Promise<World> {
+    const clock = new SimulatedClock({ startMs: options.ground.startMs })
+    const store = await options.ground.open(clock)
+    const server = await startServer({ store, clock, random: new SeededRandom(`${options.seed} server`), compactionMs: 1e12 })
+    const world = new World(options, { clock, store, server })
+    await world.chronicle.start()
+    return world
+  }
+
+  get server(): Transport {
+    return this.#server.transport
+  }
+
+  /** How it never came to rest, if it did not. */
+  get restless(): Restless | undefined {
+    return this.#restless
+  }
+
+  get phase(): number {
+    return this.#phase
+  }
+
+  /** Everything was made well again. */
+  get isHealed(): boolean {
+    return this.#isHealed
+  }
+
+  /** The kinds of the program, and how everything stands. */
+  get view(): View {
+    this.#view ??= new View(this.lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [], this.chronicle)
+    return this.#view
+  }
+
+  rest(): Rest {
+    return this.view.rest(this.#phase, this.services)
+  }
+
+  /** For those who judge by the true world. */
+  truth(): WorldView {
+    return { outside: this.services, list: ({ group, kind }) => this.objects.filter((object) => object.kind === kind && (group === '' ? !object.apiVersion.includes('/') : object.apiVersion.startsWith(`${group}/`))) }
+  }
+
+  /** Something is down that only healing brings back. */
+  get isBroken(): boolean {
+    return this.#interventions.isBroken
+  }
+
+  /** What happened since this reader last asked. */
+  news(reader: string): readonly Happening[] {
+    const { happenings } = this.chronicle
+    const from = this.#read.get(reader) ?? 0
+    this.#read.set(reader, happenings.length)
+    return from === happenings.length ? [] : happenings.slice(from)
+  }
+
+  /** Whether it was a process of the program. */
+  isLife(actor: string): boolean {
+    return this.lives.some(({ name }) => name === actor)
+  }
+
+  /** Who put a finalizer on an object: `somebody` if it was there from the start. */
+  addedBy({ metadata: { uid } }: UnstructuredObject, finalizer: string): string {
+    const first = this.chronicle.happenings.find(({ after, before }) => after?.metadata.uid === uid && after?.metadata.finalizers?.includes(finalizer) && !before?.metadata.finalizers?.includes(finalizer))
+    return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
+  }
+
+  /** The kind of a resource that is in the world. */
+  kindOf(group: string, resource: string): string | undefined {
+    for (const [key, { kind }] of this.chronicle.objects) if (key.startsWith(`/default/${group === '' ? 'core' : group}/${resource}/`)) return kind
+    return undefined
+  }
+
+  /** Runs the whole script. */
+  async run(): Promise<void> {
+    const { steps } = this.options.scenario
+    this.#interventions.begin()
+    this.startLife()
+    for (;;) {
+      if (!await this.#rest()) break
+      await this.#quiet(false)
+      if (this.#restless) break
+      if (this.#phase >= steps.length) break
+      await this.step()
+    }
+    await this.#heal()
+  }
+
+  async close(): Promise<void> {
+    for (const life of this.lives) life.kill()
+    this.chronicle.stop()
+    const stopping = this.#server.stop({ graceMs: 0 })
+    await this.clock.advance(0)
+    await stopping
+    await this.#store.close()
+  }
+
+  /** The user takes the next step. */
+  async step(): Promise<void> {
+    const step = this.options.scenario.steps[this.#phase]
+    if (!step) return
+    this.#phase++
+    await this.as('user', step.name, () => step.run(this.clientFor('user')).catch((error: unknown) => { this.stepErrors.push({ step: step.name, error }) }))
+  }
+
+  /** Somebody does something, at once and in full. */
+  async as(actor: string, what: string, run: () => Promise<unknown>): Promise<void> {
+    const before = this.#actor
+    this.#actor = actor
+    this.trace.add(actor, what, { atMs: this.clock.monotonic() })
+    try {
+      await run()
+      await settle()
+    } finally {
+      this.#actor = before
+    }
+    this.active()
+  }
+
+  /** A client that nothing stands in the way of. */
+  clientFor(name: string): Client {
+    return new Client({ transport: this.#server.transport, clock: this.clock, random: new SeededRandom(`${this.options.seed} ${name}`), namespace: 'default', fieldOwner: name })
+  }
+
+  startLife({ prefix = 'A' }: { prefix?: string } = {}): Life {
+    const before = this.lives.filter(({ name }) => name.startsWith(prefix)).length
+    const { scenario, seed } = this.options
+    const life = new Life({
+      name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed, host: this, clock: this.clock, services: this.services,
+      offsetMs: this.#interventions.offsetMs,
+      onLog: (from, record) => { this.#heardLog(from, record) },
+      onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
+    })
+    this.lives.push(life)
+    this.note(life.name, 'starts')
+    life.start()
+    return life
+  }
+
+  kill(life: Life): void {
+    this.note(life.name, 'dies')
+    life.kill()
+  }
+
+  note(actor: string, what: string): void {
+    this.trace.add(actor, what, { atMs: this.clock.monotonic(), isStep: false })
+  }
+
+  find(finding: Omit<Finding, 'step'>): void {
+    this.findings.push({ ...finding, step: this.trace.steps })
+  }
+
+  /** Something goes on: the world is not at rest for a while. */
+  active(): void {
+    this.#activeAtMs = this.clock.monotonic()
+  }
+
+  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call'>>, type: Point['type']): Point {
+    const index = type === 'effect' ? this.#effects++ : this.#looks++
+    const point: Point = { ...facts, type, index, life, step: this.trace.steps, phase: this.#phase, outcome: '' }
+    this.points.push(point)
+    return point
+  }
+
+  async before(point: Point): Promise<Fate> {
+    return await this.#interventions.at({ type: point.type, index: point.index, when: 'before' }, point)
+  }
+
+  async after(point: Point): Promise<Aftermath> {
+    await settle()
+    for (const watcher of this.#watchers) watcher.done?.(point)
+    const fate = await this.#interventions.at({ type: point.type, index: point.index, when: 'after' }, point)
+    if (point.life.isDead) return 'dead'
+    return fate.type === 'reset' ? 'lose' : 'answer'
+  }
+
+  heard(life: Life, request: WireRequest, asked: Asked): void {
+    for (const watcher of this.#watchers) watcher.request?.(life, request, asked)
+  }
+
+  zombie(life: Life, about: string): void {
+    this.zombies.push({ life: life.name, about })
+  }
+
+  #heardLog(life: Life, record: LogRecord): void {
+    this.logs.push({ life: life.name, record })
+    if (record.message === 'reconcile failed') this.active()
+  }
+
+  /** Runs until nothing happens any more. */
+  async settleDown(): Promise<boolean> {
+    return await this.#rest()
+  }
+
+  /** @returns false when it never stops */
+  async #rest(): Promise<boolean> {
+    const { quietMs = 30_000 } = this.options.scenario
+    const [beganAtStep, beganAtMs] = [this.trace.steps, this.clock.monotonic()]
+    this.active()
+    for (;;) {
+      await this.#runActions()
+      const steps = this.trace.steps - beganAtStep
+      const virtualMs = this.clock.monotonic() - beganAtMs
+      if (steps > stepsMax || virtualMs > restlessMs) {
+        this.#restless = { why: steps > stepsMax ? 'steps' : 'time', steps, virtualMs }
+        return false
+      }
+      const nextInMs = this.clock.nextInMs
+      if (nextInMs !== undefined && this.clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)) {
+        await this.clock.advance(nextInMs)
+        continue
+      }
+      if (!await this.#interventions.release()) return true
+      this.active()
+    }
+  }
+
+  async #runActions(): Promise<void> {
+    const { agenda, chronicle } = this
+    for (let taken = 0; taken < stepsMax; taken++) {
+      await this.clock.advance(0)
+      const action = agenda.take() ?? this.#collection()
+      if (!action) return
+      this.#actor = action.actor
+      this.trace.add(action.actor, `${action.type} ${action.about}`, { atMs: this.clock.monotonic() })
+      const before = chronicle.happenings.length
+      await action.run()
+      await settle()
+      if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
+      this.#actor = 'world'
+    }
+  }
+
+  #collection(): { readonly actor: string, readonly type: 'collect', readonly about: string, run(): Promise<void> } | undefined {
+    const next = nextCollection(this.chronicle)
+    return next && { actor: 'gc', type: 'collect', about: next.about, run: () => next.run(this.clientFor('gc')) }
+  }
+
+  async #quiet(isLast: boolean): Promise<void> {
+    const place: Place = { type: 'quiet', index: this.#quiets++ }
+    this.note('world', `is quiet (${place.index})`)
+    this.restSteps.push(this.trace.steps)
+    if (!isLast && await this.#interventions.atRest(place)) {
+      if (!await this.#rest()) return
+    }
+    if (!this.options.reference) this.rests.push(this.rest())
+    await this.#judge(isLast)
+    if (!this.options.reference) await this.#probe()
+  }
+
+  /** Rules may poke at an undisturbed world at rest. */
+  async #probe(): Promise<void> {
+    for (const watcher of this.#watchers) {
+      if (!watcher.probe) continue
+      await watcher.probe()
+      if (!await this.#rest()) return
+    }
+  }
+
+  async #judge(isLast: boolean): Promise<void> {
+    for (const watcher of this.#watchers) await watcher.quiet?.({ index: this.#quiets - 1, isLast, isHealed: this.#isHealed })
+  }
+
+  async #heal(): Promise<void> {
+    if (!this.#restless) await this.#judgeUnhealed()
+    this.#isHealed = true
+    this.note('world', 'everything is made well again')
+    await this.#interventions.heal()
+    await releaseForeign([...this.chronicle.objects.values()], this.clientFor('somebody'))
+    if (this.lives.every(({ isDead }) => isDead)) this.startLife()
+    this.active()
+    if (!this.#restless && await this.#rest()) await this.#quiet(true)
+    else await this.#judge(true)
+  }
+
+  /** What was claimed before healing must be true before healing. */
+  async #judgeUnhealed(): Promise<void> {
+    if (this.#interventions.isBroken) await this.#judge(false)
+  }
+
+  /** What is there now, in the form rules compare. */
+  get objects(): readonly UnstructuredObject[] {
+    return [...this.chronicle.objects.values()]
+  }
+}
