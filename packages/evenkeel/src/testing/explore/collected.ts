@@ -4,6 +4,7 @@
 import { describeDeviation } from '../faults/deviation.ts'
 import type { Deviation } from '../faults/deviation.ts'
 import type { Finding } from '../rules/finding.ts'
+import type { StoryLine } from '../report/story.ts'
 import type { RuleException, Scenario } from '../scenario/scenario.ts'
 
 export interface Failure extends Finding {
@@ -11,6 +12,10 @@ export interface Failure extends Finding {
   readonly deviations: readonly Deviation[]
   /** The same in words. */
   readonly when: readonly string[]
+  /** The shortest story of it. */
+  readonly story?: readonly StoryLine[]
+  /** The number of its trace. */
+  readonly hash?: string
   /** In how many schedules it was seen. */
   readonly seen: number
   /** After how many schedules it was first seen. */
@@ -41,6 +46,13 @@ export class Collected {
       if (known) this.#failures.set(key, { ...known, seen: known.seen + 1 })
       else this.#failures.set(key, { ...finding, deviations, when: deviations.map(describeDeviation), seen: 1, foundAt: this.#schedules })
     }
+  }
+
+  /** Replaces a failure by the same one, better told. */
+  retell(failure: Failure): void {
+    const key = `${failure.rule} ${failure.about}`
+    const known = this.#failures.get(key)
+    if (known) this.#failures.set(key, { ...failure, seen: known.seen, foundAt: known.foundAt })
   }
 
   #isMeant({ rule, about }: Finding): boolean {

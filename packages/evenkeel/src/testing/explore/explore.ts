@@ -7,9 +7,10 @@
 import type { ControllerDeclaration } from '#controller'
 import type { Deviation } from '../faults/deviation.ts'
 import { profiles } from '../faults/profile.ts'
-import type { ProfileName } from '../faults/profile.ts'
+import type { Profile, ProfileName } from '../faults/profile.ts'
 import type { Finding } from '../rules/finding.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import { tellStory } from '../report/story.ts'
 import { Reference } from '../state/reference.ts'
 import { makeGround } from '../world/ground.ts'
 import type { Ground } from '../world/ground.ts'
@@ -19,6 +20,7 @@ import type { Failure } from './collected.ts'
 import { kindsOf } from './kinds-of.ts'
 import { planSingles } from './plan.ts'
 import { runSchedule } from './run-schedule.ts'
+import { shrink } from './shrink.ts'
 
 /** The program: declarations, or a function that makes them for every life of a process. */
 export type Program<Outside extends object> = Scenario<Outside>['controllers'] | readonly ControllerDeclaration[]
@@ -62,24 +64,26 @@ export async function explore<Outside extends object = object>(options: ExploreO
   const scenario = scenarioOf(options)
   const { seed = '1', tier = 1, profile = 'evenkeel' } = options
   const ground = await makeGround(scenario, { kinds: kindsOf(scenario), seed })
-  const base = { scenario, ground, seed }
+  const base = { scenario, ground, seed, profile: profiles[profile] }
   const first = await runSchedule({ ...base, deviations: [], keepsTrace: true })
   const collected = new Collected(scenario)
   refuseBroken(first)
   collected.add([], first.findings)
   await checkRepeats(first, base, collected)
-  const plan = tier === 0 ? [] : planSingles({ points: first.points, world: first, profile: profiles[profile] })
+  // Who never rests undisturbed has said enough.
+  const plan = tier === 0 || first.restless ? [] : planSingles({ points: first.points, world: first, profile: profiles[profile] })
   const done = await runAll(plan, { base, reference: new Reference(first.rests), collected, options })
+  await tellAll(collected, { base, reference: new Reference(first.rests) })
   const count = (type: string): number => first.points.filter((point) => point.type === type).length
   return { scenario: scenario.name, failures: collected.failures, schedules: done + 2, left: plan.length - done, effects: count('effect'), looks: count('look'), hash: first.trace.hash }
 }
 
-function scenarioOf<Outside extends object>({ controllers, scenario }: ExploreOptions<Outside>): Scenario {
+export function scenarioOf<Outside extends object>({ controllers, scenario }: ExploreOptions<Outside>): Scenario {
   return { ...scenario, controllers: typeof controllers === 'function' ? controllers : () => controllers } as unknown as Scenario
 }
 
 interface Running {
-  readonly base: { readonly scenario: Scenario, readonly ground: Ground, readonly seed: string }
+  readonly base: { readonly scenario: Scenario, readonly ground: Ground, readonly seed: string, readonly profile: Profile }
   readonly reference: Reference
   readonly collected: Collected
   readonly options: Pick<ExploreOptions, 'signal' | 'onProgress' | 'budgetMs'>
@@ -98,6 +102,19 @@ async function runAll(plan: readonly Deviation[], { base, reference, collected, 
   }
   return done
 }
+
+/** Runs each failure once more with its trace kept, and tells its story. */
+async function tellAll(collected: Collected, { base, reference }: Pick<Running, 'base' | 'reference'>): Promise<void> {
+  for (const failure of collected.failures.slice(0, storiesMax)) {
+    const { deviations, finding } = await shrink({ scenario: base.scenario, deviations: failure.deviations }, failure, base)
+    const world = await runSchedule({ ...base, deviations, keepsTrace: true, ...deviations.length > 0 && { reference } })
+    const { message, diff, hint } = finding
+    collected.retell({ ...failure, message, ...diff && { diff }, ...hint !== undefined && { hint }, deviations, story: tellStory(failure, world), hash: world.trace.hash })
+  }
+}
+
+/** More would not be read. */
+const storiesMax = 20
 
 /** The same schedule must give the same trace: if not, something of the program lives outside its process. */
 async function checkRepeats(first: World, base: Running['base'], collected: Collected): Promise<void> {

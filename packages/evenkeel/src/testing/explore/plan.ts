@@ -29,6 +29,7 @@ export function planSingles(seen: Seen): Deviation[] {
     ...effects.flatMap((point) => kinds.flatMap((resource) => [hold(point, resource), coalesce(point, resource)])),
     ...looks.flatMap((point) => looking(point)),
     ...world.rests.flatMap((_, index) => resting(index, { world, kinds, profile })),
+    ...world.options.scenario.leaderElection ? effects.map(({ index }): Deviation => ({ at: { type: 'effect', index, when: 'after' }, deed: { type: 'rival' } })) : [],
     { at: { type: 'start', index: 0 }, deed: { type: 'skew', offsetMs: 300_000 } },
     { at: { type: 'start', index: 0 }, deed: { type: 'skew', offsetMs: -300_000 } },
   ]

@@ -14,7 +14,8 @@ export const conflicts: Rule = {
   says: 'others write too: say which version you mean, and write only what is yours',
   watch: (world) => ({
     request(life, request, asked) {
-      if (!asked.isWrite) return
+      const type = request.headers['content-type'] ?? ''
+      if (!asked.isWrite || !(asked.verb === 'update' || type.startsWith('application/merge-patch'))) return
       const body = bodyOf(request)
       const metadata = isJsonObject(body) && isJsonObject(body['metadata']) ? body['metadata'] : {}
       const says = typeof metadata['resourceVersion'] === 'string' && metadata['resourceVersion'] !== ''
@@ -22,7 +23,6 @@ export const conflicts: Rule = {
       if (asked.verb === 'update' && !says) {
         world.find({ rule: 'conflict', severity: 'error', about, message: `${life.name} replaces ${asked.resource} ${asked.name} without saying which version it means: whatever others wrote meanwhile is lost`, hint: 'send metadata.resourceVersion of the object you read, or use apply' })
       }
-      const type = request.headers['content-type'] ?? ''
       if (asked.verb === 'patch' && type.startsWith('application/merge-patch') && !says) {
         const list = listIn(body)
         if (list !== undefined) world.find({ rule: 'conflict', severity: 'error', about, message: `${life.name} patches the whole list ${list} of ${asked.resource} ${asked.name} without saying which version it means: what others put into it meanwhile is lost`, hint: 'send metadata.resourceVersion with a merge patch that holds a list, or use apply' })

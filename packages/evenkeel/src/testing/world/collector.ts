@@ -6,13 +6,13 @@
  */
 import { foregroundFinalizer, orphanFinalizer } from '#api'
 import type { OwnerReference, UnstructuredObject } from '#api'
-import { Client } from '#client'
 import type { Chronicle } from './chronicle.ts'
+import type { Direct } from './direct.ts'
 
 /** What the collector would do next; undefined when there is nothing. */
 export interface Collection {
   readonly about: string
-  run(client: Client): Promise<void>
+  run(direct: Direct): Promise<unknown>
 }
 
 export function nextCollection({ objects }: Pick<Chronicle, 'objects'>): Collection | undefined {
@@ -32,7 +32,7 @@ function release(object: UnstructuredObject, present: readonly UnstructuredObjec
   const dependents = present.filter((one) => ownersOf(one).some((owner) => owner.uid === uid))
   if (finalizers.includes(orphanFinalizer)) {
     const [first] = dependents
-    return first ? { about: `orphan ${describe(first)}`, run: (client) => change(client, first, (metadata) => { metadata['ownerReferences'] = ownersOf(first).filter((owner) => owner.uid !== uid) }) } : letGo(object, orphanFinalizer)
+    return first ? { about: `orphan ${describe(first)}`, run: (direct) => change(direct, first, (metadata) => { metadata['ownerReferences'] = ownersOf(first).filter((owner) => owner.uid !== uid) }) } : letGo(object, orphanFinalizer)
   }
   if (!finalizers.includes(foregroundFinalizer)) return undefined
   const waiting = dependents.find(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -48,30 +48,28 @@ function collect(object: UnstructuredObject, { uids }: { uids: ReadonlySet<strin
   const gone = owners.filter(({ uid }) => !uids.has(uid))
   if (gone.length === owners.length) return remove(object)
   if (gone.length === 0) return undefined
-  return { about: `strip owners of ${describe(object)}`, run: (client) => change(client, object, (metadata) => { metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid)) }) }
+  return { about: `strip owners of ${describe(object)}`, run: (direct) => change(direct, object, (metadata) => { metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid)) }) }
 }
 
 function remove(object: UnstructuredObject): Collection {
   const { metadata: { uid = '' } } = object
   return {
     about: `collect ${describe(object)}`,
-    async run(client) {
-      await client.delete(object, { preconditions: { uid }, propagation: 'Background' })
-    },
+    run: (direct) => direct.delete(object, { preconditions: { uid }, propagationPolicy: 'Background' }),
   }
 }
 
 function letGo(object: UnstructuredObject, finalizer: string): Collection {
   return {
     about: `let ${describe(object)} go`,
-    run: (client) => change(client, object, (metadata) => { metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer) }),
+    run: (direct) => change(direct, object, (metadata) => { metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer) }),
   }
 }
 
-async function change(client: Client, object: UnstructuredObject, edit: (metadata: Record<string, unknown>) => void): Promise<void> {
+function change(direct: Direct, object: UnstructuredObject, edit: (metadata: Record<string, unknown>) => void): Promise<boolean> {
   const copy = structuredClone(object) as UnstructuredObject & { metadata: Record<string, unknown> }
   edit(copy.metadata)
-  await client.update(copy)
+  return direct.update(copy)
 }
 
 function ownersOf({ metadata: { ownerReferences = [] } }: UnstructuredObject): readonly OwnerReference[] {

@@ -3,10 +3,9 @@
  *
  * Each is carried out at once and in full; that the object is not there (any more) is not an error.
  */
-import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import type { Client } from '#client'
 import type { Deed, ObjectPlace } from '../faults/deviation.ts'
+import type { Direct } from './direct.ts'
 
 /** The mark of somebody else: whoever takes it away has overwritten what is not theirs. */
 export const foreignMark = 'somebody-else.example.com/mark'
@@ -17,41 +16,22 @@ export const foreignFinalizer = 'somebody-else.example.com/hold'
 type ForeignDeed = Extract<Deed, { readonly object: ObjectPlace }>
 
 /** @returns whether it was possible */
-export async function doDeed(deed: ForeignDeed, client: Client): Promise<boolean> {
-  try {
-    const { apiVersion, kind, namespace, name } = deed.object
-    const place = { name, ...namespace !== '' && { namespace } }
-    const object = await client.find({ apiVersion, kind }, place) as UnstructuredObject | undefined
-    if (object === undefined) return false
-    await carryOut(deed.type, object, client)
-    return true
-  } catch (error) {
-    if (isNotFound(error) || isConflict(error) || isForbidden(error) || isInvalid(error) || isAlreadyExists(error)) return false
-    throw error
-  }
+export async function doDeed({ type, object: place }: ForeignDeed, direct: Direct): Promise<boolean> {
+  const object = direct.find(place)
+  return object !== undefined && await carryOut(type, object, direct)
 }
 
-async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, client: Client): Promise<void> {
+async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, direct: Direct): Promise<boolean> {
   switch (type) {
-    case 'delete':
-      await client.delete(object)
-      return
-    case 'recreate':
-      await client.delete(object)
-      await client.create(asNew(object))
-      return
-    case 'neighbour':
-      await client.create(neighbourOf(object))
-      return
-    case 'touch':
-      await client.patch(object, { metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } } })
-      return
-    case 'finalize':
-      if (object.metadata.deletionTimestamp !== undefined) return
-      await client.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
-      return
-    default:
-      await client.update({ ...object, ...drifted(object) })
+    case 'delete': return direct.delete(object)
+    case 'recreate': {
+      const isGone = await direct.delete(object)
+      return isGone && await direct.create(asNew(object), object)
+    }
+    case 'neighbour': return direct.create(neighbourOf(object), object)
+    case 'touch': return direct.patch(object, { metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } } })
+    case 'finalize': return object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
+    default: return direct.update({ ...object, ...drifted(object) })
   }
 }
 
@@ -62,11 +42,11 @@ function neighbourOf(object: UnstructuredObject): UnstructuredObject {
 }
 
 /** Takes the foreign finalizers away again, so that the world can end. */
-export async function releaseForeign(objects: Iterable<UnstructuredObject>, client: Client): Promise<void> {
+export async function releaseForeign(objects: Iterable<UnstructuredObject>, direct: Direct): Promise<void> {
   for (const object of objects) {
     const { finalizers = [] } = object.metadata
     if (!finalizers.includes(foreignFinalizer)) continue
-    await client.patch(object, { metadata: { finalizers: finalizers.filter((name) => name !== foreignFinalizer) } }).catch(() => undefined)
+    await direct.patch(object, { metadata: { finalizers: finalizers.filter((name) => name !== foreignFinalizer) } })
   }
 }
 

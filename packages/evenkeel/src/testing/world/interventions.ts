@@ -10,15 +10,21 @@ import type { World } from './world.ts'
 /** A client that looks after its watches has noticed by then. */
 const silenceMs = 5 * 60_000
 
+/** The lease of a process that stands still is over, and taken. */
+const leaseMs = 60_000
+
 const go: Fate = { type: 'go' }
 
 export class Interventions {
   readonly #world: World
   readonly #byPlace = new Map<string, Deviation[]>()
   readonly #holds: { readonly resource: string, readonly coalesces: boolean, release(): void }[] = []
+  /** Processes that another one has taken over from, and how many calls they made since. */
+  readonly deposed = new Map<Life, number>()
   #offsetMs = 0
   #isBroken = false
   #isSilent = false
+  #isContested = false
 
   constructor(world: World, deviations: readonly Deviation[]) {
     this.#world = world
@@ -40,7 +46,7 @@ export class Interventions {
 
   /** How long nothing must happen before the world counts as quiet. */
   get patienceMs(): number {
-    return this.#isSilent ? silenceMs : 0
+    return this.#isSilent ? silenceMs : this.#isContested ? leaseMs : 0
   }
 
   /** What holds from the very start. */
@@ -72,7 +78,7 @@ export class Interventions {
   async release(): Promise<boolean> {
     const held = this.#holds.splice(0)
     for (const { resource, coalesces, release } of held) {
-      this.#world.note('world', coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`)
+      if (resource !== '') this.#world.note('world', coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`)
       if (coalesces) for (const life of this.#world.lives) if (!life.isDead) life.line.expire(resource)
       release()
     }
@@ -97,6 +103,16 @@ export class Interventions {
         world.kill(life)
         this.#isBroken = true
         return { type: 'dead' }
+      case 'stale': {
+        world.kill(life)
+        const next = world.startLife({ back: deed.back })
+        const release = world.agenda.hold(({ type, actor }) => type === 'event' && actor === next.name)
+        this.#holds.push({ resource: '', coalesces: false, release })
+        return { type: 'dead' }
+      }
+      case 'rival':
+        this.#rival(life)
+        return go
       case 'hold':
       case 'coalesce':
         this.#hold(deed.resource, deed.type === 'coalesce')
@@ -116,9 +132,28 @@ export class Interventions {
   async #foreign(deed: Deed): Promise<Fate> {
     if ('object' in deed) {
       const { kind, name } = deed.object
-      await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () => doDeed(deed, this.#world.clientFor('somebody')))
+      await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () => doDeed(deed, this.#world.direct('somebody')))
     }
     return go
+  }
+
+  /** A process stands still, its lease runs out, another one works; then the first goes on. */
+  #rival(life: Life): void {
+    const world = this.#world
+    world.note('world', `${life.name} stands still`)
+    life.pause()
+    const letGo = world.agenda.hold(({ actor }) => actor === life.name)
+    world.startLife({ prefix: 'B' })
+    this.#isContested = true
+    this.#holds.push({
+      resource: '', coalesces: false,
+      release: () => {
+        world.note('world', `${life.name} goes on`)
+        this.deposed.set(life, 0)
+        letGo()
+        life.resume()
+      },
+    })
   }
 
   #hold(resource: string, coalesces: boolean): void {

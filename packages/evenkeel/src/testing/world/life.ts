@@ -27,6 +27,10 @@ export interface LifeOptions {
   readonly clock: Clock
   readonly seed: string
   readonly offsetMs: number
+  /** Lists of a cache may show the past: how many versions back this one's first lists are. */
+  readonly back?: number
+  /** The server has no streaming lists. */
+  readonly oldLists: boolean
   /** The services outside, as they are. */
   readonly services: object
   onLog(life: Life, record: LogRecord): void
@@ -46,7 +50,7 @@ export class Life {
     this.name = options.name
     this.#options = options
     this.clock = new ProcessClock(options.clock, { offsetMs: options.offsetMs })
-    this.line = new Line(options.host, this)
+    this.line = new Line(options.host, this, { oldLists: options.oldLists, back: options.back ?? 0 })
   }
 
   get isDead(): boolean {
@@ -77,6 +81,15 @@ export class Life {
         onEnd(this, error)
       }
     })
+  }
+
+  /** Nothing of it goes on until it is resumed. */
+  pause(): void {
+    this.clock.pause()
+  }
+
+  resume(): void {
+    this.clock.resume()
   }
 
   /** It is gone at once; nothing of it happens any more. */

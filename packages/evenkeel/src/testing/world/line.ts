@@ -20,10 +20,21 @@ export interface LineHost extends Intervening {
   readonly server: Transport
   /** Numbers what is about to be carried out. */
   point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call'>>, type: Point['type']): Point
+  /** The newest version there is. */
+  head(): Promise<number>
   /** Every request, before it waits to be carried out: for rules that look at requests. */
   heard(life: Life, request: WireRequest, asked: Asked): void
+  /** Something is asked for: for stories. */
+  asked(what: string): void
   /** Somebody asks after its death. */
   zombie(life: Life, about: string): void
+}
+
+interface LineOptions {
+  /** Streaming lists are refused, as older servers do; lists of any version come from a cache. */
+  readonly oldLists: boolean
+  /** How many versions back the first lists of any version are. */
+  readonly back: number
 }
 
 interface Waiting {
@@ -44,7 +55,12 @@ export class Line {
   /** Kinds whose next watch is told that its version is too old. */
   readonly #expired = new Set<string>()
 
-  constructor(host: LineHost, life: Life) {
+  readonly #options: LineOptions
+  /** Kinds whose first list was shown. */
+  readonly #listed = new Set<string>()
+
+  constructor(host: LineHost, life: Life, options: LineOptions) {
+    this.#options = options
     this.#host = host
     this.#life = life
   }
@@ -96,11 +112,20 @@ export class Line {
     if (fate.type === 'dead') return
     if (fate.type === 'refuse') return this.#answer(waiting, refusal(fate))
     if (fate.type === 'reset') return this.#fail(waiting)
-    const response = await this.#ask(request)
+    const response = await this.#ask(await this.#dated(request, asked))
     point.outcome = String(response.status)
     const aftermath = await host.after(point)
     if (aftermath === 'answer') this.#answer(waiting, response)
     if (aftermath === 'lose') this.#fail(waiting)
+  }
+
+  /** The first list of any version shows the past, if it may. */
+  async #dated(request: WireRequest, { verb, resource }: Asked): Promise<WireRequest> {
+    const { back } = this.#options
+    if (back === 0 || verb !== 'list' || !/[?&]resourceVersion=0(?:&|$)/.test(request.target) || this.#listed.has(resource)) return request
+    this.#listed.add(resource)
+    const version = Math.max(1, await this.#host.head() - back)
+    return { ...request, target: `${request.target.replace(/resourceVersion=0/, `resourceVersion=${version}`)}&resourceVersionMatch=Exact` }
   }
 
   async #ask(request: WireRequest): Promise<WireResponse> {
@@ -116,6 +141,7 @@ export class Line {
     const { request, asked: { resource } } = waiting
     const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
     if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, gone())
+    if (this.#options.oldLists && request.target.includes('sendInitialEvents')) return this.#answer(waiting, refusal({ status: 422, reason: 'Invalid', message: 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled' }))
     const closing = new AbortController()
     const response = await this.#host.server({ ...request, signal: closing.signal })
     const { body } = response
@@ -164,9 +190,9 @@ export function connectionReset(): Error {
   return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 }
 
-function refusal({ status, reason, retryAfterSeconds }: { readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }): WireResponse {
+function refusal({ status, reason, retryAfterSeconds, message = `simulated: ${reason}` }: { readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number, readonly message?: string }): WireResponse {
   const document: JsonObject = {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: `simulated: ${reason}`, reason, code: status,
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code: status,
     ...retryAfterSeconds !== undefined && { details: { retryAfterSeconds } },
   }
   return { status, headers: { 'content-type': 'application/json', ...retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) } }, body: Buffer.from(JSON.stringify(document)) }

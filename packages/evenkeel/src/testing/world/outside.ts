@@ -12,7 +12,7 @@ import { connectionReset } from './line.ts'
 import type { LineHost } from './line.ts'
 
 interface OutsideOptions {
-  readonly host: Pick<LineHost, 'agenda' | 'point' | 'zombie'> & Intervening
+  readonly host: Pick<LineHost, 'agenda' | 'asked' | 'point' | 'zombie'> & Intervening
   readonly life: Life
   readonly scenario: Scenario
 }
@@ -46,6 +46,7 @@ function call(what: { readonly service: string, readonly method: string, readonl
     host.zombie(life, about)
     return new Promise(() => undefined)
   }
+  host.asked(`reply ${about}`)
   return new Promise((resolve, reject) => {
     host.agenda.add({
       actor: life.name, type: 'call', about,

@@ -8,19 +8,40 @@ import type { JsonObject, UnstructuredObject } from '#api'
 
 export class Sight {
   readonly #seen = new Map<string, UnstructuredObject>()
+  /** What arrived and was not looked at yet: most of it never is. */
+  #arrived: { readonly type: 'line' | 'body', readonly text: string }[] = []
 
   /** The last that was seen of an object; undefined when it never was, or was seen to go. */
   of(kind: string, { namespace = '', name }: { namespace?: string, name: string }): UnstructuredObject | undefined {
+    this.#look()
     return this.#seen.get(`${kind} ${namespace}/${name}`)
   }
 
   /** All that was last seen. */
   all(): IterableIterator<UnstructuredObject> {
+    this.#look()
     return this.#seen.values()
   }
 
   /** A line of a watch arrived. */
   line(text: string): void {
+    this.#arrived.push({ type: 'line', text })
+  }
+
+  /** An answer arrived: an object, or a list. */
+  body(text: string): void {
+    this.#arrived.push({ type: 'body', text })
+  }
+
+  #look(): void {
+    for (const { type, text } of this.#arrived) {
+      if (type === 'line') this.#line(text)
+      else this.#body(text)
+    }
+    this.#arrived = []
+  }
+
+  #line(text: string): void {
     const event = parsed(text)
     const object = event?.['object']
     if (!isObject(object)) return
@@ -28,8 +49,7 @@ export class Sight {
     else if (event?.['type'] !== 'BOOKMARK') this.#seen.set(keyOf(object), object)
   }
 
-  /** An answer arrived: an object, or a list. */
-  body(text: string): void {
+  #body(text: string): void {
     const document = parsed(text)
     if (!document) return
     const { items, kind, apiVersion } = document

@@ -16,20 +16,24 @@ import type { Server } from '#server'
 import type { Store } from '#store'
 import type { Transport, WireRequest } from '#wire'
 import type { Deviation, Place } from '../faults/deviation.ts'
+import type { Profile } from '../faults/profile.ts'
 import type { Finding, Rule, Watcher } from '../rules/finding.ts'
 import type { Scenario, WorldView } from '../scenario/scenario.ts'
 import type { Reference, Rest } from '../state/reference.ts'
 import { Agenda } from './agenda.ts'
+import { describeAsked } from './asked.ts'
 import type { Asked } from './asked.ts'
 import { Chronicle } from './chronicle.ts'
 import type { Happening } from './chronicle.ts'
 import { nextCollection } from './collector.ts'
 import { releaseForeign } from './deeds.ts'
+import { Direct } from './direct.ts'
 import type { Aftermath, Fate, Point } from './effect.ts'
 import type { Ground } from './ground.ts'
 import { Interventions } from './interventions.ts'
 import { Life } from './life.ts'
 import type { LineHost } from './line.ts'
+import { originOf } from './origin.ts'
 import { settle } from './settle.ts'
 import { Trace } from './trace.ts'
 import { View } from './view.ts'
@@ -39,6 +43,7 @@ export interface WorldOptions {
   readonly ground: Ground
   readonly rules: readonly Rule[]
   readonly seed: string
+  readonly profile: Profile
   readonly deviations: readonly Deviation[]
   /** What the undisturbed schedule came to; absent while it is being made. */
   readonly reference?: Reference
@@ -53,7 +58,7 @@ export interface Restless {
   readonly virtualMs: number
 }
 
-const stepsMax = 20_000
+const stepsMax = 4000
 const restlessMs = 30 * 60_000
 
 export class World implements LineHost {
@@ -73,6 +78,8 @@ export class World implements LineHost {
   readonly unhandled: { readonly error: unknown }[] = []
   /** What the user's own steps threw: nothing, unless somebody was in the way. */
   readonly stepErrors: { readonly step: string, readonly error: unknown }[] = []
+  /** Where in the user's code something was asked for, by what the trace says of its answer. */
+  readonly origins = new Map<string, string>()
   readonly rests: Rest[] = []
   /** At which step the world came to each rest. */
   readonly restSteps: number[] = []
@@ -90,6 +97,8 @@ export class World implements LineHost {
   #restless: Restless | undefined
   #isHealed = false
   #effects = 0
+  #collectedAt = -1
+  readonly #clients = new Map<string, Client>()
   #looks = 0
 
   private constructor(options: WorldOptions, parts: { clock: SimulatedClock, store: Store, server: Server }) {
@@ -149,6 +158,11 @@ export class World implements LineHost {
   /** Something is down that only healing brings back. */
   get isBroken(): boolean {
     return this.#interventions.isBroken
+  }
+
+  /** Processes that another one has taken over from, and how many effects they had since. */
+  get deposed(): Map<Life, number> {
+    return this.#interventions.deposed
   }
 
   /** What happened since this reader last asked. */
@@ -224,15 +238,24 @@ export class World implements LineHost {
 
   /** A client that nothing stands in the way of. */
   clientFor(name: string): Client {
-    return new Client({ transport: this.#server.transport, clock: this.clock, random: new SeededRandom(`${this.options.seed} ${name}`), namespace: 'default', fieldOwner: name })
+    const known = this.#clients.get(name)
+    if (known) return known
+    const client = new Client({ transport: this.#server.transport, clock: this.clock, random: new SeededRandom(`${this.options.seed} ${name}`), namespace: 'default', fieldOwner: name })
+    this.#clients.set(name, client)
+    return client
   }
 
-  startLife({ prefix = 'A' }: { prefix?: string } = {}): Life {
+  /** Somebody who meddles. */
+  direct(name: string): Direct {
+    return new Direct(this.#server.transport, this.chronicle, name)
+  }
+
+  startLife({ prefix = 'A', back = 0 }: { prefix?: string, back?: number } = {}): Life {
     const before = this.lives.filter(({ name }) => name.startsWith(prefix)).length
-    const { scenario, seed } = this.options
+    const { scenario, seed, profile } = this.options
     const life = new Life({
       name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed, host: this, clock: this.clock, services: this.services,
-      offsetMs: this.#interventions.offsetMs,
+      offsetMs: this.#interventions.offsetMs, back, oldLists: profile.timeTravel,
       onLog: (from, record) => { this.#heardLog(from, record) },
       onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
     })
@@ -279,7 +302,19 @@ export class World implements LineHost {
     return fate.type === 'reset' ? 'lose' : 'answer'
   }
 
+  /** Remembers where something is asked for, if a story is to be told. */
+  asked(what: string): void {
+    if (!this.options.keepsTrace) return
+    const origin = originOf()
+    if (origin !== undefined) this.origins.set(what, origin)
+  }
+
+  head(): Promise<number> {
+    return this.#store.head()
+  }
+
   heard(life: Life, request: WireRequest, asked: Asked): void {
+    if (this.options.keepsTrace && asked.isWrite) this.asked(`answer ${describeAsked(asked)}`)
     for (const watcher of this.#watchers) watcher.request?.(life, request, asked)
   }
 
@@ -302,6 +337,7 @@ export class World implements LineHost {
     const { quietMs = 30_000 } = this.options.scenario
     const [beganAtStep, beganAtMs] = [this.trace.steps, this.clock.monotonic()]
     this.active()
+    await settle()
     for (;;) {
       await this.#runActions()
       const steps = this.trace.steps - beganAtStep
@@ -323,7 +359,7 @@ export class World implements LineHost {
   async #runActions(): Promise<void> {
     const { agenda, chronicle } = this
     for (let taken = 0; taken < stepsMax; taken++) {
-      await this.clock.advance(0)
+      if (this.clock.nextInMs === 0) await this.clock.advance(0)
       const action = agenda.take() ?? this.#collection()
       if (!action) return
       this.#actor = action.actor
@@ -337,8 +373,11 @@ export class World implements LineHost {
   }
 
   #collection(): { readonly actor: string, readonly type: 'collect', readonly about: string, run(): Promise<void> } | undefined {
+    const { length } = this.chronicle.happenings
+    if (length === this.#collectedAt) return undefined
     const next = nextCollection(this.chronicle)
-    return next && { actor: 'gc', type: 'collect', about: next.about, run: () => next.run(this.clientFor('gc')) }
+    if (next === undefined) this.#collectedAt = length
+    return next && { actor: 'gc', type: 'collect', about: next.about, run: async () => { await next.run(this.direct('gc')) } }
   }
 
   async #quiet(isLast: boolean): Promise<void> {
@@ -371,7 +410,7 @@ export class World implements LineHost {
     this.#isHealed = true
     this.note('world', 'everything is made well again')
     await this.#interventions.heal()
-    await releaseForeign([...this.chronicle.objects.values()], this.clientFor('somebody'))
+    await releaseForeign([...this.chronicle.objects.values()], this.direct('somebody'))
     if (this.lives.every(({ isDead }) => isDead)) this.startLife()
     this.active()
     if (!this.#restless && await this.#rest()) await this.#quiet(true)

@@ -1,0 +1,59 @@
+/**
+ * Mistakes around deletion: finalizers added too late, emptied, and work that goes on.
+ */
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import type { Mutant } from '../mutant.ts'
+import { App, appProgram, childOf, finalizer, rightApp } from '../worlds/app.ts'
+
+const clean = appProgram(rightApp)
+const rbac = [{ apiGroups: ['mutants.dev'], resources: ['apps', 'apps/status'], verbs: ['get', 'patch', 'update'] }, { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch', 'delete'] }]
+
+export const deletionMutants: readonly Mutant[] = [
+  {
+    id: 'm21', mistake: 'the finalizer is added before looking whether the object is being deleted', rules: ['deletion-first'], tier: 1, seenIn: 'the sample most slide decks show; kopf #1236', clean,
+    broken: appProgram(({ client, outside: { cloud } }) => ({
+      for: App, rbac,
+      async reconcileKey({ name, namespace = 'default' }) {
+        const app = await client.find(App, { name, namespace })
+        if (!app) return
+        const { finalizers = [], resourceVersion } = app.metadata
+        if (!finalizers.includes(finalizer)) await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
+        if (app.metadata.deletionTimestamp !== undefined) {
+          await cloud.delete(name)
+          await client.patch(await client.get(App, { name, namespace }), { metadata: { finalizers: finalizers.filter((one) => one !== finalizer), resourceVersion } })
+          return
+        }
+        await cloud.ensure(name, app.metadata.uid)
+      },
+    })),
+  },
+  {
+    id: 'm23', mistake: 'the list of finalizers is emptied', rules: ['cleanup', 'conflict'], tier: 1, seenIn: 'kubermatic #6759, kube-rs #965', clean,
+    broken: appProgram(({ client, outside: { cloud } }) => ({
+      for: App, rbac,
+      async reconcileKey({ name, namespace = 'default' }) {
+        const app = await client.find(App, { name, namespace })
+        if (!app) return
+        const { finalizers = [], resourceVersion } = app.metadata
+        if (app.metadata.deletionTimestamp !== undefined) {
+          if (!finalizers.includes(finalizer)) return
+          await cloud.delete(name)
+          await client.patch(app, { metadata: { finalizers: [], resourceVersion } })
+          return
+        }
+        if (!finalizers.includes(finalizer)) await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
+        await cloud.ensure(name, app.metadata.uid)
+      },
+    })),
+  },
+  {
+    id: 'm25', mistake: 'children are made while the object is being deleted', rules: ['deletion-first'], tier: 1, seenIn: 'zookeeper-operator #410', clean,
+    broken: appProgram(({ client }) => ({
+      for: App, rbac,
+      async reconcileKey({ name, namespace = 'default' }) {
+        const app = await client.find(App, { name, namespace })
+        if (app) await client.apply(ConfigMap, childOf(app, 0), { force: true })
+      },
+    })),
+  },
+]

@@ -1,0 +1,143 @@
+/**
+ * The world most mutants live in: an App with ConfigMaps as children and a bucket in a cloud.
+ *
+ * The pieces of a right controller are here, so that a mutant is only its mistake.
+ */
+import { defineKind } from 'evenkeel'
+import type { ObjectOf } from 'evenkeel'
+import type { ControllerDeclaration, ReconcileContext } from 'evenkeel/controller'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import type { ProcessContext } from 'evenkeel/testing'
+import type { Subject } from '../mutant.ts'
+
+export const App = defineKind({
+  group: 'mutants.dev', version: 'v1', kind: 'App',
+  spec: { type: 'object', properties: { size: { type: 'integer' }, text: { type: 'string' }, cache: { type: 'boolean' } } } as const,
+  status: { type: 'object', properties: { ready: { type: 'integer' }, bucket: { type: 'string' }, phase: { type: 'string' }, observedGeneration: { type: 'integer' } } } as const,
+})
+
+export type AppObject = ObjectOf<typeof App>
+export type Context = ReconcileContext<typeof App>
+
+/** Buckets under names that clients choose, or that the cloud chooses. */
+export class Cloud {
+  readonly buckets = new Map<string, { owner: string }>()
+  #last = 0
+
+  /** Makes a bucket of that name, or leaves the one that is there. */
+  ensure(name: string, owner: string): void {
+    if (!this.buckets.has(name)) this.buckets.set(name, { owner })
+  }
+
+  /** Makes a bucket under a name of the cloud's choice. */
+  create(owner: string): string {
+    const id = `b-${++this.#last}`
+    this.buckets.set(id, { owner })
+    return id
+  }
+
+  /** Makes a bucket of that name. */
+  createNamed(name: string, owner: string): void {
+    if (this.buckets.has(name)) throw new Error(`bucket ${name} exists`)
+    this.buckets.set(name, { owner })
+  }
+
+  delete(name: string): void {
+    this.buckets.delete(name)
+  }
+
+  /** As strict as many clouds are. */
+  deleteStrictly(name: string): void {
+    if (!this.buckets.delete(name)) throw new Error(`no bucket ${name}`)
+  }
+
+  get(name: string): { owner: string } | undefined {
+    return this.buckets.get(name)
+  }
+
+  findByOwner(owner: string): string | undefined {
+    for (const [name, bucket] of this.buckets) if (bucket.owner === owner) return name
+    return undefined
+  }
+}
+
+export interface Outside {
+  readonly cloud: Cloud
+}
+
+type AsCalled<T> = { [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K] }
+
+/** The cloud as a process reaches it: every call takes time and may fail. */
+export type CloudClient = AsCalled<Cloud>
+
+export const finalizer = 'mutants.dev/app'
+
+export function ownersOf({ apiVersion, kind, metadata: { name = '', uid = '' } }: AppObject): { apiVersion: string, kind: string, name: string, uid: string, controller: boolean, blockOwnerDeletion: boolean }[] {
+  return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }]
+}
+
+/** The children an App should have. */
+export async function applyChildren(app: AppObject, { client }: Pick<Context, 'client'>): Promise<void> {
+  for (let index = 0; index < (app.spec.size ?? 0); index++) {
+    await client.apply(ConfigMap, childOf(app, index), { force: true })
+  }
+}
+
+export function childOf(app: AppObject, index: number): { metadata: { name: string, namespace: string, labels: Record<string, string>, ownerReferences: ReturnType<typeof ownersOf> }, data: Record<string, string> } {
+  const { name = '', namespace = 'default' } = app.metadata
+  return { metadata: { name: `${name}-${index}`, namespace, labels: { app: name }, ownerReferences: ownersOf(app) }, data: { text: app.spec.text ?? '' } }
+}
+
+/** Deletes the children an App should not have (any more). */
+export async function pruneChildren(app: AppObject, { client }: Pick<Context, 'client'>): Promise<void> {
+  for (const child of await childrenOf(app, { client })) {
+    if (indexOf(child) < (app.spec.size ?? 0) || child.metadata.deletionTimestamp !== undefined) continue
+    await client.delete(child, { preconditions: { uid: child.metadata.uid ?? '' } }).catch(ignoreMissing)
+  }
+}
+
+export async function childrenOf(app: AppObject, { client }: Pick<Context, 'client'>): Promise<ObjectOf<typeof ConfigMap>[]> {
+  const { items } = await client.list(ConfigMap, { namespace: app.metadata.namespace ?? 'default', labelSelector: { matchLabels: { app: app.metadata.name ?? '' } } })
+  return items.filter(({ metadata: { ownerReferences = [] } }) => ownerReferences.some(({ uid }) => uid === app.metadata.uid)) as ObjectOf<typeof ConfigMap>[]
+}
+
+export function indexOf({ metadata: { name = '' } }: { metadata: { name?: string } }): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1))
+}
+
+export function ignoreMissing(error: unknown): void {
+  const { reason } = error as { reason?: string }
+  if (reason !== 'NotFound' && reason !== 'Conflict') throw error
+}
+
+/** What a user does to an App: makes it, changes it, deletes it, makes it again. */
+export const appSteps: Subject['scenario']['steps'] = [
+  { name: 'creates App a', run: (user) => user.create(App, { metadata: { name: 'a', namespace: 'default' }, spec: { size: 3, text: 'one' } }) },
+  { name: 'makes App a smaller', run: async (user) => user.patch(await user.get(App, { name: 'a', namespace: 'default' }), { spec: { size: 1, text: 'two' } }) },
+  { name: 'deletes App a', run: async (user) => user.delete(await user.get(App, { name: 'a', namespace: 'default' })) },
+  { name: 'creates App a again', run: (user) => user.create(App, { metadata: { name: 'a', namespace: 'default' }, spec: { size: 2, text: 'one' } }) },
+]
+
+type Making = (process: ProcessContext<{ cloud: CloudClient }>) => ControllerDeclaration<typeof App>
+
+/** A program of one controller for Apps, in the usual world. */
+export function appProgram(make: Making, { steps = appSteps, ...more }: Partial<Subject['scenario']> = {}): Subject {
+  return {
+    controllers: ((process: ProcessContext<{ cloud: CloudClient }>) => [{ owns: [ConfigMap], ...make(process) }]) as unknown as Subject['controllers'],
+    scenario: { name: 'apps', steps, outside: () => ({ cloud: new Cloud() }), ...more } as Subject['scenario'],
+  }
+}
+
+/** A right controller: children applied and pruned, a bucket ensured and cleaned up, the status last. */
+export const rightApp: Making = ({ outside: { cloud } }) => ({
+  for: App,
+  async reconcile(app, context) {
+    await cloud.ensure(app.metadata.name, app.metadata.uid)
+    await applyChildren(app, context)
+    await pruneChildren(app, context)
+    context.status.set({ ready: app.spec.size ?? 0 })
+  },
+  async cleanup(app) {
+    await cloud.delete(app.metadata.name)
+  },
+})
