@@ -53,11 +53,11 @@ function around({ index, asked, call }: Point): Deviation[] {
 function foreign({ index, step, asked }: Point, world: World): Deviation[] {
   const found: Deviation[] = []
   const at: Place = { type: 'effect', index }
-  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize', object: ObjectPlace): void => { found.push({ at, deed: { type, object } }) }
+  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize' | 'terminate', object: ObjectPlace): void => { found.push({ at, deed: { type, object } }) }
   for (const object of objectsAt(world, step)) {
     const place = placeOf(object)
     const isTarget = asked?.name === place.name && asked.namespace === place.namespace
-    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize'] as const) push(type, place)
+    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
     else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, place)
   }
   return [...found, { at, deed: { type: 'early' } }]
@@ -82,7 +82,7 @@ function resting(index: number, { world, kinds, profile }: RestingOptions): Devi
   if (profile.timeTravel) for (const back of [1, 3, 8]) found.push({ at, deed: { type: 'stale', back } })
   for (const object of objectsAtRest(world, index)) {
     const place = placeOf(object)
-    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize'] as const) found.push({ at, deed: { type, object: place } })
+    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) found.push({ at, deed: { type, object: place } })
     else if (hasOwner(object)) for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const) found.push({ at, deed: { type, object: place } })
   }
   return found

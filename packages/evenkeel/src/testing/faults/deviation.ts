@@ -51,6 +51,8 @@ export type Deed =
   | { readonly type: 'touch', readonly object: ObjectPlace }
   /** Somebody else has a finalizer on an object. */
   | { readonly type: 'finalize', readonly object: ObjectPlace }
+  /** Somebody whose finalizer holds an object deletes it: it stays a while, being deleted. */
+  | { readonly type: 'terminate', readonly object: ObjectPlace }
   /** Something changed in a child's spec behind the controller's back. */
   | { readonly type: 'drift', readonly object: ObjectPlace }
   /** The process is paused until its lease is over and another one works, then goes on. */
@@ -79,6 +81,7 @@ function describeDeed(deed: Deed): string {
     case 'neighbour':
     case 'touch':
     case 'finalize':
+    case 'terminate':
     case 'drift': return `${deed.type} ${deed.object.kind} ${deed.object.name}`
     case 'stale': return `crash, and start with what was there ${deed.back} versions ago`
     case 'skew': return `clock off by ${deed.offsetMs / 1000} s`

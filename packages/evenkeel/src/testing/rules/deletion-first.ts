@@ -24,12 +24,12 @@ export const deletionFirst: Rule = {
 }
 
 function judgeWrite(point: Point, world: World): void {
-  const { asked, request, life } = point
+  const { asked, request, knew = [] } = point
   if (!asked || !request) return
   const body = bodyOf(request)
   // Adding a finalizer to what is going is refused by the server, every time.
-  const target = life.line.sight.of(kindOf(world, asked.resource, asked.group), asked)
-  if (point.outcome === '422' && target?.metadata.deletionTimestamp !== undefined && world.view.isReconciled(target) && JSON.stringify(body).includes('finalizers')) {
+  const target = knew.find(({ kind, metadata }) => kind === kindOf(world, asked.resource, asked.group) && metadata.name === asked.name && (metadata.namespace ?? '') === asked.namespace)
+  if (point.outcome === '422' && target && world.view.isReconciled(target) && JSON.stringify(body).includes('finalizers')) {
     world.find({ rule: 'deletion-first', severity: 'error', about: describeObject(target), message: `a finalizer is added to ${describeObject(target)} while it is being deleted: the server refuses that, again and again`, hint: 'look at metadata.deletionTimestamp before you add the finalizer' })
     return
   }
@@ -44,21 +44,20 @@ function judgeWrite(point: Point, world: World): void {
 }
 
 function judgeCall(point: Point, world: World): void {
-  const { call, life } = point
+  const { call, knew = [] } = point
   if (!call || point.outcome !== 'done' || undoes.test(call.method)) return
   const words = JSON.stringify(call.parameters)
-  for (const object of life.line.sight.all()) {
-    const { metadata: { deletionTimestamp, uid = '', name = '' } } = object
-    if (deletionTimestamp === undefined || !world.view.isReconciled(object) || !world.objects.some((one) => one.metadata.uid === uid)) continue
+  for (const object of knew) {
+    const { metadata: { uid = '', name = '' } } = object
+    if (!world.view.isReconciled(object) || !world.objects.some((one) => one.metadata.uid === uid)) continue
     if (words.includes(`"${uid}"`) || new RegExp(`"[^"]*\\b${escaped(name)}\\b[^"]*"`).test(words)) {
       world.find({ rule: 'deletion-first', severity: 'error', about: `${call.service}.${call.method} for ${describeObject(object)}`, message: `${call.service}.${call.method} is called for ${describeObject(object)}, which is being deleted`, hint: 'return when metadata.deletionTimestamp is set, after the cleanup' })
     }
   }
 }
 
-function seenDeleting({ life }: Point, uid: string): UnstructuredObject | undefined {
-  for (const object of life.line.sight.all()) if (object.metadata.uid === uid && object.metadata.deletionTimestamp !== undefined) return object
-  return undefined
+function seenDeleting({ knew = [] }: Point, uid: string): UnstructuredObject | undefined {
+  return knew.find(({ metadata }) => metadata.uid === uid)
 }
 
 function kindOf(world: World, resource: string, group: string): string {

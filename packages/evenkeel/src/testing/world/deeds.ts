@@ -31,6 +31,10 @@ async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, d
     case 'neighbour': return direct.create(neighbourOf(object), object)
     case 'touch': return direct.patch(object, { metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } } })
     case 'finalize': return object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
+    case 'terminate': {
+      const isHeld = object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
+      return isHeld && await direct.delete(object)
+    }
     default: return direct.update({ ...object, ...drifted(object) })
   }
 }

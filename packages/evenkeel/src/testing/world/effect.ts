@@ -4,6 +4,7 @@
  * Writes to the server and calls that change something outside are effects; what only looks is a look. Numbers
  * run through the whole schedule, over all processes, so that the same prefix gives the same numbers.
  */
+import type { UnstructuredObject } from '#api'
 import type { WireRequest } from '#wire'
 import type { Asked } from './asked.ts'
 import type { Life } from './life.ts'
@@ -17,6 +18,8 @@ export interface Point {
   readonly step: number
   /** How many steps of the user had been taken. */
   readonly phase: number
+  /** Objects that the process had seen to be deleted when it asked for this. */
+  readonly knew?: readonly UnstructuredObject[]
   /** For requests to the server. */
   readonly asked?: Asked
   readonly request?: WireRequest

@@ -4,7 +4,7 @@
  * That gives a crash after a write, an answer that gets lost and answers that overtake each other for nothing. A
  * process that has died asks nothing and hears nothing; that it tries is remembered.
  */
-import type { JsonObject } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
 import { onAbort } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Agenda } from './agenda.ts'
@@ -19,7 +19,7 @@ export interface LineHost extends Intervening {
   readonly agenda: Agenda
   readonly server: Transport
   /** Numbers what is about to be carried out. */
-  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call'>>, type: Point['type']): Point
+  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point
   /** The newest version there is. */
   head(): Promise<number>
   /** Every request, before it waits to be carried out: for rules that look at requests. */
@@ -41,6 +41,7 @@ interface Waiting {
   readonly request: WireRequest
   readonly asked: Asked
   readonly about: string
+  readonly knew: readonly UnstructuredObject[]
   resolve(response: WireResponse): void
   reject(error: unknown): void
   isOver: boolean
@@ -74,7 +75,7 @@ export class Line {
     }
     this.#host.heard(this.#life, request, asked)
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { request, asked, about, resolve, reject, isOver: false }
+      const waiting: Waiting = { request, asked, about, knew: asked.isWrite ? this.sight.deleting() : [], resolve, reject, isOver: false }
       const cancel = this.#host.agenda.add({ actor: this.#life.name, type: 'request', about, run: () => this.#carryOut(waiting) })
       onAbort(request.signal, (reason) => {
         cancel()
@@ -103,11 +104,11 @@ export class Line {
   }
 
   async #carryOut(waiting: Waiting): Promise<void> {
-    const { request, asked, about } = waiting
+    const { request, asked, about, knew } = waiting
     if (asked.isWatch) return this.#watch(waiting)
     if (!asked.isWrite && !asked.isRead) return this.#answer(waiting, await this.#ask(request))
     const host = this.#host
-    const point = host.point(this.#life, { about, asked, request }, asked.isWrite ? 'effect' : 'look')
+    const point = host.point(this.#life, { about, asked, request, knew }, asked.isWrite ? 'effect' : 'look')
     const fate = await host.before(point)
     if (fate.type === 'dead') return
     if (fate.type === 'refuse') return this.#answer(waiting, refusal(fate))

@@ -46,12 +46,13 @@ function call(what: { readonly service: string, readonly method: string, readonl
     host.zombie(life, about)
     return new Promise(() => undefined)
   }
+  const knew = life.line.sight.deleting()
   host.asked(`reply ${about}`)
   return new Promise((resolve, reject) => {
     host.agenda.add({
       actor: life.name, type: 'call', about,
       run: async () => {
-        const point = host.point(life, { about, call: what }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
+        const point = host.point(life, { about, call: what, knew }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
         await answerCall(point, { host, life, carryOut, resolve, reject })
       },
     })

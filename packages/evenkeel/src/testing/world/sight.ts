@@ -23,6 +23,11 @@ export class Sight {
     return this.#seen.values()
   }
 
+  /** Objects that were last seen being deleted. */
+  deleting(): UnstructuredObject[] {
+    return [...this.all()].filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+  }
+
   /** A line of a watch arrived. */
   line(text: string): void {
     this.#arrived.push({ type: 'line', text })

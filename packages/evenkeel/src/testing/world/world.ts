@@ -283,7 +283,7 @@ export class World implements LineHost {
     this.#activeAtMs = this.clock.monotonic()
   }
 
-  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call'>>, type: Point['type']): Point {
+  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point {
     const index = type === 'effect' ? this.#effects++ : this.#looks++
     const point: Point = { ...facts, type, index, life, step: this.trace.steps, phase: this.#phase, outcome: '' }
     this.points.push(point)

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { explore, formatReport } from 'evenkeel/testing'
+import { asOnTheSlide } from './as-on-the-slide.ts'
+import { fixed } from './fixed.ts'
+import { scenario } from './scenario.ts'
+
+test('the Explorer finds what is wrong with the sample of the slides', async () => {
+  const explored = await explore({ controllers: asOnTheSlide, scenario })
+  const rules = new Set(explored.failures.map(({ rule }) => rule))
+  expect(rules).toContain('deletion-first')
+  expect(rules).toContain('cleanup')
+  const report = formatReport(explored)
+  expect(report).toContain('a finalizer is added to Bucket default/photos while it is being deleted')
+  expect(report).toContain('as-on-the-slide.ts:')
+})
+
+test('with `cleanup` there is nothing left to find', async () => {
+  const explored = await explore({ controllers: fixed, scenario })
+  expect(explored.failures).toEqual([])
+  expect(explored.schedules).toBeGreaterThan(50)
+})

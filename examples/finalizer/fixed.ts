@@ -1,0 +1,22 @@
+/**
+ * The same controller with `cleanup`: deletion comes first, the finalizer is put on before the first call and taken
+ * off after the last one, and nobody else's is touched.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import { Bucket } from './kinds.ts'
+import type { Cloud } from './kinds.ts'
+
+export const fixed = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => {
+  const controller: ControllerDeclaration<typeof Bucket> = {
+    for: Bucket,
+    async reconcile(bucket, { status }) {
+      const region = bucket.spec.region ?? 'here'
+      await cloud.createBucket(bucket.metadata.name, region)
+      status.set({ region })
+    },
+    async cleanup(bucket) {
+      await cloud.deleteBucket(bucket.metadata.name)
+    },
+  }
+  return [controller as ControllerDeclaration]
+}

@@ -1,0 +1,18 @@
+/**
+ * A Bucket is asked for in the cluster and lives in a cloud.
+ */
+import { defineKind } from 'evenkeel'
+
+export const Bucket = defineKind({
+  group: 'demo.example.com', version: 'v1', kind: 'Bucket',
+  spec: { type: 'object', properties: { region: { type: 'string' } } },
+  status: { type: 'object', properties: { region: { type: 'string' } } },
+})
+
+export const finalizer = 'demo.example.com/cleanup'
+
+/** What a controller may ask of the cloud. */
+export interface Cloud {
+  createBucket(name: string, region: string): Promise<void>
+  deleteBucket(name: string): Promise<void>
+}
