@@ -21,7 +21,8 @@ export function sourceArguments(file) {
 function typeArguments() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   const strips = major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)
-  return strips ? ['--disable-warning=ExperimentalWarning'] : ['--import', import.meta.resolve('tsx')]
+  if (strips) return ['--disable-warning=ExperimentalWarning']
+  return ['--import', import.meta.resolve('tsx'), '--import', import.meta.resolve('./run-threads.mjs')]
 }
 
 /** Runs a program in the foreground and resolves with how it ended: `{ code, signal }`. */

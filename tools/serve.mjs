@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 
 const help = `npm start -- [options] [command]
 
-Without a command: runs an API server that kubectl and every other Kubernetes client can talk to.
+Without a command: runs a control plane that kubectl and every other Kubernetes client can talk to.
 
   snapshot save FILE       writes a backup of all objects into a new file
   snapshot restore FILE    makes the objects of a backup those of a new --data folder
@@ -27,6 +27,9 @@ const options = {
   'ready-json': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 }
+
+/** Clients are answered first: the controllers load a little later, and nobody waits for them. */
+const controllersDelayMs = 50
 
 // Whoever reads our output may stop reading, as `head` does; that is no error of ours.
 process.stdout.on('error', () => undefined)
@@ -58,12 +61,12 @@ async function main() {
 }
 
 async function serve({ data, memory, port, 'ready-json': readyJson }) {
-  const [{ ensureIdentity, startServer, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([import('evenkeel/server'), import('evenkeel/unstable/store')])
+  const [{ ensureIdentity, startPlane, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([import('evenkeel/server'), import('evenkeel/unstable/store')])
   const folder = resolve(data)
   const store = memory ? openMemoryStore() : await openFileStore(join(folder, 'store'))
   try {
     const identity = await ensureIdentity(join(folder, 'identity'))
-    const server = await startServer({ store, listen: { port: Number(port), identity } })
+    const server = await startPlane({ store, listen: { port: Number(port), identity }, controllersDelayMs })
     const { url, token, caPem } = server.address
     const kubeconfig = join(folder, 'kubeconfig')
     await writeKubeconfig(kubeconfig, { server: url, token, caPem })

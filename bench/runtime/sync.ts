@@ -1,6 +1,6 @@
 /**
- * How long a cache takes to have a whole collection, and how much memory it takes: ours and client-node's informer, each
- * in a process of its own, in turns, against our server over TLS.
+ * How long a cache takes to have a whole collection, and how much memory it takes: ours, client-node's informer and, when
+ * Go is at hand, client-go's, each in a process of its own, in turns, against our server over TLS.
  *
  * The time goes from asking until every object is there. Memory is that of the whole process half a second later; what
  * is left after a garbage collection, the peak, and CPU time are beside it.
@@ -17,6 +17,7 @@ import { startOurs } from '../server/ours.ts'
 import { countName } from '../server/plan.ts'
 import { ensureNamespaces, kindsOf } from '../server/target.ts'
 import { benchFolder } from '../store/contender.ts'
+import { buildClientGo } from './client-go.ts'
 
 interface Synced {
   readonly objects: number
@@ -38,25 +39,46 @@ interface SyncJob {
   readonly form?: (typeof forms)[number]
 }
 
+/** Whom we race: a script for Node, or a program, or why it cannot run. */
+interface Peer {
+  readonly name: string
+  readonly run: ((job: SyncJob) => Promise<Synced>) | { readonly missing: string }
+}
+
 const namespace = 'sync'
-const peerName = 'client-node'
+const peerNames = ['client-node', 'client-go'] as const
 
 export async function syncBench(given: BenchOptions): Promise<void> {
   const options: BenchOptions = { ...given, print: (figure) => { if (figure.case.includes(given.only)) given.print(figure) } }
   const count = options.quick ? 500 : 100_000
-  const names = [`sync ${countName(count)} vs client-node`, `sync rss ${countName(count)} vs client-node`, ...forms.map((form) => `memory per cached object ${form}`)]
-  if (!names.some((name) => name.includes(options.only))) return
+  const wanted = peerNames.filter((peer) => caseNames(peer, count).some((name) => name.includes(options.only)))
+  const wantedForms = forms.filter((form) => formCase(form).includes(options.only))
+  if (wanted.length + wantedForms.length === 0) return
   const { folder, remove } = benchFolder()
   const server = await startOurs(path.join(folder, 'sync'))
   try {
     const job = { address: server.address, namespace, count }
     await fill(server.address, count)
-    if (names.slice(0, 2).some((name) => name.includes(options.only))) await race(job, options)
-    if (forms.some((form) => `memory per cached object ${form}`.includes(options.only))) await memory(job, options)
+    await race(job, await Promise.all(wanted.map((peer) => peerOf(peer, folder))), options)
+    await memory(job, wantedForms, options)
   } finally {
     await server.stop()
     remove()
   }
+}
+
+function caseNames(peer: string, count: number): [time: string, memory: string] {
+  return [`sync ${countName(count)} vs ${peer}`, `sync rss ${countName(count)} vs ${peer}`]
+}
+
+function formCase(form: string): string {
+  return `memory per cached object ${form}`
+}
+
+async function peerOf(name: (typeof peerNames)[number], folder: string): Promise<Peer> {
+  if (name === 'client-node') return { name, run: (job) => step('sync-peer.mjs', job) }
+  const built = await buildClientGo(folder)
+  return { name, run: 'missing' in built ? built : (job) => measure(built.program, [], job) }
 }
 
 async function fill(address: Address, count: number): Promise<void> {
@@ -68,38 +90,46 @@ async function fill(address: Address, count: number): Promise<void> {
   await generator.stop()
 }
 
-async function race(job: SyncJob, { rounds, print }: BenchOptions): Promise<void> {
-  const [ours, theirs]: [Synced[], Synced[]] = [[], []]
+async function race(job: SyncJob, peers: readonly Peer[], { rounds, print }: BenchOptions): Promise<void> {
+  if (peers.length === 0) return
+  const ours: Synced[] = []
+  const theirs = new Map<string, Synced[]>()
   for (let turn = 0; turn < rounds; turn++) {
     ours.push(await step('sync-ours.mjs', job))
-    theirs.push(await step('sync-peer.mjs', job))
+    for (const { name, run } of peers) if (typeof run === 'function') theirs.set(name, [...theirs.get(name) ?? [], await run(job)])
   }
-  const both = (of: (synced: Synced) => number): { ours: number, peer: number } => ({ ours: median(ours.map(of)), peer: median(theirs.map(of)) })
-  const size = countName(job.count)
-  print({ case: `sync ${size} vs client-node`, ...both(({ ms }) => ms), peerName, unit: 'ms', lessIsBetter: true, more: beside('cpuMs', both(({ cpuMs }) => cpuMs)) })
+  for (const { name, run } of peers) tell(caseNames(name, job.count), { name: typeof run === 'function' ? name : run.missing, ours, theirs: theirs.get(name), print })
+}
+
+function tell([time, memory]: readonly [string, string], { name, ours, theirs, print }: { name: string, ours: readonly Synced[], theirs: readonly Synced[] | undefined, print: BenchOptions['print'] }): void {
+  const both = (of: (synced: Synced) => number): { ours: number, peer: number | undefined } => ({ ours: median(ours.map(of)), peer: theirs && median(theirs.map(of)) })
+  print({ case: time, ...both(({ ms }) => ms), peerName: name, unit: 'ms', lessIsBetter: true, more: beside('cpuMs', both(({ cpuMs }) => cpuMs)) })
   print({
-    case: `sync rss ${size} vs client-node`, ...both(({ rssBytes }) => rssBytes / 1e6), peerName, unit: 'MB', lessIsBetter: true,
+    case: memory, ...both(({ rssBytes }) => rssBytes / 1e6), peerName: name, unit: 'MB', lessIsBetter: true,
     more: { ...beside('collectedMb', both(({ collectedBytes }) => collectedBytes / 1e6)), ...beside('peakMb', both(({ peakBytes }) => peakBytes / 1e6)) },
   })
 }
 
 /** What one object adds to the process, in each form a cache can keep it in. */
-async function memory(job: SyncJob, { rounds, print }: BenchOptions): Promise<void> {
-  for (const form of forms) {
+async function memory(job: SyncJob, wanted: readonly (typeof forms)[number][], { rounds, print }: BenchOptions): Promise<void> {
+  for (const form of wanted) {
     const bytes: number[] = []
     for (let turn = 0; turn < rounds; turn++) bytes.push((await step('sync-ours.mjs', { ...job, form })).grownBytes / job.count)
-    print({ case: `memory per cached object ${form}`, ours: median(bytes), peer: undefined, peerName: 'no peer', unit: 'bytes', lessIsBetter: true })
+    print({ case: formCase(form), ours: median(bytes), peer: undefined, peerName: 'no peer', unit: 'bytes', lessIsBetter: true })
   }
 }
 
-async function step(script: string, job: SyncJob): Promise<Synced> {
-  const file = fileURLToPath(new URL(`./${script}`, import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', file, JSON.stringify(job)])
+function step(script: string, job: SyncJob): Promise<Synced> {
+  return measure(process.execPath, ['--expose-gc', fileURLToPath(new URL(`./${script}`, import.meta.url))], job)
+}
+
+async function measure(program: string, args: readonly string[], job: SyncJob): Promise<Synced> {
+  const { stdout } = await promisify(execFile)(program, [...args, JSON.stringify(job)])
   const synced = JSON.parse(stdout) as Synced
-  if (synced.objects !== job.count) throw new Error(`${script} has ${synced.objects} of ${job.count} objects`)
+  if (synced.objects !== job.count) throw new Error(`${path.basename(args.at(-1) ?? program)} has ${synced.objects} of ${job.count} objects`)
   return synced
 }
 
-function beside(name: string, { ours, peer }: { ours: number, peer: number }): Record<string, number> {
-  return { [name]: round(ours), [`${name}Peer`]: round(peer) }
+function beside(name: string, { ours, peer }: { ours: number, peer: number | undefined }): Record<string, number> {
+  return { [name]: round(ours), ...peer !== undefined && { [`${name}Peer`]: round(peer) } }
 }

@@ -56,6 +56,13 @@ async function tryIt(kubeconfig: string): Promise<void> {
     if (seen.length === 3) break
   }
   expect(seen).toEqual(['Hello, you!', 'spoilt', 'Hello, you!'])
+  for await (const event of client.watch({ apiVersion: greeting.apiVersion, kind: 'Greeting' }, { namespace: 'default' })) {
+    if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
+    const { status } = event.object as { status?: object }
+    if (status === undefined) continue
+    expect(status).toMatchObject({ text: 'Hello, you!', observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }] })
+    break
+  }
   await client.close()
 }
 

@@ -19,6 +19,7 @@ await run({
       const answer = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { text } }
       await client.apply(setControllerReference(greeting, answer), { force: true })
       status.set({ text })
+      status.condition('Ready', true)
     },
   }],
 })

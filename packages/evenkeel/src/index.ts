@@ -8,5 +8,5 @@ export {
 export type { Condition, InputOf, Kind, KubeObject, ObjectKey, ObjectMeta, ObjectOf, OwnerReference, Reason, Stored } from '#api'
 export type { Client } from '#client'
 export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'
-export { run, runControllers } from '#plane'
-export type { Ready, RunOptions, RunProcess, RunProgramOptions } from '#plane'
+export { run, runControllers, startPlane } from '#plane'
+export type { Plane, PlaneControllers, PlaneOptions, Ready, RunOptions, RunProcess, RunProgramOptions } from '#plane'

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startServer, writeKubeconfig } from 'evenkeel/server'
+import { startPlane, writeKubeconfig } from 'evenkeel/server'
 import { assert } from 'evenkeel/unstable/base'
 
 export interface ClientTarget {
@@ -19,13 +19,19 @@ export interface ClientTarget {
   stop(): Promise<void>
 }
 
+interface ClientTargetOptions {
+  readonly env?: NodeJS.ProcessEnv
+  /** Whether controllers act on what clients make. @default false */
+  readonly controllers?: boolean
+}
+
 /** Starts what clients are to talk to. It ends when it is told to. */
-export async function startClientTarget({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Promise<ClientTarget> {
+export async function startClientTarget({ env = process.env, controllers = false }: ClientTargetOptions = {}): Promise<ClientTarget> {
   const home = await mkdtemp(join(tmpdir(), 'evenkeel-clients-'))
   const clean = (): Promise<void> => rm(home, { recursive: true, force: true })
   const given = env['EVENKEEL_CLIENTS_KUBECONFIG']
   if (given !== undefined) return { kubeconfig: given, foreign: true, home, compact: undefined, stop: clean }
-  const server = await startServer({ listen: {} })
+  const server = await startPlane({ listen: {}, ...!controllers && { controllers: false } })
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
   const kubeconfig = join(home, 'kubeconfig')

@@ -42,14 +42,13 @@ interface ApplyOptions extends AskOptions {
 
 /** An answer may be asked for again until it is the expected one; how long, the client's patience says. */
 const pauseMs = 20
-const patienceMs = 30_000
 const clock = new SystemClock()
 
 /** Everything goes, nothing is pruned. */
 export const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 
-/** Asks again until the answer fits. @throws {Error} When it never does. */
-export async function eventually(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
+/** Asks again until the answer fits, for half a minute unless said otherwise. @throws {Error} When it never does. */
+export async function eventually(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean, { patienceMs = 30_000 }: { patienceMs?: number } = {}): Promise<Answer> {
   const started = clock.monotonic()
   for (;;) {
     const answer = await ask()

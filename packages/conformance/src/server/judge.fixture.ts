@@ -12,6 +12,8 @@ interface JudgeOptions {
   readonly start: () => Promise<EvenkeelTarget>
   /** What it cannot do; known before it is started, so that skipped cases say so. */
   readonly lacks?: EvenkeelTarget['lacks']
+  /** Which cases. @default all */
+  readonly only?: (one: ServerCase) => boolean
   /** Why it cannot be judged here. */
   readonly unavailable?: string | undefined
 }
@@ -20,7 +22,7 @@ interface JudgeOptions {
 const forgetting = serverSuite.filter(({ needs = [] }) => needs.includes('compaction'))
 const peaceful = serverSuite.filter(({ needs = [] }) => !needs.includes('compaction'))
 
-export function judge(name: string, { start, lacks = inProcessLacks, unavailable }: JudgeOptions): void {
+export function judge(name: string, { start, lacks = inProcessLacks, only = () => true, unavailable }: JudgeOptions): void {
   describe.skipIf(unavailable !== undefined)(unavailable === undefined ? name : `${name} (${unavailable})`, () => {
     let target: EvenkeelTarget
     beforeAll(async () => { target = await start() })
@@ -30,7 +32,8 @@ export function judge(name: string, { start, lacks = inProcessLacks, unavailable
       test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () => runCase(one, target))
     }
     // Side by side: many of them wait for something.
-    describe.concurrent('side by side', () => { for (const one of peaceful) add(one) })
-    describe('alone', () => { for (const one of forgetting) add(one) })
+    describe.concurrent('side by side', () => { for (const one of peaceful.filter(only)) add(one) })
+    const alone = forgetting.filter(only)
+    describe.skipIf(alone.length === 0)('alone', () => { for (const one of alone) add(one) })
   })
 }

@@ -2,7 +2,8 @@
  * Judges a server from the command line: `npm run conformance -- server [options]`.
  *
  *   --kubeconfig FILE   how to reach it (or KUBECONFIG, or KUBE_APISERVER_URL, KUBE_TOKEN and KUBE_CA_FILE);
- *                       without any of these our own server is judged, over HTTPS on a port of its own
+ *                       without any of these our own server is judged, over HTTPS on a port of its own, and what
+ *                       controllers do, on one with controllers
  *   --etcd URL          its etcd, if history may be forgotten there
  *   --filter TEXT       only cases whose id contains it
  *   --concurrency N     how many at once
@@ -21,9 +22,9 @@ import { runCases } from './runner.ts'
 import type { CaseResult } from './runner.ts'
 import { readKubeconfig } from './targets/kubeconfig.ts'
 import type { Reach } from './targets/kubeconfig.ts'
-import { evenkeelOverHttps } from './targets/evenkeel.ts'
+import { evenkeelOverHttps, evenkeelPlane } from './targets/evenkeel.ts'
 import { urlTarget } from './targets/url.ts'
-import type { ServerTarget } from './target.ts'
+import type { ServerCase, ServerTarget } from './target.ts'
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -38,21 +39,39 @@ if (values.compatibility) {
   process.stdout.write(renderCompatibility())
   process.exit(0)
 }
-const { target, stop } = await targetOf(reachOf(values.kubeconfig))
-const cases = serverSuite.filter(({ id }) => id.includes(values.filter))
+const judged = await judgedServers(reachOf(values.kubeconfig))
 const isQuiet = values.json || values.report
-const results = await runCases(cases, target, { concurrency: Number(values.concurrency), onResult: (result) => { if (!isQuiet) tell(result) } })
+const results: CaseResult[] = []
+for (const { target, judges, stop } of judged) {
+  const cases = serverSuite.filter((one) => one.id.includes(values.filter) && judges(one))
+  results.push(...await runCases(cases, target, { concurrency: Number(values.concurrency), onResult: (result) => { if (!isQuiet) tell(result) } }))
+  await stop()
+}
 process.stdout.write(endOf(results))
-await stop()
 process.exitCode = results.some(({ outcome }) => outcome === 'failed') ? 1 : 0
 
-async function targetOf(reach: Reach | undefined): Promise<{ target: ServerTarget, stop(): Promise<void> }> {
+interface Judged {
+  readonly target: ServerTarget
+  /** Whether this is the server that a case is for. */
+  judges(one: ServerCase): boolean
+  stop(): Promise<void>
+}
+
+async function judgedServers(reach: Reach | undefined): Promise<readonly Judged[]> {
   if (reach === undefined) {
-    const ours = await evenkeelOverHttps()
-    return { target: ours, stop: () => ours.stop() }
+    const [alone, plane] = [await evenkeelOverHttps(), await evenkeelPlane()]
+    return [
+      { target: alone, judges: (one) => !needsControllers(one), stop: () => alone.stop() },
+      { target: plane, judges: needsControllers, stop: () => plane.stop() },
+    ]
   }
   const lacks = Object.fromEntries(values.lacks.map((need) => [need, `${reach.url} lacks it`]))
-  return { target: urlTarget(reach, { name: reach.url, lacks, ...values.etcd !== undefined && { etcd: values.etcd } }), stop: () => Promise.resolve() }
+  const target = urlTarget(reach, { name: reach.url, lacks, ...values.etcd !== undefined && { etcd: values.etcd } })
+  return [{ target, judges: () => true, stop: () => Promise.resolve() }]
+}
+
+function needsControllers({ needs = [] }: ServerCase): boolean {
+  return needs.includes('collector')
 }
 
 function reachOf(file = process.env['KUBECONFIG']): Reach | undefined {
@@ -67,7 +86,7 @@ function tell({ id, outcome, reason = '' }: CaseResult): void {
 
 function endOf(all: readonly CaseResult[]): string {
   if (values.json) return `${JSON.stringify(all, undefined, 2)}\n`
-  if (values.report) return renderReport([{ server: target.name, results: all }])
+  if (values.report) return renderReport([{ server: judged[0]?.target.name ?? '', results: all }])
   const count = (wanted: CaseResult['outcome']): number => all.filter(({ outcome }) => outcome === wanted).length
   return `${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped\n`
 }

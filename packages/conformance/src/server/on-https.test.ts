@@ -1,4 +1,4 @@
 import { judge } from './judge.fixture.ts'
-import { evenkeelOverHttps } from './targets/evenkeel.ts'
+import { evenkeelOverHttps, overHttpsLacks } from './targets/evenkeel.ts'
 
-judge('evenkeel over HTTPS', { start: evenkeelOverHttps, lacks: {} })
+judge('evenkeel over HTTPS', { start: evenkeelOverHttps, lacks: overHttpsLacks })

@@ -46,6 +46,12 @@ const clusterWide = {
   customresourcedefinitions: ['/apis/apiextensions.k8s.io/v1', 'CustomResourceDefinition', {}],
   clusterroles: ['/apis/rbac.authorization.k8s.io/v1', 'ClusterRole', { rules }],
   priorityclasses: ['/apis/scheduling.k8s.io/v1', 'PriorityClass', { value: 5 }],
+  validatingadmissionpolicies: ['/apis/admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy', {}],
+  validatingadmissionpolicybindings: ['/apis/admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicyBinding', {}],
+  mutatingadmissionpolicies: ['/apis/admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicy', {}],
+  mutatingadmissionpolicybindings: ['/apis/admissionregistration.k8s.io/v1', 'MutatingAdmissionPolicyBinding', {}],
+  mutatingwebhookconfigurations: ['/apis/admissionregistration.k8s.io/v1', 'MutatingWebhookConfiguration', {}],
+  validatingwebhookconfigurations: ['/apis/admissionregistration.k8s.io/v1', 'ValidatingWebhookConfiguration', {}],
   storageclasses: ['/apis/storage.k8s.io/v1', 'StorageClass', { provisioner: 'example.com/judge' }],
 } as const satisfies Readonly<Record<string, readonly [string, string, Fields]>>
 

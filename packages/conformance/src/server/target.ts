@@ -21,8 +21,9 @@ import type { WatchStream } from './watch-stream.ts'
  * - `compaction`: history can be forgotten on demand.
  * - `still`: no controller acts on what the cases create.
  * - `callback`: the server can call this process over the loopback.
+ * - `collector`: the controllers of a cluster run beside it: garbage is collected, namespaces are furnished and emptied.
  */
-export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback'
+export type ServerNeed = 'authentication' | 'no-anonymous' | 'compaction' | 'still' | 'callback' | 'collector'
 
 export type ServerCase = Case<Place, ServerNeed>
 

@@ -40,6 +40,7 @@ export type { ObjectKey } from './key.ts'
 
 export { declareKind, defineKind } from './kind/define-kind.ts'
 export type { DefinedInput, DefinedObject, KindDeclaration, KindDefinition, KindNames } from './kind/define-kind.ts'
+export type { StandardStatus } from './kind/standard-status.ts'
 export { formatApiVersion, formatGroupName, parseApiVersion } from './kind/group-version.ts'
 export type { GroupVersion, GroupVersionKind, GroupVersionResource } from './kind/group-version.ts'
 export type { Direction, FromJsonSchema, Infer, JsonSchemaLike, SchemaSource } from './kind/infer.ts'
@@ -65,7 +66,7 @@ export {
 } from './owners.ts'
 export type { DedupedReferences, Owner, OwnerReferenceOptions } from './owners.ts'
 
-export { applyJsonPatch } from './patch/json-patch.ts'
+export { applyJsonPatch, isFailedTest } from './patch/json-patch.ts'
 export type { JsonPatchOperation, JsonPatchOptions } from './patch/json-patch.ts'
 export { applyMergePatch, createMergePatch } from './patch/merge-patch.ts'
 export { formatPointer, parsePointer } from './patch/pointer.ts'
@@ -87,6 +88,7 @@ export { exactLabelValue, formatLabelRequirements, matchesLabels, validateLabelR
 export type { LabelOperator, LabelRequirement, Labels } from './selector/label-requirement.ts'
 export { labelRequirementsOf, selectsLabels, toLabelSelector, validateLabelSelector } from './selector/label-selector.ts'
 export type { LabelSelector, LabelSelectorRequirement } from './selector/label-selector.ts'
+export { skipString, skipValue } from './skip-json.ts'
 
 export { compareText, quote, utf8Length } from './text.ts'
 
@@ -102,6 +104,11 @@ export { defaultCustomObject } from './custom/default.ts'
 export { shapeCustomObject } from './custom/shape.ts'
 export { validateCustomObject } from './custom/validate.ts'
 export type { ValidateCustomOptions } from './custom/validate.ts'
+export { conditionsCostMax, loadAdmissionLanguage } from './admission/load.ts'
+export { overlay } from './admission/overlay.ts'
+export type {
+  AccessCheck, AdmissionCompiler, AdmissionEvaluation, AdmissionExpression, AdmissionInput, AdmissionLanguage, AdmissionOutcome, AdmissionScope, AskAccess, Made, PolicyTypes, TypeWarning,
+} from './admission/load.ts'
 export { loadRules } from './rules/load.ts'
 export type { RuleEvaluator, RuleEvaluatorOptions, RuleLanguage } from './rules/load.ts'
 export { applyConfiguration } from './apply/managed/apply-configuration.ts'
@@ -128,3 +135,5 @@ export { validateDefinition, validateDefinitionChange, validateDefinitionStatus 
 export type { ValidateDefinitionOptions } from './structural/definition.ts'
 export { toStructural } from './structural/to-structural.ts'
 export { definitionOf } from './structural/source/definition-of.ts'
+export { loadClaimsLanguage } from './claims/load.ts'
+export type { ClaimsExpression } from './claims/load.ts'

@@ -78,3 +78,19 @@ test('Gauge.follow asks when it is shown, until cancelled; a later follower stay
   cancelSecond()
   expect(metrics.render()).toContain('\na 0\n')
 })
+
+test('Metrics.labelled counts apart what several count under the same name', () => {
+  const metrics = new Metrics()
+  for (const [index, cluster] of ['east', 'west'].entries()) {
+    const one = metrics.labelled({ cluster })
+    one.counter('a_total', { help: 'A.', labels: ['x'] }).with({ x: '1' }).add(index + 1)
+    one.gauge('b', { help: 'B.' }).with().follow(() => index)
+    one.histogram('c', { help: 'C.', buckets: [1] }).with().observe(index)
+    expect(one.render()).toBe(metrics.render())
+  }
+  expect(metrics.render().split('\n').filter((line) => /^(?:a|b|c_sum)/.test(line))).toEqual([
+    'a_total{cluster="east",x="1"} 1', 'a_total{cluster="west",x="1"} 2', 'b{cluster="east"} 0', 'b{cluster="west"} 1', 'c_sum{cluster="east"} 0', 'c_sum{cluster="west"} 1',
+  ])
+  metrics.labelled({ cluster: 'east' }).gauge('b', { help: 'B.' }).delete({})
+  expect(metrics.render()).not.toContain('b{cluster="east"}')
+})

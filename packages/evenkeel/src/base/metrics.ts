@@ -14,6 +14,8 @@ import { renderFamily } from './metrics-text.ts'
 export interface Counter {
   /** @default by 1 */
   add(by?: number): void
+  /** Asks for the value whenever the metrics are shown, for what somebody else counts; until cancelled. */
+  follow(read: () => number): Cancel
 }
 
 /** Goes up and down. */
@@ -81,6 +83,11 @@ export class Metrics {
     return this.#family(name, { ...options, type: 'histogram', make: () => new Buckets(buckets) })
   }
 
+  /** The same metrics, for one of several who count the same things: every family it asks for has these labels as well. */
+  labelled(labels: Readonly<Record<string, string>>): Metrics {
+    return new LabelledMetrics(this, labels)
+  }
+
   /** Everything in the text format of Prometheus, version 0.0.4, families by name. */
   render(): string {
     const families = [...this.#families.values()].sort((a, b) => a.name < b.name ? -1 : 1)
@@ -96,6 +103,41 @@ export class Metrics {
     }
     if (known.type !== made.type || known.labels.join() !== made.labels.join()) throw new RangeError(`${name} is a ${known.type} with the labels (${known.labels.join()}): it cannot also be a ${made.type} with (${made.labels.join()})`)
     return known as unknown as SeriesFamily<S>
+  }
+}
+
+class LabelledMetrics extends Metrics {
+  readonly #all: Metrics
+  readonly #labels: Readonly<Record<string, string>>
+
+  constructor(all: Metrics, labels: Readonly<Record<string, string>>) {
+    super()
+    this.#all = all
+    this.#labels = { ...labels }
+  }
+
+  override counter(name: string, options: FamilyOptions): Family<Counter> {
+    return this.#narrow(this.#all.counter(name, this.#widen(options)))
+  }
+
+  override gauge(name: string, options: FamilyOptions): Family<Gauge> {
+    return this.#narrow(this.#all.gauge(name, this.#widen(options)))
+  }
+
+  override histogram(name: string, options: HistogramOptions): Family<Histogram> {
+    return this.#narrow(this.#all.histogram(name, this.#widen(options)))
+  }
+
+  override render(): string {
+    return this.#all.render()
+  }
+
+  #widen<O extends FamilyOptions>(options: O): O {
+    return { ...options, labels: [...Object.keys(this.#labels), ...options.labels ?? []] }
+  }
+
+  #narrow<S>(family: Family<S>): Family<S> {
+    return { with: (values = {}) => family.with({ ...values, ...this.#labels }), delete: (values) => { family.delete({ ...values, ...this.#labels }) } }
   }
 }
 

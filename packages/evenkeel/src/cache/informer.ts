@@ -54,6 +54,8 @@ export interface InformerOptions<T extends KubeObject> extends Pick<ReflectorOpt
   readonly log?: Logger
   /** After how long the server is asked about a write of ours that the watch does not tell. @default 30_000 */
   readonly checkWritesMs?: number
+  /** Told when there may be more to keep than before: a list has come, or an object. */
+  readonly onGrowth?: (facts: { readonly isList: boolean }) => void
 }
 
 /** What was replaced by a write of ours. */
@@ -86,14 +88,16 @@ export class Informer<T extends KubeObject> {
   readonly #random: Random
   readonly #log: Logger
   readonly #aheadCheck: AheadCheck<T>
+  readonly #onGrowth: (facts: { readonly isList: boolean }) => void
   #listeners: readonly Listener<T>[] = []
   #synced = deferred<void>()
   #hasSynced = false
+  #heardMs: number | undefined
   /** What keeps us from the first list and will not go away by waiting. */
   #standing: Error | undefined
 
   constructor(options: InformerOptions<T>) {
-    const { source, group, kind, cluster = defaultCluster, scope = {}, form = formOf<T>({ apiVersion: '', kind }), transform, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, checkWritesMs = 30_000 } = options
+    const { source, group, kind, cluster = defaultCluster, scope = {}, form = formOf<T>({ apiVersion: '', kind }), transform, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, checkWritesMs = 30_000, onGrowth = () => undefined } = options
     this.#context = { cluster, group, kind, ownWrites: this.#ownWrites }
     this.#clock = clock
     this.#random = random
@@ -102,6 +106,7 @@ export class Informer<T extends KubeObject> {
     this.#form = form
     this.#isSelective = scope.labelSelector !== undefined || scope.fieldSelector !== undefined
     this.#selects = scopeFilter(scope)
+    this.#onGrowth = onGrowth
     this.#shape = shapeWith(transform, kind)
     this.#store = new Store<T>({ onIndexError: (index, { name }, error) => { this.#log.error('an index function failed', { index, object: name, error }) } })
     this.#aheadCheck = new AheadCheck<T>({ store: this.#store, find: source.find?.bind(source), shape: this.#shape, clock, checkMs: checkWritesMs })
@@ -128,6 +133,16 @@ export class Informer<T extends KubeObject> {
 
   get size(): number {
     return this.#store.size
+  }
+
+  /** About how much memory its objects take. */
+  get bytes(): number {
+    return this.#store.bytes
+  }
+
+  /** How long ago the server was heard of last, if only to say that nothing happened; undefined when it never was. */
+  get silentMs(): number | undefined {
+    return this.#heardMs === undefined ? undefined : this.#clock.monotonic() - this.#heardMs
   }
 
   /** How far the stream has come. */
@@ -181,6 +196,10 @@ export class Informer<T extends KubeObject> {
   /** Makes objects findable by what is in them; what is there already is filed at once. */
   addIndex(name: string, values: IndexValues<T>): void {
     this.#store.addIndex(name, values)
+  }
+
+  removeIndex(name: string): void {
+    this.#store.removeIndex(name)
   }
 
   /** Tells a handler of everything that is there, then of every change. */
@@ -238,6 +257,7 @@ export class Informer<T extends KubeObject> {
   }
 
   #replace(items: Items<T>, version: string): void {
+    this.#heardMs = this.#clock.monotonic()
     const isFirst = !this.#hasSynced
     const { gone, changed } = this.#store.replace(items, version, { compare: this.#listeners.length > 0 })
     for (const item of gone) this.#tell({ type: 'delete', item, isListed: true }, { later: true })
@@ -247,11 +267,14 @@ export class Informer<T extends KubeObject> {
     this.#synced.resolve()
     for (const listener of this.#listeners) listener.markSourceSynced()
     this.#gate.reach(version, { isList: true })
+    this.#onGrowth({ isList: true })
   }
 
   #apply(change: ChangeArrival<T>): void {
+    this.#heardMs = this.#clock.monotonic()
     const { type, item } = change
     const old = this.#store.apply(change)
+    if (!old) this.#onGrowth({ isList: false })
     if (type !== 'DELETED') this.#tellChange(item, old)
     else if (old) this.#tell({ type: 'delete', item, old })
     this.#gate.reach(this.#store.version)
@@ -264,6 +287,7 @@ export class Informer<T extends KubeObject> {
   }
 
   #advance(version: string): void {
+    this.#heardMs = this.#clock.monotonic()
     this.#store.advance(version)
     this.#gate.reach(this.#store.version)
   }

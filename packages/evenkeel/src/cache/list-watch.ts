@@ -8,6 +8,7 @@
 import type { AbortOptions } from '#base'
 import type { KubeObject } from '#api'
 import type { Item } from './storing/item.ts'
+import type { Items } from './storing/items.ts'
 
 export interface ListRequest {
   /** `'0'` whatever the server has at hand, `''` the newest, a version: that or later. Absent with `continue`. */
@@ -25,10 +26,12 @@ export interface ListPage<T extends KubeObject> {
   readonly continue: string
 }
 
-export interface WatchRequest {
+export interface WatchRequest<T extends KubeObject = KubeObject> {
   readonly resourceVersion: string
   /** All objects that are there first, and a bookmark that says when they are through. */
   readonly sendInitialEvents?: boolean
+  /** Where the objects that are there may be put, instead of telling of each; changes until the bookmark are made there too. */
+  readonly gather?: Items<T> | undefined
   readonly timeoutSeconds: number
   readonly signal: AbortSignal
 }
@@ -50,7 +53,7 @@ export interface BookmarkArrival {
 export interface ListWatch<T extends KubeObject> {
   list(request: ListRequest): Promise<ListPage<T>>
   /** First an empty batch, when the server has agreed; then what arrived together comes together, in order. Ends when the server ends the watch, throws when it breaks, and with the signal's reason as soon as that aborts. */
-  watch(request: WatchRequest): AsyncIterable<readonly Arrival<T>[]>
+  watch(request: WatchRequest<T>): AsyncIterable<readonly Arrival<T>[]>
   /** One object as it is now; for objects that we wrote and the watch does not tell of. */
   find?(key: { readonly namespace: string, readonly name: string }, options: AbortOptions): Promise<Item<T> | undefined>
 }

@@ -1,11 +1,13 @@
 import { afterEach, expect, test } from 'vitest'
-import { SeededRandom, SimulatedClock } from '#base'
+import { createLogger, Metrics, SeededRandom, SimulatedClock } from '#base'
+import type { LogRecord } from '#base'
 import { declareKind, forbidden, isForbidden, isNotFound, isServiceUnavailable } from '#api'
 import type { Kind } from '#api'
 import { metadataOnly } from '#client'
 import { FakeApi } from './fake-api.fixture.ts'
 import type { Widget as WidgetObject } from './fake-server.fixture.ts'
 import { ObjectCache } from './object-cache.ts'
+import type { ObjectCacheOptions } from './object-cache.ts'
 import { pick } from './storing/pick.ts'
 
 const Widget: Kind<WidgetObject> = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Widget' })
@@ -20,10 +22,10 @@ interface Setup {
   readonly done: Promise<void>
 }
 
-function setUp(): Setup {
+function setUp(options: Pick<ObjectCacheOptions, 'metrics' | 'bytesMax' | 'log'> = {}): Setup {
   const api = new FakeApi()
   const clock = new SimulatedClock()
-  const cache: ObjectCache = new ObjectCache({ client: api.client(clock, { afterWrite: (write, object) => { cache.afterWrite(write, object) } }), clock, random: new SeededRandom('cache') })
+  const cache: ObjectCache = new ObjectCache({ client: api.client(clock, { afterWrite: (write, object) => { cache.afterWrite(write, object) } }), clock, random: new SeededRandom('cache'), ...options })
   api.server.put('one', { size: 1, labels: { app: 'web' } })
   api.server.put('two', { size: 2, namespace: 'b' })
   const stop = new AbortController()
@@ -151,6 +153,107 @@ test('ObjectCache keeps metadata alone, with the type of the object', async () =
   expect(object).not.toHaveProperty('spec')
   cache.noteWrite({ ...api.server.put('three', { size: 3 }) })
   expect(cache.get(Meta, { name: 'three', namespace: 'a' })).not.toHaveProperty('spec')
+})
+
+test('ObjectCache watches a kind once for all who want different parts of it, and shows each what it asked for', async () => {
+  const { cache, clock, api } = setUp()
+  const [Meta, Size, Tags] = [metadataOnly(Widget), pick(Widget, ['spec.size']), pick(Widget, ['spec.tags'])]
+  const heard: string[] = []
+  const meta = cache.hold(Meta)
+  meta.addHandler(({ type, object, old }) => { heard.push(`${type} ${Object.keys(object).join()} ${old ? Object.keys(old).join() : ''}`) })
+  const [size, tags] = [cache.hold(Size), cache.hold(Tags)]
+  await clock.advance(0)
+  expect(api.requests).toHaveLength(1)
+  expect(cache.states).toMatchObject([{ kind: 'Widget', form: 'pick spec.size,spec.tags', holders: 3, objects: 2 }])
+  const key = { name: 'one', namespace: 'a' }
+  expect(Object.keys(cache.get(Meta, key))).toEqual(['apiVersion', 'kind', 'metadata'])
+  expect(cache.get(Size, key).spec).toEqual({ size: 1 })
+  expect(cache.get(Tags, key).spec).not.toHaveProperty('size')
+  expect(cache.get(Meta, key)).toBe(cache.get(Meta, key))
+  expect(Object.isFrozen(cache.get(Meta, key).metadata)).toBe(true)
+  expect(() => cache.list(Widget)).toThrow('the cache holds no Widget')
+  api.server.put('one', { size: 3 })
+  await clock.advance(0)
+  expect(heard).toEqual(['add apiVersion,kind,metadata ', 'add apiVersion,kind,metadata ', 'update apiVersion,kind,metadata apiVersion,kind,metadata'])
+  // Enough for one who comes later, too little for another.
+  cache.hold(pick(Widget, ['spec.size', 'spec.tags']))
+  await clock.advance(0)
+  expect(api.requests).toHaveLength(1)
+  cache.hold(Widget)
+  await clock.advance(0)
+  expect(api.requests).toHaveLength(2)
+  expect(cache.get(Widget, key).spec?.size).toBe(3)
+  for (const holding of [meta, size, tags]) await holding.release()
+  expect(cache.states.map(({ form }) => form)).toEqual(['pick spec.size,spec.tags', 'whole'])
+})
+
+test('ObjectCache takes the whole objects for everybody when one wants them; indexes of each are its own', async () => {
+  const { cache, clock, api } = setUp()
+  const Meta = metadataOnly(Widget)
+  const meta = cache.hold(Meta)
+  cache.hold(Widget).addIndex('by', ({ spec }) => String(spec?.size))
+  meta.addIndex('by', (object) => Object.keys(object).length === 3 ? object.metadata.name : 'more')
+  await clock.advance(0)
+  expect(api.requests).toHaveLength(1)
+  expect(cache.states).toMatchObject([{ form: 'whole', holders: 2 }])
+  expect(namesOf(cache.list(Meta, { index: { name: 'by', value: 'one' } }))).toEqual(['one'])
+  expect(namesOf(cache.list(Widget, { index: { name: 'by', value: '2' } }))).toEqual(['two'])
+  const own = api.server.put('own', { size: 7 })
+  cache.noteWrite(own)
+  expect(cache.get(Meta, { name: 'own', namespace: 'a' })).not.toHaveProperty('spec')
+  expect(cache.get(Widget, { name: 'own', namespace: 'a' }).spec?.size).toBe(7)
+  await meta.release()
+  const again = cache.hold(Meta)
+  again.addIndex('by', () => 'all')
+  expect(namesOf(cache.list(Meta, { index: { name: 'by', value: 'all' } }))).toEqual(['one', 'own', 'two'])
+  expect(api.requests).toHaveLength(1)
+})
+
+test('ObjectCache does not share what a transform made', async () => {
+  const { cache, clock, api } = setUp()
+  cache.hold(Widget, { transform: ({ spec: _, ...rest }) => rest })
+  cache.hold(metadataOnly(Widget))
+  await clock.advance(0)
+  expect(api.requests).toHaveLength(2)
+})
+
+test('ObjectCache shows what it holds as metrics, as long as it holds it', async () => {
+  const metrics = new Metrics()
+  const { cache, clock, api } = setUp({ metrics })
+  const shown = (): string[] => metrics.render().split('\n').filter((line) => line.startsWith('evenkeel_cache'))
+  expect(shown()).toEqual([])
+  const holding = cache.hold(Widget)
+  const where = '{group="test.dev",kind="Widget"}'
+  expect(shown()).toEqual([`evenkeel_cache_bytes${where} 0`, `evenkeel_cache_last_event_age_seconds${where} +Inf`, `evenkeel_cache_objects${where} 0`, `evenkeel_cache_synced${where} 0`, `evenkeel_cache_watches${where} 1`])
+  await clock.advance(0)
+  await clock.advance(2500)
+  expect(shown()).toEqual(expect.arrayContaining([`evenkeel_cache_last_event_age_seconds${where} 2.5`, `evenkeel_cache_objects${where} 2`, `evenkeel_cache_synced${where} 1`]))
+  const bytes = cache.states[0]?.bytes ?? 0
+  api.server.put('three', { labels: { text: 'x'.repeat(10_000) } })
+  await clock.advance(0)
+  expect((cache.states[0]?.bytes ?? 0) - bytes).toBeGreaterThan(10_000)
+  api.server.remove('three')
+  await clock.advance(0)
+  expect(cache.states[0]?.bytes).toBe(bytes)
+  await holding.release()
+  expect(shown()).toEqual([])
+})
+
+test('ObjectCache says once that it takes more memory than it should, which kinds do, and what to do', async () => {
+  const said: LogRecord[] = []
+  const { cache, clock, api } = setUp({ bytesMax: 100_000, log: createLogger({ clock: new SimulatedClock(), sink: (record) => { said.push(record) } }) })
+  const big = { labels: { text: 'x'.repeat(60_000) } }
+  cache.hold(Widget)
+  await clock.advance(0)
+  expect(said).toEqual([])
+  for (const name of ['three', 'four']) api.server.put(name, big)
+  cache.hold(metadataOnly(Widget), { labelSelector: 'app' })
+  await clock.advance(0)
+  expect(said.map(({ level, message, fields }) => [level, message, fields])).toEqual([['warn', expect.stringContaining('hold fewer fields (pick, metadataOnly), fewer objects') as string, { mib: 0.1, mibMax: 0.1, kinds: ['Widget (whole): 0.1 MiB, 4 objects', 'Widget (metadata): 0 MiB, 1 objects'] }]])
+  cache.hold(Widget, { namespaces: ['b'] })
+  await clock.advance(0)
+  expect(said).toHaveLength(1)
+  expect(() => new ObjectCache({ client: api.client(clock), bytesMax: 0 })).toThrow('bytesMax must be above 0')
 })
 
 test('ObjectCache sees what its client writes, and waits for nothing that nobody watches (96)', async () => {

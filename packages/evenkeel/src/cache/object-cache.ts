@@ -3,19 +3,22 @@
  *
  * Nothing is followed that nobody asked for: reading a kind that is not held is a mistake and says how to hold it.
  * Invariants: what is handed out is frozen and shared, never a copy; a read never goes behind our own writes; a kind,
- * namespace and selection is watched once, however many hold it.
+ * namespace and selection is watched once, however many hold it, and in whatever forms they do from the beginning.
  */
 import { silentLogger, SystemClock, SystemRandom } from '#base'
-import type { AbortOptions, Clock, Logger, Random } from '#base'
+import type { AbortOptions, Clock, Logger, Metrics, Random } from '#base'
 import { ApiError, defaultCluster, notFound, parseApiVersion } from '#api'
 import type { KubeObject, LabelSelector, TypeMeta } from '#api'
 import type { Client, WriteNotice } from '#client'
 import { clientListWatch } from './connecting/client-list-watch.ts'
 import { Informer } from './informer.ts'
 import type { WriteFacts } from './informer.ts'
+import { Budget } from './sharing/budget.ts'
+import { CacheMeter } from './sharing/cache-metrics.ts'
 import { Holding } from './sharing/holding.ts'
 import { Members } from './sharing/members.ts'
-import type { Member } from './sharing/members.ts'
+import type { Member, SharedSource } from './sharing/members.ts'
+import type { Union } from './sharing/union.ts'
 import { formOf } from './storing/form.ts'
 import { servedKind } from './storing/pick.ts'
 import type { CachedOf, CacheKind } from './storing/pick.ts'
@@ -31,6 +34,15 @@ export interface ObjectCacheOptions {
   readonly random?: Random
   /** @default silent */
   readonly log?: Logger
+  /** @default counted and shown to nobody */
+  readonly metrics?: Metrics
+  /**
+   * How much memory the objects should take at most. Above it nothing is thrown away, as that would be a lie to readers:
+   * the log says which kinds take it, and what can be done.
+   *
+   * @default 536_870_912 (512 MiB)
+   */
+  readonly bytesMax?: number
 }
 
 export interface HoldOptions<T> {
@@ -58,14 +70,17 @@ export class ObjectCache {
   readonly #random: Random
   readonly #log: Logger
   readonly #members: Members
+  readonly #budget: Budget
 
-  constructor({ client, cluster = defaultCluster, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger }: ObjectCacheOptions) {
+  constructor({ client, cluster = defaultCluster, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics, bytesMax = 512 * 1024 * 1024 }: ObjectCacheOptions) {
     this.#client = client
     this.#cluster = cluster
     this.#clock = clock
     this.#random = random
     this.#log = log
-    this.#members = new Members({ log })
+    this.#budget = new Budget({ bytesMax, log, sources: () => this.#members.sources })
+    const meter = metrics && new CacheMeter(metrics)
+    this.#members = new Members({ clock, log, onChange: () => { meter?.follow(this.#members.sources) } })
   }
 
   /** Runs the informers, also those that come later, until the signal aborts; then it resolves. */
@@ -78,18 +93,20 @@ export class ObjectCache {
     const { namespaces, transform, labelSelector, fieldSelector } = options
     const hold = (namespace: string | undefined): Member => {
       const scope = { namespace, labelSelector, fieldSelector }
-      return this.#members.hold({ kind, scope, transform, make: () => this.#makeInformer(kind, scope, options as HoldOptions<unknown>) })
+      const { keepManagedFields = false, streaming = true } = options
+      const manner = `${keepManagedFields ? 'managed' : ''} ${streaming ? '' : 'paged'}`
+      return this.#members.hold({ kind, scope, transform, manner, make: (union) => this.#makeInformer(union, scope, options as HoldOptions<unknown>) })
     }
     return new Holding<CachedObject<K>>({ members: this.#members, hold, namespaces })
   }
 
   /** Resolves when everything that is held has been listed once. @throws {ApiError} `Forbidden`, at once, when we may not. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await Promise.all(this.#members.all.map(({ informer }) => informer.waitForSync(options)))
+    await Promise.all(this.#members.sources.map(({ informer }) => informer.waitForSync(options)))
   }
 
   get hasSynced(): boolean {
-    return this.#members.all.every(({ informer }) => informer.hasSynced)
+    return this.#members.sources.every(({ informer }) => informer.hasSynced)
   }
 
   /** One object. @throws {ApiError} `NotFound`. */
@@ -101,8 +118,8 @@ export class ObjectCache {
 
   /** One object, or undefined when it is not there. */
   find<K extends CacheKind>(kind: K, { name, namespace }: CacheKey): CachedOf<K> | undefined {
-    for (const { informer } of this.#readable(kind, namespace)) {
-      const object = informer.find({ name, ...namespace !== undefined && { namespace } })
+    for (const { view } of this.#readable(kind, namespace)) {
+      const object = view.find({ name, ...namespace !== undefined && { namespace } })
       if (object !== undefined) return object as unknown as CachedOf<K>
     }
     return undefined
@@ -111,7 +128,7 @@ export class ObjectCache {
   /** Objects of a kind, in no particular order. */
   list<K extends CacheKind>(kind: K, query: CacheQuery = {}): CachedOf<K>[] {
     const members = this.#readable(kind, query.namespace)
-    return members.flatMap(({ informer }) => informer.list(query)) as unknown as CachedOf<K>[]
+    return members.flatMap(({ view }) => view.list(query)) as unknown as CachedOf<K>[]
   }
 
   /** Shows an object as the server stored it for us, wherever it is held, until the watch tells of it. */
@@ -137,28 +154,33 @@ export class ObjectCache {
 
   /** Resolves when what is held of a kind has come to a version; at once when nothing is. */
   async caughtUp(kind: CacheKind | TypeMeta, version: string, { namespace, signal }: AbortOptions & { namespace?: string } = {}): Promise<void> {
-    const waiting = this.#members.all.filter((member) => isOfKind(member, kind) && holdsNamespace(member, namespace))
+    const waiting = this.#members.sources.filter((source) => isOfKind(source, kind) && holdsNamespace(source, namespace))
     await Promise.all(waiting.map(({ informer }) => informer.caughtUp(version, { signal })))
   }
 
   /** Tries again now, instead of waiting, wherever the kind was missing or refused. */
   wake(kind: TypeMeta): void {
-    for (const member of this.#members.all) if (isOfKind(member, kind)) member.informer.wake()
+    for (const { informer } of this.#holdersOf(kind)) informer.wake()
   }
 
   /** What each informer is doing. */
   get states(): readonly CacheState[] {
-    return this.#members.all.map(({ kind, scope, holders, informer }) => ({
-      apiVersion: kind.apiVersion, kind: kind.kind, scope, holders, hasSynced: informer.hasSynced, objects: informer.size, ahead: informer.aheadCount, ...informer.state,
+    return this.#members.sources.map(({ union, scope, members, informer }) => ({
+      apiVersion: union.kind.apiVersion, kind: union.kind.kind, form: union.form, scope, holders: [...members].reduce((sum, { holders }) => sum + holders, 0), hasSynced: informer.hasSynced,
+      objects: informer.size, bytes: informer.bytes, ahead: informer.aheadCount, ...informer.state,
     }))
   }
 
-  #makeInformer(kind: CacheKind, scope: CacheScope, { transform, keepManagedFields = false, streaming = true }: HoldOptions<unknown>): Informer<KubeObject> {
-    const form = formOf<KubeObject>(kind, { keepManagedFields, onBroken: (error) => { informer.relist(error) } })
-    const source = clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(kind), scope, form })
+  /** What it asks the server for, and what it keeps of the answer, is settled when it begins. */
+  #makeInformer(union: Union, scope: CacheScope, { transform, keepManagedFields = false, streaming = true }: HoldOptions<unknown>): Informer<KubeObject> {
+    const { apiVersion, kind } = union.kind
+    const onBroken = (error: Error): void => { informer.relist(error) }
+    const form = lazy(() => formOf<KubeObject>(union.kind, { keepManagedFields, onBroken }))
+    const source = lazy(() => clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, form: form() }))
     const informer: Informer<KubeObject> = new Informer<KubeObject>({
-      source, form, scope, streaming, group: parseApiVersion(kind.apiVersion).group, kind: kind.kind, cluster: this.#cluster,
-      clock: this.#clock, random: this.#random, log: this.#log, transform: transform as ((object: KubeObject) => KubeObject) | undefined,
+      source: { list: (request) => source().list(request), watch: (request) => source().watch(request), find: async (key, options) => source().find?.(key, options) },
+      form: { finish: (object) => form().finish(object), onBroken }, scope, streaming, group: parseApiVersion(apiVersion).group, kind, cluster: this.#cluster,
+      clock: this.#clock, random: this.#random, log: this.#log, transform: transform as ((object: KubeObject) => KubeObject) | undefined, onGrowth: (facts) => { this.#budget.check(facts) },
     })
     return informer
   }
@@ -171,13 +193,13 @@ export class ObjectCache {
     const whole = able.find((member) => isUnselected(member) && (member.scope.namespace === undefined || member.scope.namespace === namespace))
     const unselected = able.filter(isUnselected)
     const used = whole ? [whole] : unselected.length > 0 ? unselected : able
-    const late = used.find(({ informer }) => !informer.hasSynced)
-    if (late) throw new ApiError('ServiceUnavailable', `the cache has not listed ${kind.kind} yet (${late.informer.state.phase}): wait with waitForSync`, { retryAfterMs: 1000 })
+    const late = used.find(({ view }) => !view.hasSynced)
+    if (late) throw new ApiError('ServiceUnavailable', `the cache has not listed ${kind.kind} yet (${late.view.state.phase}): wait with waitForSync`, { retryAfterMs: 1000 })
     return used
   }
 
-  #holdersOf({ apiVersion, kind }: TypeMeta): readonly Member[] {
-    return this.#members.all.filter((member) => isOfKind(member, { apiVersion, kind }))
+  #holdersOf({ apiVersion, kind }: TypeMeta): readonly SharedSource[] {
+    return this.#members.sources.filter((source) => isOfKind(source, { apiVersion, kind }))
   }
 }
 
@@ -185,19 +207,29 @@ type CachedObject<K extends CacheKind> = CachedOf<K> & KubeObject
 
 /** What one informer is doing, and for whom. */
 export type CacheState = TypeMeta & Informer<KubeObject>['state'] & {
+  /** `whole`, `metadata`, or which fields: enough for everybody who holds it. */
+  readonly form: string
   readonly scope: CacheScope
   readonly holders: number
   readonly hasSynced: boolean
   readonly objects: number
+  /** About how much memory they take. */
+  readonly bytes: number
   /** Writes of ours that the watch has not told yet. */
   readonly ahead: number
 }
 
-function isOfKind({ kind: held }: Member, { apiVersion, kind }: TypeMeta): boolean {
+function isOfKind({ union: { kind: held } }: SharedSource, { apiVersion, kind }: TypeMeta): boolean {
   return held.apiVersion === apiVersion && held.kind === kind
 }
 
-function holdsNamespace({ scope }: Member, namespace: string | undefined): boolean {
+/** Made when it is first asked for, and then always the same. */
+function lazy<R extends object>(make: () => R): () => R {
+  let made: R | undefined
+  return () => made ??= make()
+}
+
+function holdsNamespace({ scope }: Pick<Member, 'scope'>, namespace: string | undefined): boolean {
   return namespace === undefined || scope.namespace === undefined || scope.namespace === namespace
 }
 

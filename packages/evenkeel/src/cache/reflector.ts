@@ -14,7 +14,7 @@ import { nextTurn, onAbort, randomFraction, silentLogger, sleep, SystemClock, Sy
 import type { Clock, Logger, Random } from '#base'
 import { isApiError } from '#api'
 import type { KubeObject } from '#api'
-import type { Arrival, ChangeArrival, ListWatch } from './list-watch.ts'
+import type { Arrival, ChangeArrival, ListWatch, WatchRequest } from './list-watch.ts'
 import { listAll } from './reflecting/list-all.ts'
 import { RetryDelay } from './reflecting/retry-delay.ts'
 import type { ReflectorPhase, ReflectorState } from './reflecting/state.ts'
@@ -23,6 +23,7 @@ import type { Step, Verdict } from './reflecting/verdict.ts'
 import { Watchdog } from './reflecting/watchdog.ts'
 import type { Item } from './storing/item.ts'
 import { Items } from './storing/items.ts'
+import { unshaped } from './storing/transform.ts'
 
 /** Where a reflector puts what it hears. */
 interface Sink<T extends KubeObject> {
@@ -87,7 +88,7 @@ export class Reflector<T extends KubeObject> {
   #watching: AbortController | undefined
 
   constructor(options: ReflectorOptions<T>) {
-    const { source, sink, shape = (item) => item, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, streaming = true, pageSize = 500, silenceMs = 70_000 } = options
+    const { source, sink, shape = unshaped, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, streaming = true, pageSize = 500, silenceMs = 70_000 } = options
     if (!(pageSize >= 0)) throw new RangeError(`pageSize must be 0 or more, got ${pageSize}`)
     if (!(silenceMs > 0)) throw new RangeError(`silenceMs must be above 0, got ${silenceMs}`)
     this.#source = source
@@ -163,7 +164,8 @@ export class Reflector<T extends KubeObject> {
     this.#counts.streams++
     let gathered: Items<T> | undefined = new Items<T>()
     const resourceVersion = this.#newestOnly ? '' : this.#version
-    await this.#follow({ resourceVersion, sendInitialEvents: true, signal }, (arrival) => {
+    const gather = this.#shape === unshaped ? gathered : undefined
+    await this.#follow({ resourceVersion, sendInitialEvents: true, gather, signal }, (arrival) => {
       if (!gathered) {
         this.#hear(arrival)
       } else if (arrival.type !== 'BOOKMARK') {
@@ -203,7 +205,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** Reads one watch to its end. */
-  async #follow(request: { resourceVersion: string, sendInitialEvents?: boolean, signal: AbortSignal }, hear: (arrival: Arrival<T>) => 'complete' | undefined | void): Promise<void> {
+  async #follow(request: Omit<WatchRequest<T>, 'timeoutSeconds'>, hear: (arrival: Arrival<T>) => 'complete' | undefined | void): Promise<void> {
     const controller = new AbortController()
     this.#watching = controller
     const stop = onAbort(request.signal, (reason) => { controller.abort(reason) })
@@ -223,7 +225,7 @@ export class Reflector<T extends KubeObject> {
         const isComplete = value.map(hear).includes('complete')
         if (isComplete) watchdog.allow(this.#silenceMs)
         events += value.length
-        this.#worked = events > 0
+        this.#worked = events > 0 || (request.gather?.size ?? 0) > 0
       }
     } finally {
       this.#worked ||= this.#clock.monotonic() - startedMs >= shortWatchMs

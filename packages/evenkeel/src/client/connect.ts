@@ -45,8 +45,14 @@ export interface OpenConnectionOptions {
   readonly clock?: Clock
 }
 
+/** A connection, and who it is signed in as. */
+export interface OpenedConnection extends HttpConnection {
+  /** For others who are to be the same without asking again: a plugin may want to talk to a person. */
+  readonly credentials: CredentialSource
+}
+
 /** The transport of a configuration: connected, trusted and signed in. */
-export function openConnection(config: ConnectionConfig, { host = systemHost(), clock = new SystemClock() }: OpenConnectionOptions = {}): HttpConnection {
+export function openConnection(config: ConnectionConfig, { host = systemHost(), clock = new SystemClock() }: OpenConnectionOptions = {}): OpenedConnection {
   const seams = { host, clock }
   const credentials = credentialsOf(config, seams)
   const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, host.env)
@@ -54,7 +60,7 @@ export function openConnection(config: ConnectionConfig, { host = systemHost(), 
     server: config.server, tls: tlsOf(config, credentials, seams), headers: impersonationHeaders(config.impersonate), ...proxyUrl !== undefined && { proxyUrl },
   })
   const signed: Transport = withCredentials(transport, credentials)
-  return { transport: signed, close }
+  return { transport: signed, close, credentials }
 }
 
 interface Seams {

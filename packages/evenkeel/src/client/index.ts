@@ -6,7 +6,7 @@ export type { StatusPatch } from './client.ts'
 export type { ClientOptions } from './make-core.ts'
 export type { ClientDefaults, WriteHooks, WriteNotice } from './core.ts'
 export { connect, openConnection } from './connect.ts'
-export type { ConnectOptions, OpenConnectionOptions } from './connect.ts'
+export type { ConnectOptions, OpenConnectionOptions, OpenedConnection } from './connect.ts'
 
 export type {
   ApplyOptions, CallOptions, CreateOptions, DeleteAllOptions, DeleteOptions, FieldValidation, GetOptions, ListOptions, ObjectName, PageOptions, PatchFromOptions,

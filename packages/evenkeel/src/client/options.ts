@@ -69,6 +69,12 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly allowBookmarks?: boolean
   /** When the server shall end the watch, in seconds; watches are begun again, not kept for ever. */
   readonly timeoutSeconds?: number
+  /**
+   * Objects may come without managed fields. Servers that know how leave them out; others send them.
+   *
+   * @default false
+   */
+  readonly mayOmitManagedFields?: boolean
 }
 
 /** What every write takes. */

@@ -92,7 +92,7 @@ export function watchObjects(core: Core, kind: KindLike, options: WatchOptions):
       const resource = await core.mapper.resolve(kind, options)
       const target = formatTarget(resource, { namespace: options.namespace }, watchParameters(options))
       try {
-        return await core.exchange.open({ method: 'GET', target, accept: acceptOf(kind, 'PartialObjectMetadata'), subject: subjectOf(resource, {}), ...callOf(options) })
+        return await core.exchange.open({ method: 'GET', target, accept: acceptOf(kind, 'PartialObjectMetadata', options), subject: subjectOf(resource, {}), ...callOf(options) })
       } catch (error) {
         throw nameMissingKind(error, resource)
       }
@@ -113,8 +113,9 @@ function readList(list: JsonObject, resource: Resource): ObjectList<KubeObject> 
   }
 }
 
-function acceptOf(kind: KindLike, shape: string): string | undefined {
-  return isMetadataKind(kind) ? `application/json;as=${shape};g=meta.k8s.io;v=v1` : undefined
+function acceptOf(kind: KindLike, shape: string, { mayOmitManagedFields = false }: Pick<WatchOptions, 'mayOmitManagedFields'> = {}): string | undefined {
+  if (isMetadataKind(kind)) return `application/json;as=${shape};g=meta.k8s.io;v=v1`
+  return mayOmitManagedFields ? 'application/json;managedFields=optional, application/json' : undefined
 }
 
 function callOf({ signal, timeoutMs }: GetOptions): Pick<Call, 'signal' | 'timeoutMs'> {

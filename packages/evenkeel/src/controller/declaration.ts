@@ -108,6 +108,7 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   /** @default all */
   readonly namespaces?: readonly string[]
   readonly labelSelector?: HoldOptions<unknown>['labelSelector']
+  readonly fieldSelector?: HoldOptions<unknown>['fieldSelector']
   /** Whether only the leader works. @default true */
   readonly needsLeader?: boolean
   /** What `reconcile` does beside what the declaration says. */

@@ -1,8 +1,9 @@
 /**
  * The same program on several clusters: a manager for each, under one life.
  *
- * Each cluster has its own connection, cache, lease and ledger, and its name is in every key, so nothing of one can be
- * taken for something of another. Leading is decided cluster by cluster: where the lease is, there the writes go.
+ * Each cluster has its own connection, cache, lease and ledger, and its name is in every key and every metric, so nothing
+ * of one can be taken for something of another. Leading is decided cluster by cluster: where the lease is, there the
+ * writes go. Endpoints and webhooks are served once, for all.
  *
  * Invariant: when one of them fails, all stop, and `run` rejects with that failure.
  */
@@ -16,8 +17,9 @@ import type { EventContext } from './recorder-context.ts'
 import type { Checks } from './reporting.ts'
 import { endpointTask } from './running/endpoint-task.ts'
 import { RunGroup } from './running/run-group.ts'
+import { webhookTask } from './running/webhook-task.ts'
 
-export interface ClusterManagersOptions extends Omit<ManagerOptions, 'transport' | 'config' | 'host' | 'cluster' | 'webhooks'> {
+export interface ClusterManagersOptions extends Omit<ManagerOptions, 'transport' | 'config' | 'host' | 'cluster'> {
   /** How to reach each, by a name that becomes part of its keys. */
   readonly clusters: Readonly<Record<string, ClusterSource>>
 }
@@ -28,12 +30,12 @@ export class ClusterManagers {
   readonly #managers = new Map<string, Manager>()
 
   constructor(options: ClusterManagersOptions) {
-    const { clusters, endpoints: _, log = silentLogger, metrics = new Metrics(), ...rest } = options
+    const { clusters, endpoints: _, webhooks: _webhooks, log = silentLogger, metrics = new Metrics(), ...rest } = options
     if (Object.keys(clusters).length === 0) throw new RangeError('there are no clusters')
     this.#options = options
     this.#metrics = metrics
     for (const [cluster, source] of Object.entries(clusters)) {
-      this.#managers.set(cluster, new Manager({ ...rest, ...source, cluster, metrics, log: log.child({ cluster }) }))
+      this.#managers.set(cluster, new Manager({ ...rest, ...source, cluster, metrics: metrics.labelled({ cluster }), log: log.child({ cluster }) }))
     }
   }
 
@@ -49,16 +51,17 @@ export class ClusterManagers {
 
   /** Runs all of them until the signal aborts; resolves when all have stopped. @throws what failed first. */
   async run(signal: AbortSignal): Promise<void> {
-    const { endpoints = false, clock = new SystemClock(), log = silentLogger } = this.#options
+    const { endpoints = false, webhooks, clock = new SystemClock(), log = silentLogger } = this.#options
     const stopping = new AbortController()
     let failure: { readonly error: unknown } | undefined
     const onFailure = (error: unknown): void => {
       failure ??= { error }
       stopping.abort(error)
     }
-    const [around, inside] = [new RunGroup('endpoints', { log, onFailure }), new RunGroup('clusters', { log, onFailure })]
+    const [around, inside] = [new RunGroup('around', { log, onFailure }), new RunGroup('clusters', { log, onFailure })]
     const stopListening = onAbort(signal, (reason) => { stopping.abort(reason) })
     if (endpoints !== false) await around.start(endpointTask(endpoints, { clock, log, metrics: this.#metrics, checks: () => this.#checks(), describe: () => this.#describe() }))
+    if (webhooks) await around.start(webhookTask(webhooks, { clock, log }))
     if (!stopping.signal.aborted) for (const [name, manager] of this.#managers) void inside.start({ name: `cluster ${name}`, run: (each) => manager.run(each).catch((error: unknown) => { onFailure(error) }) })
     await new Promise<void>((resolve) => { onAbort(stopping.signal, () => { resolve() }) })
     stopListening()

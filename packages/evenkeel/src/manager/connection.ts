@@ -3,7 +3,7 @@
  */
 import type { Clock } from '#base'
 import { openConnection } from '#client'
-import type { ClientOptions, ConnectionConfig, Host } from '#client'
+import type { ClientOptions, ConnectionConfig, CredentialSource, Host } from '#client'
 
 /** One of the two. */
 export interface ClusterSource {
@@ -18,6 +18,8 @@ export interface ClusterSource {
 export interface Connection {
   readonly transport: ClientOptions['transport']
   readonly config: ConnectionConfig | undefined
+  /** Whoever else connects must take them from here: getting them runs a program, or asks a host of the caller's. */
+  readonly credentials: CredentialSource | undefined
   /** Where objects without a namespace live. */
   readonly namespace: string
   close(): Promise<void>
@@ -26,7 +28,8 @@ export interface Connection {
 /** Nothing is sent yet. @throws {RangeError} when it is not clear which cluster is meant. */
 export function connectionTo({ transport, config, host }: ClusterSource, { clock }: { clock: Clock }): Connection {
   if ((transport === undefined) === (config === undefined)) throw new RangeError('a manager needs either a transport or a config: loadConfig finds one')
-  if (transport) return { transport, config: undefined, namespace: 'default', close: () => Promise.resolve() }
+  if (transport) return { transport, config: undefined, credentials: undefined, namespace: 'default', close: () => Promise.resolve() }
   const opened = openConnection(config as ConnectionConfig, { clock, ...host && { host } })
-  return { ...opened, config, namespace: config?.namespace ?? 'default' }
+  const isShared = config?.exec !== undefined || host !== undefined
+  return { ...opened, config, credentials: isShared ? opened.credentials : undefined, namespace: config?.namespace ?? 'default' }
 }

@@ -75,7 +75,7 @@ function standFor({ settings, name, userAgent, connection, deadline, clock, rand
   // Neither gated by the lease it is about, nor tried again behind the candidate's back.
   const client = new Client({ transport: connection.transport, clock, random, log, userAgent, kinds: [leaseKind], retry: false, timeoutMs: times.requestMs })
   const here = new Candidate({ lock: leaseLock(client, lease), identity, times, deadline, clock, random, release, log }).stand
-  const { config } = connection
+  const { config, credentials } = connection
   if (!thread || !config || !(clock instanceof SystemClock)) return here
-  return preferThread(renewalThread({ config, lease, identity, times, release, userAgent, deadline, clock, log }), here, { log })
+  return preferThread(renewalThread({ config, lease, identity, times, release, userAgent, deadline, clock, log, ...credentials && { credentials } }), here, { log })
 }

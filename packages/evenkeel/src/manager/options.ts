@@ -3,6 +3,7 @@
  */
 import type { Clock, Logger, Metrics, Random } from '#base'
 import type { Kind } from '#api'
+import type { ObjectCacheOptions } from '#cache'
 import type { ClientOptions } from '#client'
 import type { ContextPlugin, ControllerDeclaration, ControllerEnvironment, Tracing } from '#controller'
 import type { WebhookListenerOptions, Webhooks } from '#webhook'
@@ -52,12 +53,16 @@ export interface ManagerOptions extends ClusterSource {
   readonly cluster?: string
   /** How the clients behave. */
   readonly client?: Pick<ClientOptions, 'retry' | 'rateLimit' | 'timeoutMs' | 'onWarning' | 'responseBytesMax'>
+  /** How much memory cached objects should take; above it the log says which kinds do, and what helps. */
+  readonly cache?: Pick<ObjectCacheOptions, 'bytesMax'>
   /** Kinds that are known without asking the server, beside those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
   /** What they add is in the context of every run. @default none */
   readonly plugins?: readonly ContextPlugin[]
   /** When a key that keeps causing itself is slowed down. */
   readonly hotLoops?: ControllerEnvironment['hotLoops']
+  /** Tell of runs that do not end, and of a process that stood still. @default true */
+  readonly watchdog?: boolean
   /** @default OpenTelemetry, if the program has it */
   readonly tracing?: Tracing
   /** @default the system's */

@@ -17,6 +17,7 @@ import { gateTransport } from './election/gate/gate.ts'
 import { LeaseDeadline } from './election/gate/lease-deadline.ts'
 import type { ElectionSettings } from './leading.ts'
 import type { ManagerOptions } from './options.ts'
+import { countRequests } from './request-counts.ts'
 
 export interface Shared {
   readonly connection: Connection
@@ -43,7 +44,8 @@ export interface Shared {
 export function shareParts(options: ManagerOptions, { plugins }: { plugins: readonly ContextPlugin[] }): Shared {
   const { name, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics = new Metrics(), cluster = defaultCluster } = options
   if (name === '') throw new RangeError('a manager needs a name')
-  const connection = connectionTo(options, { clock })
+  const opened = connectionTo(options, { clock })
+  const connection = { ...opened, transport: countRequests(opened.transport, metrics, { host: opened.config ? new URL(opened.config.server).host : 'in-process' }) }
   const { leaderElection = connection.config ? {} : false } = options
   const deadline = new LeaseDeadline({ clock })
   const ledger = new Ledger({ cluster })
@@ -55,7 +57,7 @@ export function shareParts(options: ManagerOptions, { plugins }: { plugins: read
   })
   const client = make(connection.transport)
   const leaderClient = leaderElection === false ? client : make(gateTransport(connection.transport, deadline, { clock }))
-  const cache = late.cache = new ObjectCache({ client, cluster, clock, random, log })
+  const cache = late.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache })
   const environment: ControllerEnvironment = {
     client, cache, ledger, clock, random, log, cluster, metrics, tracing: options.tracing ?? findTracing(),
     plugins: [...plugins, ...options.plugins ?? []], ...options.hotLoops && { hotLoops: options.hotLoops },

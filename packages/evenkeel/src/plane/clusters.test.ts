@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
 import { SeededRandom } from '#base'
 import { ClusterManagers } from '#manager'
+import { OwnCertificates, Webhooks } from '#webhook'
 import { Note, World } from './world.fixture.ts'
 
 test('ClusterManagers runs the same controllers on every cluster, with its name in every key, and one failure stops all', async () => {
   const [east, west] = [await World.start(), await World.start()]
   const { clock, log } = east
   const seen: string[] = []
-  const both = new ClusterManagers({ name: 'both', clusters: { east: { transport: east.transport }, west: { transport: west.transport } }, clock, log, random: new SeededRandom(1), leaderElection: {} })
+  const hooks = new Webhooks({ clock, log })
+  hooks.addValidating(Note, () => undefined)
+  const urls: string[] = []
+  const webhooks = { webhooks: hooks, certificates: new OwnCertificates({ names: ['localhost'] }), port: 0, onListening: (url: string) => { urls.push(url) } }
+  const both = new ClusterManagers({ name: 'both', clusters: { east: { transport: east.transport }, west: { transport: west.transport } }, clock, log, random: new SeededRandom(1), leaderElection: {}, webhooks })
   both.addController({
     for: Note,
     reconcile(note, { key, status }) {
@@ -31,6 +36,15 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
     return await found
   }
   await until(async () => await read(east) === 'east one' && await read(west) === 'west two')
+  const shown = both.managers.get('east')?.metrics.render() ?? ''
+  for (const cluster of ['east', 'west']) {
+    expect(shown).toMatch(new RegExp(`^controller_runtime_reconcile_total\\{cluster="${cluster}",controller="note",result="success"\\} [1-9]`, 'm'))
+    expect(shown).toContain(`evenkeel_cache_objects{cluster="${cluster}",group="test.dev",kind="Note"} 1\n`)
+    expect(shown).toContain(`leader_election_master_status{cluster="${cluster}",name="both"} 1\n`)
+    expect(shown).toContain(`workqueue_adds_total{cluster="${cluster}",name="note",controller="note"}`)
+  }
+  // One listener for both.
+  expect(urls).toEqual([expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/)])
   expect(new Set(seen)).toEqual(new Set(['east a', 'west a']))
   expect(() => new ClusterManagers({ name: 'none', clusters: {} })).toThrow('there are no clusters')
   both.managers.get('west')?.add(() => Promise.reject(new Error('the west failed')))

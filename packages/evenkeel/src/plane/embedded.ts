@@ -1,5 +1,5 @@
 /**
- * An API server inside the program: for those who have no cluster, or do not want one.
+ * A control plane inside the program: for those who have no cluster, or do not want one.
  *
  * It listens as well, so that kubectl can look. Objects are in memory, or in a folder that outlives the program.
  *
@@ -11,9 +11,10 @@ import { join, resolve } from 'node:path'
 import { assert } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import type { Kind } from '#api'
-import { ensureIdentity, makeIdentity, startServer, writeKubeconfig } from '#server'
+import { ensureIdentity, makeIdentity, writeKubeconfig } from '#server'
 import type { Server } from '#server'
 import { openFileStore, openMemoryStore } from '#store'
+import { startPlane } from './plane.ts'
 
 interface EmbeddedOptions {
   /** A folder for objects, certificates and the token. @default memory */
@@ -43,7 +44,7 @@ export async function startEmbedded({ data, port = 0, kinds, clock, random, log 
     const store = data === undefined ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
     try {
       const identity = data === undefined ? makeIdentity({ clock, random }) : await ensureIdentity(join(folder, 'identity'), { clock, random })
-      const server = await startServer({ store, kinds, clock, random, log, listen: { port, identity } })
+      const server = await startPlane({ store, kinds, clock, random, log, listen: { port, identity } })
       const { address } = server
       assert(address, 'it was asked to listen')
       const kubeconfig = join(folder, 'kubeconfig')

@@ -170,11 +170,24 @@ describe('Manager', () => {
     await world.write('a', 'x')
     await world.until(async () => await world.read('a') === 'seen' && world.calls.some((call) => call === 'POST /apis/events.k8s.io/v1/namespaces/default/events'))
     expect(await answerOf(`${url}/readyz?verbose`)).toBe('[+]ping ok\n[+]controller-note ok\nreadyz check passed\n')
-    expect(await answerOf(`${url}/metrics`)).toMatch(/controller_runtime_reconcile_total\{controller="note",result="success"\} [12]/)
+    const shown = await answerOf(`${url}/metrics`)
+    for (const line of [/^controller_runtime_reconcile_total\{controller="note",result="success"\} [12]$/m, /^rest_client_requests_total\{code="200",host="in-process",method="PATCH"\} [1-9]/m, /^process_cpu_seconds_total \d/m, /^process_resident_memory_bytes [1-9]/m, /^evenkeel_cache_objects\{group="test\.dev",kind="Note"\} 1$/m]) expect(shown).toMatch(line)
     const { controllers, runs } = JSON.parse(await answerOf(`${url}/debug/reconciles`)) as { controllers: { name: string }[], runs: { writes: { object: string }[] }[] }
     expect([controllers.map(({ name }) => name), runs.at(-1)?.writes[0]?.object]).toEqual([['note'], 'default/test.dev/Note/default/a'])
     await running.stop()
     expect(running.end).toEqual({})
+  })
+
+  test('a controller of some objects of its kind hears of no others', async () => {
+    const world = await World.start()
+    const manager = world.manager()
+    const seen = new Set<string>()
+    manager.addController({ for: Note, fieldSelector: { 'metadata.name': 'b' }, reconcile: ({ metadata: { name } }) => { seen.add(name) } })
+    const running = world.run(manager)
+    for (const name of ['a', 'b', 'c']) await world.write(name, 'x')
+    await world.until(() => seen.has('b'))
+    await running.stop()
+    expect([...seen]).toEqual(['b'])
   })
 
   test('options that cannot be meant are refused by name', async () => {

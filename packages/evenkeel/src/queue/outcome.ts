@@ -5,7 +5,7 @@
  *   done       no                   forgotten  success
  *   after      after `afterMs`      forgotten  requeue_after
  *   park       no                   forgotten  success
- *   error      after the back-off   one more   error
+ *   error      after the back-off   one more   error; after `leastMs` if that is longer
  *   terminal   no                   kept       error
  *   conflict   after the back-off   one more   requeue, quietly; error from the sixth failure in a row on
  *
@@ -28,7 +28,7 @@ export type Outcome =
   /** Nothing can be done until something happens that will add the key. */
   | { readonly kind: 'park', readonly waitingFor: string }
   /** It failed; trying again may help. */
-  | { readonly kind: 'error', readonly error: unknown, readonly priority?: number | undefined }
+  | { readonly kind: 'error', readonly error: unknown, readonly priority?: number | undefined, /** Not before so long, whatever the back-off says. */ readonly leastMs?: number | undefined }
   /** It failed, and trying again does not help. */
   | { readonly kind: 'terminal', readonly error: unknown }
   /** Somebody else was faster; that is nobody's mistake. */
@@ -93,8 +93,10 @@ function decide(key: string, outcome: Outcome, backoff: Backoff): Settled {
   }
 }
 
-function fail(key: string, { kind, error }: Extract<Outcome, { kind: 'error' | 'conflict' }>, backoff: Backoff): Settled {
-  const afterMs = backoff.next(key)
+function fail(key: string, outcome: Extract<Outcome, { kind: 'error' | 'conflict' }>, backoff: Backoff): Settled {
+  const { kind, error } = outcome
+  const leastMs = outcome.kind === 'error' ? outcome.leastMs ?? 0 : 0
+  const afterMs = Math.max(backoff.next(key), Number.isFinite(leastMs) ? leastMs : 0)
   const retries = backoff.retries(key)
   if (kind === 'conflict' && retries <= quietConflicts) return { result: 'requeue', afterMs, retries, failure: undefined }
   return { result: 'error', afterMs, retries, failure: { error, isTerminal: false } }

@@ -1,13 +1,14 @@
 /**
  * Room 10: does a policy object?
  *
- * Before: `validate` found the object well-formed. After: `persist` writes it. Today there is one policy, the life of
- * namespaces: nothing new in a namespace that is missing or being deleted, and some namespaces stay for ever.
+ * Before: `validate` found the object well-formed. After: `persist` writes it. Here is the one policy that always holds,
+ * the life of namespaces: nothing new in a namespace that is missing or being deleted, and some namespaces stay for ever.
+ * Hooks, policies and webhooks are in `admission/`; the walks ask them through `admission/write-admission.ts`.
  */
 import { forbidden, namespaceTerminating, notFound } from '#api'
 import type { Check } from '#store'
 import type { Rooms, Target } from './call.ts'
-import { keyPrefix } from './storage/keys.ts'
+import { objectKey } from './storage/keys.ts'
 import { StoredObject } from './storage/bytes.ts'
 
 const namespaces = { group: '', plural: 'namespaces', version: 'v1', kind: 'Namespace' }
@@ -30,7 +31,7 @@ const seenMax = 10_000
  */
 export async function admitInto({ resource, namespace }: Target, name: string, rooms: Rooms): Promise<readonly Check[]> {
   if (namespace === '') return []
-  const key = keyPrefix(rooms.cluster, namespaces) + namespace
+  const key = objectKey(rooms.cluster, namespaces, { name: namespace })
   const found = await rooms.store.get(key)
   if (!found.ok || found.entry === undefined) throw notFound({ kind: 'namespaces', name: namespace })
   const { value, revision } = found.entry

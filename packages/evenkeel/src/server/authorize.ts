@@ -4,30 +4,90 @@
  * Before: `authenticate` said who is calling. After: `decode` reads the body, so a caller who may not write never
  * makes us parse anything. Who decides is said in `access/access.ts`.
  */
-import { forbidden } from '#api'
-import type { Subject } from '#api'
+import { ApiError, checkPathSegmentName, exactFieldValue, forbidden, parseFieldSelector, parseLabelSelector, quote } from '#api'
+import type { FieldRequirement, LabelRequirement, Subject } from '#api'
+import type { Query } from '#wire'
 import type { Access, AccessQuestion } from './access/access.ts'
+import type { Call, Target } from './call.ts'
 
 /**
  * Lets an allowed call pass and refuses every other.
  *
- * @throws {ApiError} `Forbidden`, when an authorizer says no or none says yes.
+ * @throws {ApiError} `Forbidden`, when an authorizer says no or none says yes; `InternalError`, when it cannot be said.
  */
-export async function authorize(question: AccessQuestion, access: Access): Promise<void> {
-  const asked = access.decide(question)
-  const { allowed, why } = asked instanceof Promise ? await asked : asked
-  if (allowed) return
-  throw forbidden(subjectOf(question), why === '' ? describe(question) : `${describe(question)}: ${why}`)
+export async function authorize(call: Call, access: Access): Promise<void> {
+  await requireAllowed(questionOf(call), access)
 }
 
-function subjectOf({ place }: AccessQuestion): Subject | undefined {
-  return place && { kind: place.resource, ...place.group && { group: place.group }, ...place.name && { name: place.name } }
+/**
+ * Refuses what is not allowed, for rooms that ask about more than the call itself.
+ *
+ * @throws {ApiError} as {@link authorize}
+ */
+export async function requireAllowed(question: AccessQuestion, access: Access): Promise<void> {
+  const asked = access.decide(question)
+  const { allowed, why, error } = asked instanceof Promise ? await asked : asked
+  if (allowed) return
+  if (error !== undefined) throw new ApiError('InternalError', `Internal Server Error: ${quote(question.path)}: ${error}`)
+  const what = describe(question).replace(/[&<>]/g, (character) => escapes[character] ?? character)
+  const text = why === '' ? what : `${what}: ${why}`
+  // About a path there are details too, and they are empty.
+  throw question.place ? forbidden(subjectOf(question.place), text) : new ApiError('Forbidden', `forbidden: ${text}`, { subject: { kind: '' } })
+}
+
+/**
+ * Lets a write to something that is not there make it, if the caller may also create it.
+ *
+ * @throws {ApiError} as {@link authorize}
+ */
+export async function authorizeCreation({ user, path }: Call, { resource: { group, version, plural }, namespace, name }: Target, access: Access): Promise<void> {
+  await requireAllowed({ user, verb: 'create', path, place: { group, version, resource: plural, subresource: '', namespace, name } }, access)
+}
+
+/** Answers must not look like HTML, whatever is in a path. */
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+const narrowed: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+
+/**
+ * What is asked about a call: the call, and what narrows a collection. A list or watch whose selector lets only one
+ * name through is about that name; storage reads the same selector and gives nothing else.
+ */
+function questionOf(call: Call): AccessQuestion {
+  const { user, verb, path, place, query } = call
+  // The old way to ask for a watch knows no selectors.
+  if (place === undefined || place.watch || !narrowed.has(verb) || !(query.has('fieldSelector') || query.has('labelSelector'))) return call
+  const [fields, labels] = [fieldsOf(query), labelsOf(query)]
+  const selected = verb === 'deletecollection' ? '' : exactFieldValue(fields, 'metadata.name') ?? ''
+  const name = place.name === '' && checkPathSegmentName(selected).length === 0 ? selected : place.name
+  return { user, verb, path, place: { ...place, name }, fields, labels }
+}
+
+// A selector that cannot be read narrows nothing here, and is refused when the call is carried out.
+function fieldsOf(query: Query): readonly FieldRequirement[] {
+  try {
+    return parseFieldSelector(query.get('fieldSelector') ?? '')
+  } catch {
+    return []
+  }
+}
+
+function labelsOf(query: Query): readonly LabelRequirement[] {
+  try {
+    return parseLabelSelector(query.get('labelSelector') ?? '')
+  } catch {
+    return []
+  }
+}
+
+function subjectOf({ group, resource, name }: NonNullable<AccessQuestion['place']>): Subject {
+  return { kind: resource, ...group && { group }, ...name && { name } }
 }
 
 function describe({ user, verb, place, path }: AccessQuestion): string {
-  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`
-  if (place === undefined) return `${who} path ${JSON.stringify(path)}`
+  const who = `User ${quote(user.name)} cannot ${verb}`
+  if (place === undefined) return `${who} path ${quote(path)}`
   const what = place.subresource === '' ? place.resource : `${place.resource}/${place.subresource}`
-  const where = place.namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(place.namespace)}`
-  return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(place.group)} ${where}`
+  const where = place.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(place.namespace)}`
+  return `${who} resource ${quote(what)} in API group ${quote(place.group)} ${where}`
 }

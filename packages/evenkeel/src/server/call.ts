@@ -9,6 +9,7 @@ import type { Store } from '#store'
 import type { Query, ResourcePath, WireRequest } from '#wire'
 import type { Access } from './access/access.ts'
 import type { Admission } from './admission/admission.ts'
+import type { Authentication } from './authentication/authentication.ts'
 import type { PackedRuns } from './listing/packing/packed-runs.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
@@ -39,6 +40,8 @@ export interface Routed {
 /** After room 3: we know who it is. */
 export interface Call extends Routed {
   readonly user: User
+  /** Who it really is, when the user is somebody it may speak for. */
+  readonly impersonator?: User
 }
 
 /** The resource a call is about, found in the registry. */
@@ -63,6 +66,8 @@ export interface Rooms {
   readonly expiry: Expiry
   /** Kinds that the server itself obeys, in memory. */
   readonly views: Views
+  /** Who callers are. */
+  readonly authentication: Authentication
   /** Who may do what. */
   readonly access: Access
   /** What may change or refuse a write. */

@@ -7,6 +7,8 @@
 import { isApiError, notFound } from '#api'
 import { randomUuid } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
+import { requestToken } from './authentication/accounts/token-request.ts'
+import { impersonate } from './authentication/impersonation/impersonate.ts'
 import { authenticate } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
@@ -60,7 +62,8 @@ async function answer(request: WireRequest, options: HandlerOptions): Promise<{ 
   let routed: Routed | undefined
   try {
     routed = route(request)
-    const call = await authenticate(routed, options.authenticators)
+    const caller = await authenticate(routed, options.authenticators, options.rooms.authentication)
+    const call = await impersonate(caller, options.rooms.access)
     await authorize(call, options.rooms.access)
     return { routed, response: await dispatch(call, options) }
   } catch (error) {
@@ -76,7 +79,7 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   if (!isKnownGroup(call.path, rooms.registry)) return plain({ ...call, path: '' })
   const target = locate(place, call.verb, rooms.registry)
   if (target.resource.rules.deprecation !== undefined) call.warnings.add(target.resource.rules.deprecation)
-  if (target.resource.virtual) return call.verb === 'create' ? review(call, target, options) : nothing(call, target)
+  if (target.resource.virtual) return call.verb === 'create' ? review(call, target, rooms) : nothing(call, target)
   if (target.subresource) return walkBelow(call, target, rooms)
   if (target.resource.rules.defines && !reads.has(call.verb)) return define(call, target, rooms)
   if (rooms.views.has(target.resource.storage.group, target.resource.storage.plural) && !reads.has(call.verb)) return settle(call, target, rooms)
@@ -139,6 +142,7 @@ function walkBelow(call: Call, target: Target, rooms: Rooms): Promise<WireRespon
   if (name === 'scale') return scale(call, target, rooms)
   if (name === 'eviction') return evict(call, target, rooms)
   if (name === 'binding') return bind(call, target, rooms)
+  if (name === 'token') return requestToken(call, target, rooms)
   if (!partial.has(name)) throw unavailable(target)
   if (call.verb === 'get') return read(call, target, rooms)
   return call.verb === 'patch' ? patch(call, target, rooms) : update(call, target, rooms)

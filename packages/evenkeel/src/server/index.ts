@@ -1,14 +1,21 @@
 /**
- * Layer 3: the API server. Published as `evenkeel/server`.
+ * Layer 3: the API server. What is published of it is listed in `src/server.ts`.
  */
+export type { AdmissionHook, AdmissionHookContext, AdmissionHookRequest, AdmissionHookRule, AdmissionHookUser } from './admission/hooks/admission-hook.ts'
+export type { AuthenticationOptions, FrontProxyOptions, ServiceAccountOptions, TokenWebhookOptions } from './authentication/options.ts'
+export type { OidcIssuer, OidcName, OidcRule, OidcValue } from './authentication/oidc/oidc-issuer.ts'
+export type { Authenticator } from './authenticate.ts'
+export type { User } from './call.ts'
 export { ensureIdentity, makeIdentity } from './identity/identity.ts'
 export type { Identity, IdentityOptions } from './identity/identity.ts'
+export { issueClient } from './identity/issue-client.ts'
+export type { IssueClientOptions } from './identity/issue-client.ts'
 export { writeKubeconfig } from './identity/kubeconfig.ts'
 export type { Kubeconfig } from './identity/kubeconfig.ts'
 export { IdentityError } from './identity/owner-files.ts'
 export type { ConvertObject } from './conversion/convert-function.ts'
-export type { ServiceAddress, WebhookOptions, WebhookService } from './conversion/webhook.ts'
+export type { ServiceAddress, WebhookOptions, WebhookService } from './outgoing/webhook-options.ts'
 export { installKinds } from './kinds/install-kinds.ts'
 export type { InstallOptions } from './kinds/install-kinds.ts'
 export { startServer } from './server.ts'
-export type { Server, ServerAddress, ServerListenOptions, ServerOptions } from './server.ts'
+export type { AdmissionOptions, Server, ServerAddress, ServerListenOptions, ServerOptions } from './server.ts'

@@ -21,13 +21,18 @@ interface Mutation {
   readonly context: WriteContext
 }
 
-/** Makes a client's object one that can be stored as new. */
-export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
-  const { target: { resource, namespace }, rooms: { random }, context } = mutation
-  const { metadata } = object
+/** Takes from a new object what clients may not say, before anybody else looks at it. */
+export function settleNew({ metadata }: ObjectDraft, { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>): void {
   wipeSystemFields(metadata)
   settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
-  dedupeOwners(metadata, mutation.call)
+  dedupeOwners(metadata, call)
+}
+
+/** Makes a client's object one that can be stored as new. */
+export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
+  const { target: { resource }, rooms: { random }, context } = mutation
+  const { metadata } = object
+  settleNew(object, mutation)
   warnAboutFinalizers(metadata, mutation)
   if (!metadata['name'] && typeof metadata['generateName'] === 'string' && metadata['generateName'] !== '') {
     metadata['name'] = generateName(metadata['generateName'], (below) => randomInt(random, below))
@@ -41,12 +46,17 @@ export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
   settleParts(object, resource)
 }
 
+/** The same for one that is to take the place of another. */
+export function settleChanged({ metadata }: ObjectDraft, { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>): void {
+  settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  dedupeOwners(metadata, call)
+}
+
 /** Makes a client's object one that can take the place of `old`. */
 export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, mutation: Mutation): void {
-  const { target: { resource, namespace, subresource }, context } = mutation
+  const { target: { resource, subresource }, context } = mutation
   const { metadata } = object
-  settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
-  dedupeOwners(metadata, mutation.call)
+  settleChanged(object, mutation)
   warnAboutFinalizers(metadata, mutation)
   restoreSystemFields(metadata, old)
   if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')

@@ -65,6 +65,8 @@ function checkTimeout(query: Query): void {
 }
 
 function verbOf(method: string, place: ResourcePath, query: Query): string {
+  // The old way to ask for a watch is no way to ask for anything else.
+  if (place.watch && method !== 'GET' && method !== 'HEAD') return ''
   switch (method) {
     case 'GET':
     case 'HEAD':
@@ -79,7 +81,8 @@ function verbOf(method: string, place: ResourcePath, query: Query): string {
 }
 
 function fitsScope(resource: Resource, { namespace, name, resource: plural }: ResourcePath): boolean {
-  if (resource.scope === 'Cluster') return namespace === '' || plural === 'namespaces'
+  // The path of a namespace itself says its name twice; any other namespace around what has none leads nowhere.
+  if (resource.scope === 'Cluster') return namespace === '' || (plural === 'namespaces' && namespace === name)
   return namespace !== '' || name === ''
 }
 

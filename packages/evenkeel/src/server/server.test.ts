@@ -41,7 +41,7 @@ describe('startServer', () => {
       const server = await TestServer.start({ store })
       const { json } = await server.ask('GET', '/api/v1/namespaces')
       expect((json['items'] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
-      expect(json).toMatchObject({ metadata: { resourceVersion: '6' } })
+      expect(json).toMatchObject({ metadata: { resourceVersion: '8' } })
       await server.server.stop()
     }
     await store.close()

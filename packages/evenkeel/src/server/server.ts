@@ -12,16 +12,22 @@ import type { Kind } from '#api'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
 import type { Transport } from '#wire'
-import { administrator, tokenAuthenticator } from './authenticate.ts'
+import type { SecretClaims } from './authentication/accounts/account-claims.ts'
+import { makeAuthentication } from './authentication/authentication.ts'
+import type { AuthenticationOptions } from './authentication/options.ts'
+import { administrator, asAuthenticated } from './authentication/person.ts'
 import type { Authenticator } from './authenticate.ts'
-import { allowAuthenticated, askInTurn } from './access/access.ts'
+import type { Access } from './access/access.ts'
 import { admitInTurn } from './admission/admission.ts'
+import type { AdmissionHook } from './admission/hooks/admission-hook.ts'
+import { quotas } from './admission/quota/quota-step.ts'
+import { configuredSteps } from './admission/steps.ts'
 import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
-import type { Rooms } from './call.ts'
+import type { Rooms, User } from './call.ts'
 import type { ConvertObject } from './conversion/convert-function.ts'
-import type { WebhookOptions } from './conversion/webhook.ts'
+import type { WebhookOptions } from './outgoing/webhook-options.ts'
 import { Definitions } from './definitions/definitions.ts'
 import { makeHandler } from './handle.ts'
 import { makeIdentity } from './identity/identity.ts'
@@ -31,6 +37,11 @@ import { PackedRuns } from './listing/packing/packed-runs.ts'
 import { guardOrigin } from './listen/guard-origin.ts'
 import { listen } from './listen/listen.ts'
 import type { ListenOptions } from './listen/listen.ts'
+import { makeAccess } from './permission/authorization.ts'
+import type { AuthorizationOption } from './permission/authorization.ts'
+import { escalationStep } from './permission/escalation.ts'
+import { ownerReferenceStep } from './permission/owner-references.ts'
+import { Permissions } from './permission/permissions.ts'
 import type { HealthCheck } from './plain/health.ts'
 import { RequestMetrics } from './plain/metrics.ts'
 import { makePlain } from './plain/plain.ts'
@@ -91,6 +102,41 @@ export interface ServerOptions {
    * @default over the network, by URL only
    */
   webhooks?: WebhookOptions
+  /**
+   * How callers over sockets are known: certificates, tokens, service accounts, OpenID Connect, proxies.
+   *
+   * @default the administrator's token, client certificates of the server's own authority, tokens of service accounts
+   */
+  authentication?: AuthenticationOptions
+  /**
+   * Who decides what callers may do. Members of `system:masters`, and whoever holds {@link Server.transport}, may always
+   * do everything.
+   *
+   * @default 'rbac'
+   */
+  authorization?: AuthorizationOption
+  /**
+   * What may change or refuse writes beside what the objects of the cluster configure.
+   *
+   * @default nothing
+   */
+  admission?: AdmissionOptions
+}
+
+export interface AdmissionOptions {
+  /**
+   * Functions of this process, asked in order, before policies and webhooks.
+   *
+   * @default none
+   */
+  hooks?: readonly AdmissionHook[]
+  /**
+   * Who changes the owners of an object must be allowed to delete it, and who makes an owner wait for it must be allowed
+   * to set finalizers on the owner.
+   *
+   * @default false
+   */
+  ownerReferences?: boolean
 }
 
 export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port' | 'limits'> {
@@ -117,6 +163,12 @@ export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port'
 export interface Server {
   /** The server as a function, for callers in this process: whoever holds it is an administrator. */
   readonly transport: Transport
+  /** The same for callers in this process who are somebody else: they may do what that user may. */
+  as(user: User): Transport
+  /** Who may do what: the door that every call goes through, for callers in this process who want to know before. */
+  readonly access: Access
+  /** The token that belongs into a Secret of type `kubernetes.io/service-account-token`, for whoever fills these. It has no end. */
+  tokenForSecret(secret: SecretClaims): string
   /** How to reach it from outside; undefined when it does not listen. */
   readonly address: ServerAddress | undefined
   /** Forgets all history up to now: who asks for older versions is told to list again. */
@@ -141,7 +193,7 @@ export interface ServerAddress {
 /** Starts a server. It is ready when this resolves. */
 export async function startServer({
   store: given, listen: listenOptions, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, compactionMs = 300_000,
-  packedBytesMax, kinds = [], conversions = {}, webhooks = {},
+  packedBytesMax, kinds = [], conversions = {}, webhooks = {}, authentication: authenticationOptions = {}, authorization = 'rbac', admission: admissionOptions = {},
 }: ServerOptions = {}): Promise<Server> {
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
@@ -149,8 +201,12 @@ export async function startServer({
   const late: { definitions?: Definitions, door?: Door | undefined } = {}
   const packed = new PackedRuns({ ...packedBytesMax !== undefined && { bytesMax: packedBytesMax } })
   const views = new Views({ store, registry, clock, log, cluster: defaultCluster })
-  const [access, admission] = [askInTurn([allowAuthenticated]), admitInTurn([])]
-  const rooms: Rooms = { views, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const permissions = new Permissions(views)
+  const access = makeAccess(authorization, { rbac: permissions.authorizer, clock, log, connect: webhooks.connect, stopping: stopping.signal })
+  const admission = admitInTurn([...configuredSteps({ views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal }, { webhooks, hooks: admissionOptions.hooks ?? [] }), escalationStep({ permissions, access }), ...admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : [], quotas({ views, registry, store, cluster: defaultCluster })])
+  const identity = listenOptions && identityOf(listenOptions, { clock, random })
+  const authentication = await makeAuthentication(authenticationOptions, { clock, random, log, identity, accounts: views.of('', 'serviceaccounts'), rooms: () => rooms, connect: webhooks.connect, stopping: stopping.signal })
+  const rooms: Rooms = { views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
   const handlers = makeHandlers(rooms, () => late.door?.address)
   const transport = handlers([() => administrator])
   const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
@@ -169,7 +225,7 @@ export async function startServer({
     await views.start()
     await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
     await installKinds(transport, kinds, { clock })
-    late.door = listenOptions && await openDoor(handlers, { options: listenOptions, clock, random, log })
+    late.door = listenOptions && identity && await openDoor(handlers, { options: listenOptions, identity, rooms })
   } catch (error) {
     // Nothing may be left behind of a server that nobody has: a timer would keep the process alive.
     await stop()
@@ -177,6 +233,12 @@ export async function startServer({
   }
   return {
     transport,
+    as(user) {
+      const known = asAuthenticated(user)
+      return handlers([() => known])
+    },
+    access,
+    tokenForSecret: (secret) => authentication.accounts.tokens.issueForSecret(secret),
     address: late.door?.address,
     async compact() {
       await store.compact(await store.head())
@@ -194,9 +256,9 @@ function definitionResource(registry: Registry): Resource {
 type Handlers = (authenticators: readonly Authenticator[]) => Transport
 
 function makeHandlers(rooms: Rooms, address: () => ServerAddress | undefined): Handlers {
-  const { registry } = rooms
+  const { registry, authentication } = rooms
   const metrics = new RequestMetrics(registry)
-  const plain = makePlain({ registry, metrics, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
+  const plain = makePlain({ registry, metrics, authentication, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
   return (authenticators) => makeHandler({ rooms, plain, metrics, authenticators })
 }
 
@@ -205,10 +267,14 @@ interface Door {
   close(graceMs: number): Promise<void>
 }
 
-async function openDoor(handlers: Handlers, { options, clock, random, log }: { options: ServerListenOptions, clock: Clock, random: Random, log: Logger }): Promise<Door> {
-  const { host = '127.0.0.1', port = 0, names = [], tls = true, limits = {}, identity = makeIdentity({ clock, random, names: [...names, host] }) } = options
-  const transport = guardOrigin(handlers([tokenAuthenticator(identity.token)]), { hosts: [...names, host] })
-  const secured = tls ? { tls: { key: identity.server.keyPem, cert: identity.server.certificatePem } } : {}
+function identityOf({ host = '127.0.0.1', names = [], identity }: ServerListenOptions, { clock, random }: { clock: Clock, random: Random }): Identity {
+  return identity ?? makeIdentity({ clock, random, names: [...names, host] })
+}
+
+async function openDoor(handlers: Handlers, { options, identity, rooms: { clock, log, authentication } }: { options: ServerListenOptions, identity: Identity, rooms: Rooms }): Promise<Door> {
+  const { host = '127.0.0.1', port = 0, names = [], tls = true, limits = {} } = options
+  const transport = guardOrigin(handlers(authentication.authenticators), { hosts: [...names, host] })
+  const secured = tls ? { tls: { key: identity.server.keyPem, cert: identity.server.certificatePem, ca: authentication.authoritiesPem } } : {}
   const listening = await listen(transport, { host, port, limits, clock, log, ...secured })
   return {
     address: { url: listening.url, port: listening.port, caPem: tls ? identity.authority.certificatePem : undefined, token: identity.token },

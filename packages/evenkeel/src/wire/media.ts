@@ -27,6 +27,11 @@ export interface MediaChoice {
   /** Absent: the objects themselves. */
   readonly shape?: MediaShape
   readonly pretty?: boolean
+  /**
+   * Managed fields may be left out where that is cheaper: `application/json;managedFields=optional`. Other servers know
+   * nothing of it and send them.
+   */
+  readonly mayOmitManagedFields?: boolean
 }
 
 export interface MediaOffer {
@@ -80,7 +85,8 @@ function choose({ type, parameters }: MediaType, offer: MediaOffer): MediaChoice
   if (format === undefined) return undefined
   const pretty = parameters['pretty'] === '1' || parameters['pretty'] === 'true'
   const kind = parameters['as']
-  if (kind === undefined || kind === '') return { format, ...pretty && { pretty } }
+  const mayOmitManagedFields = parameters['managedfields'] === 'optional'
+  if (kind === undefined || kind === '') return { format, ...pretty && { pretty }, ...mayOmitManagedFields && { mayOmitManagedFields } }
   const shape = { kind, group: parameters['g'] ?? '', version: parameters['v'] ?? '' }
   return offer.accepts?.(shape, format) ? { format, shape, ...pretty && { pretty } } : undefined
 }

@@ -4,7 +4,8 @@
  * A listener calls the server's with what arrived on a socket; the in-process transport *is* the server's; the HTTP
  * client makes one out of a connection; faults are a wrapper around one.
  *
- * - Header names are in lower case; a repeated header is joined by `, `.
+ * - Header names are in lower case; a repeated header is joined by `, `. Those that say who is meant (`impersonate-…`,
+ *   `x-remote-…`) are joined by a line break: the names of groups may have commas in them, but never that.
  * - A body is either there in whole (most are) or comes in pieces. Whoever reads pieces bounds them.
  * - `signal` aborts when the other side is gone: then nobody waits for the response.
  * - A streamed response ends by returning (clean end) or throwing (the connection is cut).
@@ -20,6 +21,10 @@ export interface WireRequest {
   readonly headers: WireHeaders
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
+  /** Called when it leaves, after whatever it waited for; what it throws takes it back. In process it leaves at once. */
+  readonly beforeSend?: () => void
+  /** The reader of a streamed answer is done with a piece when it asks for the next: its memory may be used again. */
+  readonly borrowsPieces?: true | undefined
   /** Who is on the other side of a socket; absent in process. */
   readonly peer?: WirePeer
 }
@@ -27,8 +32,12 @@ export interface WireRequest {
 export interface WirePeer {
   readonly address: string
   readonly encrypted: boolean
-  /** The client certificate in DER, when one was shown and our authority signed it. */
+  /** The client certificate in DER, when one was shown and an authority that the listener trusts has signed it. */
   readonly certificate?: Uint8Array
+  /** Who signed it, and who signed that, in DER; empty when the session was resumed. */
+  readonly issuers?: readonly Uint8Array[]
+  /** A client certificate was shown, and it is not good. */
+  readonly certificateRefused?: true
 }
 
 export interface WireResponse {

@@ -3,7 +3,7 @@ import { startClientTarget } from '../target.fixture.ts'
 import type { ClientTarget } from '../target.fixture.ts'
 import { findKubectls } from './binaries.ts'
 import { playSession } from './play.ts'
-import { kubectlSessions } from './sessions/index.ts'
+import { controllerSessions, kubectlSessions } from './sessions/index.ts'
 import { makeTurns } from './turns.fixture.ts'
 
 const kubectls = findKubectls()
@@ -20,5 +20,15 @@ for (const kubectl of kubectls) {
     afterAll(() => target.stop())
 
     for (const session of kubectlSessions) test(session.name, () => turns(() => playSession(session, { kubectl, ...target })), 240_000)
+  })
+
+  // A server of somebody else may have none beside it, and nobody would know.
+  const describeOurs = process.env['EVENKEEL_CLIENTS_KUBECONFIG'] === undefined ? describe.concurrent : describe.skip
+  describeOurs(`kubectl ${kubectl.version} with controllers`, () => {
+    let target: ClientTarget
+    beforeAll(async () => { target = await startClientTarget({ controllers: true }) })
+    afterAll(() => target.stop())
+
+    for (const session of controllerSessions) test(session.name, () => turns(() => playSession(session, { kubectl, ...target })), 240_000)
   })
 }

@@ -28,6 +28,8 @@ interface Stage {
 interface Scene extends Stage {
   readonly folder: string
   readonly namespace: string
+  /** Words, and what stands for them. */
+  readonly words: Map<string, string>
 }
 
 const contextFile = 'context.json'
@@ -36,7 +38,7 @@ const contextFile = 'context.json'
 export async function playSession(session: Session, stage: Stage): Promise<void> {
   const folder = await mkdtemp(join(stage.home, `${session.name}-`))
   const namespace = basename(folder).toLowerCase().replaceAll('_', 'x')
-  const scene: Scene = { ...stage, folder, namespace }
+  const scene: Scene = { ...stage, folder, namespace, words: new Map([['$NS', namespace]]) }
   await writeFile(join(folder, contextFile), await contextOf(scene))
   for (const [name, text] of Object.entries(session.files ?? {})) await writeFile(join(folder, name), filled(text, scene))
   await playStep({ run: 'create namespace $NS', expect: { out: 'namespace/$NS created' } }, scene)
@@ -58,7 +60,10 @@ async function playSteps(steps: readonly Step[], scene: Scene): Promise<void> {
 }
 
 async function playStep(step: Step, scene: Scene): Promise<void> {
-  if (isFor(step, scene)) judge(step, { outcome: await runStep(step, scene), scene })
+  if (!isFor(step, scene)) return
+  const outcome = await runStep(step, scene)
+  judge(step, { outcome, scene })
+  if (step.keep !== undefined) scene.words.set(step.keep, outcome.out)
 }
 
 function isFor({ since = '0.0', until, differs }: Step, { kubectl: { version }, foreign = false }: Scene): boolean {
@@ -113,6 +118,6 @@ function differences(what: string, { actual, expected, scene }: { actual: string
   return matches(actual, wanted) ? [] : [`expected ${what}:\n${String(wanted)}`]
 }
 
-function filled(text: string, { namespace }: Scene): string {
-  return text.replaceAll('$NS', namespace)
+function filled(text: string, { words }: Scene): string {
+  return [...words].reduce((whole, [word, value]) => whole.replaceAll(word, () => value), text)
 }

@@ -2,7 +2,8 @@
  * What a session with kubectl is: data, so that the same one is played by every kubectl there is.
  *
  * A session has a namespace and a folder of its own. `$NS` stands for the namespace's name wherever a step says
- * something; names outside namespaces begin with it, so that sessions do not meet.
+ * something; names outside namespaces begin with it, so that sessions do not meet. What a step writes can be kept under
+ * another such word, for the steps after it.
  */
 
 export interface Session {
@@ -25,6 +26,8 @@ export interface Step {
   readonly until?: string
   /** Why this server answers otherwise than a real one, where the step is left out. */
   readonly differs?: string
+  /** The word that stands for what it writes, in what later steps run and read: `$UID`. */
+  readonly keep?: `$${string}`
   /** Steps that are played while this one runs. */
   readonly during?: During
   /** Without it: the exit code is 0 and nothing is complained about. */

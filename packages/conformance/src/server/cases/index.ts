@@ -19,10 +19,22 @@ import { schemaMistakeCases } from './definitions/schema-mistakes.ts'
 import { definitionVersionCases } from './definitions/versions.ts'
 import { deleteCollectionCases } from './delete/collection.ts'
 import { deleteCases } from './delete/delete.ts'
+import { garbageCases } from './delete/garbage.ts'
 import { gracefulCases } from './delete/graceful.ts'
+import { impersonationCases } from './identity/impersonation.ts'
+import { tokenCases } from './identity/tokens.ts'
 import { defaultCases } from './kinds/defaults.ts'
+import { namespaceEndCases } from './kinds/namespace-end.ts'
 import { namespaceCases } from './kinds/namespaces.ts'
 import { contentCases } from './kinds/validation.ts'
+import { permissionCases } from './permission/calls.ts'
+import { escalationCases } from './permission/escalation.ts'
+import { reviewCases } from './permission/reviews.ts'
+import { policyMatchCases } from './policies/matching.ts'
+import { mutatingPolicyCases } from './policies/mutating.ts'
+import { policyParamCases } from './policies/params.ts'
+import { quotaCases } from './policies/quotas.ts'
+import { validatingPolicyCases } from './policies/validating.ts'
 import { formCases } from './read/forms.ts'
 import { listCases } from './read/list.ts'
 import { pagingCases } from './read/paging.ts'
@@ -39,6 +51,8 @@ import { operationCases } from './shell/operations.ts'
 import { routeCases } from './shell/routes.ts'
 import { watchEdgeCases } from './watch/edges.ts'
 import { watchCases } from './watch/stream.ts'
+import { webhookAnswerCases } from './webhooks/answers.ts'
+import { webhookRequestCases } from './webhooks/requests.ts'
 import { createCases } from './write/create.ts'
 import { dryRunCases } from './write/dry-run.ts'
 import { fieldValidationCases } from './write/field-validation.ts'
@@ -51,12 +65,15 @@ import { updateCases } from './write/update.ts'
 
 export const serverSuite: readonly ServerCase[] = [
   ...createCases, ...nameCases, ...fieldValidationCases, ...dryRunCases, ...updateCases, ...patchCases, ...strategicCases, ...moreStrategicCases, ...subresourceCases, ...deleteCases,
-  ...deleteCollectionCases, ...gracefulCases, ...listCases, ...versionCases, ...pagingCases,
+  ...deleteCollectionCases, ...gracefulCases, ...garbageCases, ...listCases, ...versionCases, ...pagingCases,
   ...formCases, ...tableCases, ...watchCases, ...watchEdgeCases,
-  ...defaultCases, ...contentCases, ...namespaceCases,
+  ...defaultCases, ...contentCases, ...namespaceCases, ...namespaceEndCases,
   ...contentTypeCases, ...inputCases, ...routeCases, ...discoveryCases, ...operationCases,
   ...definitionMistakeCases, ...schemaMistakeCases, ...definitionLifeCases, ...definitionVersionCases, ...conversionCases, ...customValueCases, ...customShapeCases, ...customObjectCases, ...customPartCases,
   ...ruleCases, ...transitionCases, ...ruleLibraryCases, ...ruleMistakeCases,
   ...sequenceCases, ...applyRequestCases, ...managedCases, ...builtInApplyCases,
   ...customViewCases, ...definitionPublishCases,
+  ...tokenCases, ...impersonationCases, ...permissionCases, ...escalationCases, ...reviewCases,
+  ...webhookRequestCases, ...webhookAnswerCases,
+  ...validatingPolicyCases, ...policyMatchCases, ...policyParamCases, ...mutatingPolicyCases, ...quotaCases,
 ]

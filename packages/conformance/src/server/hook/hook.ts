@@ -1,9 +1,10 @@
 /**
- * A webhook that converts between versions, for the length of one case: HTTPS on the loopback.
+ * A webhook for the length of one case: HTTPS on the loopback.
  *
  * Invariant: it is gone, connections and all, when the case ends.
  */
 import { createServer } from 'node:https'
+import type { ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Loose } from '../answer.ts'
@@ -28,18 +29,26 @@ const { keyPem: key, certificatePem: cert } = selfSigned()
 /** Runs with a hook that answers as told. */
 export async function withHook(respond: (review: Review) => unknown, run: (hook: Hook) => Promise<void>): Promise<void> {
   const asked: Review[] = []
+  await withHttps((_, body, response) => {
+    const review = JSON.parse(body) as Review
+    asked.push(review)
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(respond(review)))
+  }, ({ url, caBundle }) => run({ clientConfig: { url: `${url}/convert`, caBundle }, asked }))
+}
+
+/** Answers a request: its path and query, its body, and where the answer goes. */
+type AnswerHttps = (target: string, body: string, response: ServerResponse) => void
+
+/** Runs with a server of HTTPS that answers as told. */
+export async function withHttps(answer: AnswerHttps, run: (server: { readonly url: string, readonly caBundle: string }) => Promise<void>): Promise<void> {
   const server = createServer({ key, cert }, (request, response) => {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => { pieces.push(piece) })
-    request.on('end', () => {
-      const review = JSON.parse(Buffer.concat(pieces).toString('utf8')) as Review
-      asked.push(review)
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(respond(review)))
-    })
+    request.on('end', () => { answer(request.url ?? '', Buffer.concat(pieces).toString('utf8'), response) })
   })
   await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
   try {
-    await run({ clientConfig: { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/convert`, caBundle: Buffer.from(cert).toString('base64') }, asked })
+    await run({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, caBundle: Buffer.from(cert).toString('base64') })
   } finally {
     await close(server)
   }

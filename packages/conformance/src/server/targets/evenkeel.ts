@@ -1,7 +1,7 @@
 /**
  * Our own server in this process, without a socket: the same cases, a thousand times a second.
  */
-import { startServer } from 'evenkeel/server'
+import { startPlane, startServer } from 'evenkeel/server'
 import type { Server, ServerOptions } from 'evenkeel/server'
 import { assert } from 'evenkeel/unstable/base'
 import type { Send } from '../client.ts'
@@ -23,7 +23,10 @@ export const ourDifferences: Readonly<Record<string, string>> = {
 
 /** What a server that is called in process cannot do. */
 const inProcess = 'whoever calls it in process is its administrator'
-export const inProcessLacks = { authentication: inProcess, 'no-anonymous': inProcess } as const
+const alone = 'no controllers run beside it'
+export const inProcessLacks = { authentication: inProcess, 'no-anonymous': inProcess, collector: alone } as const
+export const overHttpsLacks = { collector: alone } as const
+export const planeLacks = { still: 'controllers act on what the cases create' } as const
 
 /** Starts a server to be judged. Whoever reaches it this way is its administrator, so nobody is turned away. */
 export async function evenkeelTarget(options: ServerOptions = {}): Promise<EvenkeelTarget> {
@@ -41,11 +44,19 @@ export async function evenkeelTarget(options: ServerOptions = {}): Promise<Evenk
 
 /** The same with sockets and TLS, as clients see it. */
 export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<EvenkeelTarget> {
-  const server = await startServer({ ...options, listen: {} })
+  return overHttps(await startServer({ ...options, listen: {} }), { name: 'evenkeel over HTTPS', lacks: overHttpsLacks })
+}
+
+/** The same with controllers beside it. */
+export async function evenkeelPlane(options: ServerOptions = {}): Promise<EvenkeelTarget> {
+  return overHttps(await startPlane({ ...options, listen: {} }), { name: 'evenkeel with controllers', lacks: planeLacks })
+}
+
+function overHttps(server: Server, { name, lacks }: Pick<ServerTarget, 'name' | 'lacks'>): EvenkeelTarget {
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
-  const target = urlTarget({ url, token, ...caPem !== undefined && { ca: caPem } }, { name: 'evenkeel over HTTPS' })
-  return { ...target, lacks: {}, differs: ourDifferences, compact: () => server.compact(), stop: () => server.stop() }
+  const target = urlTarget({ url, token, ...caPem !== undefined && { ca: caPem } }, { name })
+  return { ...target, lacks, differs: ourDifferences, compact: () => server.compact(), stop: () => server.stop() }
 }
 
 function sendTo({ transport }: Server): Send {

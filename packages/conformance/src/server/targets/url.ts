@@ -21,7 +21,11 @@ interface UrlTargetOptions {
 export function urlTarget({ url, token, ...security }: Reach, { name, etcd, lacks = {} }: UrlTargetOptions): ServerTarget {
   return {
     name,
-    lacks: { ...etcd === undefined && { compaction: 'its history cannot be forgotten on demand' }, ...lacks },
+    lacks: {
+      ...etcd === undefined && { compaction: 'its history cannot be forgotten on demand' },
+      // Where nothing acts on what the cases create, nothing collects it.
+      ...lacks.still === undefined && { collector: 'no controllers run beside it' }, ...lacks,
+    },
     send: nodeSend(url, security),
     credentials: token === undefined ? {} : { authorization: `Bearer ${token}` },
     ...etcd !== undefined && { compact: () => compactEtcd(etcd) },

@@ -11,7 +11,9 @@ export { callCostMax, compileExpression, CompiledExpression, definitionEstimateM
 export type { CompileFailure, CompileOptions, EvaluateOptions, Evaluation } from './expression.ts'
 export { adaptDynamic } from './value/json-adapter.ts'
 export { Environment } from './check/declarations.ts'
-export type { Overload, Variable } from './check/declarations.ts'
+export type { Messages, MessageType, Overload, Variable } from './check/declarations.ts'
+export { misplacedParts, ObjectValue, toJson } from './patches/object-value.ts'
+export { patchFunctions, patchMessages, patchOperationType, PatchValue, wholeObjectType } from './patches/patch-types.ts'
 export {
   boolType, bytesType, doubleType, durationType, dynType, formatType, intType, listOf, mapOf, nullType, objectType, opaqueType, parameterType, stringType,
   timestampType, typeOf, uintType,

@@ -3,11 +3,14 @@ import Type from 'typebox'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import type { Condition } from '../conditions.ts'
+import type { JsonObject } from '../json.ts'
 import type { KubeObject, Stored } from '../object.ts'
 import { declareKind, defineKind } from './define-kind.ts'
 import { formatApiVersion, formatGroupName, parseApiVersion } from './group-version.ts'
 import type { InputOf, Kind, ObjectOf } from './kind.ts'
 import { jsonSchemaOf } from './standard-schema.ts'
+import type { StandardStatus } from './standard-status.ts'
 
 const names = { group: 'demo.example.com', version: 'v1', kind: 'Website' } as const
 
@@ -21,7 +24,7 @@ describe('defineKind with zod', () => {
   test('types', () => {
     type Site = ObjectOf<typeof Website>
     expectTypeOf<Site['spec']>().toEqualTypeOf<{ image: string, replicas: number, port?: string | number | undefined }>()
-    expectTypeOf<Site['status']>().toEqualTypeOf<{ readyReplicas: number } | undefined>()
+    expectTypeOf<Site['status']>().toEqualTypeOf<{ readyReplicas: number, readonly conditions?: readonly Condition[], readonly observedGeneration?: number } | undefined>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number | undefined, port?: string | number | undefined }>()
     expectTypeOf<Stored<Site>['metadata']['uid']>().toEqualTypeOf<string>()
     expectTypeOf<Stored<Site>['metadata']['generation']>().toEqualTypeOf<number>()
@@ -55,7 +58,7 @@ describe('defineKind with arktype', () => {
   test('types', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready: boolean }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
   })
 
   test('schema, although arktype refuses OpenAPI 3.0', () => {
@@ -94,7 +97,7 @@ describe('defineKind with typebox', () => {
 
   test('types', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number, mode: 'fast' | 'slow', tags: string[], env: { [x: string]: number } }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready: boolean }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
   })
 
   test('schema: it is one already, and the marks of typebox stay out of it', () => {
@@ -119,7 +122,7 @@ describe('defineKind with plain JSON Schema', () => {
   test('types: a default may be left out when writing and is there when reading', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas: number, mode: 'fast' | 'slow' }>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
   })
 
   test('needs no `as const` when the literal stands in the call', () => {
@@ -140,6 +143,35 @@ describe('defineKind with plain JSON Schema', () => {
     const Bare = defineKind(names)
     expectTypeOf<ObjectOf<typeof Bare>>().toEqualTypeOf<KubeObject>()
     expect(Bare.schema).toEqual({ type: 'object', properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } } })
+  })
+})
+
+describe('the status of defineKind', () => {
+  const statusOf = (kind: Kind): JsonObject => (kind.schema as { readonly properties: { readonly status: JsonObject } }).properties.status
+
+  test('has conditions and observedGeneration that nobody asked for', () => {
+    const Bare = defineKind({ ...names, status: { type: 'object' } })
+    expectTypeOf<NonNullable<ObjectOf<typeof Bare>['status']>>().toEqualTypeOf<StandardStatus>()
+    expect(statusOf(Bare)).toMatchObject({ properties: { conditions: { 'type': 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }, observedGeneration: { type: 'integer', format: 'int64' } } })
+    const Two = defineKind({ ...names, status: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) })
+    expectTypeOf<NonNullable<ObjectOf<typeof Two>['status']>['conditions']>().toEqualTypeOf<readonly Condition[] | undefined>()
+  })
+
+  test('keeps fields of those names that it has', () => {
+    const Own = defineKind({ ...names, status: { type: 'object', properties: { conditions: { type: 'string' }, ready: { type: 'boolean' } } } })
+    expectTypeOf<NonNullable<ObjectOf<typeof Own>['status']>>().toEqualTypeOf<{ conditions?: string, ready?: boolean, readonly observedGeneration?: number }>()
+    expect(statusOf(Own)).toMatchObject({ properties: { conditions: { type: 'string' }, ready: { type: 'boolean' }, observedGeneration: { type: 'integer' } } })
+  })
+
+  test.each<JsonObject>([
+    { 'type': 'object', 'x-kubernetes-preserve-unknown-fields': true }, { type: 'object', additionalProperties: { type: 'string' } }, { type: 'object', additionalProperties: true }, { type: 'string' },
+  ])('stays as it is when it keeps everything, or is no object: %j', (status) => {
+    expect(statusOf(defineKind({ ...names, status }))).toEqual(status)
+  })
+
+  test('an open one has an open type', () => {
+    const Open = defineKind({ ...names, status: { 'type': 'object', 'x-kubernetes-preserve-unknown-fields': true } })
+    expectTypeOf<NonNullable<ObjectOf<typeof Open>['status']>>().toEqualTypeOf<{ [x: string]: unknown }>()
   })
 })
 

@@ -10,6 +10,8 @@ import { formatApiVersion } from './group-version.ts'
 import type { Infer, SchemaSource } from './infer.ts'
 import type { Kind, PrinterColumn, ScalePaths, Scope } from './kind.ts'
 import { jsonSchemaOf } from './standard-schema.ts'
+import { withStandardStatus } from './standard-status.ts'
+import type { WithStandardStatus } from './standard-status.ts'
 
 /** Names and manners of a kind; everything that can be guessed is optional. */
 export interface KindNames {
@@ -43,7 +45,10 @@ export interface KindNames {
 export interface KindDefinition<Spec extends SchemaSource | undefined, Status extends SchemaSource | undefined> extends KindNames {
   /** What the user wants. */
   readonly spec?: Spec
-  /** What the controller observed; giving a schema turns the status subresource on. */
+  /**
+   * What the controller observed; giving a schema turns the status subresource on. `conditions` and `observedGeneration`
+   * are added unless the schema has its own.
+   */
   readonly status?: Status
 }
 
@@ -73,7 +78,7 @@ export function defineKind<const Spec extends SchemaSource | undefined = undefin
       kind: { type: 'string' },
       metadata: { type: 'object' },
       ...spec !== undefined && { spec: jsonSchemaOf(spec, `${kind}.spec`) },
-      ...status !== undefined && { status: jsonSchemaOf(status, `${kind}.status`) },
+      ...status !== undefined && { status: withStandardStatus(jsonSchemaOf(status, `${kind}.status`)) },
     },
     ...spec !== undefined && { required: ['spec'] },
   }
@@ -105,7 +110,7 @@ export function declareKind<T extends KubeObject, Input extends KubeObject = T>(
 }
 
 type SpecOf<Source, D extends 'input' | 'stored'> = [Source] extends [undefined] ? unknown : { readonly spec: Infer<Source, D> }
-type StatusOf<Source> = [Source] extends [undefined] ? unknown : { readonly status?: Infer<Source, 'stored'> }
+type StatusOf<Source> = [Source] extends [undefined] ? unknown : { readonly status?: WithStandardStatus<Infer<Source, 'stored'>> }
 
 /** What people expect to type: `y` after a consonant becomes `ies`, hissing sounds take `es`. `plural` overrules it. */
 function pluralOf(singular: string): string {

@@ -64,12 +64,19 @@ export function applyJsonPatch(document: JsonValue, patch: unknown, options: Jso
       const isNew = missingIsNull && operation['op'] === 'replace' && isMissing(draft, operation)
       applyOperation(draft, isNew ? { ...operation, op: 'add' } : operation, budget)
     } catch (error) {
-      if (error instanceof PlaceError) throw refuse(error.message, index, operation)
+      if (error instanceof PlaceError) throw refuse(error, index, operation)
       throw error
     }
   }
   return draft.document
 }
+
+/** Whether a patch was refused by one of its own tests: then it does not want to be applied. */
+export function isFailedTest(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof TestError
+}
+
+class TestError extends PlaceError {}
 
 type RawOperation = Readonly<Record<string, unknown>>
 
@@ -105,7 +112,7 @@ function applyOperation(draft: Draft, operation: RawOperation, budget: { bytes: 
 }
 
 function test(actual: JsonValue, expected: JsonValue): void {
-  if (!deepEqual(actual, expected)) throw new PlaceError('test failed: the value is another one')
+  if (!deepEqual(actual, expected)) throw new TestError('test failed: the value is another one')
 }
 
 function move(draft: Draft, from: readonly string[], path: readonly string[]): void {
@@ -135,11 +142,11 @@ function valueOf(operation: RawOperation): JsonValue {
   return value as JsonValue
 }
 
-function refuse(why: string, index: number, operation: RawOperation): ApiError {
+function refuse(cause: PlaceError, index: number, operation: RawOperation): ApiError {
   // Only texts are shown: turning a deeply nested array into one would run out of stack.
   const what = [operation['op'], operation['path']].filter((part) => typeof part === 'string').join(' ').slice(0, 200)
   // The first half is all kube-apiserver says.
-  return new ApiError('Invalid', `the server rejected our request due to an error in our request: operation ${index} (${what}): ${why}`)
+  return new ApiError('Invalid', `the server rejected our request due to an error in our request: operation ${index} (${what}): ${cause.message}`, { cause })
 }
 
 function isTestForNothing(draft: Draft, operation: RawOperation): boolean {

@@ -4,11 +4,11 @@
 import type { KubeObject } from '#api'
 import type { Client, KindLike } from '#client'
 import type { Arrival, ListPage, ListRequest, ListWatch, WatchRequest } from '../list-watch.ts'
-import { Blocks } from '../storing/blocks.ts'
 import type { KindForm } from '../storing/form.ts'
 import type { Item } from '../storing/item.ts'
+import type { Items } from '../storing/items.ts'
 import type { CacheScope } from '../storing/query.ts'
-import { readLines } from './read-lines.ts'
+import { LineReader } from './read-lines.ts'
 
 export interface ClientListWatchOptions<T extends KubeObject> {
   readonly client: Client
@@ -24,9 +24,9 @@ export function clientListWatch<T extends KubeObject>({ client, kind, scope, for
       const { items, metadata } = await client.page(kind, { ...selection, signal, pageSize: limit, ...token && { continue: token }, ...resourceVersion && { resourceVersion } })
       return { items: items.map((object) => form.itemOf(object)), resourceVersion: metadata.resourceVersion ?? '', continue: metadata.continue ?? '' }
     },
-    watch: ({ resourceVersion, sendInitialEvents, timeoutSeconds, signal }: WatchRequest) => {
+    watch: ({ resourceVersion, sendInitialEvents, timeoutSeconds, gather, signal }: WatchRequest<T>) => {
       const position = { ...resourceVersion !== '' && { resourceVersion }, ...sendInitialEvents && { sendInitialEvents } }
-      return batches(client.watch(kind, { ...selection, ...position, timeoutSeconds, signal }), { form, isList: sendInitialEvents === true })
+      return batches(client.watch(kind, { ...selection, ...position, timeoutSeconds, signal, mayOmitManagedFields: !form.keepManagedFields }), { form, gather })
     },
     find: async ({ namespace, name }, { signal }): Promise<Item<T> | undefined> => {
       const object = await client.find(kind, { name, ...namespace !== '' && { namespace } }, { signal })
@@ -40,17 +40,12 @@ function selectionOf({ namespace, labelSelector, fieldSelector }: CacheScope): P
   return { ...namespace !== undefined && { namespace }, ...labelSelector !== undefined && { labelSelector }, ...fieldSelector !== undefined && { fieldSelector } }
 }
 
-async function* batches<T extends KubeObject>(stream: ReturnType<Client['watch']>, { form, isList }: { form: KindForm<T>, isList: boolean }): AsyncGenerator<readonly Arrival<T>[]> {
-  let blocks = isList ? new Blocks() : undefined
+async function* batches<T extends KubeObject>(stream: ReturnType<Client['watch']>, options: { form: KindForm<T>, gather: Items<T> | undefined }): AsyncGenerator<readonly Arrival<T>[]> {
+  const reader = new LineReader(options)
   try {
     await stream.open()
     yield []
-    for (let lines = await stream.nextLines(); lines; lines = await stream.nextLines()) {
-      const arrivals = readLines(lines, { form, blocks })
-      // What comes after the list comes one by one.
-      if (blocks && arrivals.some((arrival) => arrival.type === 'BOOKMARK' && arrival.initialEventsEnd)) blocks = undefined
-      yield arrivals
-    }
+    for (let runs = await stream.nextLines(); runs; runs = await stream.nextLines()) yield runs.flatMap((lines) => reader.read(lines))
   } finally {
     await stream.return()
   }

@@ -4,15 +4,16 @@ import { isExpired } from '#api'
 import type { KubeObject } from '#api'
 import { isConnectionError } from '#client'
 import type { ChangeArrival } from '../list-watch.ts'
-import { Blocks } from '../storing/blocks.ts'
 import { formOf } from '../storing/form.ts'
-import { readLines } from './read-lines.ts'
+import type { Item } from '../storing/item.ts'
+import { Items } from '../storing/items.ts'
+import { LineReader } from './read-lines.ts'
 
 const form = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' })
 const keeping = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' }, { keepManagedFields: true })
 
-function changes(text: string, { blocks, keep = false }: { blocks?: Blocks, keep?: boolean } = {}): ChangeArrival<KubeObject>[] {
-  return readLines(Buffer.from(text), { form: keep ? keeping : form, blocks }) as ChangeArrival<KubeObject>[]
+function changes(text: string, { keep = false }: { keep?: boolean } = {}): ChangeArrival<KubeObject>[] {
+  return new LineReader({ form: keep ? keeping : form }).read(Buffer.from(text)) as ChangeArrival<KubeObject>[]
 }
 
 const value = fc.jsonValue({ maxDepth: 3 })
@@ -34,29 +35,56 @@ const object = fields({
   ),
 })
 
-test.each([true, false])('readLines gives the objects that parsing the lines would give (managed fields kept: %s)', (keep) => {
-  fc.assert(fc.property(fc.array(fc.tuple(fc.constantFrom('ADDED', 'MODIFIED', 'DELETED'), object), { maxLength: 4 }), fc.boolean(), (events, inBlocks) => {
+test.each([true, false])('LineReader gives the objects that parsing the lines would give (managed fields kept: %s)', (keep) => {
+  fc.assert(fc.property(fc.array(fc.tuple(fc.constantFrom('ADDED', 'MODIFIED', 'DELETED'), object), { maxLength: 4 }), (events) => {
     const lines = events.map(([type, one]) => JSON.stringify({ type, object: one })).join('\n')
-    const arrivals = changes(lines, { keep, ...inBlocks && { blocks: new Blocks() } })
+    const arrivals = changes(lines, { keep })
     expect(arrivals.map(({ type }) => type)).toEqual(events.map(([type]) => type))
-    for (const [index, { item }] of arrivals.entries()) {
-      const expected = JSON.parse(JSON.stringify(events[index]?.[1])) as { metadata: Record<string, unknown> }
-      if (!keep) delete expected.metadata['managedFields']
-      expect(JSON.stringify(sorted(item.object))).toBe(JSON.stringify(sorted(expected)))
-      expect([item.name, item.namespace, item.version]).toEqual([expected.metadata['name'], expected.metadata['namespace'] ?? '', expected.metadata['resourceVersion']])
-    }
+    for (const [index, { item }] of arrivals.entries()) expectItem(item, events[index]?.[1], keep)
   }), { numRuns: 300 })
 })
 
-test('readLines cuts managed fields out wherever they are', () => {
+test.each([true, false])('LineReader gathers the list that parsing the lines would give (managed fields kept: %s)', (keep) => {
+  fc.assert(fc.property(fc.array(fc.tuple(fc.constantFrom('ADDED', 'MODIFIED', 'DELETED'), object), { maxLength: 12 }), fc.nat(12), (events, end) => {
+    const bookmark = { type: 'BOOKMARK', object: { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } } }
+    const all = events.map(([type, one]) => ({ type, object: one }) as object)
+    all.splice(end, 0, bookmark)
+    const gather = new Items<KubeObject>()
+    const arrivals = new LineReader({ form: keep ? keeping : form, gather }).read(Buffer.from(all.map((event) => JSON.stringify(event)).join('\n')))
+    const expected = new Map<string, unknown>()
+    for (const [type, one] of events.slice(0, end)) {
+      const { name, namespace = '' } = one['metadata'] as { name: string, namespace?: string }
+      if (type === 'DELETED') expected.delete(JSON.stringify([namespace, name]))
+      else expected.set(JSON.stringify([namespace, name]), one)
+    }
+    expect(gather.size).toBe(expected.size)
+    for (const [key, one] of expected) {
+      const [namespace, name] = JSON.parse(key) as [string, string]
+      const item = gather.get(namespace, name)
+      expect(item).toBe(gather.get(namespace, name))
+      if (item) expectItem(item, one, keep)
+    }
+    // What comes after the list is told.
+    expect(arrivals.map(({ type }) => type)).toEqual(['BOOKMARK', ...events.slice(end).map(([type]) => type)])
+  }), { numRuns: 150 })
+})
+
+function expectItem(item: Item<KubeObject>, one: unknown, keep: boolean): void {
+  const expected = JSON.parse(JSON.stringify(one)) as { metadata: Record<string, unknown> }
+  if (!keep) delete expected.metadata['managedFields']
+  expect(JSON.stringify(sorted(item.object))).toBe(JSON.stringify(sorted(expected)))
+  expect([item.name, item.namespace, item.version]).toEqual([expected.metadata['name'], expected.metadata['namespace'] ?? '', expected.metadata['resourceVersion']])
+}
+
+test('LineReader cuts managed fields out wherever they are', () => {
   for (const metadata of ['"managedFields":[{"a":"]}"}],"name":"x","resourceVersion":"1"', '"name":"x","managedFields":[],"resourceVersion":"1"', '"name":"x","resourceVersion":"1","managedFields":null']) {
     const [arrival] = changes(`{"type":"ADDED","object":{"kind":"Widget","metadata":{${metadata}},"spec":{}}}`)
     expect(arrival?.item.object).toEqual({ kind: 'Widget', metadata: { name: 'x', resourceVersion: '1' }, spec: {} })
   }
 })
 
-test('readLines reads bookmarks, and throws what a server says went wrong', () => {
-  expect(readLines(Buffer.from('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}\n\n'), { form })).toEqual([{ type: 'BOOKMARK', version: '9', initialEventsEnd: true }])
+test('LineReader reads bookmarks, and throws what a server says went wrong', () => {
+  expect(new LineReader({ form }).read(Buffer.from('{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}\n\n'))).toEqual([{ type: 'BOOKMARK', version: '9', initialEventsEnd: true }])
   const error = thrownBy('{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410,"message":"too old"}}')
   expect(isExpired(error)).toBe(true)
 })
@@ -64,26 +92,32 @@ test('readLines reads bookmarks, and throws what a server says went wrong', () =
 test.each([
   ['cut', '{"type":"ADDED","object":{"metadata":{"name":"a"'], ['no event', '{"hello":1}'], ['no JSON', 'oops'], ['no metadata', '{"type":"ADDED","object":{"kind":"Widget"}}'],
   ['an unknown type', '{"type":"CHANGED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}'], ['a bookmark without a version', '{"type":"BOOKMARK","object":{"metadata":{}}}'],
-])('76 readLines refuses a line that is %s', (_, line) => {
+])('76 LineReader refuses a line that is %s', (_, line) => {
   expect(isConnectionError(thrownBy(`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}\n${line}`), 'garbled')).toBe(true)
 })
 
 test('76 an item whose bytes turn out to be no JSON says so when it is read, and has the server asked again', () => {
   const broken: Error[] = []
   const watched = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' }, { onBroken: (error) => { broken.push(error) } })
-  const [arrival] = readLines(Buffer.from('{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":oops}}'), { form: watched }) as ChangeArrival<KubeObject>[]
+  const [arrival] = new LineReader({ form: watched }).read(Buffer.from('{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":oops}}')) as ChangeArrival<KubeObject>[]
   expect(() => arrival?.item.object).toThrow('cannot be read')
   expect(broken).toHaveLength(1)
 })
 
-test('Blocks keep what is larger than a block, and many in one', () => {
-  const blocks = new Blocks()
-  const large = `{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":"${'x'.repeat(3_000_000)}"}}`
-  const small = '{"type":"ADDED","object":{"metadata":{"name":"b","resourceVersion":"2"},"spec":"é"}}'
-  const [first, second, third] = changes([small, large, small].join('\n'), { blocks })
-  expect((first?.item.object as { spec?: string }).spec).toBe('é')
-  expect((second?.item.object as { spec?: string }).spec).toHaveLength(3_000_000)
-  expect((third?.item.object as { spec?: string }).spec).toBe('é')
+test('LineReader gathers what is larger than a block, and many in one', () => {
+  const line = (name: string, spec: string): string => JSON.stringify({ type: 'ADDED', object: { metadata: { name, resourceVersion: '1' }, spec } })
+  const gather = new Items<KubeObject>()
+  new LineReader({ form, gather }).read(Buffer.from([line('a', 'é'), line('b', 'x'.repeat(3_000_000)), line('c', 'é')].join('\n')))
+  const specs = ['a', 'b', 'c'].map((name) => (gather.get('', name)?.object as { spec?: string }).spec)
+  expect([specs[0], specs[1]?.length, specs[2]]).toEqual(['é', 3_000_000, 'é'])
+})
+
+test('LineReader reads what kube-apiserver writes: fields by name, metadata after a null', () => {
+  const metadata = '"creationTimestamp":null,"generation":1,"labels":{"a":"}"},"managedFields":[{"fieldsV1":{"f:x":{"k:{\\"type\\":\\"]}\\"}":{}}}}],"name":"x","namespace":"n","resourceVersion":"7","uid":"u"'
+  const gather = new Items<KubeObject>()
+  new LineReader({ form, gather }).read(Buffer.from(`{"type":"ADDED","object":{"apiVersion":"test.dev/v1","data":null,"kind":"Widget","metadata":{${metadata}},"spec":{"a":1}}}`))
+  expect(gather.get('n', 'x')?.object).toMatchObject({ metadata: { name: 'x', uid: 'u', labels: { a: '}' } }, spec: { a: 1 } })
+  expect(gather.get('n', 'x')?.object.metadata.managedFields).toBeUndefined()
 })
 
 function thrownBy(lines: string): unknown {

@@ -1,5 +1,6 @@
 /**
- * Whole lines of a watch as arrivals: kept as text where nobody has to look inside yet.
+ * Whole lines of a watch as arrivals: kept as text where nobody has to look inside yet. Objects of a list are not told
+ * one by one: they are put where the whole list is gathered.
  *
  * Invariants: the same items as from parsing every line; what cannot be read throws and is never skipped.
  */
@@ -8,63 +9,77 @@ import { fromStatus, isJsonObject } from '#api'
 import type { KubeObject } from '#api'
 import { garbledLine, parseWatchLine } from '#client'
 import type { Arrival } from '../list-watch.ts'
-import type { Blocks } from '../storing/blocks.ts'
-import { Item } from '../storing/item.ts'
 import type { KindForm } from '../storing/form.ts'
+import { Item } from '../storing/item.ts'
+import type { Items } from '../storing/items.ts'
 import { scanLine } from './scan.ts'
 import type { ScannedLine } from './scan.ts'
 
 const newline = 0x0a
 
-interface ReadLinesOptions<T extends KubeObject> {
+interface LineReaderOptions<T extends KubeObject> {
   readonly form: KindForm<T>
-  /** Where the objects of a list are kept, which come and go together. @default each for itself */
-  readonly blocks?: Blocks | undefined
+  /** Where the objects of a list go, until the list is complete. @default nowhere: all are told */
+  readonly gather?: Items<T> | undefined
 }
 
-/** Reads lines with a newline between them. The bytes are changed on the way: they must be nobody else's. */
-export function readLines<T extends KubeObject>(bytes: Buffer, { form, blocks }: ReadLinesOptions<T>): Arrival<T>[] {
-  const encoding = isAscii(bytes) ? 'latin1' : 'utf8'
-  const arrivals: Arrival<T>[] = []
-  let namespace = ''
-  for (let start = 0; start < bytes.length;) {
-    const found = bytes.indexOf(newline, start)
-    const end = found < 0 ? bytes.length : found
-    const scanned = form.isWhole ? scanLine(bytes, start, end) : undefined
-    if (scanned) {
-      namespace = sameText(bytes, scanned, namespace)
-      arrivals.push({ type: scanned.type, item: keep(bytes, scanned, { namespace, encoding, form, blocks }) })
-    } else if (end > start) {
-      const arrival = parse(bytes.toString('utf8', start, end), form)
-      if (arrival) arrivals.push(arrival)
+export class LineReader<T extends KubeObject> {
+  readonly #form: KindForm<T>
+  #gather: Items<T> | undefined
+  #namespace = ''
+
+  constructor({ form, gather }: LineReaderOptions<T>) {
+    this.#form = form
+    this.#gather = gather
+  }
+
+  /** Reads lines with a newline between them; what is kept of the bytes is a copy. */
+  read(bytes: Buffer): Arrival<T>[] {
+    // Texts of one byte for each character take half the memory; where no text is made nobody has to know.
+    const encoding = !this.#gather && isAscii(bytes) ? 'latin1' : 'utf8'
+    const arrivals: Arrival<T>[] = []
+    for (let start = 0; start < bytes.length;) {
+      const found = bytes.indexOf(newline, start)
+      const end = found < 0 ? bytes.length : found
+      const scanned = this.#form.isWhole ? scanLine(bytes, start, end) : undefined
+      if (scanned) {
+        if (this.#form.keepManagedFields) scanned.cutStart = scanned.cutEnd = scanned.start
+        this.#namespace = sameText(bytes, scanned, this.#namespace)
+        if (!this.#gather || !this.#putListed(bytes, scanned, this.#gather)) this.#hear(this.#arrivalOf(bytes, scanned, encoding), arrivals)
+      } else if (end > start) {
+        this.#hear(parse(bytes.toString('utf8', start, end), this.#form), arrivals)
+      }
+      start = end + 1
     }
-    start = end + 1
+    return arrivals
   }
-  return arrivals
-}
 
-interface Keeping<T extends KubeObject> {
-  readonly namespace: string
-  readonly encoding: 'latin1' | 'utf8'
-  readonly form: KindForm<T>
-  readonly blocks: Blocks | undefined
-}
+  #putListed(bytes: Buffer, scanned: ScannedLine, gather: Items<T>): boolean {
+    return scanned.type !== 'DELETED' && gather.putListed(bytes, scanned, { namespace: this.#namespace, form: this.#form })
+  }
 
-function keep<T extends KubeObject>(bytes: Buffer, scanned: ScannedLine, { namespace, encoding, form, blocks }: Keeping<T>): Item<T> {
-  const { objectStart, objectEnd, cutStart, cutEnd } = scanned
-  const name = bytes.toString(encoding, scanned.nameStart, scanned.nameEnd)
-  const version = bytes.toString('latin1', scanned.versionStart, scanned.versionEnd)
-  let start = objectStart
-  if (!form.keepManagedFields && cutEnd > cutStart) {
-    // What comes before the managed fields moves up to what comes after: one piece, and nothing of them is kept.
-    start = objectStart + cutEnd - cutStart
-    bytes.copyWithin(start, objectStart, cutStart)
+  #hear(arrival: Arrival<T> | undefined, arrivals: Arrival<T>[]): void {
+    if (!arrival) return
+    if (!this.#gather) {
+      arrivals.push(arrival)
+    } else if (arrival.type === 'BOOKMARK') {
+      arrivals.push(arrival)
+      // What comes after the list are changes.
+      if (arrival.initialEventsEnd) this.#gather = undefined
+    } else if (arrival.type === 'DELETED') {
+      this.#gather.delete(arrival.item.namespace, arrival.item.name)
+    } else {
+      this.#gather.put(arrival.item)
+    }
   }
-  if (blocks) {
-    const kept = blocks.keep(bytes, start, objectEnd)
-    return Item.ofBytes<T>({ namespace, name, version, block: kept.block, start: kept.start, end: kept.end }, form)
+
+  #arrivalOf(bytes: Buffer, scanned: ScannedLine, encoding: 'latin1' | 'utf8'): Arrival<T> {
+    const { type, start, end, cutStart, cutEnd } = scanned
+    const name = bytes.toString(encoding, scanned.nameStart, scanned.nameEnd)
+    const version = bytes.toString('latin1', scanned.versionStart, scanned.versionEnd)
+    const text = cutEnd > cutStart ? bytes.toString(encoding, start, cutStart) + bytes.toString(encoding, cutEnd, end) : bytes.toString(encoding, start, end)
+    return { type, item: Item.ofText<T>({ namespace: this.#namespace, name, version, text }, this.#form) }
   }
-  return Item.ofText<T>({ namespace, name, version, text: bytes.toString(encoding, start, objectEnd) }, form)
 }
 
 /** Objects of one namespace share its name: the same text is not made a hundred thousand times. */

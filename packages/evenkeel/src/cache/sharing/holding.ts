@@ -40,12 +40,12 @@ export class Holding<T extends KubeObject> {
   }
 
   get hasSynced(): boolean {
-    return [...this.#members.values()].every(({ informer }) => informer.hasSynced)
+    return [...this.#members.values()].every(({ view }) => view.hasSynced)
   }
 
   /** What each informer is doing, by namespace; the empty one stands for all. */
   get states(): Readonly<Record<string, ReflectorState>> {
-    return Object.fromEntries([...this.#members].map(([namespace, { informer }]) => [namespace, informer.state]))
+    return Object.fromEntries([...this.#members].map(([namespace, { view }]) => [namespace, view.state]))
   }
 
   /**
@@ -54,11 +54,11 @@ export class Holding<T extends KubeObject> {
    * @throws {ApiError} `Forbidden` or `Unauthorized`, at once, when we may not list or watch.
    */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await Promise.all([...this.#members.values()].map(({ informer }) => informer.waitForSync(options)))
+    await Promise.all([...this.#members.values()].map(({ view }) => view.waitForSync(options)))
   }
 
   addIndex(name: string, values: IndexValues<T>): void {
-    for (const { informer } of this.#members.values()) informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const { view } of this.#members.values()) view.addIndex(name, values as unknown as IndexValues<KubeObject>)
     this.#indexes.set(name, values)
   }
 
@@ -101,7 +101,7 @@ export class Holding<T extends KubeObject> {
   #add(namespace: string): void {
     const member = this.#options.hold(namespace === everywhere ? undefined : namespace)
     this.#members.set(namespace, member)
-    for (const [name, values] of this.#indexes) member.informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const [name, values] of this.#indexes) member.view.addIndex(name, values as unknown as IndexValues<KubeObject>)
     for (const held of this.#handlers) subscribe(held, namespace, member)
   }
 
@@ -118,6 +118,6 @@ export class Holding<T extends KubeObject> {
   }
 }
 
-function subscribe<T extends KubeObject>({ handler, options, subscriptions }: Held<T>, namespace: string, { informer }: Member): void {
-  subscriptions.set(namespace, informer.addHandler(handler as unknown as Handler<KubeObject>, options))
+function subscribe<T extends KubeObject>({ handler, options, subscriptions }: Held<T>, namespace: string, { view }: Member): void {
+  subscriptions.set(namespace, view.addHandler(handler as unknown as Handler<KubeObject>, options))
 }

@@ -1,51 +1,80 @@
 /**
- * The informers of a cache, each shared by all who asked for the same: last one out stops it.
+ * The informers of a cache, each shared by all who asked for the same objects: last one out stops it.
  *
- * Invariants: there is one informer for a kind, form, namespace and selection; it runs while the cache runs and somebody
- * holds it; one that stopped is never started again, a new one is made.
+ *   holders ──▶ member: a kind in a form, a namespace and a selection ──▶ source: one informer, for members of any form
+ *
+ * Who asks before the watch begins is part of what it brings; who comes later shares it if it brings enough. Invariants:
+ * an informer runs while the cache runs and somebody holds it; one that stopped is never started again, a new one is made.
  */
-import { onAbort } from '#base'
-import type { Logger } from '#base'
+import { abortable, nextTurn, onAbort } from '#base'
+import type { Clock, Logger } from '#base'
 import { formatFieldRequirements, formatLabelRequirements, parseFieldSelector } from '#api'
 import type { KubeObject } from '#api'
 import type { Informer } from '../informer.ts'
-import { isPickedKind } from '../storing/pick.ts'
 import type { CacheKind } from '../storing/pick.ts'
 import { requirementsOf } from '../storing/query.ts'
 import type { CacheScope } from '../storing/query.ts'
+import { formId, Union } from './union.ts'
+import { View } from './view.ts'
 
-/** One informer and who holds it. */
+/** One informer, and who reads from it. */
+export interface SharedSource {
+  /** Who may share it, form aside. */
+  readonly id: string
+  readonly union: Union
+  readonly scope: CacheScope
+  readonly informer: Informer<KubeObject>
+  readonly members: Set<Member>
+  controller: AbortController | undefined
+  done: Promise<void> | undefined
+}
+
+/** What several hold in the same form. */
 export interface Member {
   readonly id: string
   readonly kindId: string
   readonly kind: CacheKind
   readonly scope: CacheScope
-  readonly informer: Informer<KubeObject>
+  readonly source: SharedSource
+  readonly view: View
   /** What was asked for beside the scope; others must ask for the same. */
   readonly transform: unknown
   holders: number
-  controller: AbortController | undefined
-  done: Promise<void> | undefined
 }
 
 interface NewMember {
   readonly kind: CacheKind
   readonly scope: CacheScope
   readonly transform: unknown
-  readonly make: () => Informer<KubeObject>
+  /** What else must be the same for two to share. */
+  readonly manner: string
+  /** Makes an informer that brings what the union says when it begins. */
+  readonly make: (union: Union) => Informer<KubeObject>
+}
+
+interface MembersOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  /** An informer came, or went. */
+  readonly onChange: () => void
 }
 
 export class Members {
   readonly #members = new Map<string, Member>()
-  readonly #log: Logger
+  readonly #sources = new Set<SharedSource>()
+  readonly #options: MembersOptions
   #signal: AbortSignal | undefined
 
-  constructor({ log }: { log: Logger }) {
-    this.#log = log
+  constructor(options: MembersOptions) {
+    this.#options = options
   }
 
   get all(): readonly Member[] {
     return [...this.#members.values()]
+  }
+
+  get sources(): readonly SharedSource[] {
+    return [...this.#sources]
   }
 
   /** Those of a kind in its form, the widest first. */
@@ -54,52 +83,81 @@ export class Members {
     return this.all.filter((member) => member.kindId === kindId).sort((a, b) => widthOf(b) - widthOf(a))
   }
 
-  /** The one that is there, or a new one, which begins at once if the cache runs. @throws {RangeError} when another transform is in use. */
-  hold({ kind, scope, transform, make }: NewMember): Member {
+  /** The one that is there, or a new one, which begins in a moment if the cache runs. @throws {RangeError} when another transform is in use. */
+  hold(wanted: NewMember): Member {
+    const { kind, scope, transform, manner } = wanted
     const kindId = kindIdOf(kind)
-    const id = `${kindId} ${scopeIdOf(scope)}`
+    const id = `${kindId} ${scopeIdOf(scope)} ${manner}`
     const known = this.#members.get(id)
     if (known) {
       if (known.transform !== transform) throw new RangeError(`somebody holds ${kind.kind} with another transform: share the function, or choose another selection`)
       known.holders++
       return known
     }
-    const member: Member = { id, kindId, kind, scope, transform, informer: make(), holders: 1, controller: undefined, done: undefined }
+    const source = this.#sourceFor(wanted)
+    source.union.add(kind)
+    const member: Member = { id, kindId, kind, scope, transform, source, view: new View({ informer: source.informer, union: source.union, kind }), holders: 1 }
+    source.members.add(member)
     this.#members.set(id, member)
-    if (this.#signal && !this.#signal.aborted) this.#start(member)
     return member
   }
 
   /** Lets go. Resolves when the informer has stopped, if nobody else holds it. */
   async release(member: Member): Promise<void> {
     if (--member.holders > 0) return
+    const { source } = member
     this.#members.delete(member.id)
-    member.controller?.abort(new Error('nobody needs the informer any more'))
-    await member.done
+    source.members.delete(member)
+    member.view.close()
+    if (source.members.size > 0) return
+    this.#sources.delete(source)
+    this.#options.onChange()
+    source.controller?.abort(new Error('nobody needs the informer any more'))
+    await source.done
   }
 
   /** Starts all, and those that come later; resolves when all have stopped. */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#signal && !this.#signal.aborted) throw new RangeError('the cache runs already')
     this.#signal = signal
-    for (const member of this.#members.values()) this.#start(member)
+    for (const source of this.#sources) this.#start(source)
     await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
-    for (const { controller } of this.#members.values()) controller?.abort(signal.reason)
-    for (const { done } of this.all) await done
+    for (const { controller } of this.#sources) controller?.abort(signal.reason)
+    for (const { done } of this.sources) await done
   }
 
-  #start(member: Member): void {
-    member.controller = new AbortController()
-    member.done = member.informer.run(member.controller.signal).catch((error: unknown) => {
-      this.#log.error('an informer ended by a mistake of ours', { kind: member.kind.kind, error })
+  /** One with a transform is nobody else's: nobody knows what it leaves. */
+  #sourceFor({ kind, scope, transform, manner, make }: NewMember): SharedSource {
+    const id = `${kind.apiVersion} ${kind.kind} ${scopeIdOf(scope)} ${manner}`
+    const known = transform === undefined ? this.sources.find((source) => source.id === id && source.union.admits(kind)) : undefined
+    if (known) return known
+    const union = new Union(kind)
+    if (transform !== undefined) union.settle()
+    const source: SharedSource = { id: transform === undefined ? id : `${id} transformed`, union, scope, informer: make(union), members: new Set(), controller: undefined, done: undefined }
+    this.#sources.add(source)
+    this.#options.onChange()
+    if (this.#signal && !this.#signal.aborted) this.#start(source)
+    return source
+  }
+
+  #start(source: SharedSource): void {
+    const controller = source.controller = new AbortController()
+    source.done = this.#follow(source, controller.signal).catch((error: unknown) => {
+      this.#options.log.error('an informer ended by a mistake of ours', { kind: source.union.kind.kind, error })
     })
+  }
+
+  async #follow({ union, informer }: SharedSource, signal: AbortSignal): Promise<void> {
+    // Whoever asks in the same breath is still heard: programs hold one kind after the other.
+    await abortable(nextTurn(this.#options.clock), { signal }).catch(() => undefined)
+    union.settle()
+    await informer.run(signal)
   }
 }
 
-/** A kind in its form: the same kind picked by other paths is another. */
+/** A kind in its form. */
 function kindIdOf(kind: CacheKind): string {
-  const form = isPickedKind(kind) ? `pick ${kind.paths.join(',')}` : 'metadataOnly' in kind ? 'metadata' : 'whole'
-  return `${kind.apiVersion} ${kind.kind} ${form}`
+  return `${kind.apiVersion} ${kind.kind} ${formId(kind)}`
 }
 
 function scopeIdOf({ namespace, labelSelector, fieldSelector }: CacheScope): string {

@@ -41,6 +41,10 @@ export class Indexes<T extends KubeObject> {
     for (const item of existing) this.#file(name, index, item)
   }
 
+  remove(name: string): void {
+    this.#indexes.delete(name)
+  }
+
   put(item: Item<T>, old: Item<T> | undefined): void {
     for (const [name, index] of this.#indexes) {
       if (old) remove(index, old)

@@ -37,6 +37,9 @@ interface ItemBytes extends ItemNames {
   readonly end: number
 }
 
+/** What an item takes beside its object: itself, its name, its version, its place in a map. */
+const itemBytes = 250
+
 export class Item<T extends KubeObject = KubeObject> {
   /** Empty for objects of the whole cluster. */
   readonly namespace: string
@@ -77,7 +80,7 @@ export class Item<T extends KubeObject = KubeObject> {
   static ofObject<T extends KubeObject>(object: T): Item<T> {
     const { namespace = '', name, resourceVersion = '' } = object.metadata
     if (!name) throw new RangeError(`a ${object.kind} without a name cannot be kept in a cache`)
-    return new Item<T>({ namespace, name, version: resourceVersion }, deepFreeze(object))
+    return new Item<T>({ namespace, name, version: resourceVersion }, deepFreeze(object), { end: parsedBytes(object) })
   }
 
   /** The object, frozen. */
@@ -95,6 +98,12 @@ export class Item<T extends KubeObject = KubeObject> {
     return this.object.metadata.uid ?? ''
   }
 
+  /** About how much memory it takes while nobody looks inside. */
+  get bytes(): number {
+    const held = this.#held
+    return itemBytes + (typeof held === 'string' ? held.length : Buffer.isBuffer(held) ? this.#end - this.#start : this.#end)
+  }
+
   #parse(text: string): T {
     try {
       const value: unknown = JSON.parse(text)
@@ -106,4 +115,13 @@ export class Item<T extends KubeObject = KubeObject> {
       throw error
     }
   }
+}
+
+/** About how much memory a parsed value takes. */
+function parsedBytes(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let bytes = 32
+  for (const inner of Object.values(value)) bytes += 8 + parsedBytes(inner)
+  return bytes
 }

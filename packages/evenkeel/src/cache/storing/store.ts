@@ -54,6 +54,11 @@ export class Store<T extends KubeObject> {
     return this.#items.size
   }
 
+  /** About how much memory the objects take. */
+  get bytes(): number {
+    return this.#items.bytes
+  }
+
   /** Our writes that the stream has not told yet. */
   get ahead(): ReadonlyMap<string, Ahead<T>> {
     return this.#ahead
@@ -78,6 +83,10 @@ export class Store<T extends KubeObject> {
 
   addIndex(name: string, values: IndexValues<T>): void {
     this.#indexes.add(name, values, this.#items.values())
+  }
+
+  removeIndex(name: string): void {
+    this.#indexes.remove(name)
   }
 
   /** What the stream said last, whatever we wrote since. */

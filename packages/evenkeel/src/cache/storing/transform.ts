@@ -9,9 +9,14 @@ export class TransformError extends Error {
   override readonly name = 'TransformError'
 }
 
+/** Items as they are. */
+export function unshaped<T extends KubeObject>(item: Item<T>): Item<T> {
+  return item
+}
+
 /** Items with a transform applied; without one, items as they are. */
 export function shapeWith<T extends KubeObject>(transform: ((object: T) => T) | undefined, kind: string): (item: Item<T>) => Item<T> {
-  if (!transform) return (item) => item
+  if (!transform) return unshaped
   return (item) => {
     let object: T
     try {

@@ -40,6 +40,8 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
   readonly #context: EventContext
   readonly #item: Item<T>
   readonly #old: Item<T> | undefined
+  /** What the handler sees of an object; undefined: all of it. */
+  #show: ((object: KubeObject) => T) | undefined
 
   constructor(context: EventContext, { type, item, old, isInitial = false, isResync = false, isListed = false }: EventFacts<T>) {
     this.type = type
@@ -53,12 +55,13 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
 
   /** The object after the change; for `delete` the last state that is known. */
   get object(): T {
-    return this.#item.object
+    return this.#show ? this.#show(this.#item.object) : this.#item.object
   }
 
   /** The object as the handler heard of it last. */
   get old(): T | undefined {
-    return this.#old?.object
+    const old = this.#old?.object
+    return old && this.#show ? this.#show(old) : old
   }
 
   get resourceVersion(): string {
@@ -92,6 +95,14 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
     if (this.isListed || this.isInitial || this.isResync || this.type === 'delete') return false
     const { namespace, name, version } = this.#item
     return this.#context.ownWrites.explains({ namespace, name, from: this.#old?.version ?? '', to: version })
+  }
+
+  /** The same event for somebody who sees another part of the objects. */
+  through<V extends KubeObject>(show: (object: KubeObject) => V): CacheEvent<V> {
+    const { type, isInitial, isResync, isListed } = this
+    const event = new CacheEvent<V>(this.#context, { type, item: this.#item as unknown as Item<V>, old: this.#old as unknown as Item<V> | undefined, isInitial, isResync, isListed })
+    event.#show = show
+    return event
   }
 
   /**

@@ -48,6 +48,7 @@ interface Answer {
 
 /** Pieces of an answer that goes on, and how to end it. */
 export interface OpenedStream {
+  /** Each is lent until the next is asked for. */
   readonly pieces: AsyncIterator<Uint8Array>
   /** Aborts when the caller's signal does, or when the stream is closed. */
   readonly signal: AbortSignal
@@ -94,7 +95,7 @@ export class Exchange {
       controller.abort(closed)
     }
     try {
-      const { status, headers, body } = await this.#send(call, controller.signal)
+      const { status, headers, body } = await this.#send(call, controller.signal, { borrowsPieces: true })
       if (status >= 300) {
         throw toFailure({ status, headers, method: call.method, text: textOf(await readBody(body, responseBytesMax)), subject: call.subject })
       }
@@ -107,9 +108,9 @@ export class Exchange {
     }
   }
 
-  async #send(call: Call, signal: AbortSignal): Promise<WireResponse> {
+  async #send(call: Call, signal: AbortSignal, more: Pick<WireRequest, 'borrowsPieces'> = {}): Promise<WireResponse> {
     signal.throwIfAborted()
-    const response = await this.#options.transport(this.#request(call, signal))
+    const response = await this.#options.transport({ ...this.#request(call, signal), ...more })
     this.#options.warnings.note(response.headers, call)
     return response
   }

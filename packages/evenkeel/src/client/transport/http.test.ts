@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { SystemClock } from '#base'
+import { deferred, SystemClock } from '#base'
 import type { WireRequest } from '#wire'
 import { textOf, readBody } from '../request/read-body.ts'
 import { httpTransport } from './http.ts'
@@ -49,6 +49,29 @@ describe('httpTransport', () => {
     const connection = open({ server: `${server}/k8s/one/`, headers: { 'impersonate-group': ['a, b', 'c'], 'impersonate-user': 'jane' } })
     const answer = await ask(connection, request('/api?x=1', { method: 'POST', headers: { 'x-own': 'yes' }, body: Buffer.from('{}') }))
     expect(answer).toMatchObject({ method: 'POST', url: '/k8s/one/api?x=1', body: '{}', headers: { 'x-own': 'yes', 'impersonate-user': 'jane' }, groups: ['a, b', 'c'] })
+  })
+
+  test('asks when a request leaves, not when it is made: one that waited for a connection may be taken back', async () => {
+    const seen: string[] = []
+    const held = deferred<() => void>()
+    const server = await serve((incoming, response) => {
+      seen.push(incoming.url ?? '')
+      if (incoming.url === '/first') held.resolve(() => { response.end() })
+      else response.end()
+    })
+    const connection = open({ server, connectionsMax: 1 })
+    const first = connection.transport(request('/first', { method: 'PUT', beforeSend: () => undefined }))
+    const release = await held.promise
+    let isAllowed = true
+    const beforeSend = (): void => { if (!isAllowed) throw new RangeError('no longer') }
+    const second = connection.transport(request('/second', { method: 'PUT', beforeSend }))
+    isAllowed = false
+    release()
+    await expect(second).rejects.toThrow(RangeError)
+    expect((await first).status).toBe(200)
+    isAllowed = true
+    expect((await connection.transport(request('/third', { method: 'PUT', beforeSend }))).status).toBe(200)
+    expect(seen).toEqual(['/first', '/third'])
   })
 
   test('shows a client certificate, and another one as soon as it changes', async () => {

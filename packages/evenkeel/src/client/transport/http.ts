@@ -11,7 +11,9 @@ import type * as Undici from 'undici'
 import type { Dispatcher, Pool } from 'undici'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from '../request/connection-error.ts'
+import { asking } from './before-send.ts'
 import { toConnectionError } from './describe.ts'
+import { Streams } from './streaming/streams.ts'
 
 /** Whom to trust, and who we are. Two that are the same object are the same. */
 export interface TlsMaterial {
@@ -51,11 +53,13 @@ export interface HttpConnection {
   close(): Promise<void>
 }
 
-/** The two sets of connections. */
+/** The sets of connections. */
 interface Lines {
   readonly tls: TlsMaterial
   readonly requests: Dispatcher
   readonly streams: Dispatcher
+  /** For streams whose reader takes pieces on loan; absent when there is a proxy in between. */
+  readonly lent: Streams | undefined
 }
 
 /** @throws {RangeError} when the address of the server or of the proxy cannot be used. */
@@ -80,11 +84,17 @@ export function httpTransport({ server, tls = {}, proxyUrl, headers = {}, connec
   return {
     async transport(request) {
       const lines = await linesFor()
-      const dispatcher = isStream(request.target) ? lines.streams : lines.requests
+      const { target, headers, signal } = request
+      if (lines.lent && isLent(request)) {
+        signal.throwIfAborted()
+        return lines.lent.ask({ method: 'GET', target: `${prefix}${target}`, headers: { ...headers, ...own }, signal })
+      }
+      const dispatcher = isStream(target) ? lines.streams : lines.requests
       return exchange(dispatcher, request, { origin, prefix, headers: own })
     },
     async close() {
       isClosed = true
+      for (const { lent } of all) lent?.destroy()
       await Promise.all([...all].flatMap(({ requests, streams }) => [requests.destroy(), streams.destroy()]))
     },
   }
@@ -96,18 +106,27 @@ interface Destination {
   readonly headers: Readonly<Record<string, string | string[]>>
 }
 
-async function exchange(dispatcher: Dispatcher, { method, target, headers, body, signal }: WireRequest, { origin, prefix, headers: own }: Destination): Promise<WireResponse> {
+async function exchange(dispatcher: Dispatcher, { method, target, headers, body, signal, beforeSend }: WireRequest, { origin, prefix, headers: own }: Destination): Promise<WireResponse> {
   signal.throwIfAborted()
+  let refusal: { readonly error: unknown } | undefined
+  const ask = (): void => {
+    try {
+      beforeSend?.()
+    } catch (error) {
+      refusal = { error }
+      throw error
+    }
+  }
   try {
-    const response = await dispatcher.request({
-      origin, path: `${prefix}${target}`, method: method as Dispatcher.HttpMethod, headers: { ...headers, ...own }, signal,
+    const response = await (beforeSend ? asking(dispatcher) : dispatcher).request({
+      origin, path: `${prefix}${target}`, method: method as Dispatcher.HttpMethod, headers: { ...headers, ...own }, signal, ...beforeSend && { beforeSend: ask },
       body: body === undefined || body instanceof Uint8Array ? body ?? null : body as unknown as Dispatcher.DispatchOptions['body'] & object,
     })
     const answered = joinHeaders(response.headers)
     const isShort = !isStream(target) && Number(answered['content-length'] ?? NaN) < 16 * 1024 * 1024
     return { status: response.statusCode, headers: answered, body: isShort ? await response.body.bytes() : pieces(response.body, { origin, signal }) }
   } catch (error) {
-    throw explain(error, origin, signal)
+    throw refusal ? refusal.error : explain(error, origin, signal)
   }
 }
 
@@ -134,7 +153,8 @@ function openLines({ Pool, ProxyAgent }: typeof Undici, { origin, proxyUrl, tls,
   const open = (connections: number | null): Dispatcher => proxyUrl === undefined
     ? new Pool(origin, { ...shared, connections, connect: secure })
     : new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: secure, ...connections !== null && { connections } })
-  return { tls, requests: open(connectionsMax), streams: open(null) }
+  const lent = proxyUrl === undefined ? new Streams({ origin, tls, connectTimeoutMs, explain: (error) => toConnectionError(error, origin) }) : undefined
+  return { tls, requests: open(connectionsMax), streams: open(null), lent }
 }
 
 interface OpenOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'connectionsMax'>> {
@@ -145,7 +165,12 @@ interface OpenOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'c
 
 /** Closes once nothing uses them any more; a watch may take minutes. */
 function retire(lines: Lines, all: Set<Lines>): void {
-  void Promise.allSettled([lines.requests.close(), lines.streams.close()]).then(() => all.delete(lines))
+  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.lent?.close()]).then(() => all.delete(lines))
+}
+
+/** Whether the reader takes pieces on loan, and there is nothing about the request that only the library can do. */
+function isLent({ method, body, borrowsPieces, beforeSend }: WireRequest): boolean {
+  return borrowsPieces === true && method === 'GET' && body === undefined && beforeSend === undefined
 }
 
 function isStream(target: string): boolean {

@@ -11,7 +11,7 @@ test('Lines gives the same lines for any way to cut the bytes into pieces (74)',
     let at = 0
     for (let index = 0; at < bytes.length; index++) {
       const size = (sizes[index % sizes.length] ?? 0) + 1
-      seen.push(...textLines(reader.push(bytes.subarray(at, at + size)) ?? Buffer.of()))
+      seen.push(...reader.push(bytes.subarray(at, at + size)).flatMap(textLines))
       at += size
     }
     expect(seen).toEqual(whole)
@@ -22,9 +22,9 @@ test('Lines gives the same lines for any way to cut the bytes into pieces (74)',
 test('Lines waits for the rest of a character that was cut in two (74)', () => {
   const reader = new Lines(100)
   const bytes = Buffer.from('"€"\n')
-  expect(reader.push(bytes.subarray(0, 2))).toBeUndefined()
+  expect(reader.push(bytes.subarray(0, 2))).toEqual([])
   expect(reader.partial).toBe(true)
-  expect(reader.push(bytes.subarray(2))?.toString()).toBe('"€"')
+  expect(reader.push(bytes.subarray(2)).map(String)).toEqual(['"€"'])
 })
 
 test('Lines keeps what waits even when the sender uses the memory again', () => {
@@ -32,7 +32,16 @@ test('Lines keeps what waits even when the sender uses the memory again', () => 
   const memory = Buffer.from('abc')
   reader.push(memory)
   memory.fill('x')
-  expect(reader.push(Buffer.from('d\n'))?.toString()).toBe('abcd')
+  expect(reader.push(Buffer.from('d\n')).map(String)).toEqual(['abcd'])
+})
+
+test('Lines gives lines where they lie: only the one that was cut is put together', () => {
+  const reader = new Lines(100)
+  reader.push(Buffer.from('a'))
+  const piece = Buffer.from('b\nc\nd\ne')
+  const [first, rest] = reader.push(piece)
+  expect([first?.toString(), rest?.toString()]).toEqual(['ab', 'c\nd'])
+  expect(rest?.buffer).toBe(piece.buffer)
 })
 
 test('Lines refuses a line that is too long, and bytes that are no UTF-8', () => {

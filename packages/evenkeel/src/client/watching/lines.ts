@@ -25,23 +25,30 @@ export class Lines {
   }
 
   /**
-   * Adds a piece and gives the lines that are complete now, with a newline between them; undefined when none is. The
-   * bytes are the reader's: nobody else has them.
+   * Adds a piece and gives the lines that are complete now: runs of lines with a newline between them, none when no line
+   * is complete. They may lie in the piece itself, so they are good for as long as the piece is, and must not be changed.
    *
    * @throws {ConnectionError} `garbled`, when a line is too long or not UTF-8.
    */
-  push(piece: Uint8Array): Buffer | undefined {
-    const end = piece.lastIndexOf(newline)
+  push(piece: Uint8Array): readonly Buffer[] {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+    const end = bytes.lastIndexOf(newline)
     if (end < 0) {
-      this.#wait(piece)
-      return undefined
+      this.#wait(bytes)
+      return []
     }
-    const whole = Buffer.concat([...this.#waiting, piece.subarray(0, end)])
-    this.#waiting = []
-    this.#waitingBytes = 0
-    if (end + 1 < piece.byteLength) this.#wait(piece.subarray(end + 1))
-    if (!isUtf8(whole)) throw new ConnectionError('the watch has a line that is not UTF-8: it cannot be trusted any more', { problem: 'garbled' })
-    return whole
+    const runs: Buffer[] = []
+    let start = 0
+    if (this.partial) {
+      start = bytes.indexOf(newline) + 1
+      runs.push(Buffer.concat([...this.#waiting, bytes.subarray(0, start - 1)]))
+      this.#waiting = []
+      this.#waitingBytes = 0
+    }
+    if (start < end) runs.push(bytes.subarray(start, end))
+    if (end + 1 < bytes.length) this.#wait(bytes.subarray(end + 1))
+    if (!runs.every((run) => isUtf8(run))) throw new ConnectionError('the watch has a line that is not UTF-8: it cannot be trusted any more', { problem: 'garbled' })
+    return runs
   }
 
   #wait(piece: Uint8Array): void {

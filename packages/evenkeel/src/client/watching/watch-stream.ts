@@ -62,18 +62,18 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   async nextBatch(): Promise<readonly WatchEvent<T>[] | undefined> {
     for (;;) {
       const batch = await this.#guarded(async (stream) => {
-        const bytes = await this.#read(stream)
-        return bytes && textLines(bytes).map((line) => readEvent(line, this.#options.finish))
+        const runs = await this.#read(stream)
+        return runs?.flatMap(textLines).map((line) => readEvent(line, this.#options.finish))
       })
       if (batch === undefined || batch.length > 0) return batch
     }
   }
 
   /**
-   * The lines that have arrived together, as bytes with a newline between them; undefined at the end. For readers that
-   * decide for themselves what to parse. The bytes are the reader's.
+   * The lines that have arrived together: runs of lines with a newline between them; undefined at the end. For readers
+   * that decide for themselves what to parse. The bytes are lent until the next call, and must not be changed.
    */
-  nextLines(): Promise<Buffer | undefined> {
+  nextLines(): Promise<readonly Buffer[] | undefined> {
     return this.#guarded((stream) => this.#read(stream))
   }
 
@@ -110,13 +110,13 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   }
 
   /** The lines that complete next; undefined at the end. */
-  async #read(stream: OpenedStream): Promise<Buffer | undefined> {
+  async #read(stream: OpenedStream): Promise<readonly Buffer[] | undefined> {
     for (;;) {
       const { done, value } = await abortable(stream.pieces.next(), { signal: stream.signal })
       if (done && this.#lines.partial) throw new ConnectionError('the watch was cut off in the middle of a line', { problem: 'reset' })
       if (done) return undefined
-      const bytes = this.#lines.push(value)
-      if (bytes) return bytes
+      const runs = this.#lines.push(value)
+      if (runs.length > 0) return runs
     }
   }
 

@@ -147,7 +147,7 @@ describe('status', () => {
     controller.reconcileAll()
     await world.clock.advance(1000)
     expect(world.api.writes).toEqual(['patch Strict/status a/one'])
-    expect(world.api.find(Strict, 'one')?.status).toEqual({ phase: 'Ready' })
+    expect(world.api.find(Strict, 'one')?.status).toEqual({ phase: 'Ready', observedGeneration: 1 })
     expect(world.complaints).toEqual(['warn: the server does not keep a field of the status: add it to the schema of the kind'])
     await world.stop()
   })

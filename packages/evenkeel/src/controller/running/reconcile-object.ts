@@ -14,6 +14,7 @@ import { StatusWriter } from '../context/status-writer.ts'
 import { writeStatus } from '../context/write-status.ts'
 import type { DroppedFields } from '../context/write-status.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declaration.ts'
+import { callTimed } from './blocking.ts'
 import { cleanUp, putFinalizers } from './finalizing.ts'
 import type { Run } from './run.ts'
 
@@ -41,7 +42,7 @@ export async function reconcileObject(parts: ReconcileParts, run: Run, base: Bas
 
 async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
   const extensions = extend(parts, base, undefined)
-  const result = await parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions))
+  const result = await callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base)
   for (const extension of extensions) await extension.finish?.()
   return result
 }
@@ -60,7 +61,7 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
   const extensions = extend(parts, base, object)
   const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => step.cleanup(current as never, context)
+  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => callTimed(() => step.cleanup(current as never, context), base)
   try {
     const { object: left, result } = await cleanUp(object, steps, { ...base, policy: declaration.cleanupPolicy ?? 'stop', call })
     for (const extension of extensions) await extension.finish?.()
@@ -80,7 +81,8 @@ async function callWithStatus(parts: ReconcileParts, { base, object }: { base: B
   const extensions = extend(parts, base, object)
   let result: Reconciled
   try {
-    result = await call({ ...withExtensions(base, extensions), status } as unknown as ReconcileContext)
+    const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
+    result = await callTimed(() => call(context), base)
     for (const extension of extensions) await extension.finish?.()
   } catch (error) {
     await saveStatus(parts, { base, object, status })

@@ -1,7 +1,7 @@
 /**
  * What a reconcile returned, or threw, as an outcome for the queue.
  */
-import { findCause, isConflict } from '#api'
+import { findCause, isApiError, isConflict } from '#api'
 import type { Outcome } from '#queue'
 import type { Reconciled, ReconcileResult } from '../declaration.ts'
 import { isTerminalError } from './terminal-error.ts'
@@ -23,7 +23,21 @@ export function outcomeOf(result: Reconciled): Outcome {
 /** What was thrown, whatever it is. */
 export function failureOf(error: unknown): Outcome {
   if (isTerminalError(error)) return { kind: 'terminal', error }
-  return isLostRace(error) ? { kind: 'conflict', error } : { kind: 'error', error: toError(error) }
+  return isLostRace(error) ? { kind: 'conflict', error } : { kind: 'error', error: toError(error), leastMs: askedWaitMs(error) }
+}
+
+/** More than that is a mistake of whoever asks. */
+const askedWaitMaxMs = 3_600_000
+const causesMax = 5
+
+/** How long a server that is too busy asked us to stay away; what wraps its answer does not hide it. */
+function askedWaitMs(error: unknown): number | undefined {
+  let each = error
+  for (let depth = 0; depth < causesMax && each instanceof Error; depth++, each = each.cause) {
+    if (!isApiError(each) || each.retryAfterMs === undefined) continue
+    return each.code === 429 || each.code === 503 ? Math.min(each.retryAfterMs, askedWaitMaxMs) : undefined
+  }
+  return undefined
 }
 
 /** Somebody wrote the object in between. A field that another manager owns is no race: trying again does not help. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { deferred } from '#base'
-import { applyConflict, isNotFound, serviceUnavailable, staleVersion } from '#api'
+import { applyConflict, isNotFound, serviceUnavailable, staleVersion, timeout, tooManyRequests } from '#api'
 import { Widget, World } from '../world.fixture.ts'
 import { isRunAborted, RunAborted } from './run-aborted.ts'
 import { TerminalError } from './terminal-error.ts'
@@ -18,6 +18,24 @@ test('28 requeue: true is no result: it fails, says what to do instead, and its 
   await world.clock.advance(40)
   expect(at).toEqual([0, 5, 15, 35])
   expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({ message: expect.stringContaining('to run again after a failure, throw') as string })
+  await world.stop()
+})
+
+test('a server that is too busy and says for how long is left alone for at least that long', async () => {
+  const world = new World()
+  const at: number[] = []
+  const errors: Error[] = [
+    tooManyRequests('later', { retryAfterMs: 7000 }), new Error('wrapped', { cause: serviceUnavailable('later', { retryAfterMs: 3000 }) }),
+    timeout('not about waiting', { retryAfterMs: 60_000 }), serviceUnavailable('later', { retryAfterMs: 1 }), tooManyRequests('for ever', { retryAfterMs: 1e12 }),
+  ]
+  await world.start({ for: Widget, backoff: { jitter: 0 }, reconcile: (_, { clock }) => {
+    at.push(clock.monotonic())
+    const error = errors.shift()
+    if (error) throw error
+  } })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(10_000_000)
+  expect(at.map((ms, index) => ms - (at[index - 1] ?? 0))).toEqual([0, 7000, 3000, 20, 40, 3_600_000])
   await world.stop()
 })
 

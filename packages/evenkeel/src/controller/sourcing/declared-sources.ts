@@ -13,10 +13,10 @@ const tenHoursMs = 36_000_000
 
 /** `observe` hears every event of the controller's own kind. */
 export function declaredSources(declaration: ControllerDeclaration, { observe }: { observe: (event: CacheEvent) => void }): Source[] {
-  const { for: kind, owns = [], watches = [], sources = [], predicates, resyncMs = tenHoursMs, namespaces, labelSelector } = declaration
-  const scope = { ...namespaces !== undefined && { namespaces } }
+  const { for: kind, owns = [], watches = [], sources = [], predicates, resyncMs = tenHoursMs, namespaces, labelSelector, fieldSelector } = declaration
+  const scope = { ...namespaces !== undefined && { namespaces }, ...labelSelector !== undefined && { labelSelector }, ...fieldSelector !== undefined && { fieldSelector } }
   return [
-    kindSource<CacheKind>(kind, { ...scope, ...labelSelector !== undefined && { labelSelector }, name: `for ${kind.kind}`, predicates, resyncMs, observe }),
+    kindSource<CacheKind>(kind, { ...scope, name: `for ${kind.kind}`, predicates, resyncMs, observe }),
     ...owns.map((owned) => ownedSource(declaration, 'group' in owned ? { kind: owned } : owned)),
     ...watches.map((watch) => watchedSource(declaration, watch)),
     ...sources,

@@ -5,6 +5,7 @@
  * them. It is not a dependency: it is looked for once.
  */
 import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 
 export interface SpanFacts {
   readonly name: string
@@ -100,9 +101,16 @@ function handleOf(span: OtelSpan): Span {
   }
 }
 
-/** Its own state is global to the process, so any copy that is found will do. */
+/**
+ * From where this package is, else from where the program is: installers that keep packages apart show each only what it
+ * asked for. Its own state is global to the process, so any copy that is found will do.
+ */
 function loadOpenTelemetry(): unknown {
-  return createRequire(import.meta.url)('@opentelemetry/api')
+  try {
+    return createRequire(import.meta.url)('@opentelemetry/api')
+  } catch {
+    return createRequire(pathToFileURL(process.argv[1] ?? 'program'))('@opentelemetry/api')
+  }
 }
 
 function isOpenTelemetry(api: unknown): api is OpenTelemetry {

@@ -8,8 +8,7 @@
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onAbort, silentLogger, SystemClock } from '#base'
+import { listenAt, onAbort, silentLogger, SystemClock } from '#base'
 import type { Clock, Logger, Metrics } from '#base'
 import { answerHealth } from './health.ts'
 import type { HealthCheck } from './health.ts'
@@ -44,9 +43,9 @@ export async function runEndpoints(signal: AbortSignal, options: EndpointsOption
     }).then((answered) => { send(request, response, answered) }, () => { response.destroy() })
   })
   server.maxConnections = 256
-  await listen(server, host, port)
+  const url = await listenAt(server, { host, port, protocol: 'http' })
   try {
-    onListening?.(urlOf(server, host))
+    onListening?.(url)
     await stopped(server, signal)
   } finally {
     await close(server)
@@ -97,21 +96,6 @@ function send({ method }: IncomingMessage, response: ServerResponse, { status, t
   const bytes = Buffer.from(body)
   response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' })
   response.end(method === 'HEAD' ? undefined : bytes)
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function stopped(server: Server, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@
  */
 import type { Clock, Logger, Metrics } from '#base'
 import { runEndpoints } from '../endpoints/endpoints.ts'
+import { followProcess } from '../endpoints/process-metrics.ts'
 import type { EndpointSettings } from '../options.ts'
 import type { Checks } from '../reporting.ts'
 import type { Task } from './run-group.ts'
@@ -21,15 +22,18 @@ export function endpointTask(settings: EndpointSettings, { clock, log, metrics, 
   const { metrics: hasMetrics = true, debug = true, live = [], ready: more = [], onListening, ...address } = settings
   return {
     name: 'endpoints',
-    run: (signal, ready) => runEndpoints(signal, {
-      ...address, clock, log, ...hasMetrics && { metrics }, ...debug && { reconciles: describe },
-      get live() { return [...checks().live, ...live] },
-      get ready() { return [...checks().ready, ...more] },
-      onListening(url) {
-        log.info('endpoints are served', { url })
-        onListening?.(url)
-        ready()
-      },
-    }),
+    run: (signal, ready) => {
+      const cancel = followProcess(metrics, { clock })
+      return runEndpoints(signal, {
+        ...address, clock, log, ...hasMetrics && { metrics }, ...debug && { reconciles: describe },
+        get live() { return [...checks().live, ...live] },
+        get ready() { return [...checks().ready, ...more] },
+        onListening(url) {
+          log.info('endpoints are served', { url })
+          onListening?.(url)
+          ready()
+        },
+      }).finally(cancel)
+    },
   }
 }

@@ -14,7 +14,6 @@
 import { deadline as limitOf, deferred, onAbort } from '#base'
 import { lowPriority, RunAborted } from '#controller'
 import type { Controller } from '#controller'
-import { runWebhookListener } from '#webhook'
 import { LeaseLostError } from '../election/leader-election.ts'
 import type { LeaderElection } from '../election/leader-election.ts'
 import { makeElection } from '../leading.ts'
@@ -29,6 +28,7 @@ import { RunGroup } from './run-group.ts'
 import type { Task } from './run-group.ts'
 import { stopGroups } from './stop-groups.ts'
 import { watchdogTask } from './watchdog.ts'
+import { webhookTask } from './webhook-task.ts'
 
 export interface RunnableEntry {
   readonly name: string
@@ -116,12 +116,12 @@ export class ManagerRun {
   // Starting
 
   async #startAll(): Promise<void> {
-    const { shared, runnables, recorders } = this.#parts
-    const { clock, log } = shared
-    const watchdog = watchdogTask({ clock, log, controllers: () => [...shared.everywhere, ...shared.leading] })
-    await this.#start('events', [watchdog, ...[...recorders].map(([name, recorder]) => recorderTask(name, recorder))], { waits: false })
+    const { shared, runnables, recorders, options: { webhooks, watchdog: isWatched = true } } = this.#parts
+    const { clock, log, ledger } = shared
+    const watchdog = watchdogTask({ clock, log, ledger, controllers: () => [...shared.everywhere, ...shared.leading] })
+    await this.#start('events', [...isWatched ? [watchdog] : [], ...[...recorders].map(([name, recorder]) => recorderTask(name, recorder))], { waits: false })
     await this.#start('endpoints', this.#endpointTasks())
-    await this.#start('webhooks', this.#webhookTasks())
+    await this.#start('webhooks', webhooks ? [webhookTask(webhooks, { clock, log })] : [])
     await this.#start('caches', [this.#cacheTask()])
     const everywhere = [...runnables.filter(({ needsLeader }) => !needsLeader).map((entry) => this.#runnableTask(entry)), ...[...shared.everywhere].map((controller) => this.#everywhereTask(controller))]
     await this.#start('everywhere', everywhere, { waits: false })
@@ -185,21 +185,6 @@ export class ManagerRun {
   #endpointTasks(): Task[] {
     const { shared: { clock, log, metrics }, options: { endpoints = false }, checks, describe } = this.#parts
     return endpoints === false ? [] : [endpointTask(endpoints, { clock, log, metrics, checks, describe })]
-  }
-
-  #webhookTasks(): Task[] {
-    const { shared: { clock, log }, options: { webhooks: settings } } = this.#parts
-    if (!settings) return []
-    const { webhooks, onListening, ...listener } = settings
-    const run: Task['run'] = (signal, ready) => runWebhookListener(signal, {
-      ...listener, transport: webhooks.transport, clock, log,
-      onListening(url) {
-        log.info('webhooks are served', { url })
-        onListening?.(url)
-        ready()
-      },
-    })
-    return [{ name: 'webhooks', run }]
   }
 
   #cacheTask(): Task {

@@ -6,11 +6,12 @@
  */
 import { sleep } from '#base'
 import type { Clock, Logger } from '#base'
-import type { Controller } from '#controller'
+import type { Controller, Ledger } from '#controller'
 import type { Task } from './run-group.ts'
 
 interface WatchdogParts {
   readonly controllers: () => Iterable<Controller>
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Logger
 }
@@ -20,8 +21,12 @@ const tickMs = 1000
 const ticksPerLook = 10
 /** How late a tick must be to be worth a line. */
 const lateMs = 2000
+/** How long ago a run may have ended to count as the one that stood in the way until now. */
+const justNowMs = 1000
+/** Of so many it could have been. */
+const suspectsMax = 10
 
-export function watchdogTask({ controllers, clock, log }: WatchdogParts): Task {
+export function watchdogTask({ controllers, ledger, clock, log }: WatchdogParts): Task {
   const told = new Set<string>()
   return {
     name: 'watchdog',
@@ -30,11 +35,21 @@ export function watchdogTask({ controllers, clock, log }: WatchdogParts): Task {
         const dueMs = clock.monotonic() + tickMs
         await sleep(clock, tickMs, { signal }).catch(() => undefined)
         const stoodMs = clock.monotonic() - dueMs
-        if (!signal.aborted && stoodMs >= lateMs) log.warn('this process stood still: something computes for too long, or it was suspended', { ms: Math.round(stoodMs) })
+        if (!signal.aborted && stoodMs >= lateMs) {
+          log.warn('this process stood still: something computes for too long, or it was suspended', { ms: Math.round(stoodMs), reconciles: suspects(ledger, { stoodMs, nowMs: clock.now() }) })
+        }
         if (tick % ticksPerLook === 0) tellStuck(controllers(), told, log)
       }
     },
   }
+}
+
+/** Runs that lasted the whole time and go on, or have just ended: if it was one of ours, it is among them. */
+function suspects(ledger: Ledger, { stoodMs, nowMs }: { stoodMs: number, nowMs: number }): string[] {
+  const leastMs = stoodMs - tickMs
+  return ledger.entries()
+    .filter(({ startedMs, end }) => (end ? end.durationMs >= leastMs && startedMs + end.durationMs >= nowMs - justNowMs : nowMs - startedMs >= leastMs))
+    .slice(0, suspectsMax).map(({ controller, key }) => `${controller} ${key}`)
 }
 
 function tellStuck(controllers: Iterable<Controller>, told: Set<string>, log: Logger): void {

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,8 +34,8 @@ class Replica {
   readonly #waiting = new Set<{ readonly line: RegExp, readonly resolve: (found: string) => void }>()
   readonly lines: string[] = []
 
-  constructor(identity: string, kubeconfig: string) {
-    this.#child = spawn(process.execPath, [runner ?? '', program ?? ''], { env: { ...process.env, KUBECONFIG: kubeconfig, REPLICA: identity }, stdio: ['pipe', 'pipe', 'inherit'] })
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#child = spawn(process.execPath, [runner ?? '', program ?? ''], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
     let rest = ''
     this.#child.stdout?.on('data', (piece: Buffer) => {
       const lines = (rest + piece.toString()).split('\n')
@@ -55,13 +55,8 @@ class Replica {
     process.kill(Number((await this.said(/^pid /)).slice(4)), name)
   }
 
-  block(ms: number): void {
-    this.#child.stdin?.write(`${ms}`)
-  }
-
   async stop(): Promise<void> {
     const exit = this.#child.exitCode === null ? once(this.#child, 'exit') : undefined
-    this.#child.stdin?.on('error', () => undefined)
     await this.signal('SIGTERM')
     await exit
   }
@@ -85,6 +80,7 @@ class Replica {
 
 export class Stage {
   readonly #server: Server
+  readonly #client: Client
   readonly #folder: string
   readonly #replicas: Replica[] = []
   readonly #happenings: Happening[] = []
@@ -95,8 +91,8 @@ export class Stage {
   private constructor(server: Server, folder: string) {
     this.#server = server
     this.#folder = folder
-    const client = new Client({ transport: server.transport })
-    this.#watching = Promise.allSettled([this.#follow(client, Lease), this.#follow(client, ConfigMap)])
+    this.#client = new Client({ transport: server.transport })
+    this.#watching = Promise.allSettled([this.#follow(Lease), this.#follow(ConfigMap)])
   }
 
   static async open(): Promise<Stage> {
@@ -106,10 +102,30 @@ export class Stage {
     return new Stage(server, folder)
   }
 
-  start(identity: string): Replica {
-    const replica = new Replica(identity, join(this.#folder, 'kubeconfig'))
+  start(identity: string, { thread = true, kubeconfig = join(this.#folder, 'kubeconfig') }: { thread?: boolean, kubeconfig?: string } = {}): Replica {
+    const replica = new Replica({ KUBECONFIG: kubeconfig, REPLICA: identity, THREAD: thread ? 'yes' : 'no' })
     this.#replicas.push(replica)
     return replica
+  }
+
+  /** A kubeconfig whose token comes from a program, and how often that was run. */
+  async plugin(): Promise<{ readonly kubeconfig: string, readonly runs: () => Promise<number> }> {
+    const [kubeconfig, log] = [join(this.#folder, 'plugin'), join(this.#folder, 'plugin-runs')]
+    const { url = '', token = '', caPem = '' } = this.#server.address ?? {}
+    const apiVersion = 'client.authentication.k8s.io/v1'
+    const code = `require('node:fs').appendFileSync(${JSON.stringify(log)}, '.'); console.log(JSON.stringify({ apiVersion: '${apiVersion}', kind: 'ExecCredential', status: { token: '${token}' } }))`
+    await writeFile(log, '')
+    await writeFile(kubeconfig, JSON.stringify({
+      'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'it', 'contexts': [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+      'clusters': [{ name: 'it', cluster: { 'server': url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') } }],
+      'users': [{ name: 'it', user: { exec: { apiVersion, command: process.execPath, args: ['-e', code], interactiveMode: 'Never' } } }],
+    }))
+    return { kubeconfig, runs: async () => (await readFile(log, 'utf8')).length }
+  }
+
+  /** Makes a replica compute for so long, in a reconcile, once it leads. */
+  async block(who: string, ms: number): Promise<void> {
+    await this.#client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'block', namespace: 'default' }, data: { who, ms: String(ms) } } as KubeObject)
   }
 
   /** Resolves when a replica has made so many more objects than now. */
@@ -144,10 +160,11 @@ export class Stage {
     await rm(this.#folder, { recursive: true, force: true })
   }
 
-  async #follow(client: Client, kind: typeof Lease | typeof ConfigMap): Promise<void> {
-    for await (const event of client.watch(kind, { namespace: 'default', signal: this.#stopping.signal })) {
+  async #follow(kind: typeof Lease | typeof ConfigMap): Promise<void> {
+    for await (const event of this.#client.watch(kind, { namespace: 'default', signal: this.#stopping.signal })) {
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
       const { metadata, spec } = event.object as LeaseObject
+      if (metadata.name === 'block') continue
       const what = kind === Lease ? 'lease' as const : 'write' as const
       const who = what === 'lease' ? spec?.holderIdentity ?? '' : metadata.name?.split('-')[0] ?? ''
       this.#happenings.push({ version: Number(metadata.resourceVersion), what, who })

@@ -28,7 +28,42 @@ export interface Admitted {
   warn(text: string): void
   /** Something worth an entry in the audit log. */
   annotate(key: string, value: string): void
+  /** Which round of mutation this is, and whether there shall be another. */
+  readonly again: Reinvocation
   readonly signal?: AbortSignal
+}
+
+/**
+ * Mutation has a second round when a step says so, because it changed what earlier ones have seen; never a third. In
+ * the second round a step asks only those again that want it and that were asked before the change.
+ */
+export class Reinvocation {
+  #round = 0
+  #isWanted = false
+  readonly #memory = new Map<string, unknown>()
+
+  /** 0, or 1 for the second round. */
+  get round(): number {
+    return this.#round
+  }
+
+  /** Something was changed: there shall be a second round. */
+  want(): void {
+    this.#isWanted = true
+  }
+
+  /** Begins the second round, if somebody wants it. */
+  begin(): boolean {
+    if (this.#round > 0 || !this.#isWanted) return false
+    this.#round = 1
+    return true
+  }
+
+  /** What a step remembers from one round to the next. */
+  memory<T>(step: string, make: () => T): T {
+    if (!this.#memory.has(step)) this.#memory.set(step, make())
+    return this.#memory.get(step) as T
+  }
 }
 
 /** One thing that takes part in admission. */
@@ -65,7 +100,9 @@ export function admitInTurn(steps: readonly AdmissionStep[]): Admission {
     concerns: (admitted) => steps.some((step) => step.concerns(admitted)),
     async mutate(draft, admitted) {
       let isChanged = false
-      for (const step of steps) if (step.mutate && step.concerns(admitted)) isChanged = await step.mutate(draft, admitted) || isChanged
+      do {
+        for (const step of steps) if (step.mutate && step.concerns(admitted)) isChanged = await step.mutate(draft, admitted) || isChanged
+      } while (admitted.again.begin())
       return isChanged
     },
     async validate(object, admitted) {

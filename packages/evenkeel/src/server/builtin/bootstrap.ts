@@ -1,10 +1,12 @@
 /**
- * What must be there before anybody asks: four namespaces, and the Service that names the server itself.
+ * What must be there before anybody asks: four namespaces, the Service that names the server itself, and the roles that
+ * every cluster has.
  *
  * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
  */
 import { isAlreadyExists } from '#api'
 import type { Rooms, Target } from '../call.ts'
+import { installDefaults } from '../permission/defaults/install-defaults.ts'
 import { fetchCurrent } from '../persist.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 import { createObject } from '../walks/create.ts'
@@ -22,6 +24,7 @@ export async function bootstrap(rooms: Rooms, { port }: { port: number }): Promi
       spec: { type: 'ClusterIP', clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1'], ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }] },
     },
   }, rooms)
+  await installDefaults(rooms)
 }
 
 interface Wanted {

@@ -8,7 +8,7 @@ import type { Conversion } from './conversion.ts'
 import { functionConversion } from './convert-function.ts'
 import type { ConvertObject } from './convert-function.ts'
 import { webhookConversion } from './webhook.ts'
-import type { WebhookOptions } from './webhook.ts'
+import type { WebhookOptions } from '../outgoing/webhook-options.ts'
 
 /** What the server was started with. */
 export interface ConversionOptions {

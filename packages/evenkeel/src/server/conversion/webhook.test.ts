@@ -136,8 +136,8 @@ describe('a conversion webhook over a given transport', () => {
   }
 
   test.each([
-    [500, 'broken', 'an error on the server ("broken") has prevented the request from succeeding'],
-    [404, '{"kind":"Status","status":"Failure","message":"no such hook"}', 'no such hook'],
+    [500, 'broken', 'an error on the server ("unknown") has prevented the request from succeeding'],
+    [404, '{"kind":"Status","status":"Failure","message":"no such hook"}', 'the server could not find the requested resource'],
     [302, '', 'the server responded with the status code 302 but did not return more information'],
     [200, '', '0-length response with status code: 200 and content type: text/plain'],
     [200, '[]', 'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct'],
@@ -160,6 +160,6 @@ describe('a conversion webhook over a given transport', () => {
       return { transport: reply(500, ''), close: () => undefined }
     } } })
     await tested.ask('GET', pathOf('v2', 'a'))
-    expect(destinations).toEqual([{ origin: `https://127.0.0.1:${portOf()}`, caPem: authority.certificatePem.trim() }])
+    expect(destinations).toEqual([{ origin: `https://127.0.0.1:${portOf()}`, caPem: authority.certificatePem.trim(), bytesMax: 67_108_864 }])
   })
 })

@@ -21,14 +21,14 @@ afterEach(() => rm(parent, { recursive: true }))
 const ensure = (names: readonly string[] = []) => ensureIdentity(folder, { clock, random: new SeededRandom(clock.now()), names })
 
 describe('ensureIdentity', () => {
-  test('makes everything at the first start, for its owner only, whatever the umask', async () => {
+  test('row 3: makes everything at the first start, for its owner only, whatever the umask', async () => {
     const before = process.umask(0)
     try {
       await ensure()
     } finally {
       process.umask(before)
     }
-    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'server.pem', 'token'])
+    expect((await readdir(folder)).sort()).toEqual(['accounts.pem', 'ca.pem', 'server.pem', 'token'])
     expect((await stat(folder)).mode & 0o777).toBe(0o700)
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777, name).toBe(0o600)
   })
@@ -40,7 +40,7 @@ describe('ensureIdentity', () => {
     expect(first.token).toMatch(/^[\w-]{43}$/)
   })
 
-  test('is signed by its own authority, for the machine and the given names', async () => {
+  test('row 2: is signed by its own authority, for the machine and the given names', async () => {
     const { authority, server } = await ensure(['example.com', '10.0.0.1', 'localhost'])
     const certificate = new X509Certificate(server.certificatePem)
     assert(certificate.verify(new X509Certificate(authority.certificatePem).publicKey))
@@ -78,7 +78,7 @@ describe('ensureIdentity', () => {
     expect(renewed.token).toBe(first.token)
   })
 
-  test('refuses a folder or file that others can get at, and says what to do', async () => {
+  test('row 3: refuses a folder or file that others can get at, and says what to do', async () => {
     await ensure()
     await chmod(folder, 0o755)
     await expect(ensure()).rejects.toThrow(`others can get at ${folder} (mode 0755): run chmod 700 ${folder}`)
@@ -91,7 +91,7 @@ describe('ensureIdentity', () => {
     await ensure()
   })
 
-  test('refuses links and what is no file or folder', async () => {
+  test('row 3: refuses links and what is no file or folder', async () => {
     await ensure()
     await rm(join(folder, 'token'))
     await writeFile(join(parent, 'elsewhere'), 'a'.repeat(43), { mode: 0o600 })
@@ -102,7 +102,7 @@ describe('ensureIdentity', () => {
 
   test('says which file is damaged, and leaves it alone', async () => {
     await ensure()
-    for (const name of ['ca.pem', 'server.pem', 'token']) {
+    for (const name of ['accounts.pem', 'ca.pem', 'server.pem', 'token']) {
       const path = join(folder, name)
       const good = await readFile(path, 'utf8')
       for (const bad of ['', 'garbage', good.slice(0, good.length / 2), good.slice(good.length / 2)]) {
@@ -121,7 +121,7 @@ describe('ensureIdentity', () => {
     await rm(join(folder, 'server.pem'))
     await writeFile(join(folder, '.server.pem.new'), 'half', { mode: 0o644 })
     expect((await ensure()).authority).toEqual(first.authority)
-    expect((await readdir(folder)).sort()).toEqual(['ca.pem', 'server.pem', 'token'])
+    expect((await readdir(folder)).sort()).toEqual(['accounts.pem', 'ca.pem', 'server.pem', 'token'])
   })
 })
 

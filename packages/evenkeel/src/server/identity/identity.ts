@@ -1,9 +1,10 @@
 /**
  * Who this installation is: an authority of its own, a server certificate that it signed, and the administrator's token.
  *
- *   ca.pem      certificate and key of the authority; clients trust only this one
- *   server.pem  certificate and key of the server, made again when names change or the end is near
- *   token       256 random bits, in base64url
+ *   ca.pem        certificate and key of the authority; clients trust only this one
+ *   server.pem    certificate and key of the server, made again when names change or the end is near
+ *   token         256 random bits, in base64url
+ *   accounts.pem  keys of service accounts, the newest first; to rotate, put a new one in front
  *
  * Invariants: certificate and key lie in one file, so no crash can leave a pair that does not match; what is there and
  * good is never replaced; what is there and damaged is never replaced silently. Two processes must not do this on
@@ -12,11 +13,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { parseTime } from '#api'
 import { SystemClock, SystemRandom } from '#base'
 import type { Clock, Random } from '#base'
 import { issueServerCertificate, makeAuthority } from '#wire'
 import type { Credential } from '#wire'
+import { keysOf, makeAccountKey } from '../authentication/accounts/account-keys.ts'
+import { validityOf } from './certificate-time.ts'
 import { ensureOwnerFolder, IdentityError, readOwnerFile, writeOwnerFile } from './owner-files.ts'
 
 export interface Identity {
@@ -25,6 +27,12 @@ export interface Identity {
   readonly server: Credential
   /** What the administrator sends as a bearer token. */
   readonly token: string
+  /**
+   * Keys of service accounts in PEM: the first signs their tokens, all are believed.
+   *
+   * @default one that lives as long as the server
+   */
+  readonly accountKeys?: readonly string[]
 }
 
 export interface IdentityOptions {
@@ -67,12 +75,13 @@ export function makeIdentity({ clock = new SystemClock(), random = new SystemRan
 export async function ensureIdentity(folder: string, { clock = new SystemClock(), random = new SystemRandom(), names = [] }: IdentityOptions = {}): Promise<Identity> {
   await ensureOwnerFolder(folder)
   const authorityPath = join(folder, 'ca.pem')
-  const authority = await ensureCredential(authorityPath, { isGood: ({ validTo }) => certificateTime(validTo) - clock.now() >= authorityLeftMs, make: () => makeAuthority({ clock, random }) })
+  const authority = await ensureCredential(authorityPath, { isGood: (found) => validityOf(found).toMs - clock.now() >= authorityLeftMs, make: () => makeAuthority({ clock, random }) })
   const server = await ensureCredential(join(folder, 'server.pem'), {
     isGood: (found) => isCurrent(found, clock) && isIssuedBy(found, authority) && isFor(found, allNames(names)),
     make: () => issueServerCertificate(authority, { clock, random, names: allNames(names) }),
   })
-  return { authority, server, token: await ensureToken(join(folder, 'token'), random) }
+  const token = await ensureToken(join(folder, 'token'), random)
+  return { authority, server, token, accountKeys: [await ensureAccountKeys(join(folder, 'accounts.pem'))] }
 }
 
 interface Ensure {
@@ -111,6 +120,21 @@ async function ensureToken(path: string, random: Random): Promise<string> {
   return found
 }
 
+async function ensureAccountKeys(path: string): Promise<string> {
+  const found = await readOwnerFile(path)
+  if (found === undefined) {
+    const made = makeAccountKey()
+    await writeOwnerFile(path, made)
+    return made
+  }
+  try {
+    if (keysOf(found)[0]?.type !== 'private') throw new Error('its first key is not a private one')
+    return found
+  } catch (error) {
+    throw damaged(path, error)
+  }
+}
+
 function makeToken(random: Random): string {
   const bytes = Buffer.alloc(32)
   for (let offset = 0; offset < bytes.length; offset += 4) bytes.writeUInt32BE(random.uint32(), offset)
@@ -126,8 +150,9 @@ function allNames(names: readonly string[]): string[] {
   return [...new Set([...alwaysNames, ...names])]
 }
 
-function isCurrent({ validFrom, validTo }: X509Certificate, clock: Clock): boolean {
-  return certificateTime(validFrom) <= clock.now() && certificateTime(validTo) - clock.now() >= serverLeftMs
+function isCurrent(certificate: X509Certificate, clock: Clock): boolean {
+  const { fromMs, toMs } = validityOf(certificate)
+  return fromMs <= clock.now() && toMs - clock.now() >= serverLeftMs
 }
 
 function isIssuedBy(certificate: X509Certificate, { certificatePem }: Credential): boolean {
@@ -139,11 +164,4 @@ function isIssuedBy(certificate: X509Certificate, { certificatePem }: Credential
 function isFor(certificate: X509Certificate, names: readonly string[]): boolean {
   const count = certificate.subjectAltName?.split(', ').length
   return count === names.length && names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
-}
-
-/** `Dec 30 00:00:00 2035 GMT` in milliseconds since 1970. */
-function certificateTime(text: string): number {
-  const [, month = '', day = '', time = '', year = ''] = /^(\w{3}) +(\d+) ([\d:]{8}) (\d{4}) GMT$/.exec(text) ?? []
-  const number = 'JanFebMarAprMayJunJulAugSepOctNovDec'.indexOf(month) / 3 + 1
-  return parseTime(`${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}T${time}Z`) ?? Number.NaN
 }

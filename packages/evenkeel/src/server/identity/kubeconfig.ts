@@ -3,6 +3,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import type { Credential } from '#wire'
 import { writeOwnerFile } from './owner-files.ts'
 
 export interface Kubeconfig {
@@ -10,7 +11,10 @@ export interface Kubeconfig {
   readonly server: string
   /** The authority to trust; none for a server without TLS. */
   readonly caPem?: string
-  readonly token: string
+  /** What the user is known by: a bearer token, */
+  readonly token?: string
+  /** or a client certificate, as {@link issueClient} makes one. */
+  readonly client?: Credential
   /**
    * What cluster, user and context are called.
    *
@@ -19,16 +23,21 @@ export interface Kubeconfig {
   readonly name?: string
 }
 
-/** Writes the file for its owner only, in place of what was there. It holds the token: whoever reads it is administrator. */
+/** Writes the file for its owner only, in place of what was there. It holds the credentials: whoever reads it is that user. */
 export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeOwnerFile(path, formatKubeconfig(kubeconfig))
 }
 
-function formatKubeconfig({ server, caPem, token, name = 'evenkeel' }: Kubeconfig): string {
+function formatKubeconfig({ server, caPem, token, client, name = 'evenkeel' }: Kubeconfig): string {
   // A JSON text is a YAML text, and quotes whatever needs quoting.
   const quoted = JSON.stringify(name)
-  const trust = caPem === undefined ? [] : [`    certificate-authority-data: ${Buffer.from(caPem).toString('base64')}`]
+  const trust = caPem === undefined ? [] : [`    certificate-authority-data: ${base64(caPem)}`]
+  if (token === undefined && client === undefined) throw new RangeError('a kubeconfig needs a token or a client certificate')
+  const proofs = [
+    ...token === undefined ? [] : [`    token: ${JSON.stringify(token)}`],
+    ...client === undefined ? [] : [`    client-certificate-data: ${base64(client.certificatePem)}`, `    client-key-data: ${base64(client.keyPem)}`],
+  ]
   return [
     'apiVersion: v1',
     'kind: Config',
@@ -41,7 +50,7 @@ function formatKubeconfig({ server, caPem, token, name = 'evenkeel' }: Kubeconfi
     'users:',
     `- name: ${quoted}`,
     '  user:',
-    `    token: ${JSON.stringify(token)}`,
+    ...proofs,
     'contexts:',
     `- name: ${quoted}`,
     '  context:',
@@ -49,4 +58,8 @@ function formatKubeconfig({ server, caPem, token, name = 'evenkeel' }: Kubeconfi
     `    user: ${quoted}`,
     '',
   ].join('\n')
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
 }

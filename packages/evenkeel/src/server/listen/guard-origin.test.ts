@@ -5,7 +5,7 @@ import { guardOrigin } from './guard-origin.ts'
 const guarded = guardOrigin(() => Promise.resolve({ status: 200, headers: {} }), { hosts: ['Example.com', '10.0.0.1', 'fd00::1'] })
 const call = (headers: WireHeaders): Promise<WireResponse> => guarded({ method: 'GET', target: '/', headers, signal: new AbortController().signal })
 
-describe('guardOrigin', () => {
+describe('rows 5 and 6: guardOrigin', () => {
   const statuses: [number, WireHeaders[]][] = [
     [200, ['localhost', 'localhost:6443', 'LOCALHOST', 'localhost.', '127.0.0.1:1', '[::1]', '[::1]:443', 'example.com:1', '10.0.0.1', '[FD00::1]:2', 'kubernetes.default.svc'].map((host) => ({ host }))],
     [421, ['', 'evil.com', 'evil.com:6443', 'localhost.evil.com', 'evil.com/localhost', 'localhost@evil.com', 'evil@localhost', 'localhost:x', 'localhost:1:2', '127.0.0.2', '::1', '[::2]', '[::1', 'localhost evil', '127.1', '0.0.0.0'].map((host) => ({ host }))],

@@ -20,7 +20,7 @@ const ca = authority.certificatePem
 const tls = { key: server.keyPem, cert: server.certificatePem }
 
 describe('listen', () => {
-  test('binds loopback and a free port unless told otherwise', async () => {
+  test('row 1: binds loopback and a free port unless told otherwise', async () => {
     const { listening } = await serve()
     expect(listening.url).toBe(`http://127.0.0.1:${listening.port}`)
     const six = await serve(echo, { host: '::1', tls })
@@ -60,7 +60,7 @@ describe('listen with TLS', () => {
     expect(requests.map(({ target, peer }) => [target, peer?.encrypted])).toEqual([['/', true], ['/', true], ['/two', true]])
   })
 
-  test('lets nobody in below TLS 1.2, and outlives broken handshakes', async () => {
+  test('row 2: lets nobody in below TLS 1.2, and outlives broken handshakes', async () => {
     const { listening } = await serve(echo, { tls })
     const old = connect({ host: '127.0.0.1', port: listening.port, ca, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' })
     await expect(once(old, 'secureConnect')).rejects.toThrow()
@@ -80,7 +80,7 @@ describe('listen with TLS', () => {
     assert((second.socket as TLSSocket).isSessionReused())
   })
 
-  test('tells the client certificate only if our authority signed it, also when a session is resumed', async () => {
+  test('row 2: tells the client certificate only if our authority signed it, also when a session is resumed', async () => {
     const real = { clock: new SystemClock(), random: new SystemRandom(), subject: { commonName: 'me' } }
     const { listening, requests } = await serve(echo, { tls: { ...tls, ca } })
     const stranger = issueClientCertificate(makeIdentity().authority, real)

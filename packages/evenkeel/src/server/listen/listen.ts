@@ -7,6 +7,7 @@
  * Invariants: only this machine can connect unless another address is asked for by name; after `close` there is no socket, timer or listener
  * left; a fault of one connection never reaches another.
  */
+import type { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createTcpServer, isIPv6 } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
@@ -26,7 +27,7 @@ import { Sweeper } from './sweeper.ts'
 interface ListenTls {
   readonly key: string
   readonly cert: string
-  /** Whose client certificates we believe; none, and nobody is asked for one. */
+  /** Whose client certificates we believe, one after the other; none, and nobody is asked for one. */
   readonly ca?: string
 }
 
@@ -235,6 +236,16 @@ function isTls(socket: Socket | TLSSocket): socket is TLSSocket {
 function peerOf(socket: Socket | TLSSocket): WirePeer {
   const address = socket.remoteAddress ?? ''
   if (!isTls(socket)) return { address, encrypted: false }
-  const certificate = socket.authorized ? socket.getPeerX509Certificate()?.raw : undefined
-  return certificate ? { address, encrypted: true, certificate } : { address, encrypted: true }
+  const shown = socket.getPeerX509Certificate()
+  if (shown === undefined) return { address, encrypted: true }
+  return socket.authorized ? { address, encrypted: true, certificate: shown.raw, issuers: issuersOf(shown) } : { address, encrypted: true, certificateRefused: true }
 }
+
+/** The chain as it was verified; bounded, because the other side says how long it is. */
+function issuersOf(shown: X509Certificate): Uint8Array[] {
+  const issuers: Uint8Array[] = []
+  for (let issuer = shown.issuerCertificate; issuer && issuers.length < chainMax; issuer = issuer.issuerCertificate) issuers.push(issuer.raw)
+  return issuers
+}
+
+const chainMax = 8

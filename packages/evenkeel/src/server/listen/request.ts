@@ -12,6 +12,7 @@ interface RequestParts {
   readonly headers: WireHeaders
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined
   readonly peer: WirePeer
+  readonly borrowsPieces?: true | undefined
 }
 
 export class RequestLife {
@@ -34,8 +35,8 @@ export class RequestLife {
   }
 }
 
-export function makeRequest({ method, target, headers, body, peer }: RequestParts, life: RequestLife): WireRequest {
-  if (body === undefined) return { method, target, headers, peer, get signal() { return life.signal } }
+export function makeRequest({ method, target, headers, body, peer, borrowsPieces }: RequestParts, life: RequestLife): WireRequest {
+  if (body === undefined) return { method, target, headers, peer, borrowsPieces, get signal() { return life.signal } }
   return { method, target, headers, peer, body, get signal() { return life.signal } }
 }
 

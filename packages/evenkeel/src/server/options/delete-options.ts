@@ -43,6 +43,16 @@ export function readDeleteOptions(query: Query, body: JsonObject | undefined): D
   return { ...given, dryRun: given.dryRun.length > 0, gracePeriodSeconds: asked !== undefined && asked < 0 ? 1 : asked, propagation: given.propagation as Propagation | undefined }
 }
 
+/** The options of a deletion as an object: what admission is told. */
+export function deleteOptionsObject({ dryRun, gracePeriodSeconds, propagation, orphanDependents, uid, resourceVersion }: DeleteOptions): JsonObject {
+  const preconditions = { ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } }
+  return {
+    kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1',
+    ...gracePeriodSeconds !== undefined && { gracePeriodSeconds }, ...Object.keys(preconditions).length > 0 && { preconditions },
+    ...orphanDependents !== undefined && { orphanDependents }, ...propagation !== undefined && { propagationPolicy: propagation }, ...dryRun && { dryRun: ['All'] },
+  }
+}
+
 type Given = Omit<DeleteOptions, 'dryRun' | 'propagation'> & { readonly dryRun: readonly string[], readonly propagation: string | undefined }
 
 function fromQuery(query: Query): Given {

@@ -2,7 +2,7 @@
  * Options of creates, updates and patches, read from the query.
  */
 import { FieldPath, fieldError, invalid, validateFieldManager } from '#api'
-import type { FieldError } from '#api'
+import type { FieldError, JsonObject } from '#api'
 import type { Query } from '#wire'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -37,6 +37,12 @@ export function readWriteOptions(query: Query, kind: WriteOptionsKind, { isApply
   ]
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind, name: '' }, errors)
   return { dryRun: dryRun.length > 0, fieldManager, fieldValidation: fieldValidation === '' ? 'Warn' : fieldValidation as FieldValidation, force: force === 'true' }
+}
+
+/** The options of a write as an object: what admission is told. A patch is told as the create or update it comes to. */
+export function optionsObject(query: Query, kind: 'CreateOptions' | 'UpdateOptions'): JsonObject {
+  const [dryRun, fieldManager, fieldValidation] = [readDryRun(query), query.get('fieldManager'), query.get('fieldValidation')]
+  return { kind, apiVersion: 'meta.k8s.io/v1', ...dryRun.length > 0 && { dryRun }, ...fieldManager && { fieldManager }, ...fieldValidation && { fieldValidation } }
 }
 
 /** Every value of `dryRun`; an empty one counts as none. */

@@ -5,6 +5,8 @@ import { compareText } from '#api'
 import type { JsonObject } from '#api'
 import { negotiate } from '#wire'
 import type { MediaShape, WireResponse } from '#wire'
+import { answerOpenId } from '../authentication/accounts/openid.ts'
+import type { Authentication } from '../authentication/authentication.ts'
 import type { Call } from '../call.ts'
 import type { Discovery } from '../discovery/discovery.ts'
 import type { ServedDocument } from '../discovery/document.ts'
@@ -26,9 +28,11 @@ interface PlainOptions {
   readonly metrics: RequestMetrics
   /** Host and port that clients reach us at, once that is known. */
   address(): string | undefined
+  /** Whose tokens others verify by what is published here. */
+  readonly authentication: Pick<Authentication, 'accounts' | 'keysUrl'>
 }
 
-export function makePlain({ registry, checks, metrics, address }: PlainOptions): Plain {
+export function makePlain({ registry, checks, metrics, address, authentication: { accounts, keysUrl } }: PlainOptions): Plain {
   const documents = new Documents(registry, address)
   return async (call) => {
     const { path, query, request: { method } } = call
@@ -38,7 +42,7 @@ export function makePlain({ registry, checks, metrics, address }: PlainOptions):
     if (path === '/version' || path === '/version/') return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
     if (path === '/metrics') return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body: Buffer.from(metrics.render()) }
     if (path === '/') return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
-    const answer = await documents.answer(call)
+    const answer = answerOpenId(path, { tokens: accounts.tokens, keysUrl, address: address() }) ?? await documents.answer(call)
     if (answer) return answer
     if (isKnownGroup(path, registry)) throw unknownPath()
     return plainText(404, '404 page not found')
@@ -50,7 +54,7 @@ function pathsOf(registry: Registry): string[] {
   return [...new Set([...rootPaths, ...groups])].sort(compareText)
 }
 
-const rootPaths = ['/api', '/api/v1', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/readyz', '/version']
+const rootPaths = ['/.well-known/openid-configuration', '/api', '/api/v1', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/openid/v1/jwks', '/readyz', '/version']
 
 /** Below a group that is served, a wrong path is answered as one about resources. */
 export function isKnownGroup(path: string, registry: Registry): boolean {

@@ -117,7 +117,7 @@ function partsOf(resource: Resource): Parts {
 }
 
 // What a custom resource says about metadata is not how metadata is merged.
-function managedSchema({ custom, schema }: Resource): Schema {
+export function managedSchema({ custom, schema }: Resource): Schema {
   return custom ? customSchema(schema) : schema
 }
 

@@ -5,6 +5,7 @@ import { badRequest, conflict, formatTime, isJsonObject } from '#api'
 import type { JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { Query } from '#wire'
 import type { WireResponse } from '#wire'
+import { admitDocument } from '../admission/write-admission.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { readOptionsBody } from '../decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
@@ -17,8 +18,8 @@ import { removeObject } from '../walks/remove.ts'
 /** POST of an eviction: a deletion that asks nicely. Disruption budgets have no say here yet. */
 export async function evict(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await readOptionsBody(call.request)
-  const given = isJsonObject(body?.['deleteOptions']) ? body['deleteOptions'] : {}
+  const body = await admitDocument(await readOptionsBody(call.request) ?? {}, { call, target, rooms, dryRun })
+  const given = isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {}
   const options = readDeleteOptions(new Query(), given)
   await removeObject(target, { ...options, dryRun: dryRun || options.dryRun }, rooms)
   return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
@@ -27,8 +28,8 @@ export async function evict(call: Call, target: Target, rooms: Rooms): Promise<W
 /** POST of a binding: says which node a Pod runs on, once. */
 export async function bind(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await readOptionsBody(call.request)
-  const node = isJsonObject(body?.['target']) ? body['target']['name'] : undefined
+  const body = await admitDocument(await readOptionsBody(call.request) ?? {}, { call, target, rooms, dryRun })
+  const node = isJsonObject(body['target']) ? body['target']['name'] : undefined
   if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
   await modify((current) => {
     const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject, status?: JsonObject }
@@ -37,7 +38,7 @@ export async function bind(call: Call, target: Target, rooms: Rooms): Promise<Wi
     draft.spec = { ...draft.spec, nodeName: node }
     draft.status = { ...draft.status, conditions: scheduled(draft.status?.['conditions'], formatTime(rooms.clock.now())) }
     return draft
-  }, { call, target, rooms, dryRun })
+  }, { call, target, rooms, dryRun, admitted: false })
   return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
 }
 

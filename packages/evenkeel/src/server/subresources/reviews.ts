@@ -1,51 +1,52 @@
 /**
  * Resources that are questions: nothing is stored, the answer comes back in `status`.
  *
- * Until permissions are built, every caller who authenticated may do everything, and the reviews say so truthfully.
+ * What is asked about permission is answered in `permission/reviews`; here is what all reviews have in common.
  */
-import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
-import { isJsonObject } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
+import { formatTime } from '#api'
 import type { WireResponse } from '#wire'
-import { userInfo } from '../authenticate.ts'
-import type { Authenticator } from '../authenticate.ts'
+import { admitDocument } from '../admission/write-admission.ts'
+import { userInfo } from '../authentication/person.ts'
+import { tokenReviewStatus } from '../authentication/reviews.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { readWriteOptions } from '../options/write-options.ts'
+import { accessStatus, rulesStatus } from '../permission/reviews/access-review.ts'
 import { chooseForm, replyObject } from '../reply.ts'
+import type { ObjectDraft } from '../resources/resource.ts'
 
 /** Answers a POST of a review. */
-export async function review(call: Call, target: Target, { rooms, authenticators }: { rooms: Rooms, authenticators: readonly Authenticator[] }): Promise<WireResponse> {
+export async function review(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
   const choice = chooseForm(call, resource, { answer: 'document' })
   const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
-  const draft = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const status = await statusOf(draft, { kind: resource.kind, call, authenticators })
-  const object = { ...draft, metadata: { ...draft.metadata, creationTimestamp: null }, status }
+  const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
+  const draft = await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun: false }) as ObjectDraft
+  const status = await statusOf(draft, { kind: resource.kind, call, target, rooms })
+  const object = { ...draft, ...emptied(resource.kind, rooms), status }
   return replyObject(call, object as unknown as UnstructuredObject, { status: 201, resource, choice, rooms })
 }
 
 interface Asked {
   readonly kind: string
   readonly call: Call
-  readonly authenticators: readonly Authenticator[]
+  readonly target: Target
+  readonly rooms: Rooms
 }
 
-async function statusOf(draft: JsonObjectDraft, { kind, call, authenticators }: Asked): Promise<JsonObject> {
+async function statusOf(draft: ObjectDraft, { kind, call, target, rooms: { access, authentication } }: Asked): Promise<JsonObject> {
   switch (kind) {
     case 'SelfSubjectReview': return { userInfo: userInfo(call.user) }
-    case 'TokenReview': return await tokenStatus(draft, { call, authenticators })
-    case 'SelfSubjectRulesReview': return { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false }
-    default: return { allowed: true, reason: 'every authenticated caller is an administrator' }
+    case 'TokenReview': return await tokenReviewStatus(draft, authentication.tokens)
+    case 'SelfSubjectRulesReview': return rulesStatus(draft, { call, target, access })
+    default: return await accessStatus(draft, { call, target, access })
   }
 }
 
-async function tokenStatus({ spec }: JsonObjectDraft, { call, authenticators }: Omit<Asked, 'kind'>): Promise<JsonObject> {
-  const token = isJsonObject(spec) && typeof spec['token'] === 'string' ? spec['token'] : ''
-  const request = { ...call.request, headers: { authorization: `Bearer ${token}` } }
-  for (const authenticator of authenticators) {
-    const user = await authenticator({ ...call, request })
-    if (user) return { authenticated: true, user: userInfo(user) }
-  }
-  return { user: {}, error: 'the token is not known to this server' }
+/** What an answer about the caller does not repeat: it says nothing but that. */
+function emptied(kind: string, { clock }: Rooms): object {
+  if (kind === 'SelfSubjectReview') return { metadata: { creationTimestamp: formatTime(clock.now()) } }
+  return kind === 'SelfSubjectRulesReview' ? { metadata: {}, spec: {} } : {}
 }

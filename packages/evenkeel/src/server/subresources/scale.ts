@@ -6,6 +6,7 @@ import {
 } from '#api'
 import type { JsonObject, JsonObjectDraft, JsonValue, LabelSelector, Schema, SchemaNode, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
+import { admissionOf } from '../admission/write-admission.ts'
 import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { prepare, servedType, toServed } from '../convert.ts'
@@ -15,7 +16,6 @@ import { managerName } from '../resources/manage.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyObject } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
-import type { StoredObject } from '../storage/bytes.ts'
 import { columnsFor } from '../tables/index.ts'
 import { objectTo, readConfiguration, shapeApplied } from '../walks/apply.ts'
 import { modify } from '../walks/modify.ts'
@@ -33,19 +33,21 @@ export async function scale(call: Call, target: Target, rooms: Rooms): Promise<W
   if (call.verb === 'get') {
     const stored = await readObject(target, rooms)
     await prepare([stored], target.resource)
-    return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
+    return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, rooms })
   }
   const { dryRun, ...wanted } = await wantedScale(call, { resource, target, rooms })
-  const { stored } = await modify(async (current, before) => {
+  const { stored } = await modify(async (current) => {
     const paths = replicasPaths(target, current, rooms)
-    const next = await wanted.from(withScaleManagers(scaleOf(before, target), current, paths))
+    const before = withScaleManagers(scaleOf(current, target), current, paths)
+    const next = await wanted.from(before)
+    await admissionOf('UPDATE', { call, target, rooms, dryRun })?.mutate(next, before)
     checkScale(next, target)
     const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
     takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
     return changed
-  }, { call, target, rooms, dryRun })
+  }, { call, target, rooms, dryRun, admitted: (object) => scaleOf(object, target) })
   await prepare([stored], target.resource)
-  return replyObject(call, scaleOf(stored, target), { resource, choice, rooms })
+  return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, rooms })
 }
 
 interface WantedScale {
@@ -111,8 +113,7 @@ async function appliedScale(call: Call, { resource, target, rooms }: Scaling): P
   }
 }
 
-function scaleOf(stored: StoredObject, { resource }: Target): UnstructuredObject {
-  const object = toServed(stored, resource)
+function scaleOf(object: UnstructuredObject, { resource }: Target): UnstructuredObject {
   const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
   const selector = resource.scale ? textAt(object, resource.scale.labelSelectorPath) : selectorText(spec?.['selector'])

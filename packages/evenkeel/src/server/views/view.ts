@@ -9,11 +9,15 @@
 import type { UnstructuredObject } from '#api'
 import { StoredObject } from '../storage/bytes.ts'
 
+/** Hears what was there, if anything, and what is there now, if anything. */
+type ViewListener = (old: UnstructuredObject | undefined, next: UnstructuredObject | undefined) => void
+
 export class View {
   /** Group and plural, as in `views.of`. */
   readonly group: string
   readonly plural: string
   readonly #objects = new Map<string, UnstructuredObject>()
+  readonly #listeners: ViewListener[] = []
   #version = 0
   #listed: { readonly version: number, readonly objects: readonly UnstructuredObject[] } | undefined
 
@@ -41,10 +45,16 @@ export class View {
     return this.#listed.objects
   }
 
+  /** Tells of every change from now on, right when it happens: for who keeps something that is costly to make anew. */
+  follow(listener: ViewListener): void {
+    this.#listeners.push(listener)
+  }
+
   /** Everything is as in these entries. */
   replace(entries: Iterable<{ readonly value: Uint8Array, readonly revision: number }>): void {
-    this.#objects.clear()
-    for (const { value, revision } of entries) this.#put(new StoredObject(value, revision).object)
+    const gone = new Set(this.#objects.keys())
+    for (const { value, revision } of entries) gone.delete(this.#put(new StoredObject(value, revision).object))
+    for (const key of gone) this.#remove(key)
     this.#version++
   }
 
@@ -55,11 +65,21 @@ export class View {
 
   /** @param place namespace and name */
   remove(place: { readonly namespace: string, readonly name: string }): void {
-    this.#objects.delete(`${place.namespace}/${place.name}`)
+    this.#remove(`${place.namespace}/${place.name}`)
     this.#version++
   }
 
-  #put(object: UnstructuredObject): void {
-    this.#objects.set(`${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`, object)
+  #put(object: UnstructuredObject): string {
+    const key = `${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`
+    const old = this.#objects.get(key)
+    this.#objects.set(key, object)
+    for (const listener of this.#listeners) listener(old, object)
+    return key
+  }
+
+  #remove(key: string): void {
+    const old = this.#objects.get(key)
+    this.#objects.delete(key)
+    if (old) for (const listener of this.#listeners) listener(old, undefined)
   }
 }

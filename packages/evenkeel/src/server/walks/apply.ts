@@ -8,6 +8,7 @@ import { badRequest, conflict, isBadRequest, isJsonObject, restoreNulls } from '
 import type { JsonObject, UnstructuredObject } from '#api'
 import { readYaml, repeatedKeys } from '#wire'
 import type { WireResponse } from '#wire'
+import { authorizeCreation } from '../authorize.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { jsonType, readBody, shapeObject } from '../decode.ts'
 import type { ShapeOptions } from '../decode.ts'
@@ -16,6 +17,7 @@ import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
+import type { StoredObject } from '../storage/bytes.ts'
 import { createObject } from './create.ts'
 import { modify } from './modify.ts'
 import { checkName } from './update.ts'
@@ -34,8 +36,11 @@ export async function applyAll(call: Call, target: Target, rooms: Rooms): Promis
     if (!isUntouched(object, current)) applyDefaults(shaped, resource)
     return shaped
   }
-  const create = target.subresource === undefined ? () => createObject(async () => asNew(await wanted(undefined), target), { call, target, rooms, dryRun }) : undefined
-  const { stored, created } = await modify(wanted, { call, target, rooms, dryRun, create })
+  const create = async (): Promise<StoredObject> => {
+    await authorizeCreation(call, target, rooms.access)
+    return createObject(async () => asNew(await wanted(undefined), target), { call, target, rooms, dryRun })
+  }
+  const { stored, created } = await modify(wanted, { call, target, rooms, dryRun, create: target.subresource === undefined ? create : undefined })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
 }
 

@@ -4,13 +4,15 @@
 import { ApiError, alreadyExists, forbidden, formatTime, generateNameConflict } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
+import { admissionOf } from '../admission/write-admission.ts'
+import type { WriteAdmission, Writer } from '../admission/write-admission.ts'
 import { admitInto } from '../admit.ts'
-import { userInfo } from '../authenticate.ts'
+import { userInfo } from '../authentication/person.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { toStored } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { managerName, track } from '../resources/manage.ts'
-import { applyDefaults, mutateNew } from '../mutate.ts'
+import { applyDefaults, mutateNew, settleNew } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { fetchCurrent, keyOfTarget, persist } from '../persist.ts'
 import type { Written } from '../persist.ts'
@@ -53,10 +55,15 @@ interface CreateOptions {
  */
 export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDraft>, options: CreateOptions): Promise<StoredObject> {
   const { target, rooms } = options
+  const first = await tracked(await wanted(), options)
+  const admission = admissionOf('CREATE', { ...options, target: { ...target, name: String(first.metadata['name'] ?? '') } })
+  if (admission) await mutateFirst(first, admission, options)
+  // Whoever changed it is not asked again when a race is lost.
+  const text = admission && JSON.stringify(first)
   for (let attempt = 1; ; attempt++) {
-    const object = await wanted()
+    const object = attempt === 1 ? first : text === undefined ? await tracked(await wanted(), options) : JSON.parse(text) as ObjectDraft
     const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
-    const result = await createOnce(object, options)
+    const result = await createOnce(object, admission, options)
     if (result.ok) return result.stored
     const name = result.name
     const taken = result.key === keyOfTarget(target, name, rooms)
@@ -65,12 +72,24 @@ export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDra
   }
 }
 
-async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun, manager }: CreateOptions): Promise<Written & { readonly name: string }> {
+/** What is wanted, complete, and with who manages it. */
+async function tracked(object: ObjectDraft, { target, rooms, manager }: CreateOptions): Promise<ObjectDraft> {
   refuseVersion(object)
   refuseClosed(target, String(object.metadata['name'] ?? ''))
   applyDefaults(object, target.resource)
   const tracking = manager === undefined ? undefined : track(object, undefined, { manager, target, rooms })
   if (tracking) await tracking
+  return object
+}
+
+/** Nobody is asked about something that has no place to be. */
+async function mutateFirst(object: ObjectDraft, admission: WriteAdmission, { call, target, rooms }: CreateOptions): Promise<void> {
+  settleNew(object, { call, target })
+  await admitInto(target, String(object.metadata['name'] ?? ''), rooms)
+  await admission.mutate(object)
+}
+
+async function createOnce(object: ObjectDraft, admission: WriteAdmission | undefined, { call, target, rooms, dryRun }: CreateOptions): Promise<Written & { readonly name: string }> {
   const refusals: FieldError[] = []
   const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
   mutateNew(object, { call, target, rooms, context })
@@ -78,6 +97,7 @@ async function createOnce(object: ObjectDraft, { call, target, rooms, dryRun, ma
   const checks = await admitInto(target, name, rooms)
   await target.resource.rules.ready?.(object as unknown as UnstructuredObject)
   validateNew(object as unknown as UnstructuredObject, target, { refusals })
+  if (admission) await admission.validate(object as unknown as UnstructuredObject)
   if (!dryRun) return { name, ...await persist(object as JsonObject, { rooms, target, expect: 0, checks }) }
   const current = await fetchCurrent(name, { rooms, target })
   if (current) return { name, ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
@@ -98,9 +118,6 @@ export async function othersOf({ resource, namespace, name }: Target, { store, c
     .filter(({ metadata }) => metadata.name !== name || metadata.namespace !== namespace)
   return { others, refuse: (error) => { refusals.push(error) } }
 }
-
-/** What is needed of a call to write for it; the server itself writes without being anybody. */
-export type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user'>>
 
 function refuseClosed({ resource: { group, plural, rules } }: Target, name: string): void {
   if (rules.closed !== undefined) throw forbidden({ group, kind: plural, name }, rules.closed)

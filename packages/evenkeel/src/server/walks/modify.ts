@@ -6,16 +6,17 @@
  */
 import { conflict, deepEqual, getOwn, invalid, fieldError, FieldPath, notFound, sameManagers, staleVersion } from '#api'
 import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
+import { admissionOf } from '../admission/write-admission.ts'
+import type { Writer } from '../admission/write-admission.ts'
 import type { Rooms, Target } from '../call.ts'
 import { completed, isFresh, prepare, toServed, toStored } from '../convert.ts'
 import { track } from '../resources/manage.ts'
-import { mutateChanged } from '../mutate.ts'
+import { mutateChanged, settleChanged } from '../mutate.ts'
 import { erase, fetchCurrent, persist } from '../persist.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
 import { validateChanged } from '../validate.ts'
 import { othersOf, writeContext } from './create.ts'
-import type { Writer } from './create.ts'
 
 /** What a client wants, given what is there. The current object is shared: not to be changed. */
 type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
@@ -29,6 +30,8 @@ interface ModifyOptions {
   readonly manager?: string
   /** The uid that the writer means, if it says one: another one is a conflict. A patch has no such say. */
   readonly meansUid?: boolean
+  /** Shows admission something else than the object, and has had it changed already: a Scale. False: nobody is asked. */
+  readonly admitted?: ((object: UnstructuredObject) => UnstructuredObject) | false
   /** What to do when there is nothing; without it that is an error. */
   readonly create?: (() => Promise<StoredObject>) | undefined
 }
@@ -62,7 +65,8 @@ export async function modify(change: ObjectChange, options: ModifyOptions): Prom
 }
 
 /** The result, or undefined when somebody else was faster. */
-async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, target, rooms, dryRun, manager, meansUid = false }: ModifyOptions): Promise<StoredObject | undefined> {
+async function modifyOnce(change: ObjectChange, stored: StoredObject, options: ModifyOptions): Promise<StoredObject | undefined> {
+  const { call, target, rooms, dryRun, manager, meansUid = false, admitted } = options
   const { resource } = target
   const preparing = prepare([stored], resource)
   if (preparing) await preparing
@@ -71,6 +75,11 @@ async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, ta
   const tracking = manager === undefined ? undefined : track(wanted, current, { manager, target, rooms })
   if (tracking) await tracking
   if (meansUid) checkUid(wanted, current, resource)
+  const admission = admitted === false ? undefined : admissionOf('UPDATE', options)
+  if (admission && admitted === undefined) {
+    settleChanged(wanted, { call, target })
+    await admission.mutate(wanted, current)
+  }
   checkVersion(wanted, current, resource)
   const refusals: FieldError[] = []
   const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
@@ -78,6 +87,7 @@ async function modifyOnce(change: ObjectChange, stored: StoredObject, { call, ta
   const object = wanted as unknown as UnstructuredObject
   await resource.rules.ready?.(object)
   validateChanged(object, current, { target, refusals, warn: context.warn })
+  if (admission) await (admitted ? admission.validate(admitted(object), admitted(current)) : admission.validate(object, current))
   const expect = stored.revision
   const next = completed(wanted as JsonObject, stored, resource)
   if (isLastWrite(object, current, resource)) {

@@ -11,7 +11,7 @@ import { readDeleteOptions } from '../options/delete-options.ts'
 import { readListOptions } from '../options/list-options.ts'
 import { chooseForm, replyDocument } from '../reply.ts'
 import { readPage, storedOf } from './list.ts'
-import { removeObject } from './remove.ts'
+import { deletionOf, removeObject } from './remove.ts'
 
 /** How many deletions are under way at once: enough to share a sync of the disk. */
 const concurrency = 64
@@ -24,9 +24,10 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
   const page = await readPage(target, listed, rooms)
   const items = storedOf(page)
   const waiting = items.values()
+  const admission = deletionOf(call, target, { options, rooms })
   const removeRest = async (): Promise<void> => {
     for (const { object: { metadata: { name = '', namespace = '' } } } of waiting) {
-      await removeObject({ ...target, name, namespace }, options, rooms).catch((error: unknown) => {
+      await removeObject({ ...target, name, namespace }, { ...options, admission }, rooms).catch((error: unknown) => {
         if (!isNotFound(error)) throw error
       })
     }

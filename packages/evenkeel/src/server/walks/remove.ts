@@ -7,11 +7,13 @@
 import { conflict, foregroundFinalizer, formatTime, notFound, orphanFinalizer, parseTime } from '#api'
 import type { JsonObject, Status, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
+import { admissionOf } from '../admission/write-admission.ts'
+import type { WriteAdmission } from '../admission/write-admission.ts'
 import { admitDeletion } from '../admit.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { completed, inStoredForm, prepare, toServed } from '../convert.ts'
 import { readOptionsBody } from '../decode.ts'
-import { readDeleteOptions } from '../options/delete-options.ts'
+import { deleteOptionsObject, readDeleteOptions } from '../options/delete-options.ts'
 import type { DeleteOptions } from '../options/delete-options.ts'
 import { erase, fetchCurrent, persist } from '../persist.ts'
 import { chooseForm, replyDocument, replyStored, successStatus } from '../reply.ts'
@@ -22,13 +24,23 @@ export async function remove(call: Call, target: Target, rooms: Rooms): Promise<
   const { resource } = target
   const choice = chooseForm(call, resource)
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const { stored, gone } = await removeObject(target, options, rooms)
+  const { stored, gone } = await removeObject(target, { ...options, admission: deletionOf(call, target, { options, rooms }) }, rooms)
   warnAboutOrphans(call, options, resource)
   if (!gone || resource.rules.returnsDeleted) {
     const status = !gone && options.orphanDependents === false ? 202 : 200
     return replyStored(call, stored, { status, resource, choice, rooms })
   }
   return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, { choice: { format: choice.format } })
+}
+
+/** The admission of a deletion; undefined when it concerns nobody. */
+export function deletionOf(call: Call, target: Target, { options, rooms }: { options: DeleteOptions, rooms: Rooms }): WriteAdmission | undefined {
+  return admissionOf('DELETE', { call, target, rooms, dryRun: options.dryRun, options: deleteOptionsObject(options) })
+}
+
+interface RemoveOptions extends DeleteOptions {
+  /** Who is asked; nobody when the server itself deletes. */
+  readonly admission?: WriteAdmission | undefined
 }
 
 interface Removed {
@@ -42,7 +54,7 @@ interface Removed {
  *
  * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
  */
-export async function removeObject(target: Target, options: DeleteOptions, rooms: Rooms): Promise<Removed> {
+export async function removeObject(target: Target, options: RemoveOptions, rooms: Rooms): Promise<Removed> {
   const { resource: { group, plural }, name } = target
   admitDeletion(target, name)
   for (;;) {
@@ -58,7 +70,7 @@ export async function removeObject(target: Target, options: DeleteOptions, rooms
 
 interface Removal {
   readonly target: Target
-  readonly options: DeleteOptions
+  readonly options: RemoveOptions
   readonly rooms: Rooms
 }
 
@@ -72,6 +84,8 @@ async function removeOnce(stored: StoredObject, { target, options, rooms }: Remo
   const draft = (object === stored.object ? stored.draft() : JSON.parse(JSON.stringify(object))) as ObjectDraft
   const plan = planRemoval(object, draft, { resource, options, nowMs: rooms.clock.now() })
   const expect = stored.revision
+  if (plan === 'waits') return { stored, gone: false }
+  await options.admission?.validate(undefined, toServed(stored, resource))
   if (plan === 'leave') return { stored, gone: false }
   if (plan === 'erase') return options.dryRun || (await erase(target.name, { rooms, target, expect })).ok ? { stored, gone: true } : undefined
   if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
@@ -85,8 +99,8 @@ interface Circumstances {
   readonly nowMs: number
 }
 
-/** What a deletion does to an object: nothing more, away with it, or the object as it is marked. */
-function planRemoval(object: UnstructuredObject, draft: ObjectDraft, { resource, options, nowMs }: Circumstances): 'leave' | 'erase' | ObjectDraft {
+/** What a deletion does to an object: nothing because its time runs already, nothing more, away with it, or the object as it is marked. */
+function planRemoval(object: UnstructuredObject, draft: ObjectDraft, { resource, options, nowMs }: Circumstances): 'waits' | 'leave' | 'erase' | ObjectDraft {
   const { metadata } = object
   const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
   if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
@@ -94,7 +108,7 @@ function planRemoval(object: UnstructuredObject, draft: ObjectDraft, { resource,
   const graceful = planGrace(draft, object, { resource, options, nowMs })
   const held = finalizers.length > 0 || (resource.rules.deletion?.holds(object) ?? false)
   if (!held && graceful === 'now') return 'erase'
-  if (graceful === 'pending' && !changed(draft, object)) return 'leave'
+  if (graceful === 'pending' && !changed(draft, object)) return 'waits'
   if (metadata.deletionTimestamp === undefined) mark(draft, { resource, nowMs })
   return changed(draft, object) ? draft : 'leave'
 }

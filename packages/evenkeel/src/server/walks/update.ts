@@ -6,6 +6,7 @@
  */
 import { badRequest } from '#api'
 import type { WireResponse } from '#wire'
+import { authorizeCreation } from '../authorize.ts'
 import type { Call, Rooms, Target } from '../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { managerName } from '../resources/manage.ts'
@@ -13,6 +14,7 @@ import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { chooseForm, replyStored } from '../reply.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
+import type { StoredObject } from '../storage/bytes.ts'
 import { createObject } from './create.ts'
 import { modify, uidConflict } from './modify.ts'
 
@@ -36,10 +38,14 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
     fresh = undefined
     return draft
   }
+  const create = async (): Promise<StoredObject> => {
+    await authorizeCreation(call, target, rooms.access)
+    return createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun, manager })
+  }
   const mayCreate = resource.rules.createOnUpdate && target.subresource === undefined
   const { stored, created } = await modify(next, {
     call, target, rooms, dryRun, manager, meansUid: true,
-    create: mayCreate ? () => createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun, manager }) : undefined,
+    create: mayCreate ? create : undefined,
   })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
 }

@@ -7,26 +7,23 @@
  */
 import { badRequest, expired, notAcceptable, parseRequestedVersion, resourceVersionTooLarge, toStatus } from '#api'
 import { onAbort, randomInt } from '#base'
-import type { Watch, WatchBatch } from '#store'
+import type { Entry, Watch, WatchBatch } from '#store'
 import { mediaTypes } from '#wire'
 import type { WireResponse } from '#wire'
 import type { Call, Rooms, Target } from '../call.ts'
-import { prepare } from '../convert.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
 import { chooseForm, headersOf } from '../reply.ts'
 import { select } from '../listing/selection.ts'
 import type { Selection } from '../listing/selection.ts'
-import type { StoredObject } from '../storage/bytes.ts'
+import { existingFrames } from '../watching/existing.ts'
 import { Framer } from '../watching/frames.ts'
-import { readPage, storedOf } from './list.ts'
+import { readPage } from './list.ts'
 
 const bookmarkMs = 60_000
 /** The last bookmark comes this long before the end. */
 const farewellMs = 2000
 const timeoutMinSeconds = 1800
-/** How many objects are told in one piece at the beginning. */
-const pieceItems = 500
 
 interface Watching {
   readonly call: Call
@@ -67,7 +64,7 @@ async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
   }
   const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined }, rooms)
   const from = Number(page.metadata.resourceVersion)
-  return live(watching, { source: listenFrom(watching, from), above: from, existing: storedOf(page), ...sendInitialEvents && bookmarks && { mark: from } })
+  return live(watching, { source: listenFrom(watching, from), above: from, existing: page.entries, ...sendInitialEvents && bookmarks && { mark: from } })
 }
 
 function listenFrom({ call: { request: { signal } }, rooms, selection }: Watching, after: number): Watch {
@@ -82,22 +79,17 @@ interface Beginning {
   readonly source: Watch
   /** A version that is not reached yet is waited for: nothing up to it is told. */
   readonly above: number
-  readonly existing?: readonly StoredObject[]
+  readonly existing?: readonly Entry[]
   /** The version to end the existing objects with. */
   readonly mark?: number
 }
 
 /** What is there, then what happens. */
 async function* live(watching: Watching, { source, above, existing = [], mark }: Beginning): AsyncGenerator<Uint8Array, void> {
-  const { call: { request: { signal } }, target, options, framer } = watching
+  const { call, target, options, framer } = watching
   const { stop, isLast } = schedule(source, watching)
   try {
-    for (let at = 0; at < existing.length; at += pieceItems) {
-      const items = existing.slice(at, at + pieceItems)
-      const preparing = prepare(items, target.resource, { reuse: true })
-      if (preparing) await preparing
-      yield framer.existing(items) ?? new Uint8Array()
-    }
+    yield* existingFrames(existing, { framer, resource: target.resource, isLent: call.request.borrowsPieces === true })
     if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
     for await (const batch of source) {
       const preparing = framer.prepare(batch)
@@ -109,7 +101,7 @@ async function* live(watching: Watching, { source, above, existing = [], mark }:
     }
     if (source.end?.reason === 'compacted') yield framer.error(toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)))
   } catch (error) {
-    if (signal.aborted || target.resource.retired?.aborted) return
+    if (call.request.signal.aborted || target.resource.retired?.aborted) return
     yield framer.error(toStatus(error))
   } finally {
     stop()

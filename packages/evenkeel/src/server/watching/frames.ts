@@ -10,6 +10,7 @@ import { encodeProtobuf, encodeWatchFrame } from '#wire'
 import type { MediaChoice, Query } from '#wire'
 import type { Rooms } from '../call.ts'
 import { isCurrent, isStoredForm, prepare, servedType, toServed } from '../convert.ts'
+import { allocatePiece } from '../listen/http1/chunks.ts'
 import { includeObjectOf } from '../reply.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
@@ -17,6 +18,7 @@ import { makeTable, metadataOnly } from '../tables/index.ts'
 import type { MetaVersion } from '../tables/index.ts'
 import { eventOf, storedIn } from './events.ts'
 import type { EventType, ObjectEvent } from './events.ts'
+import { findManagedFields } from './managed-fields.ts'
 
 interface FramerOptions {
   readonly resource: Resource
@@ -66,9 +68,15 @@ export class Framer {
     await prepare(meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []), resource, { reuse: true })
   }
 
-  /** Objects that were there before the watch began. */
-  existing(items: readonly StoredObject[]): Uint8Array | undefined {
-    return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
+  /** Objects that were there before the watch began, in memory that is asked for once. */
+  existing(items: readonly StoredObject[], allocate: (bytes: number) => Buffer): Uint8Array | undefined {
+    const { resource } = this.#options
+    if (!this.#plain || !items.every((stored) => isCurrent(stored, resource))) return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
+    let bytes = 0
+    for (const stored of items) bytes += opening.ADDED.length + stored.bytes.length + closing.length
+    const frames = allocate(bytes)
+    const used = this.#options.choice.mayOmitManagedFields ? writeShort(items, frames) : writeWhole(items, frames)
+    return used === bytes ? frames : allocatePiece(used, { memory: frames })
   }
 
   /** How far the watcher has seen everything; `initial` ends the list of what was there. */
@@ -126,6 +134,37 @@ const opening: Readonly<Record<EventType, Uint8Array>> = {
   DELETED: Buffer.from('{"type":"DELETED","object":'),
 }
 const closing = Buffer.from('}\n')
+
+/** Writes frames of objects as they are kept, and tells how many bytes. */
+function writeWhole(items: readonly StoredObject[], frames: Buffer): number {
+  let at = 0
+  for (const { bytes } of items) {
+    frames.set(opening.ADDED, at)
+    frames.set(bytes, at += opening.ADDED.length)
+    frames.set(closing, at += bytes.length)
+    at += closing.length
+  }
+  return at
+}
+
+/** The same without managed fields. */
+function writeShort(items: readonly StoredObject[], frames: Buffer): number {
+  let at = 0
+  for (const { bytes } of items) {
+    const { start, end } = findManagedFields(bytes)
+    frames.set(opening.ADDED, at)
+    at += opening.ADDED.length
+    if (end > 0) {
+      frames.set(bytes.subarray(0, start), at)
+      at += start
+    }
+    frames.set(end > 0 ? bytes.subarray(end) : bytes, at)
+    at += bytes.length - end
+    frames.set(closing, at)
+    at += closing.length
+  }
+  return at
+}
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
   if (pieces.length <= 1) return pieces[0]

@@ -11,6 +11,8 @@ export const again: Rule = {
   watch: (world) => ({
     async probe() {
       const [happened, outside, points] = [world.chronicle.happenings.length, world.rest().outside, world.points.length]
+      // A program that has ended has been told of.
+      if (world.ends.length > 0) return
       for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? []) controller.reconcileAll({ note: 'again' })
       if (!await world.settleDown()) return
       judgeWrites(world, happened)

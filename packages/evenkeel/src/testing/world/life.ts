@@ -73,7 +73,7 @@ export class Life {
         const outside = outsideOf(services, { host, life: this, scenario })
         const controllers = scenario.controllers({ outside, clock, random, log, client })
         this.#manager = new Manager({
-          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, tracing: silentTracing,
+          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, tracing: silentTracing, watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
         })
         this.#manager.run(new AbortController().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })

@@ -7,8 +7,7 @@
 import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onAbort, silentLogger, SystemClock } from '#base'
+import { listenAt, onAbort, silentLogger, SystemClock } from '#base'
 import type { Clock, Logger } from '#base'
 import type { Transport, WireHeaders } from '#wire'
 import type { CertificateSource } from '../certificates/certificate-source.ts'
@@ -51,11 +50,11 @@ export async function runWebhookListener(signal: AbortSignal, options: WebhookLi
     })
   })
   server.maxConnections = 1024
-  await listen(server, host, port)
+  const url = await listenAt(server, { host, port, protocol: 'https' })
   const watching = new AbortController()
   const watch = certificates.watch(watching.signal, (next) => { server.setSecureContext({ cert: next.certificatePem, key: next.keyPem, minVersion: 'TLSv1.2', ...trust }) })
   try {
-    onListening?.(urlOf(server, host))
+    onListening?.(url)
     await Promise.race([aborted(signal), failed(server), watch.then(() => aborted(signal))])
   } finally {
     watching.abort()
@@ -77,21 +76,6 @@ async function serve(request: IncomingMessage, response: ServerResponse, transpo
 
 function headersOf({ headers }: IncomingMessage): WireHeaders {
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])))
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo
-  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

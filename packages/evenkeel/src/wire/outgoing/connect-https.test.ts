@@ -99,6 +99,32 @@ describe('connectHttps', () => {
   })
 })
 
+describe('row 11: calling out is no way to reach what only this machine may reach', () => {
+  const sockets: string[] = []
+
+  test.each(['169.254.169.254', '[fe80::1]', '[::ffff:169.254.169.254]', '[fd00:ec2::254]', '100.100.100.200', '0.0.0.0', '[::]'])('%s is not called', async (host) => {
+    await expect(call({ origin: `https://${host}` })).rejects.toThrow('link-local and metadata addresses are not called')
+    await expect(call({ origin: 'https://hook.default.svc', address: { host: host.replace(/[[\]]/g, ''), port: 443 } })).rejects.toThrow('are not called')
+  })
+
+  test('a name that stands for such an address is not called, also when it stood for another one before', async () => {
+    const port = await serve((request, response) => {
+      sockets.push(request.url ?? '')
+      response.setHeader('connection', 'close')
+      echo(request, response)
+    })
+    const answers = ['127.0.0.1', '169.254.169.254']
+    const resolveName = (): Promise<string> => Promise.resolve(answers.shift() ?? '')
+    const connection = connectHttps({ origin: `https://localhost:${port}`, caPem: authority.certificatePem, resolveName })
+    const ask = (): Promise<WireResponse> => connection.transport({ method: 'POST', target: '/', headers: {}, body: Buffer.from('x'), signal: new AbortController().signal })
+    expect((await ask()).status).toBe(200)
+    expect(answers).toEqual(['169.254.169.254'])
+    await expect(ask()).rejects.toThrow('dial tcp 169.254.169.254: link-local and metadata addresses are not called')
+    expect(sockets).toEqual(['/'])
+    connection.close()
+  })
+})
+
 test('describeFailure says what people search for', () => {
   const described = (code: string, message = ''): string => describeFailure(Object.assign(new Error(message), { code }), { host: 'a', port: 1 })
   expect(described('ENOTFOUND')).toBe('dial tcp: lookup a: no such host')

@@ -1,21 +1,21 @@
 /**
  * Calls out: a {@link Transport} to one HTTPS origin, for webhooks and their like.
  *
- * What answers is not ours, so little is left to it: no redirect is followed, a name is resolved to one address, and an
- * answer that is too large is cut off. Answers come in whole. Connections are kept for the next call, without keeping
+ * What answers is not ours, so little is left to it: no redirect is followed, a name is resolved to one address, some
+ * addresses are never called, and an answer that is too large is cut off. Answers come in whole. Connections are kept for the next call, without keeping
  * the process alive.
  *
  * There is no deadline in here: the caller's signal ends a call at any point.
  */
-import { lookup } from 'node:dns'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { RequestOptions } from 'node:https'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import type { LookupFunction } from 'node:net'
 import { onAbort } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '../transport.ts'
 import { describeFailure } from './describe-failure.ts'
+import { checkAddress, guardedLookup } from './guard-address.ts'
+import type { ResolveName } from './guard-address.ts'
 
 export interface HttpsOptions {
   /** `https://host:port`: who is called, and whose name the certificate must have. */
@@ -38,6 +38,12 @@ export interface HttpsOptions {
    * @default 67_108_864
    */
   readonly bytesMax?: number
+  /**
+   * How names are resolved.
+   *
+   * @default as the system does
+   */
+  readonly resolveName?: ResolveName
 }
 
 /** A transport, and how to end it. */
@@ -52,13 +58,13 @@ export interface Connection {
  *
  * @throws {RangeError} when the origin is no https address.
  */
-export function connectHttps({ origin, address, caPem, bytesMax = 64 * 1024 * 1024 }: HttpsOptions): Connection {
+export function connectHttps({ origin, address, caPem, bytesMax = 64 * 1024 * 1024, resolveName }: HttpsOptions): Connection {
   const { protocol, hostname, port, host } = new URL(origin)
   if (protocol !== 'https:') throw new RangeError(`only https is called out to, got ${origin}`)
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const base: RequestOptions = {
-    agent, host: address?.host ?? name, port: address?.port ?? Number(port || 443), lookup: oneAddress, ...oneTry,
+    agent, host: address?.host ?? name, port: address?.port ?? Number(port || 443), lookup: guardedLookup(resolveName), ...oneTry,
     ...isIP(name) === 0 && { servername: name }, ...caPem !== undefined && { ca: caPem },
   }
   let active = 0
@@ -67,6 +73,8 @@ export function connectHttps({ origin, address, caPem, bytesMax = 64 * 1024 * 10
     async transport(request) {
       active++
       try {
+        // Names are judged when they are looked up; what is an address already never is.
+        checkAddress(String(base.host))
         return await exchange(request, { base, host, bytesMax })
       } finally {
         active--
@@ -82,11 +90,6 @@ export function connectHttps({ origin, address, caPem, bytesMax = 64 * 1024 * 10
 
 /** Understood by sockets and handed on to them, but unknown to the types: no racing of several addresses. */
 const oneTry: object = { autoSelectFamily: false }
-
-/** Names of this machine have two addresses, and servers mostly listen on the old one: it comes first. */
-const oneAddress: LookupFunction = (name, options, done) => {
-  lookup(name, { ...options, all: false, verbatim: false }, done)
-}
 
 interface Exchange {
   readonly base: RequestOptions

@@ -13,10 +13,16 @@ import { describeObjects, describeWorkloads } from './describe.ts'
 import { access, discovery, explain } from './discovery.ts'
 import { refusals, validation } from './errors.ts'
 import { output, selection } from './get.ts'
+import { identity } from './permission/identity.ts'
+import { permission, reconcile } from './permission/permission.ts'
 import { events, wait, watch } from './watch.ts'
+import { cascades, namespaceEnd } from './waiting/controllers.ts'
 import { rollout, scale, set } from './workloads.ts'
 
 export const kubectlSessions: readonly Session[] = [
   customResources, customExplained, customBig, customConflicts, customMigration, refusals, patch, output, wait, create, remove, cascade, apply, applyServerSide, replace, label, set, selection, watch, scale, createAccess, discovery, rollout,
-  createWorkloads, describeObjects, runPods, createServices, applyWorkloads, explain, describeWorkloads, nodes, events, edit, validation, access,
+  createWorkloads, describeObjects, runPods, createServices, applyWorkloads, explain, describeWorkloads, nodes, events, edit, validation, access, permission, reconcile, identity,
 ]
+
+/** Those that wait for what controllers do. */
+export const controllerSessions: readonly Session[] = [cascades, namespaceEnd]

@@ -73,12 +73,12 @@ const living: readonly ServerCase[] = [
 const dying: readonly ServerCase[] = [
   {
     id: 'server/namespaces/delete',
-    rule: 'A delete answers the namespace, now Terminating, with a time of deletion; a second one the same.',
+    rule: 'A delete answers the namespace, now Terminating, with a time of deletion and no grace; a second one the same.',
     async run(place) {
       const name = place.unique('a')
       ok(await place.post('namespaces', sample('namespaces', name, { metadata: { finalizers: ['example.com/judge'] } })))
       const next = ok(await place.delete('namespaces', name), 200)
-      expectMatch(next, { kind: 'Namespace', metadata: { name, deletionTimestamp: /Z$/ }, status: { phase: 'Terminating' } })
+      expectMatch(next, { kind: 'Namespace', metadata: { name, deletionTimestamp: /Z$/, deletionGracePeriodSeconds: undefined }, status: { phase: 'Terminating' } })
       expectMatch(ok(await place.delete('namespaces', name), 200), { kind: 'Namespace', metadata: { deletionTimestamp: next.metadata.deletionTimestamp }, status: { phase: 'Terminating' } })
       ok(await place.patch('namespaces', name, { body: { metadata: { finalizers: null } } }))
     },

@@ -224,14 +224,14 @@ class Checker {
   }
 
   #message(node: StructNode): Type {
-    const message = wellKnownMessage(node.typeName)
+    const message = wellKnownMessage(node.typeName) ?? this.#environment.message(node.typeName.replace(/^\./, ''))
     if (!message) {
       const isType = this.#environment.variable(node.typeName)?.type.kind === 'type'
       return isType ? this.#complain(node, `'${node.typeName}' is not a message type`) : this.#undeclared(node, node.typeName)
     }
     for (const field of node.fields) {
       const type = this.#check(field.value)
-      const wanted = message.fields.get(field.name)
+      const wanted = message.field(field.name)
       if (!wanted) this.#complain(field, `undefined field '${field.name}'`)
       const given = field.optional ? this.#unwrap(field.value, type) : type
       if (wanted && !this.#assignable(wanted, given)) {

@@ -32,19 +32,37 @@ export interface Variable {
   readonly adapt?: Adapt
 }
 
+/** A message that can be written in an expression, such as `Object.spec{replicas: 1}`. */
+export interface MessageType {
+  readonly type: Type
+  /** The type of a field; undefined when there is none of that name. */
+  field(name: string): Type | undefined
+  /** What the message is worth, or an error. */
+  make(fields: ReadonlyMap<string, Value>): Value
+}
+
+/** Finds messages by name. */
+export type Messages = (name: string) => MessageType | undefined
+
+interface Declarations {
+  readonly functions?: ReadonlyMap<string, readonly Overload[]>
+  readonly messages?: Messages
+}
+
 export class Environment {
   readonly #parent: Environment | undefined
   readonly #variables: ReadonlyMap<string, Variable>
   readonly #functions: ReadonlyMap<string, readonly Overload[]>
+  readonly #messages: Messages | undefined
 
-  constructor({ parent, variables = new Map(), functions = new Map() }: {
+  constructor({ parent, variables = new Map(), functions = new Map(), messages }: Declarations & {
     parent?: Environment
     variables?: ReadonlyMap<string, Variable>
-    functions?: ReadonlyMap<string, readonly Overload[]>
   }) {
     this.#parent = parent
     this.#variables = variables
     this.#functions = functions
+    this.#messages = messages
   }
 
   variable(name: string): Variable | undefined {
@@ -56,8 +74,13 @@ export class Environment {
     return this.#functions.get(name) ?? this.#parent?.overloads(name)
   }
 
-  /** The same with more variables; a name that exists is hidden. */
-  extend(variables: Readonly<Record<string, Variable>>): Environment {
-    return new Environment({ parent: this, variables: new Map(Object.entries(variables)) })
+  /** A message by name, beside those that come with CEL. */
+  message(name: string): MessageType | undefined {
+    return this.#messages?.(name) ?? this.#parent?.message(name)
+  }
+
+  /** The same with more variables, functions and messages; a name that exists is hidden. */
+  extend(variables: Readonly<Record<string, Variable>>, declarations: Declarations = {}): Environment {
+    return new Environment({ parent: this, variables: new Map(Object.entries(variables)), ...declarations })
   }
 }

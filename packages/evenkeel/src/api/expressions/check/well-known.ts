@@ -4,14 +4,12 @@
  * Kubernetes has no messages of its own, but these come with CEL. None of them is a message once it is made: each stands for
  * a plain value, and the type here is the one of that value.
  */
+import type { MessageType } from './declarations.ts'
 import {
   boolType, bytesType, doubleType, durationType, dynType, intType, listOf, mapOf, stringType, timestampType, uintType, wrapperOf, type Type,
 } from './type.ts'
 
-interface WellKnownMessage {
-  readonly type: Type
-  readonly fields: ReadonlyMap<string, Type>
-}
+type WellKnownMessage = Pick<MessageType, 'type' | 'field'>
 
 const anyMap = mapOf(stringType, dynType)
 const anyList = listOf(dynType)
@@ -42,5 +40,6 @@ export function wellKnownMessage(written: string): WellKnownMessage | undefined 
 }
 
 function message(name: string, type: Type, fields: Readonly<Record<string, Type>>): [string, WellKnownMessage] {
-  return [`google.protobuf.${name}`, { type, fields: new Map(Object.entries(fields)) }]
+  const types = new Map(Object.entries(fields))
+  return [`google.protobuf.${name}`, { type, field: (field) => types.get(field) }]
 }

@@ -84,11 +84,13 @@ function always(names: readonly string[], cost: CallCost): [string, (overload: s
 
 const byName: ReadonlyMap<string, (overload: string) => CallCost> = new Map([
   ...always(['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'], values => traversalCost(values[0] ?? null)),
-  ...always(['url', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'], overFirst),
+  ...always(['url', 'jsonpatch.escapeKey', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'], overFirst),
   ...always(['replace', 'split', 'ip.isCanonical'], overFirstTwice),
   ...always(['join'], (_, result) => Math.ceil(sizeOf(result) * 2 * traversal)),
   ...always(['find', 'findAll'], search),
   ...always(constantNames, 1),
+  // Somebody else has to decide.
+  ...always(['check'], 350_000),
   ...always(['validate'], values => validation(values)),
   ['ip', overload => overload === 'cidr_ip' ? 1 : overFirst],
   ['containsIP', overload => values => containment(values, overload === 'cidr_contains_ip_string')],

@@ -1,5 +1,5 @@
 /**
- * Makes the values of well-known messages that are written in an expression; the checker knows their fields.
+ * Makes the values of messages that are written in an expression; the checker knows their fields.
  *
  * Fields that are not set have the value that protobuf gives them. Of `Value` only the field that is written last counts. What
  * goes into a `Value`, `Struct` or `ListValue` is JSON afterwards: numbers are doubles, or texts if a double cannot hold them.
@@ -34,7 +34,7 @@ interface Making {
 
 export function planMessage(planner: Planner, { typeName, fields }: { typeName: string, fields: readonly StructField[] }): Plan {
   const name = typeName.replace(/^\./, '')
-  const making = makings.get(name)
+  const making = makings.get(name) ?? makingOf(planner, name)
   if (!making) throw new PlanIssue(`unknown type: ${name}`)
   const steps = fields.map(field => ({ ...field, step: planner.plan(field.value).run }))
   const build = (frame: Frame, meter: Meter): Value => {
@@ -59,6 +59,12 @@ export function planMessage(planner: Planner, { typeName, fields }: { typeName: 
       return value
     },
   }
+}
+
+/** Messages that the environment brings take any value as it is. */
+function makingOf({ environment }: Planner, name: string): Making | undefined {
+  const message = environment.message(name)
+  return message && { take: (value) => value, make: (fields) => message.make(fields) }
 }
 
 function fieldValue(value: Value, { field, optional }: { field: string, optional: boolean }): Value | undefined {

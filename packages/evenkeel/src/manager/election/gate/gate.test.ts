@@ -51,6 +51,18 @@ describe('LeaseDeadline', () => {
 })
 
 describe('gateTransport', () => {
+  test('asks once more when a write leaves', async () => {
+    const { clock, deadline } = openFor(1000)
+    const gated = gateTransport(({ beforeSend }) => {
+      // A process that stood still: no timer has fired yet.
+      deadline.close()
+      beforeSend?.()
+      return Promise.resolve({ status: 200, headers: {} })
+    }, deadline, { clock })
+    await expect(gated(request('PUT'))).rejects.toThrow(LeaseNotVerifiedError)
+    expect(clock.pending).toBe(0)
+  })
+
   test('lets reads and access questions pass at any time, and refuses every write past the deadline', async () => {
     const { clock, deadline } = openFor(1000)
     const sent: string[] = []

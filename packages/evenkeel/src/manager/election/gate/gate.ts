@@ -2,8 +2,8 @@
  * The write gate: a transport through which nothing that changes anything passes unless the lease was verified.
  *
  * A process that stood still (a blocked event loop, a machine that slept, a stopped process) does not know it. So the
- * question is not "am I the leader?" but "until when?", asked at the moment of sending. A write that waits for a
- * connection when the time runs out is taken back.
+ * question is not "am I the leader?" but "until when?", asked at the moment of sending: when the write is made, and once
+ * more when it is written to its socket. One that waits for a connection when the time runs out is taken back.
  *
  * It goes innermost, around the connection itself: retries then ask again each time. No server checks the lease, so a
  * write that is already on its way cannot be stopped: the time between `holdMs` and `leaseMs` is for those.
@@ -41,7 +41,7 @@ export function isLeaseNotVerified(error: unknown): error is LeaseNotVerifiedErr
   return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
 }
 
-/** Refuses a write once the deadline has passed. For hooks that are called right before a request is sent. */
+/** Refuses a write once the deadline has passed. */
 export function checkGate(request: Pick<WireRequest, 'method' | 'target'>, deadline: LeaseDeadline): void {
   if (isWrite(request) && !deadline.isOpen) throw new LeaseNotVerifiedError(request)
 }
@@ -53,7 +53,11 @@ export function gateTransport(transport: Transport, deadline: LeaseDeadline, { c
     checkGate(request, deadline)
     const limit = untilClosed(request, deadline, clock)
     try {
-      const response = await transport({ ...request, signal: limit.signal })
+      const beforeSend = (): void => {
+        checkGate(request, deadline)
+        request.beforeSend?.()
+      }
+      const response = await transport({ ...request, signal: limit.signal, beforeSend })
       if (response.body === undefined || !(Symbol.asyncIterator in response.body)) limit.done()
       else return { ...response, body: thenDone(response.body, limit.done) }
       return response

@@ -7,6 +7,7 @@
  */
 import type { WireHeaders } from '#wire'
 import { HttpRefusal } from '../http-refusal.ts'
+import { joinerOf } from '../join-fields.ts'
 import type { ListenLimits } from '../limits.ts'
 
 export interface RequestHead {
@@ -93,7 +94,7 @@ function addField(headers: Record<string, string>, text: string, { at, stop }: {
   const value = trimBlanks(text, colon + 1, stop)
   const before = headers[name]
   if (before !== undefined && onlyOnce.has(name)) throw new HttpRefusal(400, `${name} is given twice`)
-  headers[name] = before === undefined ? value : `${before}${name === 'cookie' ? '; ' : ', '}${value}`
+  headers[name] = before === undefined ? value : `${before}${joinerOf(name)}${value}`
 }
 
 function trimBlanks(text: string, from: number, to: number): string {

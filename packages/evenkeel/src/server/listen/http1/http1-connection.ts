@@ -188,7 +188,7 @@ export class Http1Connection implements Connection {
     const life = this.#life = new RequestLife()
     let response: WireResponse
     try {
-      response = await transport(makeRequest({ method, target, headers, body, peer }, life))
+      response = await transport(makeRequest({ method, target, headers, body, peer, borrowsPieces: true }, life))
     } catch (error) {
       log.error('a request failed', { ...describeRequest(head), error })
       response = failureResponse(error)

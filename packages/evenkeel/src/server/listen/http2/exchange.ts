@@ -56,8 +56,8 @@ export class Http2Exchange {
     if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
   }
 
-  async serve(raw: IncomingHttpHeaders): Promise<void> {
-    const response = await this.#ask(raw)
+  async serve(raw: IncomingHttpHeaders, sent: readonly string[]): Promise<void> {
+    const response = await this.#ask(raw, sent)
     if (this.#stream.destroyed || this.#stream.closed) {
       release(response.body)
       return
@@ -72,10 +72,10 @@ export class Http2Exchange {
     }
   }
 
-  async #ask(raw: IncomingHttpHeaders): Promise<WireResponse> {
+  async #ask(raw: IncomingHttpHeaders, sent: readonly string[]): Promise<WireResponse> {
     const { transport, peer, log } = this.#context
     try {
-      const { method, target, headers, length } = convertHead(raw)
+      const { method, target, headers, length } = convertHead(raw, sent)
       const body = this.#body(length)
       return await transport(makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life))
     } catch (error) {

@@ -18,6 +18,9 @@ const connectionWindowBytes = 4_194_304
 const sessionMegabytes = 1_024
 const forgivenPerSweep = 50
 
+/** As Node gives it; its types do not know the last part, the fields as they were sent. */
+type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, sent: readonly string[]]
+
 export class Http2Connection implements Connection {
   readonly #socket: TLSSocket
   readonly #context: ConnectionContext
@@ -55,7 +58,7 @@ export class Http2Connection implements Connection {
 
   #listen(): void {
     const session = this.#session
-    session.on('stream', (stream, headers) => { this.#onStream(stream, headers) })
+    session.on('stream', (...[stream, headers, , sent]: StreamEvent) => { this.#onStream(stream, { headers, sent }) })
     session.on('ping', () => { this.#onNuisance() })
     session.on('remoteSettings', () => { this.#onNuisance() })
     session.on('error', (error: unknown) => { this.#context.log.debug('a connection failed', { error }) })
@@ -67,7 +70,7 @@ export class Http2Connection implements Connection {
     this.#socket.on('error', () => undefined)
   }
 
-  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #onStream(stream: ServerHttp2Stream, { headers, sent }: { headers: IncomingHttpHeaders, sent: readonly string[] }): void {
     const exchange = new Http2Exchange(stream, this.#context)
     this.#exchanges.add(exchange)
     stream.on('close', () => {
@@ -75,7 +78,7 @@ export class Http2Connection implements Connection {
       this.#deadlineMs = this.#inMs(this.#context.limits.keepAliveMs)
       if (!exchange.isAnswered && stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#onNuisance()
     })
-    void exchange.serve(headers)
+    void exchange.serve(headers, sent)
   }
 
   #onNuisance(): void {

@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { WireHeaders } from '#wire'
 import { HttpRefusal } from '../http-refusal.ts'
+import { isAboutPersons } from '../join-fields.ts'
 
 interface Http2Head {
   readonly method: string
@@ -17,13 +18,16 @@ const methodText = /^[A-Z][A-Z-]{0,31}$/
 const targetText = /^\/[\x21\x22\x24-\x7e]*$/
 const lengthText = /^\d{1,15}$/
 
-/** @throws {HttpRefusal} when a part is missing or contradicts another. */
-export function convertHead(raw: IncomingHttpHeaders): Http2Head {
+/**
+ * @param sent names and values in turn, as they came
+ * @throws {HttpRefusal} when a part is missing or contradicts another.
+ */
+export function convertHead(raw: IncomingHttpHeaders, sent: readonly string[]): Http2Head {
   const { ':method': method = '', ':path': target = '', ':authority': authority } = raw
   if (method === 'CONNECT') throw new HttpRefusal(405, 'this is no proxy')
   if (!methodText.test(method)) throw new HttpRefusal(400, 'the method is no word')
   if (!targetText.test(target) && !(target === '*' && method === 'OPTIONS')) throw new HttpRefusal(400, 'the request target is not a path')
-  const headers = convertFields(raw)
+  const headers = convertFields(raw, sent)
   if (authority !== undefined && headers['host'] !== undefined && headers['host'] !== authority) throw new HttpRefusal(400, 'host and :authority differ')
   if (authority !== undefined) headers['host'] = authority
   if (headers['host'] === undefined) throw new HttpRefusal(400, 'there is no host')
@@ -32,11 +36,18 @@ export function convertHead(raw: IncomingHttpHeaders): Http2Head {
   return { method, target, headers, length: length === undefined ? undefined : Number(length) }
 }
 
-function convertFields(raw: IncomingHttpHeaders): Record<string, string> {
+function convertFields(raw: IncomingHttpHeaders, sent: readonly string[]): Record<string, string> {
   const headers = { __proto__: null } as unknown as Record<string, string>
   for (const name of Object.keys(raw)) {
     const value = raw[name]
-    if (value !== undefined && !name.startsWith(':')) headers[name] = typeof value === 'string' ? value : value.join(', ')
+    if (value === undefined || name.startsWith(':')) continue
+    if (isAboutPersons(name)) headers[name] = valuesOf(name, sent).join('\n')
+    else headers[name] = typeof value === 'string' ? value : value.join(', ')
   }
   return headers
+}
+
+/** Node joins repeated fields by commas; as they were sent they are names and values in turn. */
+function valuesOf(name: string, sent: readonly string[]): string[] {
+  return sent.filter((_value, index) => index % 2 === 1 && sent[index - 1]?.toLowerCase() === name)
 }

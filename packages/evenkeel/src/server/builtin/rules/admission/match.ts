@@ -8,6 +8,7 @@ import { allowOneOf, refuse, requireChoice, requireOneOf, requireQualifiedName, 
 import { draftsIn, setDefault } from '../drafts.ts'
 import { objectsIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
+import { Expressions } from './expressions.ts'
 import { validateResources } from './resource-patterns.ts'
 
 export const matchPolicies = ['Equivalent', 'Exact']
@@ -62,12 +63,13 @@ export function validateRule(rule: JsonObject, path: FieldPath): FieldError[] {
   return [...errors, ...allowOneOf(rule['scope'], path.child('scope'), scopes)]
 }
 
-export function validateMatchConditions(conditions: readonly JsonObject[], path: FieldPath): FieldError[] {
+export function validateMatchConditions(conditions: readonly JsonObject[], path: FieldPath, { expressions = new Expressions() }: { expressions?: Expressions } = {}): FieldError[] {
   const seen = new Set<string>()
   const errors = conditions.length > conditionsMax ? [fieldError.tooMany(path, conditions.length, conditionsMax)] : []
   conditions.forEach((condition, index) => {
     const [here, name] = [path.index(index), textIn(condition, 'name')]
-    errors.push(...requireText(textIn(condition, 'expression').trim(), here.child('expression')))
+    const text = textIn(condition, 'expression').trim()
+    errors.push(...text === '' ? [fieldError.required(here.child('expression'))] : expressions.condition(text, here.child('expression')))
     if (name === '') errors.push(fieldError.required(here.child('name')))
     else errors.push(...requireQualifiedName(name, here.child('name')))
     if (name !== '' && seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))

@@ -3,17 +3,17 @@
  */
 import { fieldError } from '#api'
 import type { FieldError, FieldPath, JsonObject } from '#api'
-import { requireText } from '../checks.ts'
 import { optionalObjectIn, textIn } from '../reading.ts'
+import type { Expressions } from './expressions.ts'
 
 const forms = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 
-export function validateMutations(mutations: readonly JsonObject[], path: FieldPath): FieldError[] {
+export function validateMutations(mutations: readonly JsonObject[], path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
   if (mutations.length === 0) return [fieldError.required(path, 'mutations must contain at least one item')]
-  return mutations.flatMap((mutation, index) => validateMutation(mutation, path.index(index)))
+  return mutations.flatMap((mutation, index) => validateMutation(mutation, path.index(index), { expressions }))
 }
 
-function validateMutation(mutation: JsonObject, path: FieldPath): FieldError[] {
+function validateMutation(mutation: JsonObject, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
   const type = textIn(mutation, 'patchType')
   if (type === '') return [fieldError.required(path.child('patchType'))]
   if (type !== 'ApplyConfiguration' && type !== 'JSONPatch') return [fieldError.notSupported(path.child('patchType'), type, Object.keys(forms))]
@@ -21,7 +21,12 @@ function validateMutation(mutation: JsonObject, path: FieldPath): FieldError[] {
   const change = optionalObjectIn(mutation, used)
   const errors = change === undefined
     ? [fieldError.required(path.child(used), `must be specified when patchType is ${type}`)]
-    : requireText(textIn(change, 'expression').trim(), path.child(used, 'expression'))
+    : validateChange(textIn(change, 'expression').trim(), path.child(used, 'expression'), { expressions, isPatch: type === 'JSONPatch' })
   if (optionalObjectIn(mutation, other) === undefined) return errors
   return [...errors, fieldError.invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${type}`)]
+}
+
+function validateChange(text: string, path: FieldPath, { expressions, isPatch }: { expressions: Expressions, isPatch: boolean }): FieldError[] {
+  if (text === '') return [fieldError.required(path)]
+  return isPatch ? expressions.patch(text, path) : expressions.configuration(text, path)
 }

@@ -1,7 +1,7 @@
 /**
  * Admission policies: what they are about, and the expressions that decide.
  *
- * Expressions are only required to be there; whether they compile is judged where they are run.
+ * Expressions have to compile. Whether they fit the objects they will be asked about is told in the status, later.
  */
 import { checkDns1035Label, checkDnsSubdomain, checkQualifiedName, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
@@ -10,6 +10,7 @@ import { allowOneOf, refuse, requireChoice, requireText } from '../checks.ts'
 import { draftIn, ensureDraft, setDefault } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
 import { objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
+import { Expressions, prepareExpressions } from './expressions.ts'
 import { defaultMatchResources, validateMatchConditions, validateMatchResources, validateMutatingOperations } from './match.ts'
 import { validateMutations } from './mutations.ts'
 import { failurePolicies } from './webhooks.ts'
@@ -18,23 +19,36 @@ const specPath = FieldPath.of('spec')
 const annotationsMax = 20
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
+const reserved: ReadonlySet<string> = new Set([
+  'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package', 'namespace',
+  'return', 'var', 'void', 'while',
+])
+const noteBytesMax = 5 * 1024
 
 export const validatingPolicyRules: Hooks = {
   default: defaultPolicy,
   prepareCreate(object) {
     object['status'] = {}
   },
-  validate: (object) => [...validateSubject(objectIn(object, 'spec')), ...validateDecisions(object)],
+  ready: prepareExpressions,
+  validate(object) {
+    const spec = objectIn(object, 'spec')
+    const hasVariables = objectsIn(spec, 'variables').length > 0
+    const expressions = new Expressions({ hasParams: optionalObjectIn(spec, 'paramKind') !== undefined, hasVariables })
+    return [...validateSubject(spec, expressions), ...validateDecisions(object, expressions)]
+  },
 }
 
 export const mutatingPolicyRules: Hooks = {
   default: defaultPolicy,
+  ready: prepareExpressions,
   validate(object) {
     const spec = objectIn(object, 'spec')
+    const expressions = new Expressions({ hasParams: optionalObjectIn(spec, 'paramKind') !== undefined, hasVariables: true })
     return [
-      ...validateSubject(spec),
+      ...validateSubject(spec, expressions),
       ...validateMutatingOperations(optionalObjectIn(spec, 'matchConstraints'), specPath.child('matchConstraints')),
-      ...validateMutations(objectsIn(spec, 'mutations'), specPath.child('mutations')),
+      ...validateMutations(objectsIn(spec, 'mutations'), specPath.child('mutations'), { expressions }),
       ...requireChoice(textIn(spec, 'reinvocationPolicy'), specPath.child('reinvocationPolicy'), ['IfNeeded', 'Never']),
     ]
   },
@@ -48,7 +62,7 @@ function defaultPolicy(object: ObjectDraft): void {
 }
 
 /** What both kinds of policies say: when, about what, with which parameters. */
-function validateSubject(spec: JsonObject): FieldError[] {
+function validateSubject(spec: JsonObject, expressions: Expressions): FieldError[] {
   const errors = requireChoice(textIn(spec, 'failurePolicy'), specPath.child('failurePolicy'), failurePolicies)
   const [paramKind, match] = [optionalObjectIn(spec, 'paramKind'), optionalObjectIn(spec, 'matchConstraints')]
   if (paramKind !== undefined) errors.push(...validateParamKind(paramKind, specPath.child('paramKind')))
@@ -58,8 +72,8 @@ function validateSubject(spec: JsonObject): FieldError[] {
     errors.push(...validateMatchResources(match, matchPath))
     if (objectsIn(match, 'resourceRules').length === 0) errors.push(fieldError.required(matchPath.child('resourceRules')))
   }
-  errors.push(...validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions')))
-  return [...errors, ...objectsIn(spec, 'variables').flatMap((variable, index) => validateVariable(variable, specPath.child('variables').index(index)))]
+  errors.push(...validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions'), { expressions }))
+  return [...errors, ...objectsIn(spec, 'variables').flatMap((variable, index) => validateVariable(variable, specPath.child('variables').index(index), { expressions }))]
 }
 
 function validateParamKind(paramKind: JsonObject, path: FieldPath): FieldError[] {
@@ -82,14 +96,16 @@ function validateVersion(apiVersion: string, path: FieldPath): FieldError[] {
   return complaints.length > 0 ? [...errors, fieldError.invalid(path, version, complaints.join(','))] : errors
 }
 
-function validateVariable(variable: JsonObject, path: FieldPath): FieldError[] {
-  const name = textIn(variable, 'name')
+function validateVariable(variable: JsonObject, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
+  const [name, text] = [textIn(variable, 'name'), textIn(variable, 'expression')]
   const errors = requireText(name.trim(), path.child('name'), { detail: 'name is not specified' })
-  if (errors.length === 0 && !identifier.test(name)) errors.push(fieldError.invalid(path.child('name'), name, 'must be a valid CEL identifier'))
-  return [...errors, ...requireText(textIn(variable, 'expression').trim(), path.child('expression'), { detail: 'expression is not specified' })]
+  const isIdentifier = identifier.test(name) && !reserved.has(name)
+  if (errors.length === 0 && !isIdentifier) errors.push(fieldError.invalid(path.child('name'), name, 'must be a valid CEL identifier'))
+  if (text.trim() === '') return [...errors, fieldError.required(path.child('expression'), 'expression is not specified')]
+  return [...errors, ...expressions.variable(name, { text, path: path.child('expression') })]
 }
 
-function validateDecisions(object: UnstructuredObject): FieldError[] {
+function validateDecisions(object: UnstructuredObject, expressions: Expressions): FieldError[] {
   const spec = objectIn(object, 'spec')
   const [validations, annotations] = [objectsIn(spec, 'validations'), objectsIn(spec, 'auditAnnotations')]
   if (validations.length === 0 && annotations.length === 0) {
@@ -97,23 +113,25 @@ function validateDecisions(object: UnstructuredObject): FieldError[] {
     return ['validations', 'auditAnnotations'].map((key) => fieldError.required(specPath.child(key), detail))
   }
   return [
-    ...validations.flatMap((validation, index) => validateValidation(validation, specPath.child('validations').index(index))),
-    ...validateAnnotations(annotations, object.metadata.name ?? ''),
+    ...validations.flatMap((validation, index) => validateValidation(validation, specPath.child('validations').index(index), { expressions })),
+    ...validateAnnotations(annotations, object.metadata.name ?? '', { expressions }),
   ]
 }
 
-function validateValidation(validation: JsonObject, path: FieldPath): FieldError[] {
-  const errors = requireText(textIn(validation, 'expression').trim(), path.child('expression'), { detail: 'expression is not specified' })
-  const [message, expression] = [textIn(validation, 'message'), textIn(validation, 'messageExpression')]
+function validateValidation(validation: JsonObject, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
+  const [text, message, expression] = [textIn(validation, 'expression'), textIn(validation, 'message'), textIn(validation, 'messageExpression')]
+  const errors = text.trim() === ''
+    ? [fieldError.required(path.child('expression'), 'expression is not specified')]
+    : expressions.validation(text, path.child('expression'))
   if (expression !== '' && expression.trim() === '') {
     errors.push(fieldError.invalid(path.child('messageExpression'), expression, 'must be non-empty if specified'))
-  }
+  } else if (expression !== '') errors.push(...expressions.message(expression, path.child('messageExpression')))
   if (message !== '' && message.trim() === '') errors.push(fieldError.invalid(path.child('message'), message, 'must be non-empty if specified'))
   else if (/[\n\r]/.test(message.trim())) errors.push(fieldError.invalid(path.child('message'), message, 'must not contain line breaks'))
   return [...errors, ...allowOneOf(validation['reason'], path.child('reason'), reasons)]
 }
 
-function validateAnnotations(annotations: readonly JsonObject[], name: string): FieldError[] {
+function validateAnnotations(annotations: readonly JsonObject[], name: string, { expressions }: { expressions: Expressions }): FieldError[] {
   const path = specPath.child('auditAnnotations')
   const errors = annotations.length > annotationsMax
     ? [fieldError.invalid(path, annotations, `must not have more than ${annotationsMax} auditAnnotations`)]
@@ -123,9 +141,15 @@ function validateAnnotations(annotations: readonly JsonObject[], name: string): 
     const [here, key] = [path.index(index), textIn(annotation, 'key')]
     const fullKey = `${name}/${key}`
     errors.push(...refuse(fullKey, here.child('key'), checkQualifiedName(fullKey)))
-    errors.push(...requireText(textIn(annotation, 'valueExpression').trim(), here.child('valueExpression'), { detail: 'valueExpression is not specified' }))
+    errors.push(...validateNote(textIn(annotation, 'valueExpression'), here.child('valueExpression'), { expressions }))
     if (seen.has(key)) errors.push(fieldError.duplicate(here.child('key'), key))
     seen.add(key)
   })
   return errors
+}
+
+function validateNote(text: string, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
+  if (text.trim() === '') return [fieldError.required(path, 'valueExpression is not specified')]
+  if (Buffer.byteLength(text.trim()) > noteBytesMax) return [fieldError.required(path, `must not exceed ${noteBytesMax} bytes in length`)]
+  return expressions.annotation(text, path)
 }

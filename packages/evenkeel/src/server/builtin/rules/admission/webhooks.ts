@@ -1,7 +1,5 @@
 /**
  * Webhook configurations: defaults that make a hook complete, and the mistakes that would make it useless.
- *
- * Expressions are only required to be there; whether they compile is judged where they are run.
  */
 import { checkDns1035Label, checkDnsSubdomain, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, JsonObjectDraft } from '#api'
@@ -11,6 +9,7 @@ import type { Hooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 import { validateClientConfig } from './client-config.ts'
+import { prepareExpressions } from './expressions.ts'
 import { defaultRules, matchPolicies, validateMatchConditions, validateRule } from './match.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
@@ -27,6 +26,9 @@ function webhookRules({ mutating }: { mutating: boolean }): Hooks {
       defaultHook(hook)
       if (mutating) setDefault(hook, 'reinvocationPolicy', 'Never')
     }),
+    async ready(object) {
+      if (objectsIn(object, 'webhooks').some((hook) => objectsIn(hook, 'matchConditions').length > 0)) await prepareExpressions()
+    },
     validate: (object) => validateHooks(objectsIn(object, 'webhooks')),
   }
 }

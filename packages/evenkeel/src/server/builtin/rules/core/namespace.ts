@@ -41,6 +41,8 @@ export const namespaceRules: Hooks = {
     holds: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').length > 0,
     mark(object) {
       ensureDraft(object, 'status')['phase'] = 'Terminating'
+      // Its end takes as long as it takes: there is no grace to speak of, and servers say none.
+      delete object.metadata['deletionGracePeriodSeconds']
     },
   },
 }

@@ -1,0 +1,142 @@
+/**
+ * How long it takes until ten thousand children of one owner are collected, waited for, or set free.
+ *
+ * From the request that deletes the owner to the event of the last child (or, when it has to wait, of the owner). Each
+ * child is deleted or changed by a request of its own, is a change that watchers hear of, and on files is durable.
+ *
+ * The peer is the controller manager beside the kube-apiserver that the environment names (see ../server/peer.ts), if
+ * `KUBE_CONTROLLER_MANAGER` says that one runs there. It talks to its server over a socket, as it must; ours runs in the
+ * server's process, as it does in a plane.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { OwnerReference } from 'evenkeel/api'
+import { bearer, Client, fixedCredential, httpTransport, metadataOnly, withCredentials } from 'evenkeel/client'
+import { ConfigMap, Namespace } from 'evenkeel/kinds/core/v1'
+import { startPlane } from 'evenkeel/server'
+import { openFileStore, openMemoryStore } from 'evenkeel/unstable/store'
+import type { Store } from 'evenkeel/unstable/store'
+import { median } from '../print.ts'
+import type { BenchOptions } from '../print.ts'
+import { addressFrom } from '../server/peer.ts'
+
+type Propagation = 'Background' | 'Foreground' | 'Orphan'
+
+interface Taken {
+  readonly ms: number
+  /** Of this process: for ours, server, collector and whoever watches. */
+  readonly cpuMs: number
+}
+
+const propagations: readonly Propagation[] = ['Background', 'Foreground', 'Orphan']
+const stores: Readonly<Record<string, (folder: string) => Store | Promise<Store>>> = {
+  memory: () => openMemoryStore(),
+  files: (folder) => openFileStore(join(folder, 'store')),
+}
+
+export async function garbageBench({ rounds, only, quick, print }: BenchOptions): Promise<void> {
+  const count = quick ? 100 : 10_000
+  for (const propagation of propagations) {
+    const names = Object.keys(stores).map((store) => ({ store, name: `collect 10k ${propagation.toLowerCase()} ${store}` })).filter(({ name }) => name.includes(only))
+    if (names.length === 0) continue
+    const taken = new Map<string, Taken[]>()
+    const note = (key: string, one: Taken | undefined): void => { if (one) taken.set(key, [...taken.get(key) ?? [], one]) }
+    for (let round = 0; round < rounds; round++) {
+      for (const { store } of names) note(store, await onPlane(store, (client) => measure(client, { propagation, count })))
+      note('peer', await onPeer((client) => measure(client, { propagation, count })))
+    }
+    const peer = taken.get('peer')
+    const peerName = peer ? 'kube-controller-manager' : 'no kube-controller-manager was named'
+    for (const { store, name } of names) {
+      const ours = taken.get(store) ?? []
+      const cpuUs = Math.round(median(ours.map(({ cpuMs }) => cpuMs)) * 1000 / count)
+      print({ case: name, ours: msOf(ours), peer: peer && msOf(peer), peerName, unit: 'ms', lessIsBetter: true, more: { 'cpu us per child': cpuUs } })
+    }
+  }
+}
+
+function msOf(taken: readonly Taken[]): number {
+  return median(taken.map(({ ms }) => ms))
+}
+
+async function onPlane(store: string, use: (client: Client) => Promise<Taken>): Promise<Taken> {
+  const folder = await mkdtemp(join(tmpdir(), 'evenkeel-bench-'))
+  const opened = await stores[store]?.(folder)
+  const plane = await startPlane({ ...opened && { store: opened } })
+  try {
+    return await use(new Client({ transport: plane.transport }))
+  } finally {
+    await plane.stop({ graceMs: 0 })
+    await opened?.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function onPeer(use: (client: Client) => Promise<Taken>): Promise<Taken | undefined> {
+  const address = process.env['KUBE_CONTROLLER_MANAGER'] ? addressFrom(process.env) : undefined
+  if (!address) return undefined
+  const { url, token, caPem } = address
+  const connection = httpTransport({ server: url, tls: caPem === undefined ? { insecureSkipVerify: true } : { caPem } })
+  const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(token))), close: () => connection.close() })
+  try {
+    return await use(client)
+  } finally {
+    await client.close()
+  }
+}
+
+async function measure(client: Client, { propagation, count }: { propagation: Propagation, count: number }): Promise<Taken> {
+  const { metadata: { name: namespace } } = await client.create(Namespace, { metadata: { generateName: 'bench-' } })
+  const owner = await client.create(ConfigMap, { metadata: { name: 'owner', namespace } })
+  const { apiVersion, kind, metadata: { name, uid } } = owner
+  const reference = { apiVersion, kind, name, uid, blockOwnerDeletion: true }
+  await fill(client, { namespace, count, reference })
+  await untilHeard(client, namespace)
+  const { metadata: { resourceVersion = '' } } = await client.page(ConfigMap, { namespace, pageSize: 1 })
+  // Children that are set free are changed; the owner comes last, as when it waits.
+  const isDone = propagation === 'Background' ? countTo(count + 1) : (deleted: string) => deleted === name
+  const done = untilDeleted(client, { namespace, resourceVersion, isDone })
+  const [startedMs, before] = [performance.now(), process.cpuUsage()]
+  await client.delete(owner, { propagation })
+  await done
+  const { user, system } = process.cpuUsage(before)
+  return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1000 }
+}
+
+async function fill(client: Client, { namespace, count, reference }: { namespace: string, count: number, reference: OwnerReference }): Promise<void> {
+  const names = Array.from({ length: count }, (_, at) => `child-${at}`).values()
+  const work = async (): Promise<void> => {
+    for (const name of names) await client.create(ConfigMap, { metadata: { name, namespace, ownerReferences: [reference] }, data: { text: 'x'.repeat(500) } })
+  }
+  await Promise.all(Array.from({ length: 64 }, work))
+}
+
+/** Until the collector has dealt with something that came after all children. */
+async function untilHeard(client: Client, namespace: string): Promise<void> {
+  const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' }
+  const { metadata: { resourceVersion } } = await client.create(ConfigMap, { metadata: { name: 'last', namespace, ownerReferences: [nobody] } })
+  await untilDeleted(client, { namespace, resourceVersion, isDone: (name) => name === 'last' })
+}
+
+interface Deletions {
+  readonly namespace: string
+  readonly resourceVersion: string
+  readonly isDone: (name: string) => boolean
+}
+
+async function untilDeleted(client: Client, { namespace, resourceVersion, isDone }: Deletions): Promise<void> {
+  // A watcher that falls behind is let go, and begins where it was.
+  for (let version = resourceVersion; ;) {
+    for await (const event of client.watch(metadataOnly(ConfigMap), { namespace, resourceVersion: version })) {
+      if (event.type === 'ERROR') throw event.error
+      version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
+      if (event.type === 'DELETED' && isDone(event.object.metadata.name)) return
+    }
+  }
+}
+
+function countTo(wanted: number): () => boolean {
+  let count = 0
+  return () => ++count >= wanted
+}

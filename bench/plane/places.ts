@@ -1,0 +1,54 @@
+/**
+ * Where the benchmarks of controllers run: on a plane of ours, in process, on one of the stores; and on the peer.
+ *
+ * The peer is the controller manager beside the kube-apiserver that the environment names (see ../server/peer.ts), if
+ * `KUBE_CONTROLLER_MANAGER` says that one runs there. It talks to its server over a socket, as it must; ours runs in the
+ * server's process, as it does in a plane.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bearer, Client, fixedCredential, httpTransport, withCredentials } from 'evenkeel/client'
+import { startPlane } from 'evenkeel/server'
+import { openFileStore, openMemoryStore } from 'evenkeel/unstable/store'
+import type { Store } from 'evenkeel/unstable/store'
+import { addressFrom } from '../server/peer.ts'
+
+const stores = {
+  memory: (): Store => openMemoryStore(),
+  files: (folder: string): Promise<Store> => openFileStore(join(folder, 'store')),
+} as const
+
+export type StoreName = keyof typeof stores
+
+export const storeNames: readonly StoreName[] = ['memory', 'files']
+
+/** What is said where the peer is missing. */
+export const noPeer = 'no kube-controller-manager was named'
+
+export async function onPlane<T>(name: StoreName, use: (client: Client) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'evenkeel-bench-'))
+  const store = await stores[name](folder)
+  const plane = await startPlane({ store })
+  try {
+    return await use(new Client({ transport: plane.transport }))
+  } finally {
+    await plane.stop({ graceMs: 0 })
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Undefined when there is none. */
+export async function onPeer<T>(use: (client: Client) => Promise<T>): Promise<T | undefined> {
+  const address = process.env['KUBE_CONTROLLER_MANAGER'] ? addressFrom(process.env) : undefined
+  if (!address) return undefined
+  const { url, token, caPem } = address
+  const connection = httpTransport({ server: url, tls: caPem === undefined ? { insecureSkipVerify: true } : { caPem } })
+  const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(token))), close: () => connection.close() })
+  try {
+    return await use(client)
+  } finally {
+    await client.close()
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The `authorizer` of admission expressions: may this user, or a service account, do something else?
+ *
+ *     authorizer.group('apps').resource('deployments').namespace('a').check('create').allowed()
+ *     authorizer.path('/healthz').check('get').allowed()
+ *
+ * Expressions do not wait, and whoever is asked may take time. A question without an answer yet ends the evaluation by
+ * throwing {@link Pending}; who evaluates waits for it and begins again, and then the answer is known. Each question is
+ * asked once per request, whatever it is that asks it.
+ */
+import { checkDnsLabel, checkDnsSubdomain } from '../names.ts'
+import type { Overload } from '../expressions/check/declarations.ts'
+import { boolType, objectType, stringType } from '../expressions/check/type.ts'
+import { member } from '../expressions/library/declare.ts'
+import { EvaluationError, Opaque } from '../expressions/value/value.ts'
+import type { AccessCheck, AccessPlace, AdmissionUser, AskAccess } from './load.ts'
+
+export const authorizerType = objectType('kubernetes.authorization.Authorizer')
+const pathCheckType = objectType('kubernetes.authorization.PathCheck')
+const groupCheckType = objectType('kubernetes.authorization.GroupCheck')
+export const resourceCheckType = objectType('kubernetes.authorization.ResourceCheck')
+const decisionType = objectType('kubernetes.authorization.Decision')
+
+/** Thrown out of an evaluation that cannot go on before `answer` has resolved. */
+export class Pending extends Error {
+  readonly answer: Promise<void>
+
+  constructor(answer: Promise<void>) {
+    super('the answer is not there yet')
+    this.answer = answer
+  }
+}
+
+interface Answer {
+  readonly allowed: boolean
+  readonly why: string
+  readonly error?: string
+}
+
+/** What was asked for one request, and answered. */
+class Answers {
+  readonly #ask: AskAccess
+  readonly #known = new Map<string, Answer>()
+
+  constructor(ask: AskAccess) {
+    this.#ask = ask
+  }
+
+  decide(check: AccessCheck): Decision {
+    const key = JSON.stringify(check)
+    const known = this.#known.get(key) ?? this.#begin(check, key)
+    return new Decision(known)
+  }
+
+  #begin(check: AccessCheck, key: string): Answer {
+    try {
+      const asked = this.#ask(check)
+      if (!(asked instanceof Promise)) return this.#remember(key, asked)
+      throw new Pending(asked.then((answer) => { this.#remember(key, answer) }, (error: unknown) => { this.#remember(key, failed(error)) }))
+    } catch (error) {
+      if (error instanceof Pending) throw error
+      return this.#remember(key, failed(error))
+    }
+  }
+
+  #remember(key: string, answer: Answer): Answer {
+    this.#known.set(key, answer)
+    return answer
+  }
+}
+
+function failed(error: unknown): Answer {
+  return { allowed: false, why: '', error: error instanceof Error ? error.message : String(error) }
+}
+
+/** Something that can only be called, never compared or shown. */
+abstract class Receiver extends Opaque {
+  equals(other: Opaque): boolean {
+    return this === other
+  }
+
+  override toString(): string {
+    return this.typeName
+  }
+}
+
+class AuthorizerValue extends Receiver {
+  readonly typeName = authorizerType.name
+  readonly user: AdmissionUser
+  readonly answers: Answers
+
+  constructor(user: AdmissionUser, answers: Answers) {
+    super()
+    this.user = user
+    this.answers = answers
+  }
+}
+
+class PathCheck extends Receiver {
+  readonly typeName = pathCheckType.name
+  readonly #authorizer: AuthorizerValue
+  readonly #path: string
+
+  constructor(authorizer: AuthorizerValue, path: string) {
+    super()
+    this.#authorizer = authorizer
+    this.#path = path
+  }
+
+  decide(verb: string): Decision {
+    const { user, answers } = this.#authorizer
+    return answers.decide({ user, verb, path: this.#path, place: undefined })
+  }
+}
+
+class GroupCheck extends Receiver {
+  readonly typeName = groupCheckType.name
+  readonly authorizer: AuthorizerValue
+  readonly group: string
+
+  constructor(authorizer: AuthorizerValue, group: string) {
+    super()
+    this.authorizer = authorizer
+    this.group = group
+  }
+}
+
+class ResourceCheck extends Receiver {
+  readonly typeName = resourceCheckType.name
+  readonly #authorizer: AuthorizerValue
+  readonly #place: AccessPlace
+
+  constructor(authorizer: AuthorizerValue, place: AccessPlace) {
+    super()
+    this.#authorizer = authorizer
+    this.#place = place
+  }
+
+  with(changes: Partial<AccessPlace>): ResourceCheck {
+    return new ResourceCheck(this.#authorizer, { ...this.#place, ...changes })
+  }
+
+  decide(verb: string): Decision {
+    const { user, answers } = this.#authorizer
+    return answers.decide({ user, verb, path: '', place: this.#place })
+  }
+}
+
+class Decision extends Receiver {
+  readonly typeName = decisionType.name
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super()
+    this.answer = answer
+  }
+}
+
+const onCheck = [resourceCheckType, stringType]
+
+export const authorizerFunctions: ReadonlyMap<string, readonly Overload[]> = new Map([
+  ['path', [member('authorizer_path', [authorizerType, stringType], { to: pathCheckType, run: pathOf })]],
+  ['group', [member('authorizer_group', [authorizerType, stringType], { to: groupCheckType, run: (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group) })]],
+  ['serviceAccount', [member('authorizer_serviceaccount', [authorizerType, stringType, stringType], { to: authorizerType, run: accountOf })]],
+  ['resource', [member('groupcheck_resource', [groupCheckType, stringType], { to: resourceCheckType, run: resourceOf })]],
+  ['subresource', [member('resourcecheck_subresource', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, subresource: string) => check.with({ subresource }) })]],
+  ['namespace', [member('resourcecheck_namespace', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, namespace: string) => check.with({ namespace }) })]],
+  ['name', [member('resourcecheck_name', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, name: string) => check.with({ name }) })]],
+  // Nobody who is asked here looks at selectors: saying one narrows the question, which may only be answered as if it were wider.
+  ['fieldSelector', [member('authorizer_fieldselector', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, _: string) => check })]],
+  ['labelSelector', [member('authorizer_labelselector', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, _: string) => check })]],
+  ['check', [
+    member('pathcheck_check', [pathCheckType, stringType], { to: decisionType, run: (check: PathCheck, verb: string) => check.decide(verb) }),
+    member('resourcecheck_check', onCheck, { to: decisionType, run: (check: ResourceCheck, verb: string) => check.decide(verb) }),
+  ]],
+  ['errored', [member('decision_errored', [decisionType], { to: boolType, run: ({ answer }: Decision) => answer.error !== undefined })]],
+  ['error', [member('decision_error', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.error ?? '' })]],
+  ['allowed', [member('decision_allowed', [decisionType], { to: boolType, run: ({ answer }: Decision) => answer.allowed })]],
+  ['reason', [member('decision_reason', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.why })]],
+])
+
+function pathOf(authorizer: AuthorizerValue, path: string): PathCheck | EvaluationError {
+  return path.trim() === '' ? new EvaluationError('path must not be empty') : new PathCheck(authorizer, path)
+}
+
+function resourceOf({ authorizer, group }: GroupCheck, resource: string): ResourceCheck | EvaluationError {
+  if (resource.trim() === '') return new EvaluationError('resource must not be empty')
+  return new ResourceCheck(authorizer, { group, version: '*', resource, subresource: '', namespace: '', name: '' })
+}
+
+function accountOf({ answers }: AuthorizerValue, namespace: string, name: string): AuthorizerValue | EvaluationError {
+  if (checkDnsSubdomain(name).length > 0) return new EvaluationError('Invalid service account name')
+  if (checkDnsLabel(namespace).length > 0) return new EvaluationError('Invalid service account namespace')
+  const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  return new AuthorizerValue({ name: `system:serviceaccount:${namespace}:${name}`, groups }, answers)
+}
+
+/** The two values that expressions begin with. */
+export function authorizerBindings(user: AdmissionUser, place: AccessPlace, ask: AskAccess): Readonly<Record<string, Opaque>> {
+  const authorizer = new AuthorizerValue(user, new Answers(ask))
+  return { 'authorizer': authorizer, 'authorizer.requestResource': new ResourceCheck(authorizer, place) }
+}

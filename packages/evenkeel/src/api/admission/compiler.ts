@@ -1,0 +1,140 @@
+/**
+ * Compiles the expressions of one webhook or policy, and evaluates them for one request.
+ *
+ * Variables see those defined before them. What they cost is paid when they are used, from the same budget as the
+ * expression that uses them; each expression has its own limit besides.
+ */
+import type { Environment } from '../expressions/check/declarations.ts'
+import { dynType, formatType, objectType } from '../expressions/check/type.ts'
+import type { Type } from '../expressions/check/type.ts'
+import { CompiledExpression, compileExpression, objectCostMax } from '../expressions/expression.ts'
+import type { CompileFailure, Evaluation } from '../expressions/expression.ts'
+import { authorizerBindings, Pending } from './authorizer.ts'
+import { admissionEnvironment } from './environment.ts'
+import type { AccessPlace, AdmissionCompileOptions, AdmissionCompiler, AdmissionEvaluation, AdmissionExpression, AdmissionInput, AdmissionOutcome, AdmissionScope } from './load.ts'
+import { getOwn, isJsonObject } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import { VariableValues } from './variable-values.ts'
+
+/** An expression as this file knows it. */
+export interface Compiled extends AdmissionExpression {
+  readonly expression: CompiledExpression | undefined
+}
+
+export class Compiler implements AdmissionCompiler {
+  readonly #base: Environment
+  readonly #variables = new Map<string, Compiled>()
+  #environment: Environment
+
+  constructor({ hasVariables = false, ...scope }: AdmissionScope = {}) {
+    this.#base = admissionEnvironment(scope)
+    this.#environment = this.#base
+    if (hasVariables) this.#declareVariables()
+  }
+
+  define(name: string, text: string): AdmissionExpression {
+    const compiled = this.compile(text)
+    this.#variables.set(name, compiled)
+    this.#declareVariables()
+    return compiled
+  }
+
+  compile(text: string, { gives }: AdmissionCompileOptions = {}): Compiled {
+    // When it runs, everything that has a type is plain JSON all the same: nothing may be taken on trust.
+    const found = compileExpression(text, this.#environment, { trustsTypes: false })
+    if (!(found instanceof CompiledExpression)) return { text, type: 'dyn', mistake: describeFailure(found), expression: undefined }
+    const type = typeName(found.type)
+    const mistake = gives === undefined || gives.includes(type) ? undefined : describeMismatch(gives, type)
+    return { text, type, mistake, expression: mistake === undefined ? found : undefined }
+  }
+
+  start(input: AdmissionInput, { budget = objectCostMax }: { budget?: number } = {}): AdmissionEvaluation {
+    return new Evaluating(bindingsOf(input), { variables: this.#variables, budget })
+  }
+
+  #declareVariables(): void {
+    const fields = new Map([...this.#variables].map(([name, { expression }]): [string, Type] => [name, fieldType(expression?.type)]))
+    this.#environment = this.#base.extend({ variables: { type: objectType('kubernetes.variables', fields) } })
+  }
+}
+
+class Evaluating implements AdmissionEvaluation {
+  budget: number
+  readonly #bindings: Readonly<Record<string, unknown>>
+  readonly #variables: VariableValues
+
+  constructor(bindings: Readonly<Record<string, unknown>>, { variables, budget }: { variables: ReadonlyMap<string, Compiled>, budget: number }) {
+    this.budget = budget
+    this.#variables = new VariableValues(variables, () => this.#bindings)
+    this.#bindings = { ...bindings, variables: this.#variables }
+  }
+
+  evaluate(expression: AdmissionExpression): AdmissionOutcome | Promise<AdmissionOutcome> {
+    try {
+      return this.#evaluateNow(expression as Compiled)
+    } catch (error) {
+      if (!(error instanceof Pending)) throw error
+      return error.answer.then(() => this.evaluate(expression))
+    }
+  }
+
+  #evaluateNow({ text, mistake, expression }: Compiled): AdmissionOutcome {
+    if (expression === undefined) return { error: `compilation error: ${mistake ?? ''}`, isExhausted: false }
+    const result = expression.evaluate(this.#bindings)
+    const cost = result.cost + this.#variables.takeCost()
+    if (cost > this.budget) {
+      this.budget = 0
+      return { error: overBudget, isExhausted: true }
+    }
+    this.budget -= cost
+    return outcomeOf(result, text)
+  }
+}
+
+const overBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
+
+function outcomeOf(result: Evaluation, text: string): AdmissionOutcome {
+  if (result.error === undefined) return { value: result.value }
+  return { error: `expression '${text}' resulted in error: ${result.error}`, isExhausted: false }
+}
+
+function bindingsOf({ object, oldObject, request, namespaceObject, params, user, ask }: AdmissionInput): Readonly<Record<string, unknown>> {
+  return {
+    object: object ?? null, oldObject: oldObject ?? null, request, namespaceObject: namespaceObject ?? null, params: params ?? null,
+    ...user && ask && authorizerBindings(user, requestPlace(request), ask),
+  }
+}
+
+/** What the request itself is about: `authorizer.requestResource`. */
+function requestPlace(request: JsonObject): AccessPlace {
+  const resource = getOwn(request, 'requestResource')
+  const named = isJsonObject(resource) ? resource : {}
+  return {
+    group: textOf(named['group']), version: '*', resource: textOf(named['resource']), subresource: textOf(request['requestSubResource']),
+    namespace: textOf(request['namespace']), name: textOf(request['name']),
+  }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function describeFailure({ stage, errors }: CompileFailure): string {
+  return stage === 'compilation' ? `compilation failed: ${errors}` : `program instantiation failed: ${errors}`
+}
+
+function describeMismatch(wanted: readonly string[], type: string): string {
+  return wanted.length === 1 ? `must evaluate to ${wanted[0] ?? ''} but got ${type}` : `must evaluate to one of [${wanted.join(' ')}] but got ${type}`
+}
+
+function typeName(type: Type): string {
+  return type.kind === 'null' ? 'null_type' : formatType(type)
+}
+
+const plainKinds: ReadonlySet<string> = new Set(['bool', 'bytes', 'double', 'duration', 'int', 'null', 'string', 'timestamp', 'uint', 'list', 'map'])
+
+/** Variables of types that only libraries know are anything to those who use them. */
+function fieldType(type: Type | undefined): Type {
+  if (type === undefined || !plainKinds.has(type.kind)) return dynType
+  return type.parameters.length === 0 ? type : { ...type, parameters: type.parameters.map(fieldType) }
+}

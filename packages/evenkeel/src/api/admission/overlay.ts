@@ -1,0 +1,54 @@
+/**
+ * A part of an object laid over the whole, as mutating policies do: merged by the rules of server-side apply, but owned by
+ * nobody.
+ *
+ * What is atomic may not be touched: whoever sets one field of it would take all others away without meaning to.
+ */
+import { isJsonObject } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { Schema } from '../schema/schema.ts'
+import { fieldTypeOf } from '../apply/typed/field-type.ts'
+import type { FieldType } from '../apply/typed/field-type.ts'
+import { merge } from '../apply/typed/merge.ts'
+import { TypedError } from '../apply/typed/mistakes.ts'
+import { validateTyped } from '../apply/typed/validate.ts'
+import type { Made } from './load.ts'
+
+/** The object with the part laid over it; neither is changed. */
+export function overlay(object: JsonObject, part: JsonObject, schema: Schema | undefined): Made<JsonObject> {
+  const type = fieldTypeOf(schema)
+  const misfit = attempt('failed to convert patch object to typed object', () => { validateTyped(part, type) })
+  if (misfit !== undefined) return { error: misfit }
+  const atomics = findAtomics(part, type, '')
+  if (atomics.length > 0) return { error: `invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}` }
+  let merged: JsonValue = object
+  const failure = attempt('failed to merge patch', () => { merged = merge(object, part, type) })
+  return failure === undefined ? { json: merged as JsonObject } : { error: failure }
+}
+
+function attempt(what: string, run: () => void): string | undefined {
+  try {
+    run()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error
+    return `${what}: ${error.message}`
+  }
+}
+
+/** Only what the schema declares is looked into, as upstream. */
+function findAtomics(value: JsonValue, { map, list }: FieldType, path: string): string[] {
+  const found: string[] = []
+  if (Array.isArray(value) && list) {
+    if (list.atomic) found.push(path)
+    value.forEach((item, index) => found.push(...findAtomics(item, list.items.type, `${path}[${index}]`)))
+  }
+  if (isJsonObject(value) && map) {
+    if (map.atomic) found.push(path)
+    for (const [name, inner] of Object.entries(value)) {
+      const field = map.fields.get(name)
+      if (field && inner !== undefined) found.push(...findAtomics(inner, field.type, `${path}.${name}`))
+    }
+  }
+  return found
+}

@@ -1,0 +1,23 @@
+/**
+ * Expressions about claims and users, on the common language.
+ */
+import { adaptDynamic, baseEnvironment, boolType, CompiledExpression, compileExpression, dynType, EvaluationError, formatType, mapOf, stringType, toJson } from '../expressions/index.ts'
+import type { JsonObject } from '../json.ts'
+import type { ClaimsCompileOptions, ClaimsExpression, ClaimsLanguage, ClaimsOutcome } from './load.ts'
+
+export const claimsLanguage: ClaimsLanguage = { compile }
+
+function compile(text: string, { about, isRule = false }: ClaimsCompileOptions): ClaimsExpression {
+  const environment = baseEnvironment.extend({ [about]: { type: mapOf(stringType, dynType), adapt: adaptDynamic } })
+  const compiled = compileExpression(text, environment)
+  if (!(compiled instanceof CompiledExpression)) throw new RangeError(`${JSON.stringify(text)} is no expression about ${about}: ${compiled.errors}`)
+  if (isRule && compiled.type !== boolType) throw new RangeError(`${JSON.stringify(text)} must evaluate to bool, got ${formatType(compiled.type)}`)
+  return { text, evaluate: (variable) => outcomeOf(compiled, { [about]: variable }) }
+}
+
+function outcomeOf(compiled: CompiledExpression, bindings: Readonly<Record<string, JsonObject>>): ClaimsOutcome {
+  const { value, error } = compiled.evaluate(bindings)
+  if (error !== undefined) return { error: `expression '${compiled.text}' resulted in error: ${error}` }
+  const json = toJson(value)
+  return json instanceof EvaluationError ? { error: json.message } : { value: json }
+}

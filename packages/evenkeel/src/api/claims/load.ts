@@ -1,0 +1,33 @@
+/**
+ * The door to expressions about claims: what the token of an OpenID issuer says, and the user that is made of it. The
+ * language is loaded when somebody has such an expression.
+ */
+import type { JsonObject, JsonValue } from '../json.ts'
+
+export interface ClaimsLanguage {
+  /** @throws {RangeError} when it is no expression, or does not give what it should. */
+  compile(text: string, options: ClaimsCompileOptions): ClaimsExpression
+}
+
+export interface ClaimsCompileOptions {
+  /** The variable there is: `claims`, which may hold anything, or `user` with `username`, `uid`, `groups` and `extra`. */
+  readonly about: 'claims' | 'user'
+  /**
+   * Whether it must be certain to give a truth value.
+   *
+   * @default false
+   */
+  readonly isRule?: boolean
+}
+
+export interface ClaimsExpression {
+  readonly text: string
+  evaluate(variable: JsonObject): ClaimsOutcome
+}
+
+export type ClaimsOutcome = { readonly value: JsonValue, readonly error?: undefined } | { readonly error: string, readonly value?: undefined }
+
+/** Loads the language; every call gives the same. */
+export async function loadClaimsLanguage(): Promise<ClaimsLanguage> {
+  return (await import('./language.ts')).claimsLanguage
+}

@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Blocks } from './blocks.ts'
+import { Rows } from './rows.ts'
+import type { RowPlace } from './rows.ts'
+
+/** `<name version|cut|rest>` in the middle of other bytes, and where things are in it. */
+function place(name: string, version: string, { cut = '', rest = '' }: { cut?: string, rest?: string } = {}): { bytes: Buffer, place: RowPlace } {
+  const bytes = Buffer.from(`before<${cut}${name} ${version}${rest}>after`)
+  const start = 6
+  const nameStart = start + 1 + cut.length
+  const nameEnd = nameStart + Buffer.byteLength(name)
+  return {
+    bytes,
+    place: { start, end: bytes.length - 5, nameStart, nameEnd, versionStart: nameEnd + 1, versionEnd: nameEnd + 1 + version.length, cutStart: start + 1, cutEnd: start + 1 + cut.length },
+  }
+}
+
+const name = fc.oneof(fc.constantFrom('a', 'b', 'web-1', '__proto__', 'constructor'), fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 3 }))
+const step = fc.oneof(
+  fc.record({ do: fc.constant('put' as const), name, version: fc.nat(99).map(String), cut: fc.constantFrom('', 'xyz') }),
+  fc.record({ do: fc.constant('take' as const), name }),
+)
+
+test('Rows agree with a map, whatever is put and taken', () => {
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    const rows = new Rows(new Blocks())
+    const model = new Map<string, string>()
+    for (const one of steps) {
+      if (one.do === 'put') {
+        const { bytes, place: at } = place(one.name, one.version, { cut: one.cut })
+        expect(rows.put(bytes, at)).toBe(true)
+        model.delete(one.name)
+        model.set(one.name, one.version)
+      } else {
+        const row = rows.take(one.name)
+        expect([row?.name, row?.version, row?.block.toString('latin1', row.start, row.end)]).toEqual(model.has(one.name) ? [one.name, model.get(one.name), `<${one.name} ${model.get(one.name)}>`] : [undefined, undefined, undefined])
+        model.delete(one.name)
+      }
+      expect(rows.size).toBe(model.size)
+    }
+    expect([...rows.takeAll()].map((row) => [row.name, row.version])).toEqual([...model])
+    expect([rows.size, rows.bytes]).toEqual([0, 0])
+  }), { numRuns: 300 })
+})
+
+test('Rows refuse a name that is not ASCII, and never find one', () => {
+  const rows = new Rows(new Blocks())
+  const { bytes, place: at } = place('ä', '1')
+  expect(rows.put(bytes, at)).toBe(false)
+  expect(rows.take('ä')).toBeUndefined()
+})
+
+test('Blocks give back a block when the last of its objects is let go', () => {
+  const blocks = new Blocks()
+  const bytes = Buffer.alloc(600_000, 'x')
+  const part = { start: 0, end: bytes.length, cutStart: 0, cutEnd: 0 }
+  const [first, second] = [blocks.keep(bytes, part).block, blocks.keep(bytes, part).block]
+  expect(second).toBe(first + 1)
+  blocks.release(first)
+  expect(blocks.at(first)).toHaveLength(0)
+  blocks.release(second)
+  // The one that is being filled stays, for what comes next.
+  expect(blocks.keep(Buffer.from('y'), { start: 0, end: 1, cutStart: 0, cutEnd: 0 }).block).toBe(second)
+  expect(blocks.at(second).subarray(600_000, 600_001).toString()).toBe('y')
+})

@@ -1,0 +1,150 @@
+/**
+ * One HTTP/1.1 answer out of reads that may end anywhere (RFC 9112): its head, then the data of its body.
+ *
+ *   head ──▶ size ⇄ data ──▶ trailer ──▶ done      in chunks
+ *     └────▶ data ──▶ done                         of a known length
+ *     └────▶ data until the connection ends
+ *
+ * For answers that stream: data is handed on where it lies, without a copy. Invariants: what is no HTTP throws and is never
+ * guessed at; heads and lines between chunks are bounded; nothing after the end of the answer is read.
+ */
+import type { WireHeaders } from '#wire'
+
+interface AnswerHead {
+  readonly status: number
+  readonly headers: WireHeaders
+}
+
+interface AnswerSink {
+  onHead(head: AnswerHead): void
+  /** The bytes are the sink's until it returns. */
+  onData(bytes: Uint8Array): void
+}
+
+const headBytesMax = 65_536
+const lineBytesMax = 4096
+const headEnd = Buffer.from('\r\n\r\n')
+const lineFeed = 0x0a
+const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\t\x20-\x7e\x80-\xff]*?)[\t ]*$/
+const sizeLine = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
+
+export class AnswerReader {
+  readonly #sink: AnswerSink
+  #expects: 'head' | 'size' | 'data' | 'data end' | 'trailer' | 'nothing' = 'head'
+  #waiting: Buffer = Buffer.of()
+  #line = ''
+  #left = 0
+  #isChunked = false
+
+  constructor(sink: AnswerSink) {
+    this.#sink = sink
+  }
+
+  get isDone(): boolean {
+    return this.#expects === 'nothing'
+  }
+
+  /** Reads on. The bytes may be used again when it returns. @throws {Error} when they are no HTTP. */
+  feed(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length && !this.isDone;) at = this.#take(bytes, at)
+  }
+
+  /** The connection has ended. @throws {Error} when the answer has not. */
+  end(): void {
+    if (this.#expects === 'data' && this.#left === Infinity) this.#expects = 'nothing'
+    if (!this.isDone) throw new Error(this.#expects === 'head' ? 'the other side closed before it answered' : 'the other side closed in the middle of its answer')
+  }
+
+  #take(bytes: Buffer, at: number): number {
+    if (this.#expects === 'data') return this.#takeData(bytes, at)
+    return this.#expects === 'head' ? this.#takeHead(bytes, at) : this.#takeLine(bytes, at)
+  }
+
+  #takeData(bytes: Buffer, at: number): number {
+    const end = Math.min(bytes.length, at + this.#left)
+    this.#left -= end - at
+    if (this.#left === 0) this.#expects = this.#isChunked ? 'data end' : 'nothing'
+    this.#sink.onData(bytes.subarray(at, end))
+    return end
+  }
+
+  #takeHead(bytes: Buffer, at: number): number {
+    const before = this.#waiting.length
+    const all = Buffer.concat([this.#waiting, bytes.subarray(at)])
+    const end = all.indexOf(headEnd)
+    if (end < 0 ? all.length > headBytesMax : end > headBytesMax) throw new Error('the head of the answer is too long')
+    if (end < 0) {
+      this.#waiting = all
+      return bytes.length
+    }
+    this.#waiting = Buffer.of()
+    this.#onHead(all.toString('latin1', 0, end))
+    return at + end + headEnd.length - before
+  }
+
+  #onHead(text: string): void {
+    const head = parseHead(text)
+    if (head.status === 101) throw new Error('the other side changed to another protocol')
+    // What comes before the answer, such as 103, is not the answer.
+    if (head.status < 200) return
+    const { 'transfer-encoding': coding, 'content-length': length } = head.headers
+    this.#isChunked = coding !== undefined
+    this.#left = bodyLength(head.status, coding, length)
+    this.#expects = this.#isChunked ? 'size' : this.#left === 0 ? 'nothing' : 'data'
+    this.#sink.onHead(head)
+  }
+
+  #takeLine(bytes: Buffer, at: number): number {
+    const found = bytes.indexOf(lineFeed, at)
+    const end = found < 0 ? bytes.length : found
+    if (this.#line.length + end - at > lineBytesMax) throw new Error('a line between chunks is too long')
+    this.#line += bytes.toString('latin1', at, end)
+    if (found < 0) return end
+    if (!this.#line.endsWith('\r')) throw new Error('a line between chunks does not end in CRLF')
+    const line = this.#line.slice(0, -1)
+    this.#line = ''
+    this.#onLine(line)
+    return end + 1
+  }
+
+  #onLine(line: string): void {
+    if (this.#expects === 'trailer') {
+      if (line === '') this.#expects = 'nothing'
+    } else if (this.#expects === 'data end') {
+      if (line !== '') throw new Error('a chunk is longer than it said')
+      this.#expects = 'size'
+    } else {
+      const digits = sizeLine.exec(line)?.[1]
+      if (digits === undefined) throw new Error('a chunk has no proper size')
+      this.#left = Number.parseInt(digits, 16)
+      this.#expects = this.#left === 0 ? 'trailer' : 'data'
+    }
+  }
+}
+
+function parseHead(text: string): AnswerHead {
+  const [first = '', ...lines] = text.split('\r\n')
+  const status = statusLine.exec(first)?.[1]
+  if (status === undefined) throw new Error('the answer is no HTTP/1.1')
+  const headers: Record<string, string> = Object.create(null) as Record<string, string>
+  for (const line of lines) {
+    const [, name = '', value = ''] = fieldLine.exec(line) ?? []
+    if (name === '') throw new Error('the answer has a line that is no header field')
+    const key = name.toLowerCase()
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`
+  }
+  return { status: Number(status), headers: { ...headers } }
+}
+
+/** How many bytes follow; infinite when the end of the connection is that of the answer. */
+function bodyLength(status: number, coding: string | undefined, length: string | undefined): number {
+  if (status === 204 || status === 304) return 0
+  if (coding !== undefined) {
+    if (coding.toLowerCase() !== 'chunked' || length !== undefined) throw new Error(`the answer is coded in a way nobody asked for (${coding})`)
+    return 0
+  }
+  if (length === undefined) return Infinity
+  if (!/^\d{1,15}$/.test(length)) throw new Error('the answer has no proper length')
+  return Number(length)
+}

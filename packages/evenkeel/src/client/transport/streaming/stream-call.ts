@@ -1,0 +1,99 @@
+/**
+ * One request whose answer goes on, from a socket that is being connected to its last byte.
+ *
+ *   connecting ──connected──▶ asked ──head──▶ answering ──end of the answer──▶ over
+ *       └──────────failed, aborted, left, too late──────────────────────────────┘
+ *
+ * Invariants: however it ends, the socket is destroyed and no timer or listener of ours is left; what came before the
+ * connection broke is given before the error, but nothing is given after an abort.
+ */
+import type { Socket } from 'node:net'
+import { deferred, onAbort } from '#base'
+import type { Cancel, Clock } from '#base'
+import type { WireResponse } from '#wire'
+import { AnswerReader } from './answer-reader.ts'
+import { Pieces } from './pieces.ts'
+
+interface StreamCallOptions {
+  /** Begins to connect; bytes that arrive are handed on and may be overwritten when `onBytes` returns. */
+  readonly open: (onBytes: (bytes: Buffer) => void) => Socket
+  /** The event that says that the request may go out. */
+  readonly connected: 'connect' | 'secureConnect'
+  /** The head of the request, as it goes out. */
+  readonly text: string
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly connectTimeoutMs: number
+  /** What a reader is told about an error of the socket. */
+  readonly explain: (error: unknown) => unknown
+}
+
+export class StreamCall {
+  readonly #options: StreamCallOptions
+  readonly #answered = deferred<WireResponse>()
+  readonly #socket: Socket
+  readonly #pieces: Pieces
+  readonly #reader: AnswerReader
+  readonly #cancels: readonly Cancel[]
+
+  constructor(options: StreamCallOptions) {
+    const { open, connected, text, signal, clock, connectTimeoutMs } = options
+    this.#options = options
+    const socket = this.#socket = open((bytes) => { this.#read(bytes) })
+    const pieces = this.#pieces = new Pieces({ clock, onFull: () => { socket.pause() }, onRoom: () => { socket.resume() }, onLeft: () => { socket.destroy() } })
+    this.#reader = new AnswerReader({
+      onHead: ({ status, headers }) => {
+        // Who reads a refusal keeps all of it.
+        if (status >= 300) pieces.keepAll()
+        this.#answered.resolve({ status, headers, body: pieces })
+      },
+      onData: (bytes) => { pieces.push(bytes) },
+    })
+    const stopTimer = clock.after(connectTimeoutMs, () => { this.#fail(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })) })
+    this.#cancels = [stopTimer, onAbort(signal, (reason) => { this.#abort(reason) })]
+    socket.once(connected, () => {
+      stopTimer()
+      socket.write(text, 'latin1')
+    })
+    socket.on('error', (error) => { this.#fail(error) })
+    socket.on('end', () => { this.#attempt(() => { this.#reader.end() }) })
+    socket.on('close', () => { this.#onClose() })
+  }
+
+  /** The head of the answer, and its body as pieces that are lent. */
+  get answered(): Promise<WireResponse> {
+    return this.#answered.promise
+  }
+
+  #read(bytes: Buffer): void {
+    this.#attempt(() => { this.#reader.feed(bytes) })
+    if (this.#reader.isDone) this.#pieces.end()
+  }
+
+  #attempt(action: () => void): void {
+    try {
+      action()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(cause: unknown): void {
+    const error = this.#options.explain(cause)
+    this.#answered.reject(error)
+    this.#pieces.end({ error })
+    this.#socket.destroy()
+  }
+
+  #abort(reason: unknown): void {
+    this.#answered.reject(reason)
+    this.#pieces.fail(reason)
+    this.#socket.destroy()
+  }
+
+  #onClose(): void {
+    for (const cancel of this.#cancels) cancel()
+    if (this.#reader.isDone) this.#pieces.end()
+    else this.#fail(new Error('the other side closed the connection'))
+  }
+}

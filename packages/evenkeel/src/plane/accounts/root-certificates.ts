@@ -1,0 +1,39 @@
+/**
+ * Every namespace has a ConfigMap `kube-root-ca.crt` with the authority that the server's certificate comes from: made
+ * with the namespace, and put right when somebody deletes or changes it.
+ */
+import { declareKind, deepEqual } from '#api'
+import type { KubeObject } from '#api'
+import { watching } from '#controller'
+import type { ControllerDeclaration } from '#controller'
+import { namespaceKind } from '../namespaces/namespace.ts'
+import { createWithin } from './create-within.ts'
+
+interface ConfigMapObject extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+const configMapKind = declareKind<ConfigMapObject>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+const name = 'kube-root-ca.crt'
+const descriptionKey = 'kubernetes.io/description'
+const description = 'The authority to trust when the API server is called by its names within the cluster. Nothing else is promised about it.'
+
+export function rootCertificateController({ caPem }: { caPem: string }): ControllerDeclaration<typeof namespaceKind> {
+  const data = { 'ca.crt': caPem }
+  return {
+    name: 'root-ca-certificate-publisher', for: namespaceKind, concurrency: 5,
+    watches: [watching(configMapKind, { fieldSelector: { 'metadata.name': name }, map: ({ metadata: { namespace = '' } }) => [{ name: namespace }] })],
+    rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'update'] }],
+    async reconcile({ metadata: { name: namespace } }, { client, signal }) {
+      const present = await client.find(configMapKind, { name, namespace }, { signal })
+      if (!present) {
+        await createWithin(() => client.create(configMapKind, { metadata: { name, namespace, annotations: { [descriptionKey]: description } }, data }, { signal }))
+        return
+      }
+      const { annotations = {} } = present.metadata
+      if (deepEqual(present.data ?? {}, data) && annotations[descriptionKey]) return
+      const described = annotations[descriptionKey] ? annotations : { ...annotations, [descriptionKey]: description }
+      await client.update({ ...present, metadata: { ...present.metadata, annotations: described }, data }, { signal })
+    },
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * What `startPlane` does: a server, and beside it a run of the controllers, each as a user of its own.
+ */
+import { silentLogger, SystemClock, SystemRandom } from '#base'
+import { startServer } from '#server'
+import type { Plane, PlaneOptions } from '../plane.ts'
+import { actingAs } from './acting-as.ts'
+import { planeControllers } from './plane-controllers.ts'
+import type { PlaneController } from './plane-controllers.ts'
+import { PlaneRun } from './plane-run.ts'
+import type { NamedController } from './plane-run.ts'
+
+/** See `startPlane`. */
+export async function startParts({ controllers = {}, controllersDelayMs = 0, ...options }: PlaneOptions): Promise<Plane> {
+  if (!(controllersDelayMs >= 0)) throw new RangeError(`controllersDelayMs must be 0 or more, got ${controllersDelayMs}`)
+  const wanted = chosen(controllers)
+  const { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger } = options
+  const server = await startServer({ ...options, clock, random, log })
+  const run = await PlaneRun.start({
+    controllers: wanted, clock, random, log, caPem: server.address?.caPem, tokenForSecret: server.tokenForSecret, delayMs: controllersDelayMs,
+    transportFor: (account) => actingAs(server, account),
+  })
+  return {
+    ...server,
+    controllers: { idle: (given) => run.idle(given) },
+    async stop(given) {
+      await run.stop()
+      await server.stop(given)
+    },
+  }
+}
+
+function chosen(choice: false | Partial<Readonly<Record<string, boolean>>>): NamedController[] {
+  if (choice === false) return []
+  const unknown = Object.keys(choice).find((name) => !Object.hasOwn(planeControllers, name))
+  if (unknown !== undefined) throw new RangeError(`there is no controller ${JSON.stringify(unknown)}: choose from ${Object.keys(planeControllers).join(', ')}`)
+  return Object.entries<PlaneController>(planeControllers).filter(([name]) => choice[name] !== false).map(([name, controller]) => ({ name, ...controller }))
+}

@@ -1,0 +1,172 @@
+/**
+ * One run of the collector: watches feed the graph, the graph feeds two queues, workers empty them.
+ *
+ *   discovery ──▶ monitors ──events──▶ graph ──work──▶ deletes, orphans ──workers──▶ the server ──▶ watches
+ *
+ * Events change the graph one at a time and never wait, so the graph needs no lock; only workers talk to the server.
+ * Workers begin when all that is there was heard of, or after `syncMs`: before that, half of the owners seem missing, and
+ * each would be a question to the server.
+ */
+import { deferred, onAbort, sleep } from '#base'
+import type { Clock, Logger, Metrics, Random } from '#base'
+import type { TypeMeta } from '#api'
+import { ObjectCache } from '#cache'
+import type { CacheEvent } from '#cache'
+import type { Client, DiscoveredResource } from '#client'
+import { EventRecorder } from '#manager'
+import { Backoff, ParkedKeys, runWorkers, WorkQueue } from '#queue'
+import type { Worked } from '#queue'
+import { Attempts } from './attempts.ts'
+import { Discovery } from './following/discovery.ts'
+import { Monitors } from './following/monitors.ts'
+import { selectFollowed } from './following/resources.ts'
+import { factsOf, identityOf } from './graph/facts.ts'
+import { Graph } from './graph/graph.ts'
+import type { Misplaced, Work } from './graph/work.ts'
+import { Operations } from './operations.ts'
+
+interface CollectionOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Metrics | undefined
+  readonly concurrency: number
+  readonly discoveryMs: number
+  readonly syncMs: number
+}
+
+/** Kinds whose changes mean that kinds come or go. */
+const definitions: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'APIService'])
+
+export class Collection {
+  readonly #options: CollectionOptions
+  readonly #graph = new Graph()
+  readonly #cache: ObjectCache
+  readonly #recorder: EventRecorder
+  readonly #discovery: Discovery
+  readonly #monitors: Monitors
+  readonly #deletes: WorkQueue
+  readonly #orphans: WorkQueue
+  readonly #backoff: Backoff
+  readonly #patience: Backoff
+  readonly #parked = new ParkedKeys()
+  /** Resolves when the resources that there are at the beginning are followed. */
+  readonly #started = deferred<void>()
+  #isWorking = false
+
+  constructor(options: CollectionOptions) {
+    const { client, clock, random, log, metrics, discoveryMs } = options
+    this.#options = options
+    this.#cache = new ObjectCache({ client, clock, random, log })
+    this.#recorder = new EventRecorder({ client, controller: 'garbage-collector-controller', clock, random, log })
+    this.#monitors = new Monitors({ cache: this.#cache, onEvent: (event) => { this.#hear(event) }, onLost: (type) => { this.#follow(this.#graph.lose(type)) } })
+    this.#discovery = new Discovery({ client, clock, log, periodMs: discoveryMs, onResources: (resources) => this.#followResources(resources) })
+    this.#deletes = new WorkQueue({ clock, metrics, name: 'garbage_collector_attempt_to_delete' })
+    this.#orphans = new WorkQueue({ clock, metrics, name: 'garbage_collector_attempt_to_orphan' })
+    this.#backoff = new Backoff({ random })
+    this.#patience = new Backoff({ random, baseMs: 50, maxMs: 300_000 })
+  }
+
+  /** Whether it has heard of everything and has nothing to do now; what waits for a time is left to it. */
+  get isIdle(): boolean {
+    return this.#isWorking && this.#monitors.backlog === 0 && [this.#deletes, this.#orphans].every(({ readyCount, workingCount }) => readyCount + workingCount === 0)
+  }
+
+  /** Collects until the signal aborts; then it resolves. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stopping = new AbortController()
+    const stop = onAbort(signal, (reason) => { stopping.abort(reason) })
+    const tasks = [this.#cache.run(stopping.signal), this.#recorder.run(stopping.signal), this.#discovery.run(stopping.signal), this.#work(stopping.signal)]
+    for (const task of tasks) task.catch((error: unknown) => { stopping.abort(error) })
+    const ended = await Promise.allSettled(tasks)
+    stop()
+    await Promise.all([this.#deletes.stop(), this.#orphans.stop()])
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    await this.#waitForSync(signal)
+    if (signal.aborted) return
+    const { client, log, concurrency } = this.#options
+    this.#isWorking = true
+    log.debug('the garbage collector begins', { objects: this.#graph.size, resources: this.#monitors.size })
+    const attempts = new Attempts({
+      graph: this.#graph, operations: new Operations({ client, signal }), patience: this.#patience, follow: (work) => { this.#follow(work) },
+    })
+    const options = { signal, concurrency, backoff: this.#backoff, onSettled: (worked: Worked<string>) => { this.#report(worked, signal) } }
+    await Promise.all([
+      runWorkers(async ({ key }) => this.#checkParked(await attempts.attemptDelete(key, { isRetry: this.#backoff.retries(key) > 0 })), { ...options, queue: this.#deletes, parked: this.#parked }),
+      runWorkers(async ({ key }) => { await attempts.attemptOrphan(key); return undefined }, { ...options, queue: this.#orphans, backoff: new Backoff({ random: this.#options.random }) }),
+    ])
+  }
+
+  async #waitForSync(signal: AbortSignal): Promise<void> {
+    const { clock, syncMs, log } = this.#options
+    const enough = new AbortController()
+    const stop = onAbort(signal, () => { enough.abort() })
+    const synced = this.#started.promise.then(() => this.#monitors.waitForSync({ signal: enough.signal })).then(() => true)
+    const isSynced = await Promise.race([synced, sleep(clock, syncMs, { signal: enough.signal }).then(() => false, () => false)])
+    enough.abort()
+    stop()
+    if (!isSynced && !signal.aborted) log.warn('not everything was heard of in time; collecting garbage all the same', { syncMs })
+  }
+
+  async #followResources(resources: readonly DiscoveredResource[]): Promise<void> {
+    await this.#monitors.follow(selectFollowed(resources))
+    this.#parked.wake(this.#deletes, (_, { waitingFor }) => this.#discovery.has(typeOf(waitingFor)))
+    this.#started.resolve()
+  }
+
+  /** Room 18: what an event of a watch means. */
+  #hear(event: CacheEvent): void {
+    const { type, object, old } = event
+    const { uid } = object.metadata
+    // Aggregated servers may have objects without one: nobody can own them, or be owned by them.
+    if (!uid) return
+    const oldUid = old?.metadata.uid ?? uid
+    if (oldUid !== uid) this.#remove(oldUid)
+    if (type === 'delete') this.#remove(uid)
+    else this.#follow(this.#graph.observe(identityOf(object), factsOf(object.metadata)))
+    if (!event.isInitial && definitions.has(object.kind)) this.#discovery.hurry()
+  }
+
+  #remove(uid: string): void {
+    this.#follow(this.#graph.remove(uid))
+    this.#parked.unpark(uid)
+    this.#backoff.forget(uid)
+    this.#patience.forget(uid)
+  }
+
+  #follow({ deletes, later, orphans, misplaced }: Work): void {
+    for (const uid of deletes) this.#deletes.add(uid)
+    for (const uid of later) this.#deletes.add(uid, { afterMs: this.#patience.next(uid) })
+    for (const uid of orphans) this.#orphans.add(uid)
+    for (const one of misplaced) this.#warn(one)
+  }
+
+  /** What waits for a kind that is there by now waits for nothing: it is tried again. */
+  #checkParked<O extends Awaited<ReturnType<Attempts['attemptDelete']>>>(outcome: O): O | { kind: 'error', error: Error } {
+    if (outcome?.kind !== 'park' || !this.#discovery.has(typeOf(outcome.waitingFor))) return outcome
+    return { kind: 'error', error: new Error(`the server answers as if it had no kind ${outcome.waitingFor}, which it says it has`) }
+  }
+
+  #warn({ dependent: { apiVersion, kind, namespace, name, uid }, reference }: Misplaced): void {
+    const { log } = this.#options
+    const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`
+    const object = { apiVersion, kind, metadata: { name, uid, ...namespace !== '' && { namespace } } }
+    log.warn('an object names an owner in another namespace', { kind, object: `${namespace}/${name}`, owner })
+    this.#recorder.event(object, { type: 'Warning', reason: 'OwnerRefInvalidNamespace', note: `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}` })
+  }
+
+  #report({ item: { key: uid }, settled: { failure } }: Worked<string>, signal: AbortSignal): void {
+    if (!failure || signal.aborted) return
+    const { kind, namespace = '', name = '' } = this.#graph.get(uid)?.identity ?? {}
+    this.#options.log.warn('cannot collect an object; trying again', { kind, object: namespace === '' ? name : `${namespace}/${name}`, uid, error: failure.error })
+  }
+}
+
+function typeOf(text: string): TypeMeta {
+  const [apiVersion = '', kind = ''] = text.split(' ')
+  return { apiVersion, kind }
+}

@@ -1,0 +1,115 @@
+/**
+ * Empties namespaces that are being deleted, and lets go of them.
+ *
+ *   deletionTimestamp ──▶ pods ──all gone──▶ everything else ──all gone──▶ finalizer `kubernetes` off
+ *                          │ some stay            │ some stay
+ *                          └──────────────────────┴──▶ conditions say what and why; look again
+ *
+ * It acts at once: our server refuses what is created in a namespace from the moment of its deletion on. Servers that are
+ * several, and hear of it one after the other, need `graceMs`.
+ *
+ * Invariants: nothing in a namespace that is not being deleted is touched; pods go before what they may use; the finalizer
+ * goes only after a look that knew every kind, failed nowhere and found nothing.
+ */
+import { deepEqual, isNotFound, parseTime } from '#api'
+import type { Stored } from '#api'
+import type { BaseContext, ControllerDeclaration, Predicate, ReconcileResult } from '#controller'
+import { describeEnd } from './conditions.ts'
+import type { Look } from './conditions.ts'
+import { findContents } from './contents.ts'
+import { namespaceKind } from './namespace.ts'
+import type { NamespaceObject } from './namespace.ts'
+import { isPod, removeContent } from './remove-content.ts'
+import type { Left, RemovalOptions } from './remove-content.ts'
+
+export interface NamespaceControllerOptions {
+  /** How many namespaces are emptied at a time. @default 10 */
+  readonly concurrency?: number
+  /**
+   * How long a namespace is left alone after its deletion, so that every server has heard of it.
+   *
+   * @default 0
+   */
+  readonly graceMs?: number
+}
+
+/** The finalizer in `spec` that stands for the content. */
+const finalizer = 'kubernetes'
+
+/** The first of the looks at a namespace that waits; each one later, until what waits has said how long it takes. */
+const quickLookMs = 50
+
+export function namespaceController({ concurrency = 10, graceMs = 0 }: NamespaceControllerOptions = {}): ControllerDeclaration<typeof namespaceKind> {
+  if (!(graceMs >= 0)) throw new RangeError(`graceMs must be 0 or more, got ${graceMs}`)
+  // How often in a row a namespace was looked at in vain. Forgetting it costs an early look, nothing else.
+  const looks = new Map<string, number>()
+  return {
+    name: 'namespace-controller', for: namespaceKind, concurrency, predicates: [endsNow], backoff: { maxMs: 60_000 },
+    rbac: [
+      { apiGroups: [''], resources: ['namespaces/finalize', 'namespaces/status'], verbs: ['update'] },
+      { apiGroups: ['*'], resources: ['*'], verbs: ['delete', 'deletecollection', 'get', 'list'] },
+    ],
+    async reconcileKey({ name }, context): Promise<ReconcileResult | undefined> {
+      const waitMs = await reconcileNamespace(name, { context, graceMs })
+      const count = looks.get(name) ?? 0
+      if (waitMs === 0) looks.delete(name)
+      else looks.set(name, count + 1)
+      return waitMs === 0 ? undefined : { afterMs: Math.min(quickLookMs * 2 ** Math.min(count, 20), waitMs) }
+    },
+  }
+}
+
+/** Does what can be done now; gives how long to wait, 0 when nothing is left to do. */
+async function reconcileNamespace(name: string, { context, graceMs }: { context: BaseContext, graceMs: number }): Promise<number> {
+  const { client, clock, signal } = context
+  // From the server: another namespace of this name must not be taken for the one that went.
+  const namespace = await client.find(namespaceKind, { name }, { live: true, signal })
+  if (namespace?.metadata.deletionTimestamp === undefined || !namespace.spec?.finalizers?.length) return 0
+  const goingMs = clock.now() - (parseTime(namespace.metadata.deletionTimestamp) ?? 0)
+  if (goingMs < graceMs) return graceMs - goingMs
+  const look = await empty({ client, namespace: name, goingMs, signal })
+  const explained = await explain(namespace, look, context)
+  const failures = [look.discoveryFailure, look.parsingFailure, ...look.left.map(({ failure }) => failure)].filter((failure) => failure !== undefined)
+  if (failures.length > 0) throw new Error(`namespace ${name} could not be emptied: ${failures.join(', ')}`)
+  const estimateSeconds = Math.max(0, ...look.left.map((left) => left.estimateSeconds))
+  if (estimateSeconds > 0) return (estimateSeconds / 2 + 1) * 1000
+  await letGo(explained, context)
+  return 0
+}
+
+/** Deletes what there is, pods first; as long as some are there, or nobody knows, nothing else is touched. */
+async function empty(options: RemovalOptions): Promise<Look> {
+  const { contents, ...failures } = await findContents(options.client, options)
+  const pods = contents.filter(({ kind }) => isPod(kind))
+  const left: Left[] = []
+  for (const batch of [pods, contents.filter((content) => !pods.includes(content))]) {
+    for (const content of batch) left.push(await removeContent(content, options))
+    if (left.some(({ count, failure }) => count > 0 || failure !== undefined)) break
+  }
+  return { ...failures, left }
+}
+
+/** Says how it stands, if that is news; gives the namespace as it is then. */
+async function explain(namespace: Stored<NamespaceObject>, look: Look, { client, clock, signal }: BaseContext): Promise<Stored<NamespaceObject>> {
+  const { status = {} } = namespace
+  const conditions = describeEnd(status.conditions, look, { nowMs: clock.now() })
+  if (conditions === status.conditions && status.phase === 'Terminating') return namespace
+  return client.updateStatus({ ...namespace, status: { ...status, phase: 'Terminating', conditions } }, { signal })
+}
+
+async function letGo(namespace: Stored<NamespaceObject>, { client, signal }: BaseContext): Promise<void> {
+  const finalizers = (namespace.spec?.finalizers ?? []).filter((present) => present !== finalizer)
+  try {
+    await client.subresource('finalize').update({ ...namespace, spec: { ...namespace.spec, finalizers } }, { signal })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+/** Beginning to go, or going on to go with other finalizers: what is said about it meanwhile is mostly said here. */
+const endsNow: Predicate = (event) => {
+  const object = event.object as NamespaceObject
+  if (event.type !== 'update' || object.metadata.deletionTimestamp === undefined) return object.metadata.deletionTimestamp !== undefined
+  const old = event.old as NamespaceObject | undefined
+  return event.isResync || old?.metadata.deletionTimestamp === undefined || !deepEqual(old.spec?.finalizers ?? [], object.spec?.finalizers ?? [])
+}

@@ -1,0 +1,44 @@
+/**
+ * A whole control plane: an API server, and the controllers without which it would be a database.
+ *
+ * The server is ready when `startPlane` resolves; the controllers follow. What they do comes a little later than what the
+ * server does itself, as on any cluster: whoever waits for it watches, and tests wait for {@link PlaneControllers.idle}.
+ * Stopping goes in order: controllers end, then the server does. What is needed is loaded when it is called for.
+ */
+import type { AbortOptions } from '#base'
+import type { Server, ServerOptions } from '#server'
+import type { PlaneControllerName } from './controllers/plane-controllers.ts'
+
+export interface PlaneOptions extends ServerOptions {
+  /**
+   * Which controllers run; those that are not named do.
+   *
+   * @default all
+   */
+  readonly controllers?: false | Partial<Readonly<Record<PlaneControllerName, boolean>>>
+  /**
+   * How long the server is left alone before they start: for a program that has something to say first.
+   *
+   * @default 0
+   */
+  readonly controllersDelayMs?: number
+}
+
+export interface PlaneControllers {
+  /** Resolves when they have heard of everything and have nothing to do now; what waits for a time is left to it. */
+  idle(options?: AbortOptions): Promise<void>
+}
+
+export interface Plane extends Server {
+  readonly controllers: PlaneControllers
+}
+
+/**
+ * Starts a server and, after it, the controllers. The server is ready when this resolves.
+ *
+ * @throws {RangeError} for a controller that there is not.
+ */
+export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
+  const parts = await import('./controllers/start-parts.ts')
+  return parts.startParts(options)
+}

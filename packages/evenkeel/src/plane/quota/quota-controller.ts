@@ -1,0 +1,127 @@
+/**
+ * Counts what ResourceQuotas limit, and says it in their status; the server charges new objects to it by itself.
+ *
+ *   quota written, objects deleted, now and then ──▶ count ──more, or first──▶ status at once
+ *                                                         └──fewer──▶ status once the quota was left alone for a while
+ *
+ * The server charges an object just before it writes it. Whoever counts in between finds one object fewer than were
+ * charged, and must not take the charge back: so a lower count is believed only when the quota has not changed since a
+ * second ago. Quotas with scopes, and amounts that are no numbers of objects, are left alone.
+ */
+import { deepEqual, isNotFound } from '#api'
+import type { AbortOptions } from '#base'
+import type { Stored } from '#api'
+import { metadataOnly } from '#client'
+import type { DiscoveredResource } from '#client'
+import type { BaseContext, ControllerDeclaration, ReconcileResult } from '#controller'
+import { CountedKinds } from './counted-kinds.ts'
+import { countedResource, quotaKind } from './quota.ts'
+import type { Amounts, QuotaObject } from './quota.ts'
+
+export interface QuotaControllerOptions {
+  /** How often everything is counted anew, whatever happened. @default 300_000 */
+  readonly resyncMs?: number
+}
+
+/** How long a quota must be left alone before a lower count is believed. */
+const settledMs = 1000
+
+export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions = {}): ControllerDeclaration<typeof quotaKind> {
+  const kinds = new CountedKinds()
+  const settling = new Settling()
+  return {
+    name: 'resourcequota-controller', for: quotaKind, concurrency: 5, sources: [kinds], resyncMs,
+    rbac: [
+      { apiGroups: [''], resources: ['resourcequotas/status'], verbs: ['update'] },
+      { apiGroups: ['*'], resources: ['*'], verbs: ['list', 'watch'] },
+    ],
+    async reconcileKey({ namespace = '', name }, context): Promise<ReconcileResult | undefined> {
+      const { client, signal } = context
+      const quota = await read(client, { namespace, name }, { signal })
+      if (quota === undefined || quota.spec?.scopes?.length || quota.spec?.scopeSelector !== undefined) return undefined
+      const used = await countAll(quota, { kinds, client, signal })
+      return settle(quota, used, { context, settling })
+    },
+  }
+}
+
+/** Writes the status, or waits until it may. */
+async function settle(quota: Stored<QuotaObject>, used: Amounts, { context: { client, clock, signal }, settling }: { context: BaseContext, settling: Settling }): Promise<ReconcileResult | undefined> {
+  const { spec: { hard = {} } = {}, status = {} } = quota
+  if (deepEqual(status.hard ?? {}, hard) && deepEqual(status.used ?? {}, used)) return undefined
+  const isLower = Object.entries(used).some(([name, count]) => Number(count) < Number(status.used?.[name] ?? 0))
+  const waitMs = isLower ? settling.left(quota, clock.monotonic()) : 0
+  if (waitMs > 0) return { afterMs: waitMs }
+  const isFirst = status.used === undefined
+  await client.updateStatus({ ...quota, status: { hard, used } }, { signal })
+  // What was on its way while we counted for the first time was charged to nobody.
+  return isFirst ? { afterMs: settledMs } : undefined
+}
+
+/** Since when quotas have been seen as they are. */
+class Settling {
+  readonly #seen = new Map<string, { readonly version: string, readonly at: number }>()
+
+  /** How much longer the quota must stay as it is. */
+  left({ metadata: { uid, resourceVersion } }: Stored<QuotaObject>, now: number): number {
+    const seen = this.#seen.get(uid)
+    if (seen?.version !== resourceVersion) {
+      this.#seen.set(uid, { version: resourceVersion, at: now })
+      return settledMs
+    }
+    const leftMs = seen.at + settledMs - now
+    if (leftMs <= 0) this.#seen.delete(uid)
+    return Math.max(0, leftMs)
+  }
+}
+
+// Whoever counts may list everything and get nothing.
+async function read(client: ReadingClient, { namespace, name }: { namespace: string, name: string }, options: AbortOptions): Promise<Stored<QuotaObject> | undefined> {
+  const { items } = await client.list(quotaKind, { namespace, fieldSelector: `metadata.name=${name}`, live: true, ...options })
+  return items[0]
+}
+
+type ReadingClient = BaseContext['client']
+
+interface CountOptions extends AbortOptions {
+  readonly kinds: CountedKinds
+  readonly client: ReadingClient
+}
+
+async function countAll({ spec: { hard = {} } = {}, metadata: { namespace = '' } }: Stored<QuotaObject>, options: CountOptions): Promise<Amounts> {
+  const used: Record<string, string> = {}
+  for (const name of Object.keys(hard)) {
+    const resource = await findResource(name, options)
+    if (resource === undefined) continue
+    options.kinds.follow(resource)
+    used[name] = String(await count(resource, { ...options, namespace, isRunning: name === 'pods' }))
+  }
+  return used
+}
+
+/** The kind that a name counts, if it counts any and the server has it. */
+async function findResource(name: string, { client, ...options }: CountOptions): Promise<DiscoveredResource | undefined> {
+  const counted = countedResource(name)
+  if (counted === undefined) return undefined
+  for (const reload of [false, true]) {
+    const resources = await client.resources({ ...options.signal && { signal: options.signal }, reload })
+    const found = resources.find(({ group, plural, namespaced }) => namespaced && group === counted.group && plural === counted.plural)
+    if (found) return found
+  }
+  return undefined
+}
+
+async function count({ apiVersion, kind }: DiscoveredResource, { client, signal, namespace, isRunning }: CountOptions & { namespace: string, isRunning: boolean }): Promise<number> {
+  const type = metadataOnly({ apiVersion, kind })
+  const options = { namespace, live: true, ...signal && { signal } }
+  try {
+    // `pods` are those that have not ended; only a selector tells them apart.
+    if (isRunning) return (await client.list(type, { ...options, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' })).items.length
+    const { items, metadata } = await client.page(type, { namespace, pageSize: 1, ...signal && { signal } })
+    if (metadata.continue === undefined || metadata.continue === '') return items.length
+    return metadata.remainingItemCount === undefined ? (await client.list(type, options)).items.length : items.length + metadata.remainingItemCount
+  } catch (error) {
+    if (isNotFound(error)) return 0
+    throw error
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * A rule of a Role or ClusterRole as the server works with it: five lists, none of them absent.
+ */
+import { getOwn, isJsonObject } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
+
+export interface PolicyRule {
+  readonly verbs: readonly string[]
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  /** Empty when the rule is about all names. */
+  readonly resourceNames: readonly string[]
+  readonly nonResourceURLs: readonly string[]
+}
+
+/** A rule that says only what is given. */
+export function policyRule(given: Partial<PolicyRule>): PolicyRule {
+  return { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [], ...given }
+}
+
+/** The rules of a role of a view; read once, because objects of a view never change. */
+export function rulesIn(role: UnstructuredObject): readonly PolicyRule[] {
+  const known = read.get(role)
+  if (known) return known
+  const rules = readRules(role)
+  read.set(role, rules)
+  return rules
+}
+
+/** The rules of a role as they are now. */
+export function readRules(role: JsonObject | UnstructuredObject): readonly PolicyRule[] {
+  const value = getOwn(role as JsonObject, 'rules')
+  return Array.isArray(value) ? value.filter(isJsonObject).map(readRule) : []
+}
+
+const read = new WeakMap<UnstructuredObject, readonly PolicyRule[]>()
+
+function readRule(rule: JsonObject): PolicyRule {
+  return {
+    verbs: textsOf(rule, 'verbs'),
+    apiGroups: textsOf(rule, 'apiGroups'),
+    resources: textsOf(rule, 'resources'),
+    resourceNames: textsOf(rule, 'resourceNames'),
+    nonResourceURLs: textsOf(rule, 'nonResourceURLs'),
+  }
+}
+
+function textsOf(rule: JsonObject, key: string): readonly string[] {
+  const value = getOwn(rule, key)
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/** The rule as an object has it: empty lists are left out. */
+export function toRuleObject(rule: PolicyRule): JsonObject {
+  const entries = Object.entries(rule).filter(([, list]: [string, readonly string[]]) => list.length > 0)
+  return Object.fromEntries(entries) as JsonObject
+}

@@ -1,0 +1,135 @@
+/**
+ * Whether a write concerns a webhook or policy: rules, then selectors, as upstream combines them.
+ *
+ * What a rule may ask without the object is asked first ({@link Matching.couldMatch}), so that a write nobody guards
+ * costs next to nothing. Selectors look at the labels of the object as it is wanted or as it was: who takes a label
+ * away is still guarded. The namespace of a Namespace is itself.
+ *
+ * Invariant: whatever `match` finds, `couldMatch` finds.
+ */
+import { isJsonObject, labelRequirementsOf, matchesLabels, notFound } from '#api'
+import type { JsonObject, LabelRequirement, LabelSelector, UnstructuredObject } from '#api'
+import type { Target } from '../../call.ts'
+import type { Registry } from '../../resources/registry.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { View } from '../../views/view.ts'
+import type { Admitted } from '../admission.ts'
+import { Equivalents } from './equivalents.ts'
+import { coversName, coversResource, readRules } from './rule.ts'
+import type { ResourceRule } from './rule.ts'
+
+/** What a configuration says about the writes it wants to hear of. */
+export interface MatchCriteria {
+  /** One of them has to match. Undefined: everything does. */
+  readonly rules: readonly ResourceRule[] | undefined
+  readonly excludeRules: readonly ResourceRule[]
+  /** Rules are about the objects, in whichever form they are served. */
+  readonly isEquivalent: boolean
+  /** Empty selects everything. */
+  readonly namespaceSelector: readonly LabelRequirement[]
+  readonly objectSelector: readonly LabelRequirement[]
+}
+
+/** What is matched. */
+export interface MatchSubject extends Pick<Admitted, 'operation' | 'target' | 'old'> {
+  /** What is wanted; absent for DELETE. */
+  readonly object?: Pick<UnstructuredObject, 'metadata'> | undefined
+}
+
+/** Criteria as webhooks have them: without rules they match nothing. */
+export function webhookCriteria(webhook: JsonObject): MatchCriteria {
+  return { ...selectorsOf(webhook), rules: readRules(webhook['rules']), excludeRules: [] }
+}
+
+/** Criteria as policies and bindings have them: without rules they match everything. */
+export function policyCriteria(match: JsonObject): MatchCriteria {
+  const rules = readRules(match['resourceRules'])
+  return { ...selectorsOf(match), rules: rules.length === 0 ? undefined : rules, excludeRules: readRules(match['excludeResourceRules']) }
+}
+
+/** Kinds that configure admission: nobody but the embedder is asked about them, so that a bad configuration can be undone. */
+export function isAdmissionConfiguration({ resource: { group, kind } }: Pick<Target, 'resource'>): boolean {
+  return group === 'admissionregistration.k8s.io' && configurationKinds.has(kind)
+}
+
+export class Matching {
+  readonly #equivalents: Equivalents
+  readonly #namespaces: View
+
+  constructor({ registry, namespaces }: { registry: Registry, namespaces: View }) {
+    this.#equivalents = new Equivalents(registry)
+    this.#namespaces = namespaces
+  }
+
+  /** Whether a write may match, by what is known without its object. */
+  couldMatch({ rules, isEquivalent }: MatchCriteria, { operation, target }: Pick<Admitted, 'operation' | 'target'>): boolean {
+    if (rules === undefined) return true
+    const forms = isEquivalent ? [target.resource, ...this.#equivalents.of(target)] : [target.resource]
+    return forms.some((resource) => rules.some((rule) => coversResource(rule, { operation, target, resource })))
+  }
+
+  /**
+   * The form of the resource that a write matches in, which is the one that was asked for whenever a rule is about
+   * that; undefined when it does not match.
+   *
+   * @throws {ApiError} `NotFound`, when its namespace is not there and the criteria want to know its labels.
+   */
+  match(criteria: MatchCriteria, subject: MatchSubject): Resource | undefined {
+    if (!selectsObject(criteria, subject)) return undefined
+    if (this.#find(criteria.excludeRules, criteria, subject)) return undefined
+    const resource = criteria.rules === undefined ? subject.target.resource : this.#find(criteria.rules, criteria, subject)
+    return resource && this.#selectsNamespace(criteria, subject) ? resource : undefined
+  }
+
+  /** The namespace of a target as it is now; undefined for what is in none, and for namespaces themselves. */
+  namespaceOf({ namespace }: Target): UnstructuredObject | undefined {
+    if (namespace === '') return undefined
+    const found = this.#namespaces.get(namespace)
+    if (found === undefined) throw notFound({ kind: 'namespaces', name: namespace })
+    return found
+  }
+
+  #find(rules: readonly ResourceRule[], { isEquivalent }: MatchCriteria, { operation, target }: MatchSubject): Resource | undefined {
+    const covers = (rule: ResourceRule, resource: Resource): boolean => coversResource(rule, { operation, target, resource }) && coversName(rule, target.name)
+    if (rules.some((rule) => covers(rule, target.resource))) return target.resource
+    if (!isEquivalent || rules.length === 0) return undefined
+    const others = this.#equivalents.of(target)
+    for (const rule of rules) {
+      const found = others.find((resource) => covers(rule, resource))
+      if (found) return found
+    }
+    return undefined
+  }
+
+  #selectsNamespace({ namespaceSelector }: MatchCriteria, { operation, target, object }: MatchSubject): boolean {
+    if (namespaceSelector.length === 0) return true
+    const isNamespace = isNamespaces(target.resource)
+    if (target.namespace === '' && !isNamespace) return true
+    if (isNamespace && target.subresource === undefined && operation !== 'DELETE') return matchesLabels(namespaceSelector, object?.metadata.labels)
+    return matchesLabels(namespaceSelector, this.namespaceOf(isNamespace ? { ...target, namespace: target.name } : target)?.metadata.labels)
+  }
+}
+
+function selectsObject({ objectSelector }: MatchCriteria, { object, old }: MatchSubject): boolean {
+  if (objectSelector.length === 0) return true
+  return [object, old].some((one) => one !== undefined && matchesLabels(objectSelector, one.metadata.labels))
+}
+
+function selectorsOf(match: JsonObject): Pick<MatchCriteria, 'isEquivalent' | 'namespaceSelector' | 'objectSelector'> {
+  return { isEquivalent: match['matchPolicy'] !== 'Exact', namespaceSelector: selectorIn(match, 'namespaceSelector'), objectSelector: selectorIn(match, 'objectSelector') }
+}
+
+function selectorIn(match: JsonObject, field: string): readonly LabelRequirement[] {
+  const selector = match[field]
+  // Both are defaulted to the empty selector when they are written.
+  return isJsonObject(selector) ? labelRequirementsOf(selector as unknown as LabelSelector) ?? [] : []
+}
+
+function isNamespaces({ group, plural }: Resource): boolean {
+  return group === '' && plural === 'namespaces'
+}
+
+const configurationKinds: ReadonlySet<string> = new Set([
+  'ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration',
+  'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding',
+])

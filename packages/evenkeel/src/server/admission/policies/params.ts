@@ -1,0 +1,97 @@
+/**
+ * The objects that a binding names as parameters of its policy.
+ *
+ * They are read when they are needed: a parameter that was written is in force with the next write.
+ */
+import { labelRequirementsOf, matchesLabels, parseApiVersion } from '#api'
+import type { JsonObject, LabelSelector, UnstructuredObject } from '#api'
+import { objectIn, optionalObjectIn, textIn } from '../../builtin/rules/reading.ts'
+import type { Rooms, Target } from '../../call.ts'
+import { prepare, toServed } from '../../convert.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { StoredObject } from '../../storage/bytes.ts'
+import { keyPrefix, objectKey } from '../../storage/keys.ts'
+import type { Binding, ParamKind } from './policy.ts'
+
+/** A parameter that cannot be had: a mistake of the policy or its binding. */
+export class ParamError extends Error {}
+
+export class Params {
+  readonly #rooms: Pick<Rooms, 'store' | 'registry' | 'cluster'>
+  #generation = 0
+  readonly #known = new Map<string, Resource | undefined>()
+
+  constructor(rooms: Pick<Rooms, 'store' | 'registry' | 'cluster'>) {
+    this.#rooms = rooms
+  }
+
+  /**
+   * The resource that parameters of a kind are read from.
+   *
+   * @throws {ParamError} when none is served.
+   */
+  resourceOf({ apiVersion, kind }: ParamKind): Resource {
+    const { registry } = this.#rooms
+    if (this.#generation !== registry.generation) this.#known.clear()
+    this.#generation = registry.generation
+    const key = `${apiVersion} ${kind}`
+    if (!this.#known.has(key)) this.#known.set(key, find(registry.all(), { apiVersion, kind }))
+    const resource = this.#known.get(key)
+    if (resource === undefined) throw new ParamError(`failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'`)
+    return resource
+  }
+
+  /**
+   * The parameters for a write; one that is undefined where none are wanted.
+   *
+   * @throws {ParamError} when they cannot be had, or are missing and must not be.
+   */
+  async collect(kind: ParamKind | undefined, { paramRef }: Binding, target: Target): Promise<readonly (UnstructuredObject | undefined)[]> {
+    if (kind === undefined || paramRef === undefined) return [undefined]
+    const resource = this.resourceOf(kind)
+    const params = await this.#read(resource, paramRef, namespaceFor(resource, paramRef, target))
+    if (params.length === 0 && textIn(paramRef, 'parameterNotFoundAction') === 'Deny') {
+      throw new ParamError('no params found for policy binding with `Deny` parameterNotFoundAction')
+    }
+    return params
+  }
+
+  async #read(resource: Resource, paramRef: JsonObject, namespace: string): Promise<readonly UnstructuredObject[]> {
+    const name = textIn(paramRef, 'name')
+    if (name !== '') return this.#readOne(resource, { namespace, name })
+    if (optionalObjectIn(paramRef, 'selector') === undefined) throw new ParamError('one of name or selector must be provided')
+    const selector = labelRequirementsOf(objectIn(paramRef, 'selector') as unknown as LabelSelector) ?? []
+    const { store, cluster } = this.#rooms
+    const range = await store.range(keyPrefix(cluster, resource.storage, { namespace }))
+    const stored = range.ok ? range.entries.map(({ value, revision }) => new StoredObject(value, revision)) : []
+    const chosen = stored.filter(({ object }) => matchesLabels(selector, object.metadata.labels))
+    return serve(chosen, resource)
+  }
+
+  async #readOne(resource: Resource, place: { namespace: string, name: string }): Promise<readonly UnstructuredObject[]> {
+    const { store, cluster } = this.#rooms
+    const found = await store.get(objectKey(cluster, resource.storage, place))
+    return found.ok && found.entry ? serve([new StoredObject(found.entry.value, found.entry.revision)], resource) : []
+  }
+}
+
+function find(resources: readonly Resource[], { apiVersion, kind }: ParamKind): Resource | undefined {
+  const { group, version } = parseApiVersion(apiVersion)
+  return resources.find((one) => one.kind === kind && one.group === group && one.version === version && !one.virtual)
+}
+
+function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, namespace, name }: Target): string {
+  const chosen = textIn(paramRef, 'namespace')
+  if (scope === 'Cluster') {
+    if (chosen !== '') throw new ParamError('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
+    return ''
+  }
+  const own = resource.group === '' && resource.plural === 'namespaces' ? name : namespace
+  if (chosen === '' && own === '') throw new ParamError('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
+  return chosen === '' ? own : chosen
+}
+
+async function serve(stored: readonly StoredObject[], resource: Resource): Promise<readonly UnstructuredObject[]> {
+  await prepare(stored, resource)
+  return stored.map((one) => toServed(one, resource))
+}

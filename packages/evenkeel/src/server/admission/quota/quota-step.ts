@@ -1,0 +1,147 @@
+/**
+ * ResourceQuotas: how many objects a namespace may have.
+ *
+ * A new object is charged before it is written: `status.used` of every quota that counts it grows by one, at the revision
+ * that was read, or it is refused. So whoever races, nobody gets past the limit. What was charged for and then not written
+ * stays charged until somebody counts anew (`plane/quota`); nothing is limited before somebody has counted at all.
+ *
+ * Invariant: creations in one namespace are charged one after the other, so they do not lose races among each other.
+ */
+import { addQuantities, alreadyExists, compareQuantities, conflict, deepCopy, forbidden, formatQuantity, parseQuantity, quantityOf, setOwn } from '#api'
+import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
+import { assert } from '#base'
+import { optionalObjectIn, objectIn, textIn, textsIn } from '../../builtin/rules/reading.ts'
+import type { Rooms, Target } from '../../call.ts'
+import { fetchCurrent, persist } from '../../persist.ts'
+import type { Registry } from '../../resources/registry.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { StoredObject } from '../../storage/bytes.ts'
+import type { Admitted, AdmissionStep } from '../admission.ts'
+import { subjectOf } from '../subject.ts'
+import { countedNames } from './counted-names.ts'
+import { QuotaIndex } from './quota-index.ts'
+import { Turns } from './turns.ts'
+
+type QuotaRooms = Pick<Rooms, 'views' | 'registry' | 'store' | 'cluster'>
+
+/** Others may write a quota too: each round one of them has succeeded. */
+const attemptsMax = 100
+
+/** The step of admission that charges quotas. */
+export function quotas(rooms: QuotaRooms): AdmissionStep {
+  const known = new QuotaIndex(rooms.views.of('', 'resourcequotas'))
+  const resource = quotaResource(rooms.registry)
+  const turns = new Turns()
+  const limiting = (names: readonly string[], namespace: string): readonly string[] => known.in(namespace)
+    .filter((quota) => limits(quota, names))
+    .map(({ metadata: { name = '' } }) => name)
+  return {
+    name: 'ResourceQuota',
+    concerns: ({ operation, target }) => operation === 'CREATE' && target.namespace !== '' && target.subresource === undefined && known.has(target.namespace),
+    async validate(object, admitted) {
+      const { target, dryRun } = admitted
+      const names = countedNames(target.resource, object)
+      if (limiting(names, target.namespace).length === 0) return
+      await refuseTaken(object, target, rooms)
+      await turns.take(target.namespace, async () => {
+        const charge = new Charge({ names, object, admitted, rooms })
+        const found = limiting(names, target.namespace).map((name): Target => ({ resource, namespace: target.namespace, name }))
+        // All of them are asked before any of them is charged.
+        for (const quota of found) await charge.check(quota)
+        if (!dryRun) for (const quota of found) await charge.book(quota)
+      })
+    },
+  }
+}
+
+/**
+ * Refuses at once what would be refused in the end: nobody is charged for a name that is taken. A name that was
+ * generated may be taken by chance; then another one is tried.
+ *
+ * @throws {ApiError} `AlreadyExists`
+ */
+async function refuseTaken(object: UnstructuredObject | undefined, target: Target, rooms: QuotaRooms): Promise<void> {
+  if (target.name === '' || object?.metadata.generateName) return
+  const present = await fetchCurrent(target.name, { rooms: rooms as Rooms, target })
+  if (present) throw alreadyExists(subjectOf(target, object), { terminating: present.object.metadata.deletionTimestamp !== undefined })
+}
+
+interface ChargeOptions {
+  readonly names: readonly string[]
+  readonly object: UnstructuredObject | undefined
+  readonly admitted: Admitted
+  readonly rooms: QuotaRooms
+}
+
+/** One object that is to be counted. */
+class Charge {
+  readonly #options: ChargeOptions
+
+  constructor(options: ChargeOptions) {
+    this.#options = options
+  }
+
+  /** @throws {ApiError} `Forbidden`, when the quota is used up. */
+  async check(quota: Target): Promise<StoredObject | undefined> {
+    const stored = await fetchCurrent(quota.name, { rooms: this.#rooms, target: quota })
+    if (stored) this.#judge(stored.object)
+    return stored
+  }
+
+  /** @throws {ApiError} `Forbidden`, when the quota is used up; `Conflict`, when it keeps changing. */
+  async book(quota: Target): Promise<void> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const stored = await this.check(quota)
+      if (stored === undefined) return
+      const next = this.#charged(stored.object)
+      if ((await persist(next, { rooms: this.#rooms, target: quota, expect: stored.revision })).ok) return
+    }
+    throw conflict({ kind: 'resourcequotas', name: quota.name }, 'the quota kept changing while it was being charged; please try again')
+  }
+
+  // Nothing else of the rooms is needed to read and write an object.
+  get #rooms(): Rooms {
+    return this.#options.rooms as Rooms
+  }
+
+  #judge(quota: UnstructuredObject): void {
+    const { names, object, admitted: { target } } = this.#options
+    const [hard, used] = ['hard', 'used'].map((part) => objectIn(objectIn(quota, 'status'), part)) as [JsonObject, JsonObject]
+    const limited = names.filter((name) => textIn(hard, name) !== '')
+    const name = quota.metadata.name ?? ''
+    if (limited.some((one) => textIn(used, one) === '')) {
+      throw forbidden(subjectOf(target, object), `status unknown for quota: ${name}, resources: ${limited.toSorted().join(',')}`)
+    }
+    const exceeded = limited.filter((one) => compareQuantities(parseQuantity(oneMore(textIn(used, one))), parseQuantity(textIn(hard, one))) > 0).toSorted()
+    if (exceeded.length === 0) return
+    const show = (amountOf: (one: string) => string): string => exceeded.map((one) => `${one}=${amountOf(one)}`).join(',')
+    throw forbidden(subjectOf(target, object), `exceeded quota: ${name}, requested: ${show(() => '1')}, used: ${show((one) => textIn(used, one))}, limited: ${show((one) => textIn(hard, one))}`)
+  }
+
+  #charged(quota: UnstructuredObject): JsonObject {
+    const next = deepCopy(quota as unknown as JsonObject) as JsonObjectDraft
+    const used = objectIn(objectIn(next, 'status'), 'used') as JsonObjectDraft
+    for (const name of this.#options.names) if (textIn(used, name) !== '') setOwn(used, name, oneMore(textIn(used, name)))
+    return next as JsonObject
+  }
+}
+
+/** Whether a quota has a limit for one of these names. Quotas with scopes are about what pods are like, and not looked at. */
+function limits(quota: UnstructuredObject, names: readonly string[]): boolean {
+  const spec = objectIn(quota, 'spec')
+  if (textsIn(spec, 'scopes').length > 0 || optionalObjectIn(spec, 'scopeSelector') !== undefined) return false
+  const hard = objectIn(objectIn(quota, 'status'), 'hard')
+  return names.some((name) => textIn(hard, name) !== '')
+}
+
+const one = quantityOf(1)
+
+function oneMore(amount: string): string {
+  return formatQuantity(addQuantities(parseQuantity(amount), one))
+}
+
+function quotaResource(registry: Registry): Resource {
+  const resource = registry.find('', 'v1', 'resourcequotas')
+  assert(resource, 'quotas are built in')
+  return resource
+}

@@ -1,0 +1,99 @@
+/**
+ * What both kinds of webhooks share: which are asked about a write, in which form, and what a failed call means.
+ */
+import { internalError } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
+import type { Clock, Logger, Random } from '#base'
+import type { Access } from '../../access/access.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { Admitted } from '../admission.ts'
+import { expressionInput } from '../expressions/expressions.ts'
+import { inForm } from '../matching/forms.ts'
+import type { Matching } from '../matching/matching.ts'
+import { CallFailure, askWebhook } from './ask-webhook.ts'
+import { conditionsHold } from './conditions.ts'
+import type { ReviewAnswer } from './review.ts'
+import type { Webhook } from './webhook.ts'
+import type { WebhookSet } from './webhook-set.ts'
+
+export interface CallingOptions {
+  readonly set: WebhookSet
+  readonly matching: Matching
+  readonly access: Access
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly mutates: boolean
+}
+
+/** The object of a write, and the form it is in. */
+interface Shown {
+  readonly object: UnstructuredObject | undefined
+  readonly form: Resource
+}
+
+/** A webhook that is to be asked: about these objects, in this form. */
+export interface Invocation {
+  readonly webhook: Webhook
+  readonly resource: Resource
+  readonly object: UnstructuredObject | undefined
+  readonly old: UnstructuredObject | undefined
+}
+
+export class Calling {
+  readonly #options: CallingOptions
+
+  constructor(options: CallingOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Whether and how a webhook is asked about a write.
+   *
+   * @throws {ApiError} when its conditions cannot be evaluated, or nothing can be shown in its form
+   */
+  async invocation(webhook: Webhook, { object, form }: Shown, admitted: Admitted): Promise<Invocation | undefined> {
+    const { matching, access } = this.#options
+    const { target, operation, old: given } = admitted
+    const resource = matching.match(webhook.criteria, { operation, target, object, ...given && { old: given } })
+    if (resource === undefined) return undefined
+    const shown = object && await shownIn(object, form, resource)
+    const old = given && await shownIn(given, target.resource, resource)
+    if (webhook.conditions.length > 0 && !await conditionsHold(webhook, target, expressionInput(admitted, { resource, object: shown, old, access }))) return undefined
+    return { webhook, resource, object: shown, old }
+  }
+
+  /**
+   * Asks. A failure that is forgiven gives nothing.
+   *
+   * @param failedOpen under what the audit log notes a failure that is forgiven
+   * @throws {ApiError} when the webhook says no, or says nothing and may not
+   */
+  async ask({ webhook, resource, object, old }: Invocation, admitted: Admitted, failedOpen: string): Promise<ReviewAnswer | undefined> {
+    const { set, mutates, clock, random } = this.#options
+    const objects = { object: object as unknown as JsonObject | undefined, oldObject: old as unknown as JsonObject | undefined }
+    return this.forgiving(webhook, { admitted, failedOpen }, () => askWebhook(webhook, { ...objects, admitted, resource, hook: set.hookOf(webhook), mutates, surroundings: { clock, random } }))
+  }
+
+  /** Turns a failed call into what the failure policy makes of it. */
+  async forgiving<T>({ name, ignoresFailure }: Webhook, { admitted, failedOpen }: { admitted: Admitted, failedOpen: string }, call: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error
+      if (!ignoresFailure) throw internalError(error)
+      this.#options.log.warn('a webhook could not be asked, and the write goes on without it', { webhook: name, error: error.message })
+      admitted.annotate(failedOpen, name)
+      return undefined
+    }
+  }
+}
+
+/** What cannot be shown is nobody's fault but the server's. */
+async function shownIn(object: UnstructuredObject, from: Resource, to: Resource): Promise<UnstructuredObject> {
+  try {
+    return await inForm(object, from, to)
+  } catch (error) {
+    throw internalError(error)
+  }
+}

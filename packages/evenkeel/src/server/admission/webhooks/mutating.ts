@@ -1,0 +1,152 @@
+/**
+ * Mutating webhooks: asked one after the other, each about what the one before it made of the object.
+ *
+ * One that changed something wants a second round, in which those are asked again that were asked before it and say
+ * `reinvocationPolicy: IfNeeded`; nobody is asked for the first time then, and there is no third round. What a webhook
+ * made of an object is shaped and defaulted before the next one sees it.
+ */
+import { applyJsonPatch, deepEqual, internalError, isApiError } from '#api'
+import type { JsonObject, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
+import { readJson } from '#wire'
+import type { ObjectDraft, Resource } from '../../resources/resource.ts'
+import type { Admitted, AdmissionStep } from '../admission.ts'
+import { formOf, replaceDraft } from '../drafts.ts'
+import { inForm } from '../matching/forms.ts'
+import { CallFailure } from './ask-webhook.ts'
+import { Calling } from './calling.ts'
+import type { CallingOptions, Invocation } from './calling.ts'
+import type { ReviewAnswer } from './review.ts'
+import type { Webhook } from './webhook.ts'
+
+const prefix = 'mutation.webhook.admission.k8s.io'
+const operationsMax = 10_000
+
+export function mutatingWebhooks(options: Omit<CallingOptions, 'mutates'>): AdmissionStep {
+  const calling = new Calling({ ...options, mutates: true })
+  return {
+    name: 'MutatingAdmissionWebhook',
+    concerns: (write) => options.set.candidates(write).length > 0,
+    async mutate(draft, admitted) {
+      if (admitted.user === undefined) return false
+      return new Round(calling, draft, admitted).run(options.set.candidates(admitted))
+    },
+    // They are asked about deletions too, although there is nothing to change.
+    async validate(_, admitted) {
+      if (admitted.operation !== 'DELETE' || admitted.user === undefined) return
+      await new Round(calling, undefined, admitted).run(options.set.candidates(admitted))
+    },
+  }
+}
+
+/** What is remembered from the first round to the second. */
+class Memory {
+  /** Asked since the last change, and to be asked again after the next one. */
+  readonly #asked = new Set<string>()
+  readonly #again = new Set<string>()
+  /** What the round before ended with. */
+  output = ''
+
+  note({ id, isReinvocable }: Webhook): void {
+    if (isReinvocable) this.#asked.add(id)
+  }
+
+  changed(): void {
+    for (const id of this.#asked) this.#again.add(id)
+    this.#asked.clear()
+  }
+
+  isWanted({ id }: Webhook): boolean {
+    return this.#again.has(id)
+  }
+}
+
+class Round {
+  readonly #calling: Calling
+  readonly #admitted: Admitted
+  readonly #draft: ObjectDraft | undefined
+  readonly #memory: Memory
+  /** The object as the last webhook left it, in the form that webhook was shown. */
+  #current: { readonly object: ObjectDraft | undefined, readonly form: Resource }
+  #isDirty = false
+
+  constructor(calling: Calling, draft: ObjectDraft | undefined, admitted: Admitted) {
+    this.#calling = calling
+    this.#draft = draft
+    this.#admitted = admitted
+    this.#memory = admitted.again.memory('MutatingAdmissionWebhook', () => new Memory())
+    this.#current = { object: draft, form: admitted.target.resource }
+  }
+
+  /** @returns whether anything was changed */
+  async run(webhooks: readonly Webhook[]): Promise<boolean> {
+    const { again, target } = this.#admitted
+    if (again.round > 0 && this.#memory.output !== JSON.stringify(this.#draft)) this.#memory.changed()
+    for (const [index, webhook] of webhooks.entries()) await this.#visit(webhook, index)
+    const { object, form } = this.#current
+    if (this.#draft && object && this.#isDirty) {
+      const back = await inForm(object as unknown as UnstructuredObject, form, target.resource)
+      replaceDraft(this.#draft, back as unknown as JsonObject, formOf(target))
+    }
+    this.#memory.output = JSON.stringify(this.#draft) ?? ''
+    return this.#isDirty
+  }
+
+  async #visit(webhook: Webhook, index: number): Promise<void> {
+    const { object, form } = this.#current
+    const { again: { round } } = this.#admitted
+    const invocation = await this.#calling.invocation(webhook, { object: object as unknown as UnstructuredObject | undefined, form }, this.#admitted)
+    if (invocation === undefined || (round > 0 && !this.#memory.isWanted(webhook))) return
+    const place = `round_${round}_index_${index}`
+    const answer = await this.#calling.ask(invocation, this.#admitted, `failed-open.${prefix}/${place}`)
+    const isChanged = answer !== undefined && await this.#take(answer, invocation, `failed-open.${prefix}/${place}`)
+    this.#admitted.annotate(`${prefix}/${place}`, JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated: isChanged }))
+    if (isChanged) {
+      this.#memory.changed()
+      this.#admitted.again.want()
+    }
+    this.#memory.note(webhook)
+  }
+
+  /** Applies what a webhook wants. */
+  async #take(answer: ReviewAnswer, invocation: Invocation, failedOpen: string): Promise<boolean> {
+    const { webhook, object, resource } = invocation
+    const operations = await this.#calling.forgiving(webhook, { admitted: this.#admitted, failedOpen }, () => operationsOf(answer, webhook))
+    if (operations === undefined || operations.length === 0) return false
+    if (object === undefined) throw internalError(new Error(`admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`))
+    const form = formOf({ ...this.#admitted.target, resource })
+    const next = JSON.parse(JSON.stringify(patched(object as unknown as JsonObject, operations))) as ObjectDraft
+    replaceDraft(next, next, form)
+    const isChanged = !deepEqual(next as JsonObject, object as unknown as JsonObject)
+    this.#current = { object: next, form: resource }
+    this.#isDirty = true
+    return isChanged
+  }
+}
+
+function operationsOf({ patch, patchType }: ReviewAnswer, { name }: Webhook): readonly JsonPatchOperation[] {
+  if (patch === undefined) return []
+  const operations = decoded(patch)
+  if (operations === undefined) throw new CallFailure(name, 'received undecodable patch in webhook response: it is no list of operations')
+  if (operations.length > operationsMax) throw new CallFailure(name, `received undecodable patch in webhook response: it has more than ${operationsMax} operations`)
+  if (operations.length > 0 && patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${JSON.stringify(patchType.slice(0, 64))}`)
+  return operations
+}
+
+function decoded(patch: string): readonly JsonPatchOperation[] | undefined {
+  try {
+    const { value } = readJson(Buffer.from(patch, 'base64'), { duplicates: false })
+    if (value === null) return []
+    return Array.isArray(value) ? value as unknown as JsonPatchOperation[] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function patched(object: JsonObject, operations: readonly JsonPatchOperation[]): JsonValue {
+  try {
+    return applyJsonPatch(object, operations, { negativeIndices: true, missingIsNull: true })
+  } catch (error) {
+    if (!isApiError(error)) throw error
+    throw internalError(new Error(error.message.replace(/^the server rejected our request due to an error in our request: /, ''), { cause: error }))
+  }
+}

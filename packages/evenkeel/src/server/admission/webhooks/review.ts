@@ -1,0 +1,117 @@
+/**
+ * The AdmissionReview protocol: the question to a webhook and what its answer means.
+ *
+ * Two versions of the protocol differ in what is checked: `v1beta1` trusts the answer to be an answer to this question,
+ * `v1` wants its type, the uid of the question, and a patch only together with its type.
+ */
+import { fromStatus, isJsonObject } from '#api'
+import type { ApiError, JsonObject, JsonValue, Status } from '#api'
+
+const group = 'admission.k8s.io'
+
+type ReviewVersion = 'v1' | 'v1beta1'
+
+/** The first version in a webhook's list that we speak. */
+export function reviewVersion(versions: readonly string[]): ReviewVersion | undefined {
+  return versions.find((version): version is ReviewVersion => version === 'v1' || version === 'v1beta1')
+}
+
+interface ReviewQuestion {
+  readonly version: ReviewVersion
+  readonly uid: string
+  /** Whether the webhook may change the object. */
+  readonly mutates: boolean
+}
+
+export interface ReviewObjects {
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+}
+
+/** @param fields what the request says beside its uid and objects */
+export function makeReview(fields: JsonObject, { object = null, oldObject = null }: { readonly [name in keyof ReviewObjects]: JsonObject | null | undefined }, { version, uid }: ReviewQuestion): JsonObject {
+  return { kind: 'AdmissionReview', apiVersion: `${group}/${version}`, request: { uid, ...fields, object, oldObject } }
+}
+
+/** What a webhook said. */
+export interface ReviewAnswer {
+  readonly allowed: boolean
+  /** Why not, as a Status. */
+  readonly result: JsonObject
+  /** A JSON patch in base64; undefined when nothing is to be changed. */
+  readonly patch: string | undefined
+  readonly patchType: string
+  readonly warnings: readonly string[]
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads an answer.
+ *
+ * @throws {Error} when it is none, saying why.
+ */
+export function readAnswer(review: JsonValue, question: ReviewQuestion): ReviewAnswer {
+  if (!isJsonObject(review)) throw new Error('couldn\'t get version/kind; json parse error: the response is no object')
+  const { response } = review
+  if (!isJsonObject(response)) throw new Error('webhook response was absent')
+  if (question.version === 'v1') checkIdentity(review, response, question)
+  const [patch, patchType] = [textIn(response, 'patch'), response['patchType'] ?? undefined]
+  if (question.version === 'v1') checkPatch(patch, patchType, question)
+  return {
+    allowed: response['allowed'] === true,
+    result: isJsonObject(response['status']) ? response['status'] : {},
+    patch: question.mutates && patch !== '' ? patch : undefined,
+    patchType: question.version === 'v1' ? String(patchType ?? '') : 'JSONPatch',
+    warnings: textsIn(response['warnings']),
+    annotations: textMap(response['auditAnnotations']),
+  }
+}
+
+function checkIdentity(review: JsonObject, response: JsonObject, { uid }: ReviewQuestion): void {
+  if (textIn(response, 'uid') !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${shown(textIn(response, 'uid'))}`)
+  const expected = `${group}/v1, Kind=AdmissionReview`
+  const got = `${textIn(review, 'apiVersion') || '/'}, Kind=${textIn(review, 'kind')}`
+  if (got !== expected) throw new Error(`expected webhook response of ${expected}, got ${got.slice(0, shownMax)}`)
+}
+
+function checkPatch(patch: string, patchType: JsonValue | undefined, { mutates }: ReviewQuestion): void {
+  if (!mutates) {
+    if (patch !== '') throw new Error('validating webhook may not return response.patch')
+    if (patchType !== undefined) throw new Error('validating webhook may not return response.patchType')
+    return
+  }
+  if (patch !== '' && patchType === undefined) throw new Error('webhook returned response.patch but not response.patchType')
+  if (patch === '' && patchType !== undefined) throw new Error('webhook returned response.patchType but not response.patch')
+  if (patchType === '') throw new Error('webhook returned invalid response.patchType of ""')
+}
+
+/** What the client is told of a webhook that said no. A code that is no refusal becomes 400. */
+export function denial(name: string, result: JsonObject): ApiError {
+  const denied = `admission webhook ${JSON.stringify(name)} denied the request`
+  const [message, reason, code] = [textIn(result, 'message'), textIn(result, 'reason'), result['code']]
+  const why = message || reason
+  const given = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599 ? code : 400
+  const details = isJsonObject(result['details']) ? result['details'] as NonNullable<Status['details']> : undefined
+  return fromStatus({ status: 'Failure', reason, message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`, code: given, ...details && { details } })
+}
+
+/** Of what stands in an answer only as much as names it. */
+const shownMax = 128
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, shownMax))
+}
+
+function textIn(object: JsonObject, field: string): string {
+  const value = object[field]
+  return typeof value === 'string' ? value : ''
+}
+
+function textsIn(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function textMap(value: JsonValue | undefined): Record<string, string> {
+  if (!isJsonObject(value)) return {}
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}

@@ -1,0 +1,119 @@
+/**
+ * The two rounds of admission around one write, as the walks call them.
+ *
+ * A walk asks {@link admissionOf} first: most writes concern nobody, and then nothing is done at all. The first round
+ * is given what the client wants, before the server adds anything; the second what would be written, inside the retry
+ * around a lost race, so that the old object it sees is the one that is replaced.
+ */
+import { FieldPath, dedupeOwnerReferences, formatFieldError, validateManagedFields } from '#api'
+import type { JsonObject, JsonValue, ManagedFieldsEntry, OwnerReference, UnstructuredObject } from '#api'
+import type { Call, Rooms, Target } from '../call.ts'
+import { shapeObject } from '../decode.ts'
+import { optionsObject } from '../options/write-options.ts'
+import type { ObjectDraft } from '../resources/resource.ts'
+import { Reinvocation } from './admission.ts'
+import type { Admission, Admitted, Operation } from './admission.ts'
+import { formOf, replaceDraft } from './drafts.ts'
+
+/** What is needed of a call to write for it; the server itself writes without being anybody. */
+export type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user' | 'query' | 'request'>> & {
+  /** Takes notes for the audit log, if there is one. */
+  annotate?(key: string, value: string): void
+}
+
+interface AdmittedWrite {
+  readonly call: Writer
+  readonly target: Target
+  readonly rooms: Pick<Rooms, 'admission'>
+  readonly dryRun: boolean
+  /** DeleteOptions; those of other operations are read from the query. */
+  readonly options?: JsonObject
+}
+
+/** The admission of a write; undefined when it concerns nobody. */
+export function admissionOf(operation: Operation, { call, target, rooms: { admission }, dryRun, options }: AdmittedWrite): WriteAdmission | undefined {
+  if (!admission.concerns({ operation, target })) return undefined
+  const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
+  return new WriteAdmission(admission, {
+    operation, target, user: call.user, dryRun,
+    options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
+    warn: (text) => { call.warnings.add(text) },
+    annotate: (key, value) => { call.annotate?.(key, value) },
+    again: new Reinvocation(),
+    ...call.request && { signal: call.request.signal },
+  })
+}
+
+/**
+ * Takes something that is posted but never stored (an Eviction, a review) through both rounds.
+ *
+ * @returns what became of it; what was given when it concerns nobody
+ * @throws {ApiError} when somebody refuses
+ */
+export async function admitDocument(given: JsonObject, write: AdmittedWrite): Promise<JsonObject> {
+  const admission = admissionOf('CREATE', write)
+  if (admission === undefined) return given
+  const value = JSON.parse(JSON.stringify(given)) as JsonObject
+  const draft = shapeObject({ value, duplicates: [] }, formOf(write.target), { fieldValidation: 'Ignore', warnings: write.call.warnings })
+  await admission.mutate(draft)
+  await admission.validate(draft as unknown as UnstructuredObject)
+  return draft as JsonObject
+}
+
+export class WriteAdmission {
+  readonly #admission: Admission
+  readonly #admitted: Admitted
+
+  constructor(admission: Admission, admitted: Admitted) {
+    this.#admission = admission
+    this.#admitted = admitted
+  }
+
+  /**
+   * The first round: changes the draft in place, and leaves it an object of its kind.
+   *
+   * @param old what is there now; absent for what is new
+   * @throws {ApiError} when somebody refuses
+   */
+  async mutate(draft: ObjectDraft, old?: UnstructuredObject): Promise<void> {
+    const { target, warn } = this.#admitted
+    const managers = draft.metadata['managedFields']
+    if (!await this.#admission.mutate(draft, { ...this.#admitted, again: new Reinvocation(), ...old && { old } })) return
+    replaceDraft(draft, draft, formOf(target))
+    keepManagers(draft, managers, warn)
+    dedupeOwners(draft, warn)
+  }
+
+  /**
+   * The second round.
+   *
+   * @param object what would be written; absent for a deletion
+   * @param old what would be replaced or deleted
+   * @throws {ApiError} when somebody refuses
+   */
+  async validate(object: UnstructuredObject | undefined, old?: UnstructuredObject): Promise<void> {
+    const { target } = this.#admitted
+    // What is new may have got its name only now.
+    const name = target.name === '' && object !== undefined ? object.metadata.name ?? '' : target.name
+    await this.#admission.validate(object, { ...this.#admitted, target: { ...target, name }, ...old && { old } })
+  }
+}
+
+/** Who manages what is not for hooks to spoil: what they made invalid is as it was. */
+function keepManagers({ metadata }: ObjectDraft, before: JsonValue | undefined, warn: (text: string) => void): void {
+  const after = metadata['managedFields']
+  const [mistake] = Array.isArray(after) ? validateManagedFields(after as unknown as ManagedFieldsEntry[], FieldPath.of('metadata', 'managedFields')) : []
+  if (mistake === undefined) return
+  if (before === undefined) delete metadata['managedFields']
+  else metadata['managedFields'] = before
+  warn(`.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${formatFieldError(mistake)}`)
+}
+
+function dedupeOwners({ metadata }: ObjectDraft, warn: (text: string) => void): void {
+  const references = metadata['ownerReferences']
+  if (!Array.isArray(references) || references.length < 2) return
+  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  if (duplicateUids.length === 0) return
+  warn(`.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`)
+  metadata['ownerReferences'] = kept as unknown as JsonValue
+}

@@ -1,0 +1,74 @@
+/**
+ * The keys behind tokens of service accounts: the first signs, all are believed.
+ *
+ * Rotation is: put a new key in front, keep the old one until its tokens are gone. Keys that nobody gave are made when
+ * they are first needed: most servers in tests never sign anything.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import type { JsonObject } from '#api'
+import { algorithmFor } from '../jwt/algorithms.ts'
+import { signJwt } from '../jwt/jwt.ts'
+import { publicKeyOf, toJwk } from '../jwt/public-key.ts'
+import type { PublicKey } from '../jwt/public-key.ts'
+
+interface Opened {
+  readonly signing: { readonly key: KeyObject, readonly id: string }
+  readonly known: readonly PublicKey[]
+}
+
+const pemBlock = /-----BEGIN ((?:RSA |EC )?(?:PRIVATE|PUBLIC) KEY|CERTIFICATE)-----[^-]+-----END \1-----/g
+
+/** A new key, in PEM. */
+export function makeAccountKey(): string {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+export class AccountKeys {
+  #pems: readonly string[]
+  #opened: Opened | undefined
+
+  /**
+   * @param pems keys, any number in each text; the first must be a private one. None: one is made.
+   * @throws {RangeError} when a text is no key that tokens can be signed with.
+   */
+  constructor(pems: readonly string[]) {
+    this.#pems = pems
+    if (pems.length > 0) this.#open()
+  }
+
+  sign(claims: JsonObject): string {
+    return signJwt(claims, this.#open().signing)
+  }
+
+  /** The keys of a name; all of them for a token that names none. */
+  find(id: string): readonly PublicKey[] {
+    const { known } = this.#open()
+    return id === '' ? known : known.filter((key) => key.id === id)
+  }
+
+  /** As they are published. */
+  get published(): { readonly keys: readonly JsonObject[], readonly algorithms: readonly string[] } {
+    const { known } = this.#open()
+    return { keys: known.map(toJwk), algorithms: [...new Set(known.map(({ key }) => algorithmFor(key)))].sort() }
+  }
+
+  #open(): Opened {
+    if (this.#opened) return this.#opened
+    if (this.#pems.length === 0) this.#pems = [makeAccountKey()]
+    const keys = this.#pems.flatMap((pem) => keysOf(pem))
+    const [first] = keys
+    if (first?.type !== 'private') throw new RangeError('the first key of service accounts must be a private one: it signs')
+    const known = new Map(keys.map(publicKeyOf).map((key) => [key.id, key]))
+    for (const { key } of known.values()) algorithmFor(key)
+    this.#opened = { signing: { key: first, id: publicKeyOf(first).id }, known: [...known.values()] }
+    return this.#opened
+  }
+}
+
+/** The keys in a PEM text. */
+export function keysOf(pem: string): KeyObject[] {
+  const blocks = [...pem.matchAll(pemBlock)]
+  if (blocks.length === 0) throw new RangeError('keys of service accounts must be given in PEM, got a text without one')
+  return blocks.map(([block, kind]) => (kind?.includes('PRIVATE') ? createPrivateKey(block) : createPublicKey(block)))
+}

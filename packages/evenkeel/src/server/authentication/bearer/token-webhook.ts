@@ -1,0 +1,69 @@
+/**
+ * Somebody else who knows tokens: asked by a TokenReview, and believed for a while.
+ *
+ * When it cannot be reached the token is not known, and that is not remembered.
+ */
+import { getOwn, isJsonObject, setOwn } from '#api'
+import type { JsonObject, JsonValue } from '#api'
+import type { Clock, Logger } from '#base'
+import type { User } from '../../call.ts'
+import { httpsUrl, OutsideCalls } from '../ask-outside.ts'
+import type { Outside } from '../ask-outside.ts'
+import type { TokenWebhookOptions } from '../options.ts'
+import { Remembered } from './remembered.ts'
+import { commonAudiences } from './token.ts'
+import type { TokenAuthenticator, TokenQuestion, TokenVerdict } from './token.ts'
+
+interface WebhookSurroundings extends Outside {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly audiences: readonly string[]
+}
+
+/** @throws {RangeError} when the address is not https. */
+export function tokenWebhook({ url, caPem, cacheMs = 120_000 }: TokenWebhookOptions, surroundings: WebhookSurroundings): TokenAuthenticator {
+  const { clock, log } = surroundings
+  const address = httpsUrl(url, 'the url of the authentication webhook')
+  const calls = new OutsideCalls({ ...surroundings, caPem })
+  const remembered = new Remembered(clock)
+  const ask = async (question: TokenQuestion): Promise<TokenVerdict | undefined> => {
+    const { token, audiences } = question
+    try {
+      const verdict = readReview(await calls.ask(address, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences: [...audiences] } }), question, surroundings.audiences)
+      remembered.set(question, verdict, clock.now() + cacheMs)
+      return verdict
+    } catch (error) {
+      log.error('the authentication webhook cannot be asked', { url, error })
+      return undefined
+    }
+  }
+  return (question) => {
+    const known = remembered.get(question)
+    return known ? known.verdict : ask(question)
+  }
+}
+
+/** Who says nothing of audiences knows none: then the token is for this server, and for nobody else. */
+function readReview(review: JsonValue, { audiences }: TokenQuestion, own: readonly string[]): TokenVerdict | undefined {
+  const status = isJsonObject(review) ? review['status'] : undefined
+  if (!isJsonObject(status)) return undefined
+  const { authenticated, error } = status
+  if (authenticated !== true) return typeof error === 'string' && error !== '' ? { error } : undefined
+  const user = isJsonObject(status['user']) ? readUser(status['user']) : undefined
+  const named = textsOf(status['audiences'])
+  const common = commonAudiences(audiences, named.length === 0 ? own : named)
+  return user === undefined || common.length === 0 ? undefined : { user, audiences: common }
+}
+
+function readUser(info: JsonObject): User | undefined {
+  const { username, uid, groups } = info
+  if (typeof username !== 'string' || username === '') return undefined
+  const given = isJsonObject(info['extra']) ? info['extra'] : {}
+  const extra: Record<string, string[]> = {}
+  for (const key of Object.keys(given)) setOwn(extra, key, textsOf(getOwn(given, key)))
+  return { name: username, groups: textsOf(groups), ...typeof uid === 'string' && uid !== '' && { uid }, ...Object.keys(extra).length > 0 && { extra } }
+}
+
+function textsOf(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+}

@@ -1,0 +1,152 @@
+/**
+ * Requests that take too long: they are answered, and what they began is told to stop.
+ *
+ * Every request has a deadline and hardly any reaches it, so a deadline has to cost next to nothing: requests with the same
+ * time to live stand in one list, oldest first, with one timer for the first of them. A signal is made only when somebody asks.
+ *
+ * Invariants: without requests there is no timer; a request that was answered has left its list and listens to nobody.
+ */
+import { DeadlineError, onAbort } from '#base'
+import type { Cancel, Clock } from '#base'
+import type { WireHeaders, WirePeer, WireRequest } from '#wire'
+
+/** A request whose signal also aborts when its time is over. Without a limit it is the request it was made from. */
+export class TimedRequest implements WireRequest {
+  readonly method: string
+  readonly target: string
+  readonly headers: WireHeaders
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>
+  readonly peer?: WirePeer
+  readonly borrowsPieces?: true | undefined
+  readonly #given: WireRequest
+  #isLimited = false
+  #isExpired = false
+  #controller: AbortController | undefined
+  #stopListening: (() => void) | undefined
+
+  constructor(given: WireRequest) {
+    this.method = given.method
+    this.target = given.target
+    this.headers = given.headers
+    if (given.body !== undefined) this.body = given.body
+    if (given.peer !== undefined) this.peer = given.peer
+    this.borrowsPieces = given.borrowsPieces
+    this.#given = given
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#isLimited) return this.#given.signal
+    this.#controller ??= this.#listen()
+    return this.#controller.signal
+  }
+
+  /** From now on the time counts, until it {@link ends}. */
+  limit(): void {
+    this.#isLimited = true
+  }
+
+  /** The time is over. */
+  expire(): void {
+    this.#isExpired = true
+    this.#controller?.abort(new DeadlineError('the time of the request is over'))
+  }
+
+  /** It was answered in time. */
+  ends(): void {
+    this.#isLimited = false
+    this.#stopListening?.()
+  }
+
+  #listen(): AbortController {
+    const controller = new AbortController()
+    if (this.#isExpired) controller.abort(new DeadlineError('the time of the request is over'))
+    this.#stopListening = onAbort(this.#given.signal, (reason) => { controller.abort(reason) })
+    return controller
+  }
+}
+
+interface Waiting {
+  readonly dueMs: number
+  readonly expire: () => void
+}
+
+/** Those with the same time to live, oldest first. */
+interface Line {
+  readonly waiting: Set<Waiting>
+  cancel: Cancel | undefined
+}
+
+export class Deadlines {
+  readonly #clock: Clock
+  readonly #lines = new Map<number, Line>()
+  #expired = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** How many requests took too long. */
+  get expired(): number {
+    return this.#expired
+  }
+
+  /** The outcome of the work, or what `refusal` makes if that takes longer. The work is told by the request's signal, and goes on if it does not listen. */
+  within<T>(limitMs: number, request: TimedRequest, { work, refusal }: { work: () => Promise<T>, refusal: () => Error }): Promise<T> {
+    request.limit()
+    return new Promise((resolve, reject) => {
+      const end = this.#begin(limitMs, () => {
+        this.#expired++
+        reject(refusal())
+        request.expire()
+      })
+      work().then((value) => {
+        end()
+        request.ends()
+        resolve(value)
+      }, (error: unknown) => {
+        end()
+        request.ends()
+        reject(error as Error)
+      })
+    })
+  }
+
+  #begin(limitMs: number, expire: () => void): () => void {
+    const line = this.#lines.get(limitMs) ?? this.#newLine(limitMs)
+    const waiting = { dueMs: this.#clock.monotonic() + limitMs, expire }
+    line.waiting.add(waiting)
+    line.cancel ??= this.#clock.after(limitMs, () => { this.#look(line, limitMs) })
+    return () => {
+      line.waiting.delete(waiting)
+      if (line.waiting.size === 0) this.#close(line, limitMs)
+    }
+  }
+
+  #newLine(limitMs: number): Line {
+    const line: Line = { waiting: new Set(), cancel: undefined }
+    this.#lines.set(limitMs, line)
+    return line
+  }
+
+  // The timer was set for somebody who may have gone: it is set again for whoever is first now.
+  #look(line: Line, limitMs: number): void {
+    line.cancel = undefined
+    const now = this.#clock.monotonic()
+    for (const waiting of line.waiting) {
+      if (waiting.dueMs > now) {
+        line.cancel = this.#clock.after(waiting.dueMs - now, () => { this.#look(line, limitMs) })
+        return
+      }
+      line.waiting.delete(waiting)
+      waiting.expire()
+    }
+    this.#close(line, limitMs)
+  }
+
+  // Clients choose times: a line for each must not stay.
+  #close(line: Line, limitMs: number): void {
+    line.cancel?.()
+    line.cancel = undefined
+    if (this.#lines.get(limitMs) === line) this.#lines.delete(limitMs)
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Between rooms 3 and 4: whose turn is it, and how long may it take?
+ *
+ * Before: it is known who calls, and as whom. After: `authorize` asks whether they may. Nothing expensive has been done by then.
+ * Members of `system:masters`, and who asks whether the server is well, wait for nobody: else the one who could
+ * help would be kept out by what has to be helped.
+ */
+import { parseDuration, timeout } from '#api'
+import type { Clock } from '#base'
+import type { WireResponse } from '#wire'
+import type { Call, Routed } from '../call.ts'
+import { Deadlines } from './deadlines.ts'
+import type { TimedRequest } from './deadlines.ts'
+import { Gate } from './gate.ts'
+import type { Seat } from './gate.ts'
+import { withDefaultLimits } from './limit-options.ts'
+import type { LimitOptions, Limits } from './limit-options.ts'
+import { WatchCount } from './watch-count.ts'
+
+/** What a call is counted as. */
+type Lane = 'reads' | 'writes' | 'lists'
+
+const lanes: readonly Lane[] = ['reads', 'writes', 'lists']
+const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'post', 'put'])
+const lists: ReadonlySet<string> = new Set(['list', 'deletecollection'])
+const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+
+export class Traffic {
+  readonly #limits: Limits
+  readonly #gates: Readonly<Record<Lane, Gate>>
+  readonly #watches: WatchCount
+  readonly #deadlines: Deadlines
+  readonly #exempt: Record<Lane, number> = { reads: 0, writes: 0, lists: 0 }
+
+  constructor(options: LimitOptions, { clock }: { clock: Clock }) {
+    const limits = this.#limits = withDefaultLimits(options)
+    const gate = (seatsMax: number): Gate => new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
+    this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
+    this.#watches = new WatchCount(limits)
+    this.#deadlines = new Deadlines(clock)
+  }
+
+  /**
+   * Lets a call in, or makes it wait. Watches are not counted here: {@link watchBegins}.
+   *
+   * @throws {ApiError} `TooManyRequests`, also by rejecting.
+   */
+  enter(call: Call): Seat | Promise<Seat> {
+    if (call.verb === 'watch') return noSeat
+    const lane = laneOf(call.verb)
+    if (isExempt(call)) return this.#exemptSeat(lane)
+    return this.#gates[lane].enter(call.user.name, () => call.request.signal)
+  }
+
+  /**
+   * Counts a watch; gives back how to say that it ended.
+   *
+   * @throws {ApiError} `TooManyRequests`
+   */
+  watchBegins(call: Call): () => void {
+    return this.#watches.begin(call.user.name, { isExempt: isExempt(call) })
+  }
+
+  /**
+   * Does the work within the time that a request has.
+   *
+   * @throws {ApiError} `Timeout`, when that is over, and what the work throws.
+   */
+  withinTime(routed: Routed, work: () => Promise<WireResponse>): Promise<WireResponse> {
+    if (routed.verb === 'watch') return work()
+    const isWrite = routed.place !== undefined && writes.has(routed.verb)
+    const refusal = (): Error => timeout(isWrite ? 'request did not complete within requested timeout - context deadline exceeded' : 'request did not complete within the allotted timeout')
+    return this.#deadlines.within(this.#timeOf(routed, isWrite), routed.request as TimedRequest, { work, refusal })
+  }
+
+  /** Lines for `/metrics`. */
+  metrics(): string[] {
+    const { reads, writes: mutating, lists: listing } = this.#gates
+    const each = (name: string, read: (gate: Gate) => number): string[] => lanes.map((lane) => `${name}{lane="${lane}"} ${read(this.#gates[lane])}`)
+    return [
+      '# HELP apiserver_current_inflight_requests Requests that are being answered.',
+      '# TYPE apiserver_current_inflight_requests gauge',
+      `apiserver_current_inflight_requests{request_kind="mutating"} ${mutating.inside + this.#exempt.writes}`,
+      `apiserver_current_inflight_requests{request_kind="readOnly"} ${reads.inside + listing.inside + this.#exempt.reads + this.#exempt.lists}`,
+      '# HELP evenkeel_requests_waiting Requests that wait for their turn.',
+      '# TYPE evenkeel_requests_waiting gauge',
+      ...each('evenkeel_requests_waiting', (gate) => gate.waiting),
+      '# HELP evenkeel_requests_refused_total Requests that were told to come again.',
+      '# TYPE evenkeel_requests_refused_total counter',
+      ...each('evenkeel_requests_refused_total', (gate) => gate.refused),
+      `evenkeel_requests_refused_total{lane="watches"} ${this.#watches.refused}`,
+      '# HELP apiserver_longrunning_requests Watches that are open.',
+      '# TYPE apiserver_longrunning_requests gauge',
+      `apiserver_longrunning_requests{verb="WATCH"} ${this.#watches.total}`,
+      '# HELP apiserver_request_terminations_total Requests that took too long.',
+      '# TYPE apiserver_request_terminations_total counter',
+      `apiserver_request_terminations_total{code="504"} ${this.#deadlines.expired}`,
+    ]
+  }
+
+  #timeOf({ query }: Routed, isWrite: boolean): number {
+    const { requestMs, writeMs } = this.#limits
+    const max = isWrite ? Math.min(writeMs, requestMs) : requestMs
+    const asked = query.get('timeout')
+    const askedMs = asked === null || asked === '' ? 0 : parseDuration(asked) ?? 0
+    return askedMs > 0 && askedMs < max ? askedMs : max
+  }
+
+  #exemptSeat(lane: Lane): Seat {
+    this.#exempt[lane]++
+    let isTaken = true
+    return {
+      leave: () => {
+        if (isTaken) this.#exempt[lane]--
+        isTaken = false
+      },
+    }
+  }
+}
+
+const noSeat: Seat = { leave: () => undefined }
+
+function laneOf(verb: string): Lane {
+  if (lists.has(verb)) return 'lists'
+  return writes.has(verb) ? 'writes' : 'reads'
+}
+
+function isExempt({ user, path, place }: Call): boolean {
+  return user.groups.includes('system:masters') || (place === undefined && openPaths.test(path))
+}

@@ -1,0 +1,110 @@
+/**
+ * Nobody gives what they do not have.
+ *
+ * Who writes a Role must hold all its rules, or the verb `escalate`; who writes a binding must hold the rules of the
+ * role it gives, or the verb `bind` on that role. A ClusterRole that gathers others can come to hold anything, so it
+ * takes everything to write one. A write that only ends an object's life (finalizers, owners) gives nothing.
+ *
+ * Stands last among what changes a write, so that it sees what will be written, and before validation, as upstream.
+ */
+import { deepEqual, forbidden, getOwn, isJsonObject, notFound, quote } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
+import type { Access } from '../access/access.ts'
+import { policyRule, readRules } from '../access/policy-rule.ts'
+import type { PolicyRule } from '../access/policy-rule.ts'
+import type { Admitted, AdmissionStep } from '../admission/admission.ts'
+import type { User } from '../call.ts'
+import type { ObjectDraft } from '../resources/resource.ts'
+import { roleOf } from './bindings.ts'
+import { rbacGroup } from './permissions.ts'
+import type { Permissions } from './permissions.ts'
+import { partsMax, uncovered } from './rules/covers.ts'
+import { describeRules, quoteAll } from './rules/describe-rules.ts'
+
+const roleKinds: ReadonlySet<string> = new Set(['roles', 'clusterroles'])
+const bindingKinds: ReadonlySet<string> = new Set(['rolebindings', 'clusterrolebindings'])
+const everything: readonly PolicyRule[] = [policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }), policyRule({ verbs: ['*'], nonResourceURLs: ['*'] })]
+
+interface Surroundings {
+  readonly permissions: Permissions
+  readonly access: Access
+}
+
+/** Refuses writes that would give more than the writer has. */
+export function escalationStep(surroundings: Surroundings): AdmissionStep {
+  return {
+    name: 'RBACEscalation',
+    concerns: ({ operation, target: { resource: { group, plural } } }) =>
+      group === rbacGroup && (operation === 'CREATE' || operation === 'UPDATE') && (roleKinds.has(plural) || bindingKinds.has(plural)),
+    async mutate(draft, admitted) {
+      const { user, old, target: { resource: { plural } } } = admitted
+      if (user === undefined || user.groups.includes('system:masters') || (old && onlyEnds(draft, old))) return false
+      await (roleKinds.has(plural) ? checkRole : checkBinding)(draft, { ...surroundings, admitted, user })
+      return false
+    },
+  }
+}
+
+interface Writing extends Surroundings {
+  readonly admitted: Admitted
+  readonly user: User
+}
+
+async function checkRole(draft: ObjectDraft, writing: Writing): Promise<void> {
+  const { access, user, admitted: { operation, old, target: { resource: { plural }, namespace, name: present } } } = writing
+  // What is made has no name yet that a rule could be about.
+  const name = operation === 'CREATE' ? '' : present
+  const question = { user, verb: 'escalate', path: '', place: { group: rbacGroup, version: '*', resource: plural, subresource: '', namespace, name } }
+  if ((await access.decide(question)).allowed) return
+  requireHeld(readRules(draft), draft, writing)
+  if (!gathers(draft) && !(old && gathers(old as unknown as JsonObject))) return
+  if (missingOf(everything, writing)?.length !== 0) throw refuse(draft, writing, 'must have cluster-admin privileges to use the aggregationRule')
+}
+
+async function checkBinding(draft: ObjectDraft, writing: Writing): Promise<void> {
+  const { access, permissions, user, admitted: { target: { resource: { group, plural }, namespace } } } = writing
+  const role = roleOf(draft)
+  const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
+  // Another kind of role is for validation to refuse; nobody can hold it.
+  if (role.kind !== 'Role' && role.kind !== 'ClusterRole') throw refuse(draft, writing, `unsupported role reference kind: ${quote(role.kind)}`)
+  const place = { group: rbacGroup, version: '*', resource, subresource: '', namespace, name: role.name }
+  if ((await access.decide({ user, verb: 'bind', path: '', place })).allowed) return
+  const rules = permissions.rulesOf(role, namespace)
+  // Upstream says it of the binding; clients know it so.
+  if (rules === undefined) throw notFound({ group, kind: plural, name: role.name })
+  requireHeld(rules, draft, writing)
+}
+
+function requireHeld(rules: readonly PolicyRule[], draft: ObjectDraft, writing: Writing): void {
+  const missing = missingOf(rules, writing)
+  if (missing === undefined) throw refuse(draft, writing, `the rules come to more than ${partsMax} single permissions, which is too many to compare`)
+  if (missing.length === 0) return
+  const { user: { name, groups }, permissions, admitted: { target: { namespace } } } = writing
+  const { errors } = permissions.rulesFor(writing.user, namespace)
+  const unresolved = errors.length === 0 ? '' : `; resolution errors: [${errors.join(' ')}]`
+  throw refuse(draft, writing, `user ${quote(name)} (groups=${quoteAll(groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(missing)}${unresolved}`)
+}
+
+function missingOf(rules: readonly PolicyRule[], { permissions, user, admitted: { target: { namespace } } }: Writing): readonly PolicyRule[] | undefined {
+  return uncovered(permissions.rulesFor(user, namespace).rules, rules)
+}
+
+function refuse({ metadata }: ObjectDraft, { admitted: { target: { resource: { group, plural } } } }: Writing, why: string): Error {
+  return forbidden({ group, kind: plural, name: String(metadata['name'] ?? '') }, why)
+}
+
+function gathers(role: JsonObject): boolean {
+  const rule = getOwn(role, 'aggregationRule')
+  const selectors = isJsonObject(rule) ? getOwn(rule, 'clusterRoleSelectors') : undefined
+  return Array.isArray(selectors) && selectors.length > 0
+}
+
+/** Whether nothing differs but what the end of an object needs. */
+function onlyEnds(draft: ObjectDraft, old: UnstructuredObject): boolean {
+  return deepEqual(comparable(draft as unknown as UnstructuredObject), comparable(old))
+}
+
+function comparable({ metadata, ...rest }: UnstructuredObject): object {
+  const { ownerReferences: _, finalizers: __, managedFields: ___, selfLink: ____, ...kept } = metadata
+  return { ...rest, metadata: { ...kept } }
+}
