@@ -3,17 +3,18 @@
  *
  * A mutant is found when an error or a warning of one of the rules it breaks is reported at its tier or below. A twin must be silent.
  */
-import { performance } from 'node:perf_hooks'
 import { explore } from 'evenkeel/testing'
+import { SystemClock } from 'evenkeel/unstable/base'
 import type { Explored, Failure } from 'evenkeel/testing'
 import { mutants } from './index.ts'
-import type { Mutant, } from './index.ts'
+import type { Mutant } from './index.ts'
 import type { Subject } from './mutant.ts'
 
 const parameters = process.argv.slice(2)
 const isJson = parameters.includes('--json')
 const names = parameters.filter((one) => !one.startsWith('--'))
 const chosen = mutants.filter(({ id }) => names.length === 0 || names.includes(id))
+const clock = new SystemClock()
 let bad = 0
 
 for (const mutant of chosen) {
@@ -35,9 +36,9 @@ for (const [clean, mutant] of twins) {
 process.exitCode = bad === 0 ? 0 : 1
 
 async function run({ controllers, scenario }: Subject, { profile = 'evenkeel' }: Mutant): Promise<Explored & { ms: number }> {
-  const startedAt = performance.now()
+  const startedAt = clock.monotonic()
   const explored = await explore({ controllers, scenario, profile })
-  return { ...explored, ms: Math.round(performance.now() - startedAt) }
+  return { ...explored, ms: Math.round(clock.monotonic() - startedAt) }
 }
 
 function tell({ rule, message, when, seen, foundAt }: Failure): string {

@@ -36,7 +36,7 @@ export const statusMutants: readonly Mutant[] = [
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app || app.metadata.deletionTimestamp !== undefined) return
-        await client.patchStatus(app, { phase: new Date(clock.now()).toISOString() })
+        await client.patchStatus(app, { phase: String(clock.now()) })
         return { afterMs: 1000 }
       },
     })),

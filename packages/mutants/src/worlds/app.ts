@@ -16,11 +16,11 @@ export const App = defineKind({
   status: { type: 'object', properties: { ready: { type: 'integer' }, bucket: { type: 'string' }, phase: { type: 'string' }, observedGeneration: { type: 'integer' } } } as const,
 })
 
-export type AppObject = ObjectOf<typeof App>
-export type Context = ReconcileContext<typeof App>
+type AppObject = ObjectOf<typeof App>
+type Context = ReconcileContext<typeof App>
 
 /** Buckets under names that clients choose, or that the cloud chooses. */
-export class Cloud {
+class Cloud {
   readonly buckets = new Map<string, { owner: string }>()
   #last = 0
 
@@ -61,14 +61,10 @@ export class Cloud {
   }
 }
 
-export interface Outside {
-  readonly cloud: Cloud
-}
-
 type AsCalled<T> = { [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K] }
 
 /** The cloud as a process reaches it: every call takes time and may fail. */
-export type CloudClient = AsCalled<Cloud>
+type CloudClient = AsCalled<Cloud>
 
 export const finalizer = 'mutants.dev/app'
 
@@ -111,7 +107,7 @@ export function ignoreMissing(error: unknown): void {
 }
 
 /** What a user does to an App: makes it, changes it, deletes it, makes it again. */
-export const appSteps: Subject['scenario']['steps'] = [
+const appSteps: Subject['scenario']['steps'] = [
   { name: 'creates App a', run: (user) => user.create(App, { metadata: { name: 'a', namespace: 'default' }, spec: { size: 3, text: 'one' } }) },
   { name: 'makes App a smaller', run: async (user) => user.patch(await user.get(App, { name: 'a', namespace: 'default' }), { spec: { size: 1, text: 'two' } }) },
   { name: 'deletes App a', run: async (user) => user.delete(await user.get(App, { name: 'a', namespace: 'default' })) },

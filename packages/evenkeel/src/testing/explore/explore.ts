@@ -4,6 +4,8 @@
  * First the undisturbed schedule, twice: it is the reference, and it must be the same both times. Then one deviation at
  * a time. The same failure in many schedules is told once, with how often it was seen.
  */
+import { SystemClock } from '#base'
+import type { Clock } from '#base'
 import type { ControllerDeclaration } from '#controller'
 import type { Deviation } from '../faults/deviation.ts'
 import { profiles } from '../faults/profile.ts'
@@ -37,6 +39,8 @@ export interface ExploreOptions<Outside extends object = object> {
   readonly profile?: ProfileName
   /** Stop after this long; what was left out is said. @default no limit */
   readonly budgetMs?: number
+  /** By which the time is measured. @default the machine's */
+  readonly clock?: Clock
   readonly signal?: AbortSignal
   /** Hears how far it is. */
   readonly onProgress?: (progress: { readonly done: number, readonly all: number, readonly failures: number }) => void
@@ -86,15 +90,15 @@ interface Running {
   readonly base: { readonly scenario: Scenario, readonly ground: Ground, readonly seed: string, readonly profile: Profile }
   readonly reference: Reference
   readonly collected: Collected
-  readonly options: Pick<ExploreOptions, 'signal' | 'onProgress' | 'budgetMs'>
+  readonly options: Pick<ExploreOptions, 'signal' | 'onProgress' | 'budgetMs' | 'clock'>
 }
 
 async function runAll(plan: readonly Deviation[], { base, reference, collected, options }: Running): Promise<number> {
-  const { signal, onProgress, budgetMs = Infinity } = options
-  const startedAt = performance.now()
+  const { signal, onProgress, budgetMs = Infinity, clock = new SystemClock() } = options
+  const startedAt = clock.monotonic()
   let done = 0
   for (const deviation of plan) {
-    if (signal?.aborted || performance.now() - startedAt > budgetMs) break
+    if (signal?.aborted || clock.monotonic() - startedAt > budgetMs) break
     const world = await runSchedule({ ...base, reference, deviations: [deviation] })
     collected.add([deviation], world.findings)
     done++

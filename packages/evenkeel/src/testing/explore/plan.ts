@@ -6,12 +6,12 @@
  */
 import type { UnstructuredObject } from '#api'
 import type { Deed, Deviation, ObjectPlace, Place } from '../faults/deviation.ts'
-import type { Point } from '../world/effect.ts'
+import type { Point } from '../life/effect.ts'
 import type { World } from '../world/world.ts'
 import type { Profile } from '../faults/profile.ts'
 
 /** What the undisturbed schedule showed. */
-export interface Seen {
+interface Seen {
   readonly points: readonly Point[]
   readonly world: World
   readonly profile: Profile
@@ -57,7 +57,7 @@ function foreign({ index, step, asked }: Point, world: World): Deviation[] {
   for (const object of objectsAt(world, step)) {
     const place = placeOf(object)
     const isTarget = asked?.name === place.name && asked.namespace === place.namespace
-    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
+    if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
     else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, place)
   }
   return [...found, { at, deed: { type: 'early' } }]
@@ -82,7 +82,7 @@ function resting(index: number, { world, kinds, profile }: RestingOptions): Devi
   if (profile.timeTravel) for (const back of [1, 3, 8]) found.push({ at, deed: { type: 'stale', back } })
   for (const object of objectsAtRest(world, index)) {
     const place = placeOf(object)
-    if (world.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) found.push({ at, deed: { type, object: place } })
+    if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) found.push({ at, deed: { type, object: place } })
     else if (hasOwner(object)) for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const) found.push({ at, deed: { type, object: place } })
   }
   return found
@@ -114,7 +114,7 @@ function objectsAt(world: World, step: number): UnstructuredObject[] {
     if (happening.after) now.set(happening.key, happening.after)
     else now.delete(happening.key)
   }
-  return [...now.values()].filter((object) => world.view.isReconciled(object) || hasOwner(object))
+  return [...now.values()].filter((object) => world.facts.view.isReconciled(object) || hasOwner(object))
 }
 
 function objectsAtRest(world: World, index: number): UnstructuredObject[] {

@@ -10,7 +10,7 @@ import { Reference } from '../state/reference.ts'
 import { runSchedule } from './run-schedule.ts'
 import type { World, WorldOptions } from '../world/world.ts'
 
-export interface Case {
+interface Case {
   readonly scenario: Scenario
   readonly deviations: readonly Deviation[]
 }

@@ -83,10 +83,10 @@ async function until(isSo: () => boolean | Promise<boolean>, clock: Clock, { tim
 /** Waits for something that may need time to pass. */
 async function moved<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
   if (!(clock instanceof SimulatedClock)) return await waiting
-  let isOver = false
-  const over = waiting.finally(() => { isOver = true })
+  const progress = { isOver: false }
+  const over = waiting.finally(() => { progress.isOver = true })
   over.catch(() => undefined)
-  for (let turn = 0; !isOver && turn < 10_000; turn++) await clock.advance(turn < 100 ? 0 : pollMs)
+  for (let turn = 0; !progress.isOver && turn < 10_000; turn++) await clock.advance(turn < 100 ? 0 : pollMs)
   return await over
 }
 

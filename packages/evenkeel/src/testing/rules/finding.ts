@@ -4,9 +4,9 @@
  * `error`: wrong whatever was meant. `warning`: differs from what the undisturbed run came to. `info`: worth knowing.
  */
 import type { WireRequest } from '#wire'
-import type { Asked } from '../world/asked.ts'
-import type { Point } from '../world/effect.ts'
-import type { Life } from '../world/life.ts'
+import type { Asked } from '../life/asked.ts'
+import type { Point } from '../life/effect.ts'
+import type { Life } from '../life/life.ts'
 import type { World } from '../world/world.ts'
 
 export type Severity = 'error' | 'warning' | 'info'

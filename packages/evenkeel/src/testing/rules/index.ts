@@ -1,19 +1,19 @@
 /**
  * All rules, in the order in which findings are told.
  */
-import { again } from './again.ts'
-import { conflicts } from './conflicts.ts'
-import { deletionFirst } from './deletion-first.ts'
-import { failures } from './failures.ts'
-import { finalizers } from './finalizers.ts'
+import { again } from './golden/again.ts'
+import { conflicts } from './golden/conflicts.ts'
+import { deletionFirst } from './golden/deletion-first.ts'
+import { failures } from './golden/failures.ts'
+import { finalizers } from './golden/finalizers.ts'
 import type { Rule } from './finding.ts'
-import { floating } from './floating.ts'
-import { identity } from './identity.ts'
-import { leader } from './leader.ts'
-import { ownership } from './ownership.ts'
-import { privilege } from './privilege.ts'
-import { sameWorld } from './same-world.ts'
-import { secrets } from './secrets.ts'
-import { truth } from './truth.ts'
+import { floating } from './further/floating.ts'
+import { identity } from './further/identity.ts'
+import { leader } from './further/leader.ts'
+import { ownership } from './further/ownership.ts'
+import { privilege } from './further/privilege.ts'
+import { sameWorld } from './golden/same-world.ts'
+import { secrets } from './further/secrets.ts'
+import { truth } from './golden/truth.ts'
 
 export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, conflicts, truth, again, floating, leader, secrets, privilege, sameWorld, failures]

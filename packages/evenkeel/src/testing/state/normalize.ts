@@ -17,7 +17,7 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Kinds that are not what a user asked for. */
 const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'Namespace', 'CustomResourceDefinition', 'ServiceAccount'])
 
-export interface Naming {
+interface Naming {
   /** The names of uids that are, or were, in the world. */
   nameOf(uid: string): string | undefined
 }

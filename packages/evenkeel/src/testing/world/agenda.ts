@@ -9,9 +9,9 @@
  */
 
 /** What an action is, for those who hold some back and for the trace. */
-export type ActionType = 'request' | 'answer' | 'event' | 'call' | 'reply' | 'collect'
+type ActionType = 'request' | 'answer' | 'event' | 'call' | 'reply' | 'collect'
 
-export interface Action {
+interface Action {
   /** Whose it is: `A`, `B`, `gc`. */
   readonly actor: string
   readonly type: ActionType
@@ -22,7 +22,7 @@ export interface Action {
   run(): void | Promise<void>
 }
 
-export type IsHeld = (action: Action) => boolean
+type IsHeld = (action: Action) => boolean
 
 export class Agenda {
   readonly #actions: Action[] = []

@@ -86,7 +86,7 @@ export class Chronicle {
 }
 
 /** `/CLUSTER/GROUP/RESOURCE/…` */
-export function resourceOf(key: string): string {
+function resourceOf(key: string): string {
   return key.split('/')[3] ?? ''
 }
 

@@ -4,14 +4,13 @@
  * Making it takes a server and some milliseconds. It is remembered as the commits that led to it; a new world gets
  * a store with the same commits, hence the same versions, and is ready in under a millisecond.
  */
-import { SeededRandom, SimulatedClock } from '#base'
+import { SeededRandom, settle, SimulatedClock } from '#base'
 import type { Kind } from '#api'
 import { Client } from '#client'
 import { startServer } from '#server'
 import { openMemoryStore } from '#store'
 import type { Store, Write } from '#store'
 import type { Scenario } from '../scenario/scenario.ts'
-import { settle } from './settle.ts'
 
 interface PastCommit {
   readonly writes: Write[]

@@ -2,9 +2,9 @@
  * Carries out the deviations of a schedule, each when the world has come to its place.
  */
 import type { Deed, Deviation, Place } from '../faults/deviation.ts'
-import type { Fate, Point } from './effect.ts'
+import type { Fate, Point } from '../life/effect.ts'
 import { doDeed } from './deeds.ts'
-import type { Life } from './life.ts'
+import type { Life } from '../life/life.ts'
 import type { World } from './world.ts'
 
 /** A client that looks after its watches has noticed by then. */
@@ -79,7 +79,8 @@ export class Interventions {
     const held = this.#holds.splice(0)
     for (const { resource, coalesces, release } of held) {
       if (resource !== '') this.#world.note('world', coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`)
-      if (coalesces) for (const life of this.#world.lives) if (!life.isDead) life.line.expire(resource)
+      const alive = coalesces ? this.#world.lives.filter(({ isDead }) => !isDead) : []
+      for (const life of alive) life.line.expire(resource)
       release()
     }
     return Promise.resolve(held.length > 0)

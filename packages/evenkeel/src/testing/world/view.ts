@@ -4,7 +4,6 @@
 import type { Kind, UnstructuredObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { describeObject, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
-import type { Snapshot } from '../state/normalize.ts'
 import { groupOf, isOfKind } from '../state/reference.ts'
 import type { Rest } from '../state/reference.ts'
 import type { Chronicle } from './chronicle.ts'
@@ -50,11 +49,6 @@ export class View {
     })
     return wanted.sort().join('\n')
   }
-}
-
-/** Everything in a snapshot but what is about these things. */
-export function without(snapshot: Snapshot, fits: (about: string) => boolean): Snapshot {
-  return new Map([...snapshot].filter(([about]) => !fits(about)))
 }
 
 function nameOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {

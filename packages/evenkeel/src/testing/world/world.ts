@@ -7,9 +7,8 @@
  *
  * Invariant: the same scenario, seed and deviations give the same trace.
  */
-import { SeededRandom, SimulatedClock } from '#base'
+import { SeededRandom, settle, SimulatedClock } from '#base'
 import type { LogRecord } from '#base'
-import type { UnstructuredObject } from '#api'
 import { Client } from '#client'
 import { startServer } from '#server'
 import type { Server } from '#server'
@@ -18,25 +17,23 @@ import type { Transport, WireRequest } from '#wire'
 import type { Deviation, Place } from '../faults/deviation.ts'
 import type { Profile } from '../faults/profile.ts'
 import type { Finding, Rule, Watcher } from '../rules/finding.ts'
-import type { Scenario, WorldView } from '../scenario/scenario.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 import type { Reference, Rest } from '../state/reference.ts'
 import { Agenda } from './agenda.ts'
-import { describeAsked } from './asked.ts'
-import type { Asked } from './asked.ts'
+import { describeAsked } from '../life/asked.ts'
+import type { Asked } from '../life/asked.ts'
 import { Chronicle } from './chronicle.ts'
-import type { Happening } from './chronicle.ts'
 import { nextCollection } from './collector.ts'
 import { releaseForeign } from './deeds.ts'
 import { Direct } from './direct.ts'
-import type { Aftermath, Fate, Point } from './effect.ts'
+import { Facts } from './facts.ts'
+import type { Aftermath, Fate, Point } from '../life/effect.ts'
 import type { Ground } from './ground.ts'
 import { Interventions } from './interventions.ts'
-import { Life } from './life.ts'
-import type { LineHost } from './line.ts'
-import { originOf } from './origin.ts'
-import { settle } from './settle.ts'
+import { Life } from '../life/life.ts'
+import type { LineHost } from '../life/line.ts'
+import { originOf } from '../life/origin.ts'
 import { Trace } from './trace.ts'
-import { View } from './view.ts'
 
 export interface WorldOptions {
   readonly scenario: Scenario
@@ -52,7 +49,7 @@ export interface WorldOptions {
 }
 
 /** How a world never came to rest. */
-export interface Restless {
+interface Restless {
   readonly why: 'steps' | 'time'
   readonly steps: number
   readonly virtualMs: number
@@ -72,6 +69,7 @@ export class World implements LineHost {
   readonly logs: { readonly life: string, readonly record: LogRecord }[] = []
   readonly services: object
   readonly chronicle: Chronicle
+  readonly facts: Facts
   /** Programs that ended by themselves. */
   readonly ends: { readonly life: string, readonly error: unknown }[] = []
   /** Promises that were rejected and that nobody listened to. */
@@ -88,8 +86,6 @@ export class World implements LineHost {
   readonly #interventions: Interventions
   readonly #server: Server
   readonly #store: Store
-  readonly #read = new Map<string, number>()
-  #view: View | undefined
   #actor = 'world'
   #phase = 0
   #quiets = 0
@@ -109,6 +105,7 @@ export class World implements LineHost {
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.() ?? {}
     this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps })
+    this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, phase: () => this.#phase })
     this.#interventions = new Interventions(this, options.deviations)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
   }
@@ -140,21 +137,6 @@ export class World implements LineHost {
     return this.#isHealed
   }
 
-  /** The kinds of the program, and how everything stands. */
-  get view(): View {
-    this.#view ??= new View(this.lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [], this.chronicle)
-    return this.#view
-  }
-
-  rest(): Rest {
-    return this.view.rest(this.#phase, this.services)
-  }
-
-  /** For those who judge by the true world. */
-  truth(): WorldView {
-    return { outside: this.services, list: ({ group, kind }) => this.objects.filter((object) => object.kind === kind && (group === '' ? !object.apiVersion.includes('/') : object.apiVersion.startsWith(`${group}/`))) }
-  }
-
   /** Something is down that only healing brings back. */
   get isBroken(): boolean {
     return this.#interventions.isBroken
@@ -163,31 +145,6 @@ export class World implements LineHost {
   /** Processes that another one has taken over from, and how many effects they had since. */
   get deposed(): Map<Life, number> {
     return this.#interventions.deposed
-  }
-
-  /** What happened since this reader last asked. */
-  news(reader: string): readonly Happening[] {
-    const { happenings } = this.chronicle
-    const from = this.#read.get(reader) ?? 0
-    this.#read.set(reader, happenings.length)
-    return from === happenings.length ? [] : happenings.slice(from)
-  }
-
-  /** Whether it was a process of the program. */
-  isLife(actor: string): boolean {
-    return this.lives.some(({ name }) => name === actor)
-  }
-
-  /** Who put a finalizer on an object: `somebody` if it was there from the start. */
-  addedBy({ metadata: { uid } }: UnstructuredObject, finalizer: string): string {
-    const first = this.chronicle.happenings.find(({ after, before }) => after?.metadata.uid === uid && after?.metadata.finalizers?.includes(finalizer) && !before?.metadata.finalizers?.includes(finalizer))
-    return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
-  }
-
-  /** The kind of a resource that is in the world. */
-  kindOf(group: string, resource: string): string | undefined {
-    for (const [key, { kind }] of this.chronicle.objects) if (key.startsWith(`/default/${group === '' ? 'core' : group}/${resource}/`)) return kind
-    return undefined
   }
 
   /** Runs the whole script. */
@@ -387,7 +344,7 @@ export class World implements LineHost {
     if (!isLast && await this.#interventions.atRest(place)) {
       if (!await this.#rest()) return
     }
-    if (!this.options.reference) this.rests.push(this.rest())
+    if (!this.options.reference) this.rests.push(this.facts.rest())
     await this.#judge(isLast)
     if (!this.options.reference) await this.#probe()
   }
@@ -420,10 +377,5 @@ export class World implements LineHost {
   /** What was claimed before healing must be true before healing. */
   async #judgeUnhealed(): Promise<void> {
     if (this.#interventions.isBroken) await this.#judge(false)
-  }
-
-  /** What is there now, in the form rules compare. */
-  get objects(): readonly UnstructuredObject[] {
-    return [...this.chronicle.objects.values()]
   }
 }

@@ -5,7 +5,7 @@
  * whose methods go over the agenda, so that it can crash in between, and an answer can get lost after the deed is done.
  */
 import type { Scenario } from '../scenario/scenario.ts'
-import type { Agenda } from './agenda.ts'
+import type { Agenda } from '../world/agenda.ts'
 import type { Intervening, Point } from './effect.ts'
 import type { Life } from './life.ts'
 import { connectionReset } from './line.ts'
@@ -25,7 +25,7 @@ export function outsideOf(services: object, options: OutsideOptions): object {
 const readNames = /^(?:get|list|find|read|describe|has|is|exists|observe|watch)/
 
 /** Whether a method changes nothing. */
-export function isRead(scenario: Scenario, service: string, method: string): boolean {
+function isRead(scenario: Scenario, service: string, method: string): boolean {
   const { reads } = (scenario.services as Record<string, { readonly reads?: readonly string[] }> | undefined)?.[service] ?? {}
   return reads ? reads.includes(method) : readNames.test(method)
 }

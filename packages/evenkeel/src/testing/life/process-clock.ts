@@ -6,7 +6,7 @@
  */
 import type { Cancel, Clock } from '#base'
 
-export interface ProcessClockOptions {
+interface ProcessClockOptions {
   /** How far its wall clock is ahead of the world's. @default 0 */
   readonly offsetMs?: number
 }

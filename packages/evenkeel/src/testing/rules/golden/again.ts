@@ -1,22 +1,22 @@
 /**
  * Rule 2: idempotent. When everything is as it should be, looking again changes nothing, here or outside.
  */
-import { compareSnapshots } from '../state/compare.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import { compareSnapshots } from '../../state/compare.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const again: Rule = {
   code: 'idempotent', number: 2,
   says: 'doing it again changes nothing',
   watch: (world) => ({
     async probe() {
-      const [happened, outside, points] = [world.chronicle.happenings.length, world.rest().outside, world.points.length]
+      const [happened, outside, points] = [world.chronicle.happenings.length, world.facts.rest().outside, world.points.length]
       // A program that has ended has been told of.
       if (world.ends.length > 0) return
       for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? []) controller.reconcileAll({ note: 'again' })
       if (!await world.settleDown()) return
       judgeWrites(world, happened)
-      for (const { about } of compareSnapshots(outside, world.rest().outside)) tell(world, about)
+      for (const { about } of compareSnapshots(outside, world.facts.rest().outside)) tell(world, about)
       judgeRepeats(world, points)
     },
   }),
@@ -24,7 +24,7 @@ export const again: Rule = {
 
 function judgeWrites(world: World, from: number): void {
   for (const { actor, after, before, resource } of world.chronicle.happenings.slice(from)) {
-    if (!world.isLife(actor) || resource === 'events' || resource === 'leases') continue
+    if (!world.facts.isLife(actor) || resource === 'events' || resource === 'leases') continue
     const object = after ?? before
     if (object) tell(world, `${object.kind} ${object.metadata.name ?? ''}`)
   }

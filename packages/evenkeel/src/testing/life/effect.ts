@@ -31,7 +31,7 @@ export interface Point {
   revisions?: readonly [before: number, after: number]
 }
 
-export interface OutsideCall {
+interface OutsideCall {
   readonly service: string
   readonly method: string
   readonly parameters: readonly unknown[]

@@ -1,8 +1,8 @@
 /**
  * Identity: a name can be used again, a uid cannot. Who deletes or replaces must mean the very object it has seen.
  */
-import { describeObject } from '../state/normalize.ts'
-import type { Rule } from './finding.ts'
+import { describeObject } from '../../state/normalize.ts'
+import type { Rule } from '../finding.ts'
 
 export const identity: Rule = {
   code: 'identity',
@@ -11,7 +11,7 @@ export const identity: Rule = {
     done({ asked, life, outcome, type }) {
       if (type !== 'effect' || !asked || asked.name === '' || !/^20/.test(outcome)) return
       if (asked.verb !== 'delete' && asked.verb !== 'update') return
-      for (const { actor, before } of world.news('identity')) {
+      for (const { actor, before } of world.facts.news('identity')) {
         if (actor !== life.name || !before || before.metadata.name !== asked.name) continue
         const seen = life.line.sight.of(before.kind, { name: asked.name, namespace: asked.namespace })
         if (seen === undefined || seen.metadata.uid === before.metadata.uid) continue

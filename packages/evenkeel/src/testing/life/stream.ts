@@ -4,7 +4,7 @@
  * In order they stay, as a connection keeps them. The stream may be cut, may fall silent without either end knowing, and
  * dies with its process.
  */
-import type { Agenda } from './agenda.ts'
+import type { Agenda } from '../world/agenda.ts'
 
 interface StreamOptions {
   readonly agenda: Agenda

@@ -1,8 +1,8 @@
 /**
  * Rule 8: expect failure. A program does not end, a promise is not left alone, and what fails is tried again with care.
  */
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const failures: Rule = {
   code: 'failure', number: 8,

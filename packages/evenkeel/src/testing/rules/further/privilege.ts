@@ -2,9 +2,9 @@
  * Least privilege: a program asks only for what its declaration says it needs.
  */
 import type { PolicyRule } from '#controller'
-import type { Asked } from '../world/asked.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import type { Asked } from '../../life/asked.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const privilege: Rule = {
   code: 'privilege',

@@ -17,9 +17,9 @@ import { outsideOf } from './outside.ts'
 import { ProcessClock } from './process-clock.ts'
 
 /** Whose code is running at this moment. */
-export const running = new AsyncLocalStorage<Life>()
+const running = new AsyncLocalStorage<Life>()
 
-export interface LifeOptions {
+interface LifeOptions {
   /** `A`, and `A2` after its first crash. */
   readonly name: string
   readonly scenario: Scenario

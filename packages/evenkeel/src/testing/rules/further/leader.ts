@@ -1,7 +1,7 @@
 /**
  * Leadership: who has lost the lease stops. What was on its way when it was lost may still arrive, and no more.
  */
-import type { Rule } from './finding.ts'
+import type { Rule } from '../finding.ts'
 
 export const leader: Rule = {
   code: 'leader',

@@ -3,19 +3,19 @@
  * changes what is not theirs.
  */
 import type { OwnerReference, UnstructuredObject } from '#api'
-import { describeObject } from '../state/normalize.ts'
-import type { Happening } from '../world/chronicle.ts'
-import { neighbourLabel } from '../world/deeds.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import { describeObject } from '../../state/normalize.ts'
+import type { Happening } from '../../world/chronicle.ts'
+import { neighbourLabel } from '../../world/deeds.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const ownership: Rule = {
   code: 'ownership',
   says: 'own what you make, by the right name; leave alone what is not yours',
   watch: (world) => ({
     done() {
-      for (const happening of world.news('ownership')) {
-        if (!world.isLife(happening.actor)) continue
+      for (const happening of world.facts.news('ownership')) {
+        if (!world.facts.isLife(happening.actor)) continue
         judgeReferences(world, happening)
         judgeNeighbours(world, happening)
       }
@@ -29,7 +29,7 @@ function judgeReferences(world: World, { before, after }: Happening): void {
   const references = after.metadata.ownerReferences ?? []
   for (const reference of references) {
     if (known.has(reference.uid)) continue
-    const wrong = mistakeIn(reference, after, world.objects)
+    const wrong = mistakeIn(reference, after, world.facts.objects)
     if (wrong !== undefined) world.find({ rule: 'ownership', severity: 'error', about: describeObject(after), message: `the owner of ${describeObject(after)} is wrong: ${wrong}`, hint: 'take apiVersion, kind, name and uid from the very object that owns it' })
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Rule 5: finalizers. Each takes off its own and nobody else's, and an object that is being deleted goes in the end.
  */
-import { describeObject } from '../state/normalize.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import { describeObject } from '../../state/normalize.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const finalizers: Rule = {
   code: 'cleanup', number: 5,
@@ -19,20 +19,20 @@ export const finalizers: Rule = {
 }
 
 function judgeRemovals(world: World): void {
-  for (const { actor, before, after, resource } of world.news('finalizers')) {
-    if (!before || !world.isLife(actor) || resource === 'customresourcedefinitions') continue
+  for (const { actor, before, after, resource } of world.facts.news('finalizers')) {
+    if (!before || !world.facts.isLife(actor) || resource === 'customresourcedefinitions') continue
     const left = new Set(after?.metadata.finalizers)
     for (const name of before.metadata.finalizers ?? []) {
-      if (left.has(name) || world.addedBy(before, name) !== 'somebody') continue
+      if (left.has(name) || world.facts.addedBy(before, name) !== 'somebody') continue
       world.find({ rule: 'cleanup', severity: 'error', about: describeObject(before), message: `the finalizer ${name} of ${describeObject(before)} belongs to somebody else and was taken off`, hint: 'remove your own finalizer from the list and send the rest back as it was' })
     }
   }
 }
 
 function judgeStuck(world: World): void {
-  for (const object of world.objects) {
+  for (const object of world.facts.objects) {
     const { deletionTimestamp, finalizers: names = [] } = object.metadata
-    if (deletionTimestamp === undefined || !(world.view.isReconciled(object) || world.view.isOwned(object))) continue
+    if (deletionTimestamp === undefined || !(world.facts.view.isReconciled(object) || world.facts.view.isOwned(object))) continue
     world.find({ rule: 'cleanup', severity: 'error', about: describeObject(object), message: `${describeObject(object)} is being deleted and never goes: ${names.join(', ')} stays on it`, hint: 'a cleanup must succeed when there is nothing (left) to clean up' })
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Nothing goes on behind a reconcile's back: what it started ends before it returns.
  */
-import type { Rule } from './finding.ts'
+import type { Rule } from '../finding.ts'
 
 export const floating: Rule = {
   code: 'floating',

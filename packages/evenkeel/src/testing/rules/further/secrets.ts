@@ -2,8 +2,8 @@
  * Secrets: what is in a Secret is nowhere else: not in a status, not in an Event, not in a log.
  */
 import { isJsonObject } from '#api'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const secrets: Rule = {
   code: 'secrets',
@@ -22,7 +22,7 @@ function judge(world: World): void {
     world.find({ rule: 'secrets', severity: 'error', about, message: `a value of a Secret stands in ${where}`, hint: 'name the Secret and the key instead of the value' })
   }
   for (const { actor, after } of world.chronicle.happenings) {
-    if (!after || after.kind === 'Secret' || !world.isLife(actor)) continue
+    if (!after || after.kind === 'Secret' || !world.facts.isLife(actor)) continue
     const text = JSON.stringify(after)
     if (values.some((value) => text.includes(value))) tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
   }
@@ -35,13 +35,14 @@ function judge(world: World): void {
 /** Long enough not to be found by chance, as text and as it is encoded. */
 function secretValues(world: World): string[] {
   const found = new Set<string>()
-  for (const object of [...world.objects, ...world.chronicle.happenings.flatMap(({ after }) => (after ? [after] : []))]) {
+  for (const object of [...world.facts.objects, ...world.chronicle.happenings.flatMap(({ after }) => (after ? [after] : []))]) {
     if (object.kind !== 'Secret' || !isJsonObject(object['data'])) continue
-    for (const value of Object.values(object['data'])) {
-      if (typeof value !== 'string') continue
-      const text = Buffer.from(value, 'base64').toString()
-      if (text.length >= 8) for (const one of [text, value]) found.add(one)
-    }
+    for (const value of Object.values(object['data'])) for (const form of typeof value === 'string' ? formsOf(value) : []) found.add(form)
   }
   return [...found]
+}
+
+function formsOf(value: string): string[] {
+  const text = Buffer.from(value, 'base64').toString()
+  return text.length >= 8 ? [text, value] : []
 }

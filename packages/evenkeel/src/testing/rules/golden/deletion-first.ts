@@ -3,11 +3,11 @@
  */
 import { isJsonObject } from '#api'
 import type { OwnerReference, UnstructuredObject } from '#api'
-import type { Point } from '../world/effect.ts'
-import { describeObject } from '../state/normalize.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
-import { bodyOf } from './request-body.ts'
+import type { Point } from '../../life/effect.ts'
+import { describeObject } from '../../state/normalize.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
+import { bodyOf } from '../request-body.ts'
 
 const undoes = /^(?:delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
 
@@ -29,7 +29,7 @@ function judgeWrite(point: Point, world: World): void {
   const body = bodyOf(request)
   // Adding a finalizer to what is going is refused by the server, every time.
   const target = knew.find(({ kind, metadata }) => kind === kindOf(world, asked.resource, asked.group) && metadata.name === asked.name && (metadata.namespace ?? '') === asked.namespace)
-  if (point.outcome === '422' && target && world.view.isReconciled(target) && JSON.stringify(body).includes('finalizers')) {
+  if (point.outcome === '422' && target && world.facts.view.isReconciled(target) && JSON.stringify(body).includes('finalizers')) {
     world.find({ rule: 'deletion-first', severity: 'error', about: describeObject(target), message: `a finalizer is added to ${describeObject(target)} while it is being deleted: the server refuses that, again and again`, hint: 'look at metadata.deletionTimestamp before you add the finalizer' })
     return
   }
@@ -49,7 +49,7 @@ function judgeCall(point: Point, world: World): void {
   const words = JSON.stringify(call.parameters)
   for (const object of knew) {
     const { metadata: { uid = '', name = '' } } = object
-    if (!world.view.isReconciled(object) || !world.objects.some((one) => one.metadata.uid === uid)) continue
+    if (!world.facts.view.isReconciled(object) || !world.facts.objects.some((one) => one.metadata.uid === uid)) continue
     if (words.includes(`"${uid}"`) || new RegExp(`"[^"]*\\b${escaped(name)}\\b[^"]*"`).test(words)) {
       world.find({ rule: 'deletion-first', severity: 'error', about: `${call.service}.${call.method} for ${describeObject(object)}`, message: `${call.service}.${call.method} is called for ${describeObject(object)}, which is being deleted`, hint: 'return when metadata.deletionTimestamp is set, after the cleanup' })
     }
@@ -61,7 +61,7 @@ function seenDeleting({ knew = [] }: Point, uid: string): UnstructuredObject | u
 }
 
 function kindOf(world: World, resource: string, group: string): string {
-  return world.kindOf(group, resource) ?? resource
+  return world.facts.kindOf(group, resource) ?? resource
 }
 
 function escaped(text: string): string {

@@ -3,10 +3,10 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonValue, UnstructuredObject } from '#api'
-import { compareSnapshots, describeDifference } from '../state/compare.ts'
-import { describeObject } from '../state/normalize.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
+import { compareSnapshots, describeDifference } from '../../state/compare.ts'
+import { describeObject } from '../../state/normalize.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
 
 export const truth: Rule = {
   code: 'truth', number: 6,
@@ -26,8 +26,8 @@ export const truth: Rule = {
 
 /** A condition whose status stays keeps its time. */
 function judgeTransitions(world: World): void {
-  for (const { before, after, actor } of world.news('truth')) {
-    if (!before || !after || !world.isLife(actor)) continue
+  for (const { before, after, actor } of world.facts.news('truth')) {
+    if (!before || !after || !world.facts.isLife(actor)) continue
     for (const [type, condition] of conditionsOf(after)) {
       const old = conditionsOf(before).get(type)
       if (!old || old['status'] !== condition['status'] || old['lastTransitionTime'] === condition['lastTransitionTime'] || old['lastTransitionTime'] === undefined) continue
@@ -37,7 +37,7 @@ function judgeTransitions(world: World): void {
 }
 
 function judgeGenerations(world: World): void {
-  for (const object of world.view.parents) {
+  for (const object of world.facts.view.parents) {
     const { status, metadata: { generation, deletionTimestamp } } = object
     if (!isJsonObject(status) || generation === undefined || deletionTimestamp !== undefined) continue
     const observed = status['observedGeneration']
@@ -56,7 +56,7 @@ function tellGeneration(world: World, object: UnstructuredObject, what: string):
 /** The program is down: what its status says it has done must be done. */
 function judgeClaims(world: World): void {
   const { reference } = world.options
-  const rest = world.rest()
+  const rest = world.facts.rest()
   const expected = reference?.like(rest)
   if (!expected) return
   const before = reference?.at(expected.phase - 1)
@@ -72,10 +72,10 @@ function judgeClaims(world: World): void {
 function judgePredicate(world: World): void {
   const { ready } = world.options.scenario
   if (!ready) return
-  for (const object of world.view.parents) {
+  for (const object of world.facts.view.parents) {
     const condition = conditionsOf(object).get('Ready')
     const isCurrent = condition?.['observedGeneration'] === undefined || condition['observedGeneration'] === object.metadata.generation
-    if (condition?.['status'] !== 'True' || !isCurrent || ready(object, world.truth())) continue
+    if (condition?.['status'] !== 'True' || !isCurrent || ready(object, world.facts.truth())) continue
     world.find({ rule: 'truth', severity: 'error', about: describeObject(object), message: `${describeObject(object)} says that it is ready, and it is not`, hint: 'say ready only of what this run has seen to be so' })
   }
 }

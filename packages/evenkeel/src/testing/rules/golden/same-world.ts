@@ -4,12 +4,12 @@
  * One comparison with the undisturbed schedule, and nine names for what it finds: what was done to the world says
  * which of the golden rules was broken.
  */
-import type { Deed } from '../faults/deviation.ts'
-import { compareSnapshots, describeDifference } from '../state/compare.ts'
-import type { Difference } from '../state/compare.ts'
-import type { Rest } from '../state/reference.ts'
-import type { World } from '../world/world.ts'
-import type { Finding, Rule } from './finding.ts'
+import type { Deed } from '../../faults/deviation.ts'
+import { compareSnapshots, describeDifference } from '../../state/compare.ts'
+import type { Difference } from '../../state/compare.ts'
+import type { Rest } from '../../state/reference.ts'
+import type { World } from '../../world/world.ts'
+import type { Finding, Rule } from '../finding.ts'
 
 export const sameWorld: Rule = {
   code: 'same-world',
@@ -21,7 +21,7 @@ export const sameWorld: Rule = {
         // Before everything is well again only a claim can be wrong, and that is another rule.
         if (!isHealed && world.isBroken) return
         // Somebody else's object under a child's name: whether to take it over is the author's choice.
-        if (world.options.deviations.some(({ deed }) => deed.type === 'recreate' && !world.view.isReconciled(deed.object))) return
+        if (world.options.deviations.some(({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object))) return
         judge(world, { isLast })
       },
     }
@@ -29,7 +29,7 @@ export const sameWorld: Rule = {
 }
 
 function judge(world: World, { isLast }: { isLast: boolean }): void {
-  const rest = world.rest()
+  const rest = world.facts.rest()
   const expected = expectedOf(world, rest)
   if (!expected) return
   for (const difference of differencesOf(expected, rest)) {

@@ -3,11 +3,11 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonValue } from '#api'
-import { foreignMark } from '../world/deeds.ts'
-import { describeObject } from '../state/normalize.ts'
-import type { World } from '../world/world.ts'
-import type { Rule } from './finding.ts'
-import { bodyOf } from './request-body.ts'
+import { foreignMark } from '../../world/deeds.ts'
+import { describeObject } from '../../state/normalize.ts'
+import type { World } from '../../world/world.ts'
+import type { Rule } from '../finding.ts'
+import { bodyOf } from '../request-body.ts'
 
 export const conflicts: Rule = {
   code: 'conflict', number: 7,
@@ -36,8 +36,8 @@ export const conflicts: Rule = {
 
 /** What somebody else wrote into an object stays there as long as the object. */
 function judgeMarks(world: World): void {
-  for (const { actor, before, after } of world.news('conflict')) {
-    if (!before || !after || !world.isLife(actor) || before.metadata.uid !== after.metadata.uid) continue
+  for (const { actor, before, after } of world.facts.news('conflict')) {
+    if (!before || !after || !world.facts.isLife(actor) || before.metadata.uid !== after.metadata.uid) continue
     for (const part of ['labels', 'annotations'] as const) {
       if (before.metadata[part]?.[foreignMark] === undefined || after.metadata[part]?.[foreignMark] !== undefined) continue
       world.find({ rule: 'conflict', severity: 'error', about: describeObject(after), message: `a write of ${actor} takes away the ${part === 'labels' ? 'label' : 'annotation'} that somebody else put on ${describeObject(after)}`, hint: 'apply only your own fields, or send back what you read' })

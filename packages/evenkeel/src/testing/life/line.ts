@@ -7,7 +7,7 @@
 import type { JsonObject, UnstructuredObject } from '#api'
 import { onAbort } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
-import type { Agenda } from './agenda.ts'
+import type { Agenda } from '../world/agenda.ts'
 import { describeAsked, readAsked } from './asked.ts'
 import type { Asked } from './asked.ts'
 import type { Intervening, Point } from './effect.ts'
