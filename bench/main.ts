@@ -7,13 +7,15 @@
  */
 import { parseArgs } from 'node:util'
 import { applyBench } from './apply/main.ts'
+import { explorerBench } from './explorer/main.ts'
+import { planeBench } from './plane/main.ts'
 import { printer } from './print.ts'
 import type { Bench } from './print.ts'
 import { runtimeBench } from './runtime/main.ts'
 import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
 
-const benches: Readonly<Record<string, Bench>> = { apply: applyBench, runtime: runtimeBench, server: serverBench, store: storeBench }
+const benches: Readonly<Record<string, Bench>> = { apply: applyBench, explorer: explorerBench, plane: planeBench, runtime: runtimeBench, server: serverBench, store: storeBench }
 
 const help = `npm run bench -- NAME [options]
 

@@ -3,23 +3,14 @@
  *
  * From the request that deletes the owner to the event of the last child (or, when it has to wait, of the owner). Each
  * child is deleted or changed by a request of its own, is a change that watchers hear of, and on files is durable.
- *
- * The peer is the controller manager beside the kube-apiserver that the environment names (see ../server/peer.ts), if
- * `KUBE_CONTROLLER_MANAGER` says that one runs there. It talks to its server over a socket, as it must; ours runs in the
- * server's process, as it does in a plane.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { OwnerReference } from 'evenkeel/api'
-import { bearer, Client, fixedCredential, httpTransport, metadataOnly, withCredentials } from 'evenkeel/client'
+import { metadataOnly } from 'evenkeel/client'
+import type { Client } from 'evenkeel/client'
 import { ConfigMap, Namespace } from 'evenkeel/kinds/core/v1'
-import { startPlane } from 'evenkeel/server'
-import { openFileStore, openMemoryStore } from 'evenkeel/unstable/store'
-import type { Store } from 'evenkeel/unstable/store'
 import { median } from '../print.ts'
 import type { BenchOptions } from '../print.ts'
-import { addressFrom } from '../server/peer.ts'
+import { noPeer, onPeer, onPlane, storeNames } from './places.ts'
 
 type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
@@ -30,15 +21,11 @@ interface Taken {
 }
 
 const propagations: readonly Propagation[] = ['Background', 'Foreground', 'Orphan']
-const stores: Readonly<Record<string, (folder: string) => Store | Promise<Store>>> = {
-  memory: () => openMemoryStore(),
-  files: (folder) => openFileStore(join(folder, 'store')),
-}
 
 export async function garbageBench({ rounds, only, quick, print }: BenchOptions): Promise<void> {
   const count = quick ? 100 : 10_000
   for (const propagation of propagations) {
-    const names = Object.keys(stores).map((store) => ({ store, name: `collect 10k ${propagation.toLowerCase()} ${store}` })).filter(({ name }) => name.includes(only))
+    const names = storeNames.map((store) => ({ store, name: `collect 10k ${propagation.toLowerCase()} ${store}` })).filter(({ name }) => name.includes(only))
     if (names.length === 0) continue
     const taken = new Map<string, Taken[]>()
     const note = (key: string, one: Taken | undefined): void => { if (one) taken.set(key, [...taken.get(key) ?? [], one]) }
@@ -47,7 +34,7 @@ export async function garbageBench({ rounds, only, quick, print }: BenchOptions)
       note('peer', await onPeer((client) => measure(client, { propagation, count })))
     }
     const peer = taken.get('peer')
-    const peerName = peer ? 'kube-controller-manager' : 'no kube-controller-manager was named'
+    const peerName = peer ? 'kube-controller-manager' : noPeer
     for (const { store, name } of names) {
       const ours = taken.get(store) ?? []
       const cpuUs = Math.round(median(ours.map(({ cpuMs }) => cpuMs)) * 1000 / count)
@@ -58,32 +45,6 @@ export async function garbageBench({ rounds, only, quick, print }: BenchOptions)
 
 function msOf(taken: readonly Taken[]): number {
   return median(taken.map(({ ms }) => ms))
-}
-
-async function onPlane(store: string, use: (client: Client) => Promise<Taken>): Promise<Taken> {
-  const folder = await mkdtemp(join(tmpdir(), 'evenkeel-bench-'))
-  const opened = await stores[store]?.(folder)
-  const plane = await startPlane({ ...opened && { store: opened } })
-  try {
-    return await use(new Client({ transport: plane.transport }))
-  } finally {
-    await plane.stop({ graceMs: 0 })
-    await opened?.close()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function onPeer(use: (client: Client) => Promise<Taken>): Promise<Taken | undefined> {
-  const address = process.env['KUBE_CONTROLLER_MANAGER'] ? addressFrom(process.env) : undefined
-  if (!address) return undefined
-  const { url, token, caPem } = address
-  const connection = httpTransport({ server: url, tls: caPem === undefined ? { insecureSkipVerify: true } : { caPem } })
-  const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(token))), close: () => connection.close() })
-  try {
-    return await use(client)
-  } finally {
-    await client.close()
-  }
 }
 
 async function measure(client: Client, { propagation, count }: { propagation: Propagation, count: number }): Promise<Taken> {

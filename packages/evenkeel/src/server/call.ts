@@ -10,6 +10,7 @@ import type { Query, ResourcePath, WireRequest } from '#wire'
 import type { Access } from './access/access.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Authentication } from './authentication/authentication.ts'
+import type { Traffic } from './fairness/traffic.ts'
 import type { PackedRuns } from './listing/packing/packed-runs.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
@@ -42,6 +43,8 @@ export interface Call extends Routed {
   readonly user: User
   /** Who it really is, when the user is somebody it may speak for. */
   readonly impersonator?: User
+  /** Takes notes for the audit log, if there is one. */
+  annotate?(key: string, value: string): void
 }
 
 /** The resource a call is about, found in the registry. */
@@ -72,6 +75,8 @@ export interface Rooms {
   readonly access: Access
   /** What may change or refuse a write. */
   readonly admission: Admission
+  /** Whose turn it is, and for how long. */
+  readonly traffic: Traffic
   /** Parts of lists, compressed. */
   readonly packed: PackedRuns
   /** Resolves once what definitions up to a revision define is served. */

@@ -12,10 +12,13 @@ import { impersonate } from './authentication/impersonation/impersonate.ts'
 import { authenticate } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import type { AuditedCall } from './audit/audited-call.ts'
 import type { Call, Rooms, Routed, Target } from './call.ts'
 import { compress } from './answers/compress.ts'
 import { Warnings } from './answers/warnings.ts'
 import { servedType } from './convert.ts'
+import { TimedRequest } from './fairness/deadlines.ts'
 import { isKnownGroup } from './plain/plain.ts'
 import type { Plain } from './plain/plain.ts'
 import type { RequestMetrics } from './plain/metrics.ts'
@@ -41,34 +44,53 @@ interface HandlerOptions {
   /** Everything that is not about resources: health, version, discovery. */
   readonly plain: Plain
   readonly metrics: RequestMetrics
+  readonly audit: AuditLog | undefined
 }
 
 /** The server as a function. */
 export function makeHandler(options: HandlerOptions): Transport {
-  const { rooms, metrics } = options
-  return async (request) => {
+  const { rooms, metrics, audit } = options
+  return async (given) => {
     const started = rooms.clock.monotonic()
-    metrics.begin()
-    const { routed, response } = await answer(request, options)
-    metrics.end(routed, { status: response.status, seconds: (rooms.clock.monotonic() - started) / 1000 })
-    numberResponse(response, randomUuid(rooms.random))
+    const request = new TimedRequest(given)
+    const audited = audit?.begin(request)
+    const { routed, response: made } = await answer(request, options, audited)
+    metrics.end(routed, { status: made.status, seconds: (rooms.clock.monotonic() - started) / 1000 })
+    const response = audited ? await audited.ends(made) : made
+    numberResponse(response, audited?.id ?? randomUuid(rooms.random))
     if (request.method === 'HEAD') return withoutBody(response)
     const encodings = request.headers['accept-encoding']
     return encodings === undefined || routed?.verb === 'watch' ? response : compress(response, encodings)
   }
 }
 
-async function answer(request: WireRequest, options: HandlerOptions): Promise<{ routed: Routed | undefined, response: WireResponse }> {
+async function answer(request: WireRequest, options: HandlerOptions, audited: AuditedCall | undefined): Promise<{ routed: Routed | undefined, response: WireResponse }> {
   let routed: Routed | undefined
   try {
-    routed = route(request)
-    const caller = await authenticate(routed, options.authenticators, options.rooms.authentication)
-    const call = await impersonate(caller, options.rooms.access)
-    await authorize(call, options.rooms.access)
-    return { routed, response: await dispatch(call, options) }
+    const found = routed = route(request)
+    audited?.isRouted(found)
+    return { routed, response: await options.rooms.traffic.withinTime(found, () => serve(found, options, audited)) }
   } catch (error) {
+    audited?.hasFailed(error, { isExpected: isApiError(error) })
     if (!isApiError(error) && !request.signal.aborted) options.rooms.log.error('a request failed', { method: request.method, target: request.target, error })
     return { routed, response: replyError(error, routed ?? { request, warnings: new Warnings() }) }
+  }
+}
+
+/** Who, whose turn, whether they may, and then what they asked for. */
+async function serve(routed: Routed, options: HandlerOptions, audited: AuditedCall | undefined): Promise<WireResponse> {
+  const { access, authentication, traffic } = options.rooms
+  const caller = await authenticate(routed, options.authenticators, authentication)
+  const call = await impersonate(audited?.isKnown(caller) ?? caller, access)
+  audited?.isSomebodyElse(call)
+  const entering = traffic.enter(call)
+  const seat = entering instanceof Promise ? await entering : entering
+  try {
+    await authorize(call, audited?.overhear(access) ?? access)
+    return traffic.keepSeat(await dispatch(audited ? await audited.withBody(call) : call, options), seat, routed)
+  } catch (error) {
+    seat.leave()
+    throw error
   }
 }
 

@@ -18,6 +18,8 @@ import type { AuthenticationOptions } from './authentication/options.ts'
 import { administrator, asAuthenticated } from './authentication/person.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { Access } from './access/access.ts'
+import type { AuditLog } from './audit/audit-log.ts'
+import type { AuditOptions } from './audit/audit-options.ts'
 import { admitInTurn } from './admission/admission.ts'
 import type { AdmissionHook } from './admission/hooks/admission-hook.ts'
 import { quotas } from './admission/quota/quota-step.ts'
@@ -29,6 +31,8 @@ import type { Rooms, User } from './call.ts'
 import type { ConvertObject } from './conversion/convert-function.ts'
 import type { WebhookOptions } from './outgoing/webhook-options.ts'
 import { Definitions } from './definitions/definitions.ts'
+import type { LimitOptions } from './fairness/limit-options.ts'
+import { Traffic } from './fairness/traffic.ts'
 import { makeHandler } from './handle.ts'
 import { makeIdentity } from './identity/identity.ts'
 import type { Identity } from './identity/identity.ts'
@@ -121,6 +125,25 @@ export interface ServerOptions {
    * @default nothing
    */
   admission?: AdmissionOptions
+  /**
+   * How much callers may have under way at once, and how long it may take.
+   *
+   * @default as upstream, fair by user
+   */
+  limits?: LimitOptions
+  /**
+   * Make what must be there before anybody asks: namespaces, and the roles that permissions begin with. Without, it has
+   * to be in the store already.
+   *
+   * @default true
+   */
+  bootstrap?: boolean
+  /**
+   * Write down who did what.
+   *
+   * @default nothing is written down
+   */
+  audit?: AuditOptions
 }
 
 export interface AdmissionOptions {
@@ -193,7 +216,7 @@ export interface ServerAddress {
 /** Starts a server. It is ready when this resolves. */
 export async function startServer({
   store: given, listen: listenOptions, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, compactionMs = 300_000,
-  packedBytesMax, kinds = [], conversions = {}, webhooks = {}, authentication: authenticationOptions = {}, authorization = 'rbac', admission: admissionOptions = {},
+  packedBytesMax, kinds = [], conversions = {}, webhooks = {}, authentication: authenticationOptions = {}, authorization = 'rbac', admission: admissionOptions = {}, limits = {}, audit: auditOptions, bootstrap: makesFirst = true,
 }: ServerOptions = {}): Promise<Server> {
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
@@ -206,8 +229,9 @@ export async function startServer({
   const admission = admitInTurn([...configuredSteps({ views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal }, { webhooks, hooks: admissionOptions.hooks ?? [] }), escalationStep({ permissions, access }), ...admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : [], quotas({ views, registry, store, cluster: defaultCluster })])
   const identity = listenOptions && identityOf(listenOptions, { clock, random })
   const authentication = await makeAuthentication(authenticationOptions, { clock, random, log, identity, accounts: views.of('', 'serviceaccounts'), rooms: () => rooms, connect: webhooks.connect, stopping: stopping.signal })
-  const rooms: Rooms = { views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
-  const handlers = makeHandlers(rooms, () => late.door?.address)
+  const rooms: Rooms = { traffic: new Traffic(limits, { clock }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const audit = auditOptions && await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log })
+  const handlers = makeHandlers(rooms, { audit, address: () => late.door?.address })
   const transport = handlers([() => administrator])
   const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
@@ -218,12 +242,13 @@ export async function startServer({
     definitions.stop()
     views.stop()
     await closing
+    await audit?.close()
     if (given === undefined) await store.close()
   }
   try {
     await definitions.start()
     await views.start()
-    await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
+    if (makesFirst) await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
     await installKinds(transport, kinds, { clock })
     late.door = listenOptions && identity && await openDoor(handlers, { options: listenOptions, identity, rooms })
   } catch (error) {
@@ -255,11 +280,11 @@ function definitionResource(registry: Registry): Resource {
 
 type Handlers = (authenticators: readonly Authenticator[]) => Transport
 
-function makeHandlers(rooms: Rooms, address: () => ServerAddress | undefined): Handlers {
-  const { registry, authentication } = rooms
-  const metrics = new RequestMetrics(registry)
+function makeHandlers(rooms: Rooms, { audit, address }: { audit: AuditLog | undefined, address: () => ServerAddress | undefined }): Handlers {
+  const { registry, authentication, traffic } = rooms
+  const metrics = new RequestMetrics(registry, () => [...traffic.metrics(), ...audit?.metrics() ?? []])
   const plain = makePlain({ registry, metrics, authentication, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
-  return (authenticators) => makeHandler({ rooms, plain, metrics, authenticators })
+  return (authenticators) => makeHandler({ rooms, plain, metrics, audit, authenticators })
 }
 
 interface Door {

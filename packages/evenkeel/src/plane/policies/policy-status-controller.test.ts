@@ -39,7 +39,7 @@ test('policyStatusController says which expressions do not fit the types a polic
     observedGeneration: 1,
     typeChecking: {
       expressionWarnings: [
-        { fieldRef: 'spec.validations[0].expression', warning: 'v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field \'spec\'\n | object.spec.replicas > 1\n | ......^\n' },
+        { fieldRef: 'spec.validations[0].expression', warning: '/v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field \'spec\'\n | object.spec.replicas > 1\n | ......^\n' },
         { fieldRef: 'spec.validations[2].expression', warning: 'apps/v1, Kind=Deployment: ERROR: <input>:1:7: undefined field \'data\'\n | object.data.a == "x"\n | ......^\n' },
       ],
     },

@@ -1,7 +1,7 @@
 /**
  * The types a validating policy is about, as far as its rules name them: patterns with `*` name none.
  */
-import { compareText, formatApiVersion, isJsonObject, parseApiVersion } from '#api'
+import { compareText, isJsonObject, parseApiVersion } from '#api'
 import type { AbortOptions } from '#base'
 import type { JsonObject, JsonValue, PolicyTypes } from '#api'
 import type { Client, DiscoveredResource } from '#client'
@@ -15,7 +15,7 @@ export async function findTypes(spec: JsonObject, client: Client, options: Abort
   const objects: { name: string, schema: NonNullable<PolicyTypes['params']> }[] = []
   for (const { group, version, kind } of resourcesIn(spec, await client.resources({ ...options, reload: true }))) {
     const schema = await schemas.find({ group, version, kind }, options)
-    if (schema) objects.push({ name: `${formatApiVersion({ group, version })}, Kind=${kind}`, schema })
+    if (schema) objects.push({ name: `${group}/${version}, Kind=${kind}`, schema })
   }
   const params = paramKindOf(spec)
   return { objects, ...params && { params: await schemas.find(params, options) } }

@@ -34,6 +34,11 @@ export class TimedRequest implements WireRequest {
     this.#given = given
   }
 
+  /** The request as it arrived: its signal knows only of the client. */
+  get untimed(): WireRequest {
+    return this.#given
+  }
+
   get signal(): AbortSignal {
     if (!this.#isLimited) return this.#given.signal
     this.#controller ??= this.#listen()

@@ -8,9 +8,9 @@
 import { parseDuration, timeout } from '#api'
 import type { Clock } from '#base'
 import type { WireResponse } from '#wire'
+import { whenEnded } from '../answers/when-ended.ts'
 import type { Call, Routed } from '../call.ts'
-import { Deadlines } from './deadlines.ts'
-import type { TimedRequest } from './deadlines.ts'
+import { Deadlines, TimedRequest } from './deadlines.ts'
 import { Gate } from './gate.ts'
 import type { Seat } from './gate.ts'
 import { withDefaultLimits } from './limit-options.ts'
@@ -67,10 +67,17 @@ export class Traffic {
    * @throws {ApiError} `Timeout`, when that is over, and what the work throws.
    */
   withinTime(routed: Routed, work: () => Promise<WireResponse>): Promise<WireResponse> {
-    if (routed.verb === 'watch') return work()
+    const { request } = routed
+    if (routed.verb === 'watch' || !(request instanceof TimedRequest)) return work()
     const isWrite = routed.place !== undefined && writes.has(routed.verb)
     const refusal = (): Error => timeout(isWrite ? 'request did not complete within requested timeout - context deadline exceeded' : 'request did not complete within the allotted timeout')
-    return this.#deadlines.within(this.#timeOf(routed, isWrite), routed.request as TimedRequest, { work, refusal })
+    return this.#deadlines.within(this.#timeOf(routed, isWrite), request, { work, refusal })
+  }
+
+  /** The response; its call is over when its last piece was taken. */
+  keepSeat(response: WireResponse, seat: Seat, { verb, request }: Routed): WireResponse {
+    if (verb === 'watch') return response
+    return whenEnded(response, request instanceof TimedRequest ? request.untimed : request, () => { seat.leave() })
   }
 
   /** Lines for `/metrics`. */

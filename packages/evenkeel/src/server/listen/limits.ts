@@ -12,6 +12,12 @@ export interface ListenLimits {
    */
   readonly connectionsMax: number
   /**
+   * Open connections from one address, so that no single machine can take all of them.
+   *
+   * @default 7_500
+   */
+  readonly connectionsPerAddressMax: number
+  /**
    * Method, target and version of HTTP/1.1 together.
    *
    * @default 16_384
@@ -75,6 +81,7 @@ export interface ListenLimits {
 
 const defaults: ListenLimits = {
   connectionsMax: 10_000,
+  connectionsPerAddressMax: 7_500,
   requestLineBytesMax: 16_384,
   headBytesMax: 65_536,
   headFieldsMax: 200,

@@ -37,7 +37,17 @@ describe('listen', () => {
     for (const limit of [0, -1, 1.5, Number.NaN]) await expect(listen(echo, { limits: { headMs: limit } })).rejects.toThrow(RangeError)
   })
 
-  test('drops connections above its limit', async () => {
+  test('row 18: drops connections of one address above its limit, and counts those that closed no more', async () => {
+    const { listening } = await serve(echo, { limits: { connectionsPerAddressMax: 2 } })
+    const [one, two] = [new RawClient(listening.url).send(get), new RawClient(listening.url).send(get)]
+    await Promise.all([one.until('ok'), two.until('ok')])
+    expect(await new RawClient(listening.url).send(get).all()).toBe('')
+    two.socket.destroy()
+    await until(() => listening.connections === 1)
+    await new RawClient(listening.url).send(get).until('ok')
+  })
+
+  test('row 18: drops connections above its limit', async () => {
     const { listening } = await serve(echo, { limits: { connectionsMax: 2 } })
     const [one, two] = [new RawClient(listening.url).send(get), new RawClient(listening.url).send(get)]
     await Promise.all([one.until('ok'), two.until('ok')])
@@ -108,7 +118,7 @@ describe('listen gives up', () => {
     'a long body that stops': ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\nabc', 30_000, 'HTTP/1.1 500'],
   }
   for (const [name, [text, afterMs, answer]] of Object.entries(cases)) {
-    test(name, async () => {
+    test(`row 18: ${name}`, async () => {
       const { listening, clock, requests } = await serve()
       const client = new RawClient(listening.url).send(text)
       if (text === get) await client.until('ok')
@@ -124,7 +134,7 @@ describe('listen gives up', () => {
     })
   }
 
-  test('a TLS handshake that does not happen', async () => {
+  test('row 18: a TLS handshake that does not happen', async () => {
     const { listening, clock } = await serve(echo, { tls })
     const client = new RawClient(listening.url.replace('https', 'http'))
     await until(() => listening.connections === 1)
@@ -132,7 +142,7 @@ describe('listen gives up', () => {
     expect(await client.all()).toBe('')
   })
 
-  test('a client that does not read its response', async () => {
+  test('row 18: a client that does not read its response', async () => {
     async function* body(): AsyncGenerator<Uint8Array> {
       for (;;) yield await Promise.resolve(Buffer.alloc(65_536))
     }
@@ -148,7 +158,7 @@ describe('listen gives up', () => {
     client.socket.destroy()
   })
 
-  test('five hundred slow clients, while others are served', async () => {
+  test('row 18: five hundred slow clients, while others are served', async () => {
     const { listening, clock } = await serve()
     const slow = Array.from({ length: 500 }, () => new RawClient(listening.url).send('GET / HT'))
     await until(() => listening.connections === 500)

@@ -103,6 +103,7 @@ class Listener implements Listening {
   readonly #sweeper: Sweeper
   readonly #date: () => string
   readonly #guests = new Map<string, Guest>()
+  readonly #perAddress = new Map<string, number>()
   #isClosing = false
   #closing: Promise<void> | undefined
   /** The last guest left after the server had closed: the server does not wait until we have noticed. */
@@ -170,6 +171,10 @@ class Listener implements Listening {
   }
 
   #onSocket(socket: Socket): void {
+    if (!this.#count(socket)) {
+      socket.destroy()
+      return
+    }
     const name = nameOf(socket)
     const guest = new Guest(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
     this.#guests.set(name, guest)
@@ -181,6 +186,20 @@ class Listener implements Listening {
       if (this.#isClosing && this.#guests.size === 0) this.#empty.resolve(undefined)
     })
     if (!this.#options.tls) this.#connect(guest, socket)
+  }
+
+  /** Counts a connection by where it comes from, until it closes; false when there are too many already. */
+  #count(socket: Socket): boolean {
+    const { remoteAddress: address = '' } = socket
+    const count = this.#perAddress.get(address) ?? 0
+    if (count >= this.#options.limits.connectionsPerAddressMax) return false
+    this.#perAddress.set(address, count + 1)
+    socket.on('close', () => {
+      const left = (this.#perAddress.get(address) ?? 1) - 1
+      if (left === 0) this.#perAddress.delete(address)
+      else this.#perAddress.set(address, left)
+    })
+    return true
   }
 
   #connect(guest: Guest, socket: Socket | TLSSocket): void {

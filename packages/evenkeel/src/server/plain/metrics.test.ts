@@ -14,6 +14,6 @@ test('metrics count by what the registry knows, whatever clients make up', async
   expect(text).not.toContain('made-up')
   expect(text).not.toContain('MADEUP')
   expect(text).toMatch(/_bucket\{[^}]*resource="configmaps"[^}]*le="\+Inf"\} 1/)
-  expect(text).toContain('apiserver_current_inflight_requests 1')
+  expect(text).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} 1')
   await tested.server.stop()
 })

@@ -26,18 +26,15 @@ interface Series {
 export class RequestMetrics {
   readonly #registry: Registry
   readonly #series = new Map<string, Series>()
-  #inflight = 0
+  readonly #others: () => readonly string[]
 
-  constructor(registry: Registry) {
+  /** @param others lines that others have to add */
+  constructor(registry: Registry, others: () => readonly string[]) {
     this.#registry = registry
-  }
-
-  begin(): void {
-    this.#inflight++
+    this.#others = others
   }
 
   end(routed: Routed | undefined, { status, seconds }: { status: number, seconds: number }): void {
-    this.#inflight--
     const series = this.#seriesOf(routed)
     series.codes.set(status, (series.codes.get(status) ?? 0) + 1)
     series.count++
@@ -56,9 +53,7 @@ export class RequestMetrics {
       '# HELP apiserver_request_duration_seconds Time from request to response, watches until they begin.',
       '# TYPE apiserver_request_duration_seconds histogram',
       ...series.flatMap(durations),
-      '# HELP apiserver_current_inflight_requests Requests that are being answered.',
-      '# TYPE apiserver_current_inflight_requests gauge',
-      `apiserver_current_inflight_requests ${this.#inflight}`,
+      ...this.#others(),
       '',
     ].join('\n')
   }

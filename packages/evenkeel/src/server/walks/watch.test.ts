@@ -36,6 +36,37 @@ describe('watch', () => {
     expect(await next).toBeUndefined()
   })
 
+  test('leaves managed fields out of what was there, for who can do without them', async () => {
+    await create('a')
+    const target = `${maps}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`
+    const whole = await (await tested.watch(target)).next()
+    expect(whole?.object.metadata).toHaveProperty('managedFields')
+    const short = await (await tested.watch(target, { headers: { accept: 'application/json;managedFields=optional, application/json' } })).next()
+    const { managedFields: _, ...metadata } = whole?.object.metadata as { managedFields?: unknown }
+    expect(short).toEqual({ type: 'ADDED', object: { ...whole?.object, metadata } })
+  })
+
+  test('tells of much that was there in pieces, whether the memory of each is used again or not', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `m-${index}`)
+    for (const name of names) await tested.ask('POST', maps, { body: { metadata: { name }, data: { text: name.repeat(4000) } } })
+    for (const borrowsPieces of [true, undefined] as const) {
+      const request = { method: 'GET', target: `${maps}?watch=true`, headers: {}, signal: new AbortController().signal, borrowsPieces }
+      const { body } = await tested.server.transport(request)
+      const memories = new Set<unknown>()
+      const seen: string[] = []
+      let rest = ''
+      for await (const piece of body as AsyncIterable<Uint8Array>) {
+        memories.add(piece.buffer)
+        const lines = `${rest}${Buffer.from(piece).toString()}`.split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) seen.push((JSON.parse(line) as { object: { metadata: { name: string }, data: { text: string } } }).object.data.text.slice(0, 6).split('m-')[1] ?? '')
+        if (seen.length === names.length) break
+      }
+      expect(seen).toHaveLength(names.length)
+      expect(memories.size).toBe(borrowsPieces ? 1 : 4)
+    }
+  })
+
   test('without a timeout ends by itself after 30 to 60 minutes', async () => {
     const events = await tested.watch(`${maps}?watch=true`)
     let ended = false
@@ -114,7 +145,7 @@ describe('watch by many', () => {
     expect(pieces[2]).toBe(pieces[0])
   })
 
-  test('ends one that reads too slowly, and nobody waits for it', async () => {
+  test('row 20: ends one that reads too slowly, and nobody waits for it', async () => {
     const slow = await tested.watch(`${maps}?watch=true`)
     const quick = await tested.watch(`${maps}?watch=true`)
     expect(slow).toBeDefined()

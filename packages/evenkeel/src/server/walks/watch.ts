@@ -32,6 +32,8 @@ interface Watching {
   readonly options: ListOptions
   readonly selection: Selection
   readonly framer: Framer
+  /** It no longer counts. */
+  readonly leave: () => void
 }
 
 /** The watch has begun when this resolves: whatever is written from then on is told. */
@@ -44,8 +46,23 @@ export async function watch(call: Call, target: Target, rooms: Rooms): Promise<W
   const selection = select(target, options, rooms)
   const { matches, key } = selection
   const framer = new Framer({ resource, choice, query: call.query, matches, key, clock: rooms.clock })
-  const watching = { call, target, rooms, options, selection, framer }
-  return { status: 200, headers: headersOf(call, choice.format, { stream: true }), body: await begin(watching) }
+  const leave = countWatch(call, rooms)
+  try {
+    return { status: 200, headers: headersOf(call, choice.format, { stream: true }), body: await begin({ call, target, rooms, options, selection, framer, leave }) }
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+/** A watch counts until it has ended, or its client is gone. */
+function countWatch(call: Call, { traffic }: Rooms): () => void {
+  const uncount = traffic.watchBegins(call)
+  const stop = onAbort(call.request.signal, uncount)
+  return () => {
+    stop()
+    uncount()
+  }
 }
 
 // The old way to watch one object names it in the path.
@@ -57,7 +74,10 @@ function withName(options: ListOptions, name: string): ListOptions {
 async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
   const { options: { resourceVersion, sendInitialEvents, bookmarks }, options, rooms, framer } = watching
   const head = await rooms.store.head()
-  if (sendInitialEvents && Number(resourceVersion) > head) return single(framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head)))))
+  if (sendInitialEvents && Number(resourceVersion) > head) {
+    watching.leave()
+    return single(framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head)))))
+  }
   const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
   if (!(sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))) {
     return live(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
@@ -106,6 +126,7 @@ async function* live(watching: Watching, { source, above, existing = [], mark }:
   } finally {
     stop()
     source.close()
+    watching.leave()
   }
 }
 

@@ -14,29 +14,36 @@ interface Cut {
 
 const cut: Cut = { start: 0, end: 0 }
 const metadata = Buffer.from('"metadata":{')
-const managedFields = Buffer.from('"managedFields"')
+const managedFields = Buffer.from('"managedFields":')
 const comma = 0x2c
 const colon = 0x3a
 
 /** The answer is used again for the next object. */
 export function findManagedFields(bytes: Uint8Array): Cut {
   cut.start = cut.end = 0
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const found = view.indexOf(metadata)
-  if (found < 0) return cut
-  for (let at = found + metadata.length; at < bytes.length; at++) {
-    const keyEnd = skipString(bytes, at, bytes.length)
-    if (keyEnd < 0 || bytes[keyEnd] !== colon) return cut
-    const end = skipValue(bytes, keyEnd + 1, bytes.length)
-    if (end < 0) return cut
-    // The version comes before everything else, so there is a comma before them.
-    if (keyEnd - at === managedFields.length && view.compare(managedFields, 0, managedFields.length, at, keyEnd) === 0 && bytes[at - 1] === comma) {
-      cut.start = at - 1
-      cut.end = end
-      return cut
-    }
-    if (bytes[end] !== comma) return cut
-    at = end
-  }
+  const found = findField(bytes, 1, metadata)
+  const at = found < 0 ? -1 : findField(bytes, found + metadata.length, managedFields)
+  const end = at < 0 ? -1 : skipValue(bytes, at + managedFields.length, bytes.length)
+  // The version comes before everything else, so there is a comma before them.
+  if (end < 0 || bytes[at - 1] !== comma) return cut
+  cut.start = at - 1
+  cut.end = end
   return cut
+}
+
+/** Where the field with this key is among those that begin at a place; below 0 when it is not. */
+function findField(bytes: Uint8Array, start: number, key: Uint8Array): number {
+  for (let at = start; at < bytes.length; at++) {
+    if (startsWith(bytes, at, key)) return at
+    const keyEnd = skipString(bytes, at, bytes.length)
+    if (keyEnd < 0 || bytes[keyEnd] !== colon) return -1
+    at = skipValue(bytes, keyEnd + 1, bytes.length)
+    if (at < 0 || bytes[at] !== comma) return -1
+  }
+  return -1
+}
+
+function startsWith(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
+  for (let index = 0; index < text.length; index++) if (bytes[start + index] !== text[index]) return false
+  return true
 }

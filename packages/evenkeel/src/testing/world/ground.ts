@@ -38,8 +38,10 @@ export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: r
       }
     }
   })()
-  const server = await startServer({ store, clock, random: new SeededRandom(`${seed} ground`), kinds })
+  const server = await startServer({ store, clock, random: new SeededRandom(`${seed} ground`), bootstrap: false, kinds })
   const client = new Client({ transport: server.transport, clock, random: new SeededRandom(`${seed} somebody`), namespace: 'default' })
+  // The roles of a cluster are left out: everybody here may do everything, and rules judge what is asked for.
+  for (const name of ['default', 'kube-system']) await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const object of scenario.objects ?? []) await client.create(object)
   await settle()
   const stopping = server.stop()

@@ -113,7 +113,7 @@ export class World implements LineHost {
   static async open(options: WorldOptions): Promise<World> {
     const clock = new SimulatedClock({ startMs: options.ground.startMs })
     const store = await options.ground.open(clock)
-    const server = await startServer({ store, clock, random: new SeededRandom(`${options.seed} server`), compactionMs: 1e12 })
+    const server = await startServer({ store, clock, random: new SeededRandom(`${options.seed} server`), compactionMs: 1e12, bootstrap: false })
     const world = new World(options, { clock, store, server })
     await world.chronicle.start()
     return world

@@ -40,10 +40,12 @@ function isRefused(address: string): boolean {
 
 /** A look-up for sockets that gives one address which may be called. */
 export function guardedLookup(resolveName: ResolveName = firstAddress): LookupFunction {
-  return (name, _, done) => {
+  return (name, { all = false }, done) => {
     resolveName(name).then((address) => {
       checkAddress(address)
-      done(null, address, isIPv6(address) ? 6 : 4)
+      const family = isIPv6(address) ? 6 : 4
+      if (all) done(null, [{ address, family }])
+      else done(null, address, family)
     }).catch((error: unknown) => { done(error as NodeJS.ErrnoException, '', 4) })
   }
 }

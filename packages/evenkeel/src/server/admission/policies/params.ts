@@ -32,12 +32,13 @@ export class Params {
    */
   resourceOf({ apiVersion, kind }: ParamKind): Resource {
     const { registry } = this.#rooms
+    const { group, version } = parseApiVersion(apiVersion)
     if (this.#generation !== registry.generation) this.#known.clear()
     this.#generation = registry.generation
     const key = `${apiVersion} ${kind}`
-    if (!this.#known.has(key)) this.#known.set(key, find(registry.all(), { apiVersion, kind }))
+    if (!this.#known.has(key)) this.#known.set(key, registry.all().find((one) => one.kind === kind && one.group === group && one.version === version && !one.virtual))
     const resource = this.#known.get(key)
-    if (resource === undefined) throw new ParamError(`failed to find resource referenced by paramKind: '${apiVersion}, Kind=${kind}'`)
+    if (resource === undefined) throw new ParamError(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind}'`)
     return resource
   }
 
@@ -73,11 +74,6 @@ export class Params {
     const found = await store.get(objectKey(cluster, resource.storage, place))
     return found.ok && found.entry ? serve([new StoredObject(found.entry.value, found.entry.revision)], resource) : []
   }
-}
-
-function find(resources: readonly Resource[], { apiVersion, kind }: ParamKind): Resource | undefined {
-  const { group, version } = parseApiVersion(apiVersion)
-  return resources.find((one) => one.kind === kind && one.group === group && one.version === version && !one.virtual)
 }
 
 function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, namespace, name }: Target): string {

@@ -8,6 +8,7 @@ import { constants } from 'node:fs'
 import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
+import { formatMicroTime } from '#api'
 import { sleep } from '#base'
 import type { Clock, Logger } from '#base'
 import type { AuditFileOptions } from '../audit-options.ts'
@@ -63,6 +64,11 @@ export class RotatingFile {
     this.#pending.push(bytes)
     this.#pendingBytes += bytes.byteLength
     this.#draining ??= this.#drain()
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async idle(): Promise<void> {
+    await this.#draining
   }
 
   /** Writes what waits, unless the disk refuses it, and closes the file. */
@@ -133,7 +139,8 @@ export class RotatingFile {
   async #rotate(): Promise<FileHandle> {
     await this.#handle?.close()
     this.#handle = undefined
-    await rename(this.#path, await this.#backupName())
+    // Somebody may have taken it away; then there is nothing to keep.
+    await rename(this.#path, await this.#backupName()).catch((error: unknown) => { if (!isMissing(error)) throw error })
     await this.#prune()
     return this.#open()
   }
@@ -174,7 +181,11 @@ function stampIn(path: string): string {
 
 /** A moment in a form that may be in a file name and sorts by time. */
 function stampOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, -1).replaceAll(':', '-')
+  return formatMicroTime(timeMs).slice(0, 23).replaceAll(':', '-')
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === 'ENOENT'
 }
 
 async function isFree(path: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chunkOf } from './chunks.ts'
+import { allocatePiece, chunkOf } from './chunks.ts'
 
 test('chunkOf puts the size before a piece and a line end after it', () => {
   expect(chunkOf(Buffer.from('hello')).toString()).toBe('5\r\nhello\r\n')
@@ -12,4 +12,14 @@ test('chunkOf frames a shared piece once, and remembers no large ones', () => {
   expect(chunkOf(Buffer.from('event'))).not.toBe(chunkOf(shared))
   expect(Object.is(chunkOf(large), chunkOf(large))).toBe(false)
   expect(chunkOf(large)).toHaveLength(100_009)
+})
+
+test('chunkOf writes the frame around a piece that has room for it, and copies nothing', () => {
+  const piece = allocatePiece(300).fill('x')
+  const chunk = chunkOf(piece)
+  expect(chunk.toString()).toBe(`12c\r\n${'x'.repeat(300)}\r\n`)
+  expect(chunk.buffer).toBe(piece.buffer)
+  const shorter = allocatePiece(5, { memory: piece }).fill('y')
+  expect(chunkOf(shorter).toString()).toBe('5\r\nyyyyy\r\n')
+  expect(shorter.buffer).toBe(piece.buffer)
 })

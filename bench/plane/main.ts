@@ -1,0 +1,15 @@
+/**
+ * The plane: what its controllers take for a lot of work, and what permission and admission add to a request.
+ */
+import type { Bench } from '../print.ts'
+import { admissionBench } from './admission.ts'
+import { garbageBench } from './garbage.ts'
+import { namespacesBench } from './namespaces.ts'
+import { permissionBench } from './permission.ts'
+
+export const planeBench: Bench = {
+  about: 'a namespace of 10,000 objects deleted, 10,000 children collected, against kube-controller-manager if there is one; RBAC decisions; hooks, webhooks and policies per write',
+  async run(options) {
+    for (const part of [permissionBench, admissionBench, namespacesBench, garbageBench]) await part(options)
+  },
+}

@@ -1,0 +1,130 @@
+/**
+ * What the flags of `kube-apiserver` say, as options of our server.
+ *
+ * Files are read once, at start. What is asked for and cannot be had (a file that is missing, a mode that we do not have)
+ * is a mistake that ends the start: a server that is less strict than it was told to be would be worse than none.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Logger, Random } from '#base'
+import { parseDuration } from '#api'
+import { makeIdentity } from '#server'
+import type { AuthenticationOptions, Identity, ServerListenOptions, ServerOptions, ServiceAccountOptions } from '#server'
+import type { Flags } from './flags.ts'
+
+type LimitOptions = NonNullable<ServerOptions['limits']>
+type AuthorizationMode = Exclude<NonNullable<ServerOptions['authorization']>, readonly unknown[]>
+
+interface Surroundings {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/**
+ * Options of a server that does what the flags say.
+ *
+ * @throws {RangeError} for a value that means nothing here, an `Error` for a file that cannot be read.
+ */
+export async function serverOptionsOf(flags: Flags, surroundings: Surroundings): Promise<ServerOptions & { listen: ServerListenOptions }> {
+  const [identity, authentication] = await Promise.all([identityOf(flags, surroundings), authenticationOf(flags)])
+  const auditPath = flags.value('audit-log-path')
+  return {
+    ...surroundings,
+    listen: { host: hostOf(flags), port: countOf(flags, 'secure-port', { max: 65_535 }) ?? 6443, identity },
+    authentication,
+    authorization: authorizationOf(flags),
+    admission: { ownerReferences: flags.values('enable-admission-plugins').includes('OwnerReferencesPermissionEnforcement') },
+    limits: limitsOf(flags),
+    ...auditPath !== undefined && { audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } } },
+  }
+}
+
+function hostOf(flags: Flags): string {
+  return flags.value('bind-address') ?? '127.0.0.1'
+}
+
+/** The certificate that is named, or the one of the folder, or a new one, which is put there for clients to find. */
+async function identityOf(flags: Flags, { clock, random }: Surroundings): Promise<Identity> {
+  const identity = makeIdentity({ clock, random, names: [hostOf(flags)] })
+  const folder = flags.value('cert-dir')
+  const certificateFile = flags.value('tls-cert-file') ?? (folder === undefined ? undefined : join(folder, 'apiserver.crt'))
+  const keyFile = flags.value('tls-private-key-file') ?? (folder === undefined ? undefined : join(folder, 'apiserver.key'))
+  if (certificateFile === undefined || keyFile === undefined) return identity
+  if (flags.value('tls-cert-file') !== undefined || (existsSync(certificateFile) && existsSync(keyFile))) {
+    const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
+    return { ...identity, server: { certificatePem, keyPem } }
+  }
+  await mkdir(folder ?? '.', { recursive: true })
+  await writeFile(certificateFile, `${identity.server.certificatePem}${identity.authority.certificatePem}`)
+  await writeFile(keyFile, identity.server.keyPem, { mode: 0o600 })
+  return identity
+}
+
+async function authenticationOf(flags: Flags): Promise<AuthenticationOptions> {
+  const clientAuthorities = await textsOf(flags, 'client-ca-file')
+  const [proxyAuthority] = await textsOf(flags, 'requestheader-client-ca-file')
+  const allowedNames = flags.values('requestheader-allowed-names')
+  const tokenFile = flags.value('token-auth-file')
+  return {
+    anonymous: flags.isOn('anonymous-auth', true),
+    clientAuthorities,
+    serviceAccounts: await serviceAccountsOf(flags),
+    ...tokenFile !== undefined && { tokenFile },
+    ...proxyAuthority !== undefined && { frontProxy: { caPem: proxyAuthority, ...allowedNames.length > 0 && { allowedNames } } },
+  }
+}
+
+async function serviceAccountsOf(flags: Flags): Promise<ServiceAccountOptions> {
+  const [issuer, audiences, keysUrl] = [flags.values('service-account-issuer'), flags.values('api-audiences'), flags.value('service-account-jwks-uri')]
+  const lifeMax = durationOf(flags, 'service-account-max-token-expiration')
+  const signing = await textsOf(flags, 'service-account-signing-key-file')
+  const believed = await textsOf(flags, 'service-account-key-file')
+  return {
+    extendMounted: flags.isOn('service-account-extend-token-expiration', true),
+    ...issuer.length > 0 && { issuer },
+    ...audiences.length > 0 && { audiences },
+    ...keysUrl !== undefined && { keysUrl },
+    ...lifeMax !== undefined && { lifeSecondsMax: Math.floor(lifeMax / 1000) },
+    ...signing.length > 0 && { keys: [...signing, ...believed] },
+  }
+}
+
+function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
+  const named = flags.values('authorization-mode')
+  return (named.length > 0 ? named : ['RBAC']).flatMap((mode): AuthorizationMode[] => {
+    switch (mode) {
+      case 'RBAC': return ['rbac']
+      case 'AlwaysAllow': return ['always-allow']
+      case 'AlwaysDeny': return [() => ({ allowed: false, why: 'Everything is forbidden.' })]
+      // What nodes may do beyond their roles is their own business: there are none.
+      case 'Node': return []
+      default: throw new RangeError(`--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got ${JSON.stringify(mode)}`)
+    }
+  })
+}
+
+function limitsOf(flags: Flags): LimitOptions {
+  const [readsMax, writesMax, requestMs] = [countOf(flags, 'max-requests-inflight'), countOf(flags, 'max-mutating-requests-inflight'), durationOf(flags, 'request-timeout')]
+  return { ...readsMax && { readsMax }, ...writesMax && { writesMax }, ...requestMs && { requestMs } }
+}
+
+function countOf(flags: Flags, name: string, { max = Number.MAX_SAFE_INTEGER }: { max?: number } = {}): number | undefined {
+  const text = flags.value(name)
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}$/.test(text) || Number(text) > max) throw new RangeError(`--${name} must be a whole number up to ${max}, got ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+function durationOf(flags: Flags, name: string): number | undefined {
+  const text = flags.value(name)
+  if (text === undefined) return undefined
+  const durationMs = parseDuration(text)
+  if (durationMs === undefined || durationMs < 0) throw new RangeError(`--${name} must be a duration such as 1m0s, got ${JSON.stringify(text)}`)
+  return Math.round(durationMs)
+}
+
+async function textsOf(flags: Flags, name: string): Promise<string[]> {
+  return await Promise.all(flags.values(name).map((path) => readFile(path, 'utf8')))
+}

@@ -1,0 +1,54 @@
+/**
+ * A program with the command line of `kube-apiserver`, as envtest runs it: the server alone, without controllers, as there.
+ *
+ * Objects live in the memory of this process. `--help` is answered before the server is loaded: envtest asks for it
+ * before every start.
+ */
+import { createLogger, jsonLines, SystemClock, SystemRandom } from '#base'
+import { allApiServerFlags, apiServerFlags } from './api-server-flags.ts'
+import { helpOf, readFlags } from './flags.ts'
+import type { Flags } from './flags.ts'
+import { endWith, stopSignal } from './until-told.ts'
+
+/** Requests that are under way when a test suite ends have nobody who waits for them. */
+const graceMs = 500
+
+const help = `An API server of Evenkeel that takes the flags of kube-apiserver, for envtest. Objects are kept in memory.
+
+Flags:
+${helpOf(apiServerFlags)}`
+
+await endWith(main(process.argv.slice(2)))
+
+async function main(args: readonly string[]): Promise<number> {
+  const flags = readFlags(args, allApiServerFlags)
+  if (flags.isOn('help')) return say(help)
+  const { startServer, versionDocument } = await import('#server')
+  if (flags.isOn('version')) return say(`Kubernetes ${String(versionDocument()['gitVersion'])}\n`)
+  if (flags.rest.length > 0) throw new RangeError(`${JSON.stringify(flags.rest[0])} belongs to no flag`)
+  await serve(flags, startServer)
+  return 0
+}
+
+async function serve(flags: Flags, startServer: typeof import('#server')['startServer']): Promise<void> {
+  const { serverOptionsOf } = await import('./api-server-options.ts')
+  const clock = new SystemClock()
+  const log = createLogger({ clock, level: levelOf(flags), sink: jsonLines((text) => { process.stderr.write(text) }) })
+  for (const name of flags.unknown) log.warn('a flag that has no effect here', { flag: `--${name}` })
+  const stopping = stopSignal()
+  const server = await startServer(await serverOptionsOf(flags, { clock, random: new SystemRandom(), log }))
+  log.info('serving', { url: server.address?.url })
+  await stopping
+  await server.stop({ graceMs })
+}
+
+function levelOf(flags: Flags): 'warn' | 'info' | 'debug' {
+  const verbosity = Number(flags.value('v') ?? 0)
+  if (verbosity >= 4) return 'debug'
+  return verbosity >= 2 ? 'info' : 'warn'
+}
+
+function say(text: string): number {
+  process.stdout.write(text)
+  return 0
+}

@@ -1,0 +1,188 @@
+/**
+ * One request as the audit log sees it, from its arrival to its end.
+ *
+ * The rooms tell it what they find out; it makes events of `audit.k8s.io/v1` out of that, as many as the policy wants. It never changes what is
+ * answered. What is in Secrets and tokens is not written down, nor are texts about them, which may quote it.
+ */
+import { toStatus } from '#api'
+import type { JsonObject, JsonObjectDraft, Status } from '#api'
+import { formatMicroTime, setOwn } from '#api'
+import type { WireRequest, WireResponse } from '#wire'
+import type { Access, Verdict } from '../access/access.ts'
+import { userInfo } from '../authentication/person.ts'
+import type { Call, Routed } from '../call.ts'
+import { readBody } from '../decode.ts'
+import type { AuditLog } from './audit-log.ts'
+import { decideAudit, reaches } from './audit-policy.ts'
+import type { AuditDecision, AuditLevel, AuditStage } from './audit-policy.ts'
+import { documentOf, nameIn, withoutManagers } from './documents.ts'
+import { isSensitive } from './sensitive.ts'
+import { whenEnded } from '../answers/when-ended.ts'
+
+const agentMax = 1024
+const annotationsMax = 64
+
+export class AuditedCall {
+  readonly id: string
+  readonly #log: AuditLog
+  readonly #request: WireRequest
+  readonly #receivedMs: number
+  readonly #annotations: JsonObjectDraft = {}
+  #routed: Routed | undefined
+  #call: Call | undefined
+  #decision: AuditDecision | undefined
+  #isSensitive = false
+  #requestObject: JsonObject | undefined
+  #failure: { readonly status: Status, readonly isExpected: boolean } | undefined
+
+  constructor(request: WireRequest, id: string, log: AuditLog) {
+    this.id = id
+    this.#request = request
+    this.#log = log
+    this.#receivedMs = log.clock.now()
+  }
+
+  /** The path is read. */
+  isRouted(routed: Routed): void {
+    this.#routed = routed
+    this.#isSensitive = !this.#log.showsSecrets && isSensitive(routed.place)
+  }
+
+  /** It is known who calls. The call takes notes for the log from here on. */
+  isKnown(call: Call): Call {
+    this.#call = call
+    this.#decide()
+    this.#write('RequestReceived')
+    return this.#isLogged() ? { ...call, annotate: (key, value) => { this.#annotate(key, value) } } : call
+  }
+
+  /** It is known as whom. */
+  isSomebodyElse(call: Call): void {
+    this.#call = call
+  }
+
+  /** The same door, with an ear at it. */
+  overhear(access: Access): Access {
+    if (!this.#isLogged()) return access
+    const note = (verdict: Verdict): Verdict => {
+      this.#annotate('authorization.k8s.io/decision', verdict.allowed ? 'allow' : 'forbid')
+      this.#annotate('authorization.k8s.io/reason', verdict.why)
+      return verdict
+    }
+    return {
+      decide(question) {
+        const asked = access.decide(question)
+        return asked instanceof Promise ? asked.then(note) : note(asked)
+      },
+      rulesFor: (user, namespace) => access.rulesFor(user, namespace),
+    }
+  }
+
+  /**
+   * The call with its body read, when that has to be written down.
+   *
+   * @throws {ApiError} `RequestEntityTooLarge`
+   */
+  async withBody(call: Call): Promise<Call> {
+    if (call.place === undefined || call.request.body === undefined || !this.#shows('Request')) return call
+    const { request } = call
+    const body = await readBody(request)
+    this.#requestObject = await documentOf(body, request.headers['content-type'])
+    const { method, target, headers, peer } = request
+    return { ...call, request: { method, target, headers, body, ...peer && { peer }, get signal() { return request.signal } } }
+  }
+
+  /** It failed, and this is why. */
+  hasFailed(error: unknown, { isExpected }: { isExpected: boolean }): void {
+    this.#failure = { status: toStatus(error), isExpected }
+  }
+
+  /** It is answered: the response to send. */
+  async ends(response: WireResponse): Promise<WireResponse> {
+    if (this.#decision === undefined) this.#decide()
+    if (!this.#isLogged()) return response
+    if (this.#call === undefined) this.#write('ResponseStarted', response)
+    else if (this.#failure && !this.#failure.isExpected) this.#write('Panic', response)
+    else if (this.#routed?.verb === 'watch' && response.status < 300) return this.#streams(response)
+    else this.#write('ResponseComplete', response, await this.#shown(response))
+    return response
+  }
+
+  #streams(response: WireResponse): WireResponse {
+    this.#write('ResponseStarted', response)
+    return whenEnded(response, this.#request, () => { this.#write('ResponseComplete', response) })
+  }
+
+  #decide(): void {
+    const { verb = '', path = '', place } = this.#routed ?? {}
+    const user = this.#call?.impersonator ?? this.#call?.user
+    this.#decision = decideAudit(this.#log.policy, { verb, path, place, ...user && { user } })
+  }
+
+  #isLogged(): boolean {
+    return this.#decision !== undefined && this.#decision.level !== 'None'
+  }
+
+  #shows(level: AuditLevel): boolean {
+    return this.#decision !== undefined && !this.#isSensitive && reaches(this.#decision.level, level)
+  }
+
+  #annotate(key: string, value: string): void {
+    if (Object.keys(this.#annotations).length < annotationsMax) setOwn(this.#annotations, key, value)
+  }
+
+  /** The answer as an object, as far as it is needed: for its own sake, or for the name that something new was given. */
+  async #shown({ body, headers, status }: WireResponse): Promise<JsonObject | undefined> {
+    const isNew = this.#routed?.verb === 'create' && status < 300
+    if (!(body instanceof Uint8Array) || !(isNew || this.#shows('RequestResponse')) || this.#routed?.place === undefined) return undefined
+    return documentOf(body, headers['content-type'])
+  }
+
+  #write(stage: AuditStage, response?: WireResponse, shown?: JsonObject): void {
+    const decision = this.#decision
+    if (decision === undefined || decision.level === 'None' || decision.omitStages.has(stage)) return
+    this.#log.write({
+      kind: 'Event', apiVersion: 'audit.k8s.io/v1', level: this.#isSensitive ? 'Metadata' : decision.level, auditID: this.id, stage,
+      requestURI: this.#request.target, verb: this.#routed?.verb ?? '', ...this.#who(), ...this.#where(shown),
+      ...response && { responseStatus: this.#status(response, stage) }, ...this.#bodies(stage, shown),
+      requestReceivedTimestamp: formatMicroTime(this.#receivedMs), stageTimestamp: formatMicroTime(this.#log.clock.now()),
+      ...Object.keys(this.#annotations).length > 0 && { annotations: { ...this.#annotations } },
+    })
+  }
+
+  #who(): JsonObjectDraft {
+    const { user, impersonator } = this.#call ?? {}
+    const { peer, headers } = this.#request
+    const agent = headers['user-agent']
+    return {
+      user: userInfo(impersonator ?? user ?? { name: '', groups: [] }),
+      ...impersonator && user && { impersonatedUser: userInfo(user) },
+      ...peer && { sourceIPs: [peer.address] },
+      ...agent !== undefined && { userAgent: agent.length > agentMax ? `${agent.slice(0, agentMax)}...TRUNCATED` : agent },
+    }
+  }
+
+  #where(shown: JsonObject | undefined): JsonObjectDraft {
+    const place = this.#routed?.place
+    if (place === undefined) return {}
+    const parts = { resource: place.resource, namespace: place.namespace, name: place.name, apiGroup: place.group, apiVersion: place.version, subresource: place.subresource }
+    const known = shown ? nameIn(shown) : {}
+    return { objectRef: { ...known, ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== '')) } }
+  }
+
+  #status({ status: code }: WireResponse, stage: AuditStage): JsonObjectDraft {
+    if (!this.#failure) return { metadata: {}, code }
+    const { status: { status = 'Failure', reason = '', message = '' } } = this.#failure
+    const text = stage === 'Panic' ? `APIServer panic'd: ${message}` : message
+    return { metadata: {}, status, ...!this.#isSensitive && { message: text }, reason, code }
+  }
+
+  #bodies(stage: AuditStage, shown: JsonObject | undefined): JsonObjectDraft {
+    const isTidied = this.#decision?.omitManagedFields === true
+    const tidy = (object: JsonObject): JsonObject => isTidied ? withoutManagers(object) : object
+    return {
+      ...stage !== 'RequestReceived' && this.#requestObject && { requestObject: tidy(this.#requestObject) },
+      ...shown && this.#shows('RequestResponse') && { responseObject: tidy(shown) },
+    }
+  }
+}
