@@ -190,7 +190,7 @@ export class Controller {
   get health(): ControllerHealth {
     return describeHealth({
       name: this.name, declaration: this.declaration, sources: [...this.#sources].map(({ source, started }) => started ?? { name: source.name, hasSynced: false, problem: undefined }),
-      isWatching: this.#isWatching, isWorking: this.#isWorking, worker: this.#worker, parked: this.#parked, queue: this.#queue,
+      isWatching: this.#isWatching, isWorking: this.#isWorking, worker: this.#worker, parked: this.#parked, backoff: this.#backoff, queue: this.#queue,
     })
   }
 

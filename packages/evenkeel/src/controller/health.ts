@@ -1,7 +1,7 @@
 /**
  * How a controller is doing: what a readiness check asks, and what people look at.
  */
-import type { ParkedKeys, WorkQueue } from '#queue'
+import type { Backoff, ParkedKeys, WorkQueue } from '#queue'
 import type { ControllerDeclaration } from './declaration.ts'
 import type { RunningKey, Worker } from './running/worker.ts'
 import type { StartedSource } from './sourcing/source.ts'
@@ -21,6 +21,8 @@ export interface ControllerHealth {
   /** Runs that should have ended long ago; their keys are locked. */
   readonly stuck: readonly RunningKey[]
   readonly queue: { readonly ready: number, readonly waiting: number, readonly working: number }
+  /** Keys whose last run failed: they are tried again. */
+  readonly failing: number
   /** Keys that wait for something to change, and for what. */
   readonly parked: readonly { readonly key: string, readonly waitingFor: string }[]
 }
@@ -33,13 +35,14 @@ interface HealthParts {
   readonly isWorking: boolean
   readonly worker: Worker
   readonly parked: ParkedKeys
+  readonly backoff: Pick<Backoff, 'failingCount'>
   readonly queue: Pick<WorkQueue, 'readyCount' | 'waitingCount' | 'workingCount'>
 }
 
 const stuckMsDefault = 600_000
 const parkedMax = 100
 
-export function describeHealth({ name, declaration, sources, isWatching, isWorking, worker, parked, queue }: HealthParts): ControllerHealth {
+export function describeHealth({ name, declaration, sources, isWatching, isWorking, worker, parked, backoff, queue }: HealthParts): ControllerHealth {
   const { timeoutMs, stuckMs = timeoutMs ?? stuckMsDefault, concurrency = 1 } = declaration
   const stuck = worker.runningFor(stuckMs)
   return {
@@ -52,6 +55,7 @@ export function describeHealth({ name, declaration, sources, isWatching, isWorki
     sources: sources.map((source) => ({ name: source.name, hasSynced: source.hasSynced })),
     workers: { active: worker.activeCount, max: concurrency },
     queue: { ready: queue.readyCount, waiting: queue.waitingCount, working: queue.workingCount },
+    failing: backoff.failingCount,
     parked: [...parked].slice(0, parkedMax).map(([key, { waitingFor }]) => ({ key, waitingFor })),
   }
 }

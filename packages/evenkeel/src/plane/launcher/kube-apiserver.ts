@@ -23,14 +23,9 @@ await endWith(main(process.argv.slice(2)))
 async function main(args: readonly string[]): Promise<number> {
   const flags = readFlags(args, allApiServerFlags)
   if (flags.isOn('help')) return say(help)
+  if (flags.rest.length > 0) throw new RangeError(`${JSON.stringify(flags.rest[0])} belongs to no flag`)
   const { startServer, versionDocument } = await import('#server')
   if (flags.isOn('version')) return say(`Kubernetes ${String(versionDocument()['gitVersion'])}\n`)
-  if (flags.rest.length > 0) throw new RangeError(`${JSON.stringify(flags.rest[0])} belongs to no flag`)
-  await serve(flags, startServer)
-  return 0
-}
-
-async function serve(flags: Flags, startServer: typeof import('#server')['startServer']): Promise<void> {
   const { serverOptionsOf } = await import('./api-server-options.ts')
   const clock = new SystemClock()
   const log = createLogger({ clock, level: levelOf(flags), sink: jsonLines((text) => { process.stderr.write(text) }) })
@@ -40,6 +35,7 @@ async function serve(flags: Flags, startServer: typeof import('#server')['startS
   log.info('serving', { url: server.address?.url })
   await stopping
   await server.stop({ graceMs })
+  return 0
 }
 
 function levelOf(flags: Flags): 'warn' | 'info' | 'debug' {

@@ -39,6 +39,10 @@ export interface ExploreOptions<Outside extends object = object> {
   readonly profile?: ProfileName
   /** Stop after this long; what was left out is said. @default no limit */
   readonly budgetMs?: number
+  /** Stop as soon as this has been found. @default go on to the end */
+  readonly until?: (finding: Finding) => boolean
+  /** How many failures are made smaller and told as stories. @default 20 */
+  readonly stories?: number
   /** By which the time is measured. @default the machine's */
   readonly clock?: Clock
   readonly signal?: AbortSignal
@@ -90,15 +94,15 @@ interface Running {
   readonly base: { readonly scenario: Scenario, readonly ground: Ground, readonly seed: string, readonly profile: Profile }
   readonly reference: Reference
   readonly collected: Collected
-  readonly options: Pick<ExploreOptions, 'signal' | 'onProgress' | 'budgetMs' | 'clock'>
+  readonly options: Pick<ExploreOptions, 'signal' | 'onProgress' | 'budgetMs' | 'clock' | 'until'>
 }
 
 async function runAll(plan: readonly Deviation[], { base, reference, collected, options }: Running): Promise<number> {
-  const { signal, onProgress, budgetMs = Infinity, clock = new SystemClock() } = options
+  const { signal, onProgress, until, budgetMs = Infinity, clock = new SystemClock() } = options
   const startedAt = clock.monotonic()
   let done = 0
   for (const deviation of plan) {
-    if (signal?.aborted || clock.monotonic() - startedAt > budgetMs) break
+    if (signal?.aborted || clock.monotonic() - startedAt > budgetMs || (until && collected.failures.some(until))) break
     const world = await runSchedule({ ...base, reference, deviations: [deviation] })
     collected.add([deviation], world.findings)
     done++

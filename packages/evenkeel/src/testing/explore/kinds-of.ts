@@ -10,10 +10,19 @@ import type { Scenario } from '../scenario/scenario.ts'
 export function kindsOf(scenario: Scenario): Kind[] {
   const clock = new SimulatedClock()
   const client = new Client({ transport: () => Promise.reject(new Error('nobody is there yet: a factory must not ask anything')), clock, random: new SeededRandom('kinds') })
-  const declarations = scenario.controllers({ outside: scenario.outside?.() ?? {}, clock, random: new SeededRandom('kinds'), log: silentLogger, client })
+  const declarations = made(() => scenario.controllers({ outside: scenario.outside?.() ?? {}, clock, random: new SeededRandom('kinds'), log: silentLogger, client }))
   const kinds = [...scenario.kinds ?? [], ...declarations.flatMap(({ for: kind, owns = [], watches = [] }) => [kind, ...owns.map(asKind), ...watches.map((watch) => watch.kind as Kind)])]
   const byName = new Map(kinds.filter((kind) => isDefined(kind)).map((kind) => [`${kind.group}/${kind.kind}`, kind]))
   return [...byName.values()]
+}
+
+/** @throws {RangeError} when the factory throws: then there is nothing to explore. */
+function made<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw new RangeError(`the program cannot be made: its factory throws: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }
 
 function asKind(one: object): Kind {

@@ -1,6 +1,8 @@
 /**
  * Runs one schedule from an empty world to its end, and gives what was found.
  */
+import { SeededRandom } from '#base'
+import { guardMachine } from '../escapes/guard.ts'
 import { allRules } from '../rules/index.ts'
 import { World } from '../world/world.ts'
 import type { WorldOptions } from '../world/world.ts'
@@ -9,10 +11,19 @@ import { catchUnhandled } from './unhandled.ts'
 export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial<Pick<WorldOptions, 'rules'>>): Promise<World> {
   const world = await World.open({ rules: allRules, ...options })
   const stopCatching = catchUnhandled((error) => { world.unhandled.push({ error }) })
+  const stopGuarding = guardMachine({
+    random: new SeededRandom(`${options.seed} machine`),
+    onEscape: (escape) => { world.escapes.push(escape) },
+    onExit: (life, code) => {
+      world.ends.push({ life: life.name, error: new Error(`process.exit(${String(code)}) was called`) })
+      world.kill(life)
+    },
+  })
   try {
     await world.run()
   } finally {
     await world.close()
+    stopGuarding()
     stopCatching()
   }
   return world

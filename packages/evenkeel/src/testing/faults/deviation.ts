@@ -4,6 +4,7 @@
  * A deviation says where (before or after the n-th effect or look, or when the world has become quiet for the n-th
  * time) and what. The default policy and a list of these is a test case.
  */
+import type { JsonObject } from '#api'
 
 /** Where in a schedule. */
 export interface Place {
@@ -59,6 +60,16 @@ export type Deed =
   | { readonly type: 'rival' }
   /** The process's clock is off. */
   | { readonly type: 'skew', readonly offsetMs: number }
+  /** A service outside answers from what was there before the last thing was done to it. */
+  | { readonly type: 'past' }
+  /** A permission is missing until everything is made well again. */
+  | { readonly type: 'forbid', readonly verb: string, readonly resource: string }
+  /** The watches of a kind break; nothing is lost but the connection. */
+  | { readonly type: 'cut', readonly resource: string }
+  /** One object at a time, whatever the program says about its workers. */
+  | { readonly type: 'serial' }
+  /** Somebody changes what is wished for, and changes it back when everything has come to rest, or deletes it at once. */
+  | { readonly type: 'amend', readonly object: ObjectPlace, readonly spec: JsonObject, readonly then: 'back' | 'delete' }
 
 export interface Deviation {
   readonly at: Place
@@ -83,6 +94,11 @@ function describeDeed(deed: Deed): string {
     case 'finalize':
     case 'terminate':
     case 'drift': return `${deed.type} ${deed.object.kind} ${deed.object.name}`
+    case 'cut': return `the watches of ${deed.resource} break`
+    case 'forbid': return `may not ${deed.verb} ${deed.resource} any more`
+    case 'past': return 'the service answers from the past'
+    case 'serial': return 'one object at a time'
+    case 'amend': return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${deed.then === 'back' ? 'and later changes it back' : 'and deletes it at once'}`
     case 'stale': return `crash, and start with what was there ${deed.back} versions ago`
     case 'skew': return `clock off by ${deed.offsetMs / 1000} s`
     default: return deed.type

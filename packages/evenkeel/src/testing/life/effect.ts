@@ -44,6 +44,8 @@ export type Fate =
   | { readonly type: 'refuse', readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }
   /** Not carried out; the connection breaks. */
   | { readonly type: 'reset' }
+  /** Carried out on what was there before: only looks at services. */
+  | { readonly type: 'past' }
   /** Nobody waits for an answer any more. */
   | { readonly type: 'dead' }
 

@@ -19,6 +19,11 @@ import { ProcessClock } from './process-clock.ts'
 /** Whose code is running at this moment. */
 const running = new AsyncLocalStorage<Life>()
 
+/** The life whose code is running, if any. */
+export function currentLife(): Life | undefined {
+  return running.getStore()
+}
+
 interface LifeOptions {
   /** `A`, and `A2` after its first crash. */
   readonly name: string
@@ -27,6 +32,8 @@ interface LifeOptions {
   readonly clock: Clock
   readonly seed: string
   readonly offsetMs: number
+  /** One object at a time, whatever the program says. */
+  readonly isSerial: boolean
   /** Lists of a cache may show the past: how many versions back this one's first lists are. */
   readonly back?: number
   /** The server has no streaming lists. */
@@ -63,7 +70,7 @@ export class Life {
 
   /** Runs the program. What its factory throws is told as its end. */
   start(): void {
-    const { scenario, seed, services, host, onEnd } = this.#options
+    const { scenario, seed, services, host, isSerial, onEnd } = this.#options
     const { clock, name } = this
     const random = new SeededRandom(`${seed} ${name}`)
     const log = createLogger({ clock, level: 'debug', sink: (record) => { if (!this.#isDead) this.#options.onLog(this, record) } })
@@ -71,7 +78,8 @@ export class Life {
       try {
         const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default' })
         const outside = outsideOf(services, { host, life: this, scenario })
-        const controllers = scenario.controllers({ outside, clock, random, log, client })
+        const declared = scenario.controllers({ outside, clock, random, log, client })
+        const controllers = isSerial ? declared.map((one) => ({ ...one, concurrency: 1 })) : declared
         this.#manager = new Manager({
           name: scenario.name, transport: this.line.transport, clock, random, log, controllers, tracing: silentTracing, watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,

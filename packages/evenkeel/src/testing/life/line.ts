@@ -18,6 +18,8 @@ import { Stream } from './stream.ts'
 export interface LineHost extends Intervening {
   readonly agenda: Agenda
   readonly server: Transport
+  /** Services outside remember what they were before the last effect. */
+  readonly keepsPast: boolean
   /** Numbers what is about to be carried out. */
   point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point
   /** The newest version there is. */

@@ -7,10 +7,15 @@
 import { fileURLToPath } from 'node:url'
 
 const ours = fileURLToPath(new URL('../../', import.meta.url))
+const machine = fileURLToPath(new URL('../../base/machine', import.meta.url))
 const depth = 60
 
-/** The place in the user's code, if there is one on the stack. */
-export function originOf(): string | undefined {
+/**
+ * The place in the user's code, if there is one on the stack.
+ *
+ * @param options `direct`: only if it is the caller, with nothing of ours in between
+ */
+export function originOf({ direct = false }: { direct?: boolean } = {}): string | undefined {
   const before = Error.stackTraceLimit
   Error.stackTraceLimit = depth
   const { stack = '' } = new Error('where')
@@ -19,8 +24,15 @@ export function originOf(): string | undefined {
     const [, place] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
     if (place === undefined) continue
     const path = place.startsWith('file://') ? place.slice('file://'.length) : place
-    if (path.startsWith(ours) || path.includes('node:') || path.includes('/node_modules/')) continue
+    if (path.startsWith(machine) || path.includes('/escapes/guard.') || path.includes('/life/origin.')) continue
+    if (direct && isOurs(path)) return undefined
+    if (isOurs(path) || path.includes('node:') || path.includes('/node_modules/')) continue
     return path.replace(/:\d+$/, '')
   }
   return undefined
+}
+
+/** Our own tests are somebody's programs. */
+function isOurs(path: string): boolean {
+  return path.startsWith(ours) && !/\.test\.[jt]s/.test(path)
 }

@@ -10,9 +10,10 @@ import type { Intervening, Point } from './effect.ts'
 import type { Life } from './life.ts'
 import { connectionReset } from './line.ts'
 import type { LineHost } from './line.ts'
+import { inThePast, keepPast } from './past.ts'
 
 interface OutsideOptions {
-  readonly host: Pick<LineHost, 'agenda' | 'asked' | 'point' | 'zombie'> & Intervening
+  readonly host: Pick<LineHost, 'agenda' | 'asked' | 'keepsPast' | 'point' | 'zombie'> & Intervening
   readonly life: Life
   readonly scenario: Scenario
 }
@@ -35,12 +36,17 @@ function standIn(name: string, service: object, options: OutsideOptions): object
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target)
       if (typeof property === 'symbol' || typeof value !== 'function') return value
-      return (...parameters: unknown[]) => call({ service: name, method: property, parameters }, () => (value as (...values: unknown[]) => unknown).apply(target, parameters), options)
+      return (...parameters: unknown[]) => call({ service: name, method: property, parameters }, { target, carryOut: () => (value as (...values: unknown[]) => unknown).apply(target, parameters) }, options)
     },
   })
 }
 
-function call(what: { readonly service: string, readonly method: string, readonly parameters: readonly unknown[] }, carryOut: () => unknown, { host, life, scenario }: OutsideOptions): Promise<unknown> {
+interface Doing {
+  readonly target: object
+  carryOut(): unknown
+}
+
+function call(what: { readonly service: string, readonly method: string, readonly parameters: readonly unknown[] }, doing: Doing, { host, life, scenario }: OutsideOptions): Promise<unknown> {
   const about = `${what.service}.${what.method}(${what.parameters.map(shortened).join(', ')})`
   if (life.isDead) {
     host.zombie(life, about)
@@ -53,33 +59,33 @@ function call(what: { readonly service: string, readonly method: string, readonl
       actor: life.name, type: 'call', about,
       run: async () => {
         const point = host.point(life, { about, call: what, knew }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
-        await answerCall(point, { host, life, carryOut, resolve, reject })
+        await answerCall(point, { ...doing, host, life, resolve, reject })
       },
     })
   })
 }
 
-interface Answering {
-  readonly host: Intervening & { readonly agenda: Agenda }
+interface Answering extends Doing {
+  readonly host: Intervening & { readonly agenda: Agenda, readonly keepsPast: boolean }
   readonly life: Life
-  carryOut(): unknown
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-async function answerCall(point: Point, { host, life, carryOut, resolve, reject }: Answering): Promise<void> {
+async function answerCall(point: Point, { host, life, target, carryOut, resolve, reject }: Answering): Promise<void> {
   const reply = (settle: () => void): void => {
     if (!life.isDead) host.agenda.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
   }
   const fate = await host.before(point)
   if (fate.type === 'dead') return
-  if (fate.type !== 'go') {
+  if (fate.type === 'refuse' || fate.type === 'reset') {
     point.outcome = fate.type
     const error = fate.type === 'reset' ? connectionReset() : Object.assign(new Error(`simulated: ${fate.reason}`), { status: fate.status, statusCode: fate.status, code: fate.status })
     reply(() => { reject(error) })
     return
   }
-  const result = await settled(carryOut)
+  if (host.keepsPast && point.type === 'effect') keepPast(target)
+  const result = await settled(fate.type === 'past' ? () => inThePast(target, carryOut) : carryOut)
   point.outcome = result.ok ? 'done' : `failed: ${String(result.error)}`
   const aftermath = await host.after(point)
   if (aftermath === 'answer') reply(() => { if (result.ok) resolve(result.value); else reject(result.error) })

@@ -19,6 +19,8 @@ const linesMax = 6
 /** @param world the failing schedule, run with its trace kept */
 export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviations'>, world: World): StoryLine[] {
   const lines = world.trace.entries.flatMap((entry) => lineOf(entry, world))
+  // Undisturbed, the end is what matters.
+  if (deviations.length === 0) return lines.slice(-linesMax)
   const turns = new Set(lines.flatMap((line, index) => (line.isTurn ? [index] : [])))
   const words = about.split(/[ /]/).filter((word) => word.length > 0)
   const kept = new Set<number>()

@@ -7,6 +7,7 @@ import { deletionFirst } from './golden/deletion-first.ts'
 import { failures } from './golden/failures.ts'
 import { finalizers } from './golden/finalizers.ts'
 import type { Rule } from './finding.ts'
+import { escapes } from './further/escapes.ts'
 import { floating } from './further/floating.ts'
 import { identity } from './further/identity.ts'
 import { leader } from './further/leader.ts'
@@ -16,4 +17,4 @@ import { sameWorld } from './golden/same-world.ts'
 import { secrets } from './further/secrets.ts'
 import { truth } from './golden/truth.ts'
 
-export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, conflicts, truth, again, floating, leader, secrets, privilege, sameWorld, failures]
+export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, conflicts, truth, again, floating, leader, secrets, escapes, privilege, sameWorld, failures]

@@ -13,7 +13,7 @@ export const foreignMark = 'somebody-else.example.com/mark'
 export const neighbourLabel = 'somebody-else.example.com/neighbour'
 export const foreignFinalizer = 'somebody-else.example.com/hold'
 
-type ForeignDeed = Extract<Deed, { readonly object: ObjectPlace }>
+type ForeignDeed = Exclude<Extract<Deed, { readonly object: ObjectPlace }>, { readonly type: 'amend' }>
 
 /** @returns whether it was possible */
 export async function doDeed({ type, object: place }: ForeignDeed, direct: Direct): Promise<boolean> {

@@ -1,10 +1,12 @@
 /**
  * Carries out the deviations of a schedule, each when the world has come to its place.
  */
+import type { UnstructuredObject } from '#api'
 import type { Deed, Deviation, Place } from '../faults/deviation.ts'
 import type { Fate, Point } from '../life/effect.ts'
 import { doDeed } from './deeds.ts'
 import type { Life } from '../life/life.ts'
+import { connectionReset } from '../life/line.ts'
 import type { World } from './world.ts'
 
 /** A client that looks after its watches has noticed by then. */
@@ -12,6 +14,9 @@ const silenceMs = 5 * 60_000
 
 /** The lease of a process that stands still is over, and taken. */
 const leaseMs = 60_000
+
+/** Whoever was refused again and again tries again in this time. */
+const backoffMs = 20 * 60_000
 
 const go: Fate = { type: 'go' }
 
@@ -22,6 +27,9 @@ export class Interventions {
   /** Processes that another one has taken over from, and how many calls they made since. */
   readonly deposed = new Map<Life, number>()
   #offsetMs = 0
+  #isSerial = false
+  #wasForbidden = false
+  #forbidden: Extract<Deed, { readonly type: 'forbid' }> | undefined
   #isBroken = false
   #isSilent = false
   #isContested = false
@@ -39,6 +47,11 @@ export class Interventions {
     return this.#offsetMs
   }
 
+  /** Whether controllers of new processes work on one object at a time. */
+  get isSerial(): boolean {
+    return this.#isSerial
+  }
+
   /** Something is down or dead that only healing brings back. */
   get isBroken(): boolean {
     return this.#isBroken
@@ -46,21 +59,26 @@ export class Interventions {
 
   /** How long nothing must happen before the world counts as quiet. */
   get patienceMs(): number {
+    if (this.#wasForbidden) return backoffMs
     return this.#isSilent ? silenceMs : this.#isContested ? leaseMs : 0
   }
 
   /** What holds from the very start. */
   begin(): void {
-    for (const { deed } of this.#byPlace.get(keyOf({ type: 'start', index: 0 })) ?? []) if (deed.type === 'skew') this.#offsetMs = deed.offsetMs
+    for (const { deed } of this.#byPlace.get(keyOf({ type: 'start', index: 0 })) ?? []) {
+      if (deed.type === 'skew') this.#offsetMs = deed.offsetMs
+      if (deed.type === 'serial') this.#isSerial = true
+    }
   }
 
   /** Before or after a point. */
-  async at(place: Place, { life }: Pick<Point, 'life'>): Promise<Fate> {
+  async at(place: Place, { life, asked }: Pick<Point, 'life' | 'asked'>): Promise<Fate> {
     let fate = go
     for (const { deed } of this.#byPlace.get(keyOf(place)) ?? []) {
       const said = await this.#do(deed, life)
       if (said.type !== 'go') fate = said
     }
+    if (place.when !== 'after' && this.#forbidden?.verb === asked?.verb && this.#forbidden?.resource === asked?.resource && this.#forbidden) fate = { type: 'refuse', status: 403, reason: 'Forbidden' }
     return life.isDead ? { type: 'dead' } : fate
   }
 
@@ -88,6 +106,8 @@ export class Interventions {
 
   async heal(): Promise<void> {
     this.#isBroken = false
+    this.#wasForbidden = this.#forbidden !== undefined
+    this.#forbidden = undefined
     await this.release()
   }
 
@@ -123,6 +143,21 @@ export class Interventions {
         for (const stream of life.line.streams()) stream.silence()
         this.#isSilent = true
         return go
+      case 'cut':
+        world.note('world', `the watches of ${deed.resource} break`)
+        for (const stream of life.line.streams(deed.resource)) stream.abort(connectionReset())
+        return go
+      case 'past':
+        world.note('world', 'the service answers from the past')
+        return { type: 'past' }
+      case 'forbid':
+        world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
+        this.#forbidden = deed
+        this.#isBroken = true
+        return go
+      case 'amend':
+        await this.#amend(deed)
+        return go
       case 'early':
         await world.step()
         return go
@@ -131,11 +166,29 @@ export class Interventions {
   }
 
   async #foreign(deed: Deed): Promise<Fate> {
-    if ('object' in deed) {
+    if ('object' in deed && deed.type !== 'amend') {
       const { kind, name } = deed.object
       await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () => doDeed(deed, this.#world.direct('somebody')))
     }
     return go
+  }
+
+  /** A wish is changed, and changed back when all is done; or deleted before anybody could look. */
+  async #amend({ object: place, spec, then }: Extract<Deed, { readonly type: 'amend' }>): Promise<void> {
+    const world = this.#world
+    const direct = world.direct('somebody')
+    const before = direct.find(place)
+    if (!before) return
+    await world.as('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () => direct.patch(before, { spec }))
+    const changed = direct.find(place)
+    if (!changed || changed.metadata.generation === before.metadata.generation) return
+    if (then === 'delete') {
+      await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(changed))
+      return
+    }
+    await world.settleDown({ forgives: true })
+    const now = direct.find(place)
+    if (now) await world.as('somebody', `changes ${place.kind} ${place.name} back`, () => direct.update({ ...now, spec: before['spec'] } as UnstructuredObject))
   }
 
   /** A process stands still, its lease runs out, another one works; then the first goes on. */

@@ -14,6 +14,7 @@ import { startServer } from '#server'
 import type { Server } from '#server'
 import type { Store } from '#store'
 import type { Transport, WireRequest } from '#wire'
+import type { Escape } from '../escapes/guard.ts'
 import type { Deviation, Place } from '../faults/deviation.ts'
 import type { Profile } from '../faults/profile.ts'
 import type { Finding, Rule, Watcher } from '../rules/finding.ts'
@@ -50,13 +51,15 @@ export interface WorldOptions {
 
 /** How a world never came to rest. */
 interface Restless {
-  readonly why: 'steps' | 'time'
+  readonly why: 'steps' | 'time' | 'turns'
   readonly steps: number
   readonly virtualMs: number
 }
 
 const stepsMax = 4000
 const restlessMs = 30 * 60_000
+/** How often time may move while nothing is written: who looks more often than a few times a second looks too often. */
+const turnsMax = 3000
 
 export class World implements LineHost {
   readonly options: WorldOptions
@@ -75,6 +78,8 @@ export class World implements LineHost {
   /** Promises that were rejected and that nobody listened to. */
   readonly unhandled: { readonly error: unknown }[] = []
   /** What the user's own steps threw: nothing, unless somebody was in the way. */
+  /** What left the simulation. */
+  readonly escapes: Escape[] = []
   readonly stepErrors: { readonly step: string, readonly error: unknown }[] = []
   /** Where in the user's code something was asked for, by what the trace says of its answer. */
   readonly origins = new Map<string, string>()
@@ -126,6 +131,10 @@ export class World implements LineHost {
   /** How it never came to rest, if it did not. */
   get restless(): Restless | undefined {
     return this.#restless
+  }
+
+  get keepsPast(): boolean {
+    return this.options.deviations.some(({ deed }) => deed.type === 'past')
   }
 
   get phase(): number {
@@ -212,7 +221,7 @@ export class World implements LineHost {
     const { scenario, seed, profile } = this.options
     const life = new Life({
       name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed, host: this, clock: this.clock, services: this.services,
-      offsetMs: this.#interventions.offsetMs, back, oldLists: profile.timeTravel,
+      offsetMs: this.#interventions.offsetMs, isSerial: this.#interventions.isSerial, back, oldLists: profile.timeTravel,
       onLog: (from, record) => { this.#heardLog(from, record) },
       onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
     })
@@ -284,9 +293,11 @@ export class World implements LineHost {
     if (record.message === 'reconcile failed') this.active()
   }
 
-  /** Runs until nothing happens any more. */
-  async settleDown(): Promise<boolean> {
-    return await this.#rest()
+  /** Runs until nothing happens any more; `forgives`: that there is no rest is nobody's fault. */
+  async settleDown({ forgives = false } = {}): Promise<boolean> {
+    const isAtRest = await this.#rest()
+    if (forgives) this.#restless = undefined
+    return isAtRest
   }
 
   /** @returns false when it never stops */
@@ -295,22 +306,28 @@ export class World implements LineHost {
     const [beganAtStep, beganAtMs] = [this.trace.steps, this.clock.monotonic()]
     this.active()
     await settle()
-    for (;;) {
+    for (let turns = 0; ; turns++) {
       await this.#runActions()
       const steps = this.trace.steps - beganAtStep
       const virtualMs = this.clock.monotonic() - beganAtMs
-      if (steps > stepsMax || virtualMs > restlessMs) {
-        this.#restless = { why: steps > stepsMax ? 'steps' : 'time', steps, virtualMs }
+      if (steps > stepsMax || virtualMs > restlessMs || turns > turnsMax) {
+        this.#restless = { why: steps > stepsMax ? 'steps' : turns > turnsMax ? 'turns' : 'time', steps, virtualMs }
         return false
       }
       const nextInMs = this.clock.nextInMs
-      if (nextInMs !== undefined && this.clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)) {
+      const isSoon = nextInMs !== undefined && this.clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
+      // Who failed last is tried again, however long that takes.
+      if (nextInMs !== undefined && (isSoon || this.#isFailing())) {
         await this.clock.advance(nextInMs)
         continue
       }
       if (!await this.#interventions.release()) return true
       this.active()
     }
+  }
+
+  #isFailing(): boolean {
+    return this.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ health }) => health.failing > 0))
   }
 
   async #runActions(): Promise<void> {

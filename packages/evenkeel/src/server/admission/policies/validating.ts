@@ -70,6 +70,7 @@ class Round {
   readonly #notes = new AuditNotes()
   readonly #forms = new Map<Resource, Promise<{ object: UnstructuredObject | undefined, old: UnstructuredObject | undefined }>>()
   #refusal: ApiError | undefined
+  #hasNoted = false
 
   constructor(options: RoundOptions) {
     this.#options = options
@@ -102,8 +103,14 @@ class Round {
     for (const action of binding.actions) {
       if (action === 'Deny') this.refuse(denial, { policy, binding })
       else if (action === 'Warn') admitted.warn(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`)
-      else if (action === 'Audit') admitted.annotate(failureKey, failureNote(denial, policy, binding))
+      else if (action === 'Audit') this.#noteFailure(failureNote(denial, policy, binding))
     }
+  }
+
+  /** There is room for one of them: upstream keeps the first, and so do we. */
+  #noteFailure(note: string): void {
+    if (!this.#hasNoted) this.#options.admitted.annotate(failureKey, note)
+    this.#hasNoted = true
   }
 
   async #evaluate(policy: Policy, resource: Resource, params: UnstructuredObject | undefined): Promise<Verdict> {

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { judge } from './judge.ts'
+
+const history = ['3 a/x', '5 b/y', '6 a/x deleted', '9 a/z', '12 b/y']
+
+function heardBy(heard: readonly string[], { namespace = '', from = 0 } = {}) {
+  const { lost, extra } = judge([{ namespace, from, heard: [...heard] }], history, 9)
+  return { lost, extra }
+}
+
+test('judge finds nothing wrong with who heard all of it', () => {
+  expect(heardBy(history)).toEqual({ lost: 0, extra: 0 })
+  expect(heardBy(['3 a/x', '6 a/x deleted', '9 a/z'], { namespace: 'a' })).toEqual({ lost: 0, extra: 0 })
+  expect(heardBy(['9 a/z'], { namespace: 'a', from: 6 })).toEqual({ lost: 0, extra: 0 })
+})
+
+test('judge finds what was not heard, what was made up, what came twice and what came in another order', () => {
+  expect(heardBy(['3 a/x', '5 b/y', '9 a/z'])).toEqual({ lost: 1, extra: 0 })
+  expect(heardBy(['3 a/x', '5 b/y', '6 a/x', '9 a/z'])).toEqual({ lost: 1, extra: 1 })
+  expect(heardBy(['3 a/x', '3 a/x', '5 b/y', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
+  expect(heardBy(['5 b/y', '3 a/x', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
+})

@@ -1,0 +1,142 @@
+/**
+ * `npm run soak -- --minutes 10 --json`: a plane under mixed load for a while, and whether it is as good at the end as at the beginning.
+ *
+ * 64 clients of 8 users, 200 watchers, namespaces that come and go, a webhook that fails: everything on loopback, the plane in a process of its own on a
+ * file store in a temporary folder. Every watcher's history is compared with that of the store. One line:
+ * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","errors"}` and what else was counted. Ends with 1 when something was
+ * lost, made up or went wrong.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Caller } from './calls.ts'
+import { runChurn } from './churn.ts'
+import { runClients } from './clients.ts'
+import { judge } from './judge.ts'
+import type { Verdict } from './judge.ts'
+import { namespaceOf, plan } from './plan.ts'
+import { ServerProcess } from './server-process.ts'
+import type { Ready } from './server-process.ts'
+import { quantile, Tally } from './tally.ts'
+import { startWatchers } from './watchers.ts'
+import type { Watcher } from './watchers.ts'
+import { startWebhook } from './webhook.ts'
+
+const settleMsMax = 60_000
+
+const help = `npm run soak -- [options]
+
+  --minutes N  how long (default 10); 0.2 is enough to see that it works
+  --json       one JSON line
+  --help
+`
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } } })
+const minutes = Number(values.minutes)
+
+if (values.help) process.stdout.write(help)
+else if (!(minutes > 0 && minutes <= 24 * 60)) {
+  process.stderr.write(`--minutes takes a number above 0, got ${values.minutes}\n`)
+  process.exitCode = 2
+} else process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'evenkeel-soak-'))
+  const server = new ServerProcess(folder)
+  try {
+    const ready = await server.ready()
+    const { tally, watchers, until } = await soak(ready)
+    await server.stop()
+    const history = (await readFile(join(folder, 'history'), 'utf8')).split('\n').filter(Boolean)
+    return report(tally, server, judge(watchers, history, until))
+  } finally {
+    await server.stop()
+    await rm(folder, { recursive: true })
+  }
+}
+
+interface Soaked {
+  readonly tally: Tally
+  readonly watchers: readonly Watcher[]
+  /** Everything up to this version has to have been heard. */
+  readonly until: number
+}
+
+async function soak(ready: Ready): Promise<Soaked> {
+  const admin = new Caller(ready, { sockets: 8 })
+  const tally = new Tally(minutes * 60_000)
+  const webhook = await startWebhook(admin, tally)
+  await prepare(admin)
+  const watchers = startWatchers(ready, tally, await headOf(admin))
+  await listening(watchers)
+  tally.begin()
+  const beat = setInterval(() => { process.stderr.write(`\r${tally.secondsLeft} s left, ${tally.counted('requests')} requests, ${tally.counted('namespaces')} namespaces, ${tally.counted('errors')} errors `) }, 2000)
+  await Promise.all([runClients(ready, tally), runChurn(ready, tally)])
+  clearInterval(beat)
+  process.stderr.write('\r\u001b[K')
+  const until = await allHeard(admin, watchers, tally)
+  await Promise.all(watchers.map((watcher) => watcher.stop()))
+  await webhook.stop()
+  admin.close()
+  return { tally, watchers, until }
+}
+
+async function prepare(admin: Caller): Promise<void> {
+  await admin.must('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', { body: { metadata: { name: 'soak' }, subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'soak' }], roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' } } })
+  for (let index = 0; index < plan.namespaces; index++) await admin.must('POST', '/api/v1/namespaces', { body: { metadata: { name: namespaceOf(index) } } })
+}
+
+/** Two hundred handshakes take a while, and are not what is measured. */
+async function listening(watchers: readonly Watcher[]): Promise<void> {
+  const begun = performance.now()
+  while (!watchers.every(({ isListening }) => isListening)) {
+    if (performance.now() - begun > settleMsMax) throw new Error('not all watchers were answered')
+    await sleep(50)
+  }
+}
+
+async function headOf(admin: Caller): Promise<number> {
+  const { metadata } = await admin.must('GET', '/api/v1/configmaps?limit=1')
+  return Number(metadata?.['resourceVersion'])
+}
+
+/** One last change in every namespace that is watched; when all watchers have heard of it they have heard all. */
+async function allHeard(admin: Caller, watchers: readonly Watcher[], tally: Tally): Promise<number> {
+  const until = await headOf(admin)
+  for (let index = 0; index < plan.namespaces; index++) await admin.must('POST', `/api/v1/namespaces/${namespaceOf(index)}/configmaps`, { body: { metadata: { name: 'the-end' } } })
+  const begun = performance.now()
+  while (watchers.some(({ version }) => version <= until)) {
+    if (performance.now() - begun > settleMsMax) {
+      tally.error(`${watchers.filter(({ version }) => version <= until).length} watchers did not hear of the end`)
+      break
+    }
+    await sleep(50)
+  }
+  return until
+}
+
+function report(tally: Tally, server: ServerProcess, { events, lost, extra, examples }: Verdict): number {
+  for (const text of [...tally.errors, ...server.faults.slice(0, 10), ...examples]) process.stderr.write(`${text}\n`)
+  const { firstMs, lastMs } = tally.p99()
+  const third = Math.floor(server.memory.length / 3)
+  const errors = tally.counted('errors') + server.faults.length
+  const row = {
+    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, events, lost,
+    rssFirstMb: megabytes(server.memory.slice(0, third)), rssLastMb: megabytes(server.memory.slice(-third || server.memory.length)),
+    p99FirstMs: round(firstMs), p99LastMs: round(lastMs), errors, extra,
+    requests: tally.counted('requests'), namespaces: tally.counted('namespaces'), watchesEnded: tally.counted('watchesEnded'), webhookCalls: tally.counted('webhookCalls'), webhookFaults: tally.counted('webhookFaults'),
+  }
+  process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n')}\n`)
+  return errors + lost + extra === 0 ? 0 : 1
+}
+
+/** The median of some samples of memory. */
+function megabytes(samples: readonly number[]): number {
+  return Math.round(quantile(samples, 0.5) / 1024 / 1024)
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}

@@ -1,0 +1,59 @@
+/**
+ * The process that is soaked: starts it, listens to it, stops it.
+ */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { sourceArguments } from '../../tools/run.mjs'
+
+/** What it tells. */
+export type FromServer =
+  | { readonly kind: 'ready', readonly url: string, readonly token: string, readonly caPem: string }
+  | { readonly kind: 'memory', readonly bytes: number }
+  | { readonly kind: 'fault' | 'said', readonly text: string }
+
+export interface Ready {
+  readonly url: string
+  readonly token: string
+  readonly caPem: string
+}
+
+const readyMsMax = 60_000
+
+export class ServerProcess {
+  /** Memory in bytes, once a second. */
+  readonly memory: number[] = []
+  /** What should never be said. */
+  readonly faults: string[] = []
+  readonly #child: ChildProcess
+  readonly #exited: Promise<unknown>
+  #isStopping = false
+
+  constructor(folder: string) {
+    const [program = '', ...flags] = [...sourceArguments(fileURLToPath(new URL('serve.ts', import.meta.url)))].reverse()
+    this.#child = fork(program, [folder], { execArgv: flags.reverse(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    this.#exited = once(this.#child, 'exit').then(([code]) => { if (!this.#isStopping || code !== 0) this.faults.push(`the server ended with ${String(code)}`) })
+  }
+
+  async ready(): Promise<Ready> {
+    return new Promise((resolve, reject) => {
+      const tooLate = setTimeout(() => { reject(new Error('the server did not start')) }, readyMsMax)
+      void this.#exited.then(() => { reject(new Error('the server ended before it was ready')) })
+      this.#child.on('message', (message: FromServer) => {
+        if (message.kind === 'memory') this.memory.push(message.bytes)
+        else if (message.kind === 'fault') this.faults.push(message.text)
+        else if (message.kind === 'ready') {
+          clearTimeout(tooLate)
+          resolve(message)
+        }
+      })
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    if (this.#child.exitCode === null && this.#child.connected) this.#child.send('stop')
+    await this.#exited
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * What a soak counts: latencies and memory over time, mistakes, and the rest by name.
+ */
+
+interface Sample {
+  /** When, as a part of the whole run, from 0 to 1. */
+  readonly at: number
+  readonly value: number
+}
+
+const errorsShown = 10
+
+export class Tally {
+  #startedMs = performance.now()
+  readonly #lengthMs: number
+  readonly #latencies: Sample[] = []
+  readonly #counts = new Map<string, number>()
+  readonly #errors: string[] = []
+
+  constructor(lengthMs: number) {
+    this.#lengthMs = lengthMs
+  }
+
+  /** The time counts from now on. */
+  begin(): void {
+    this.#startedMs = performance.now()
+  }
+
+  get isOver(): boolean {
+    return performance.now() - this.#startedMs >= this.#lengthMs
+  }
+
+  get secondsLeft(): number {
+    return Math.max(0, Math.round((this.#lengthMs - (performance.now() - this.#startedMs)) / 1000))
+  }
+
+  /** The first few of what went wrong. */
+  get errors(): readonly string[] {
+    return this.#errors
+  }
+
+  count(name: string, by = 1): void {
+    this.#counts.set(name, this.counted(name) + by)
+  }
+
+  counted(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  error(text: string): void {
+    this.count('errors')
+    if (this.#errors.length < errorsShown) this.#errors.push(text)
+  }
+
+  /** Measures how long something takes. */
+  async time<T>(work: () => Promise<T>): Promise<T> {
+    const begun = performance.now()
+    const value = await work()
+    this.#latencies.push({ at: (begun - this.#startedMs) / this.#lengthMs, value: performance.now() - begun })
+    return value
+  }
+
+  /** The 99th percentile in the first and in the last third. */
+  p99(): { readonly firstMs: number, readonly lastMs: number } {
+    const within = (from: number, to: number): number => quantile(this.#latencies.filter(({ at }) => at >= from && at < to).map(({ value }) => value), 0.99)
+    return { firstMs: within(0, 1 / 3), lastMs: within(2 / 3, 1) }
+  }
+}
+
+/** The value below which a part of all lies. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}

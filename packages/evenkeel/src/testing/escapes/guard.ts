@@ -1,0 +1,70 @@
+/**
+ * Notices what leaves the simulation: the machine's own timers, its clock, its chance, its network, its end.
+ *
+ * A program that takes them is not controlled any more, so its schedules are not the same twice. Timers, time and chance
+ * are given from the simulation all the same, so that the rest can go on; that they were taken is told once for each
+ * place.
+ */
+import { randomFraction, replaceMachine } from '#base'
+import type { Random } from '#base'
+import type { Life } from '../life/life.ts'
+import { currentLife } from '../life/life.ts'
+import { originOf } from '../life/origin.ts'
+
+export interface Escape {
+  /** `setTimeout`, `Date`, `Math.random`, `fetch`, `process.exit` */
+  readonly what: string
+  /** `reconcile.ts:41` */
+  readonly origin: string
+}
+
+interface GuardOptions {
+  readonly random: Random
+  onEscape(escape: Escape): void
+  /** A program ends the process. */
+  onExit(life: Life, code: unknown): void
+}
+
+/** What is thrown in the place of the end of the process. */
+class ProcessEnd extends Error {
+  override readonly name = 'ProcessEnd'
+}
+
+/** @returns what ends the guard */
+export function guardMachine({ random, onEscape, onExit }: GuardOptions): () => void {
+  const told = new Set<string>()
+  /** The life whose code is running, if it is the user's code and not ours. */
+  const escaping = (what: string): Life | undefined => {
+    const life = currentLife()
+    const origin = life && originOf({ direct: true })
+    if (!life || origin === undefined) return undefined
+    if (!told.has(`${what} ${origin}`)) onEscape({ what, origin })
+    told.add(`${what} ${origin}`)
+    return life
+  }
+  return replaceMachine({
+    timer: (kind, delayMs, callback) => {
+      const life = escaping(kind)
+      if (!life) return undefined
+      if (kind !== 'setInterval') return life.clock.after(delayMs, callback)
+      let cancel = (): void => undefined
+      const again = (): void => {
+        cancel = life.clock.after(Math.max(delayMs, 1), () => {
+          again()
+          callback()
+        })
+      }
+      again()
+      return () => { cancel() }
+    },
+    now: () => escaping('Date')?.clock.now(),
+    random: () => (escaping('Math.random') ? randomFraction(random) : undefined),
+    fetch: () => { escaping('fetch') },
+    exit: (code) => {
+      const life = currentLife()
+      if (!life) return false
+      onExit(life, code)
+      throw new ProcessEnd(`process.exit(${String(code)})`)
+    },
+  })
+}
