@@ -5,7 +5,6 @@ import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { sourceArguments } from '../../tools/run.mjs'
 
 /** What it tells. */
 export type FromServer =
@@ -31,8 +30,8 @@ export class ServerProcess {
   #isStopping = false
 
   constructor(folder: string) {
-    const [program = '', ...flags] = [...sourceArguments(fileURLToPath(new URL('serve.ts', import.meta.url)))].reverse()
-    this.#child = fork(program, [folder], { execArgv: flags.reverse(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    // It runs from the sources as we do, with the same flags.
+    this.#child = fork(fileURLToPath(new URL('serve.ts', import.meta.url)), [folder], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     this.#exited = once(this.#child, 'exit').then(([code]) => { if (!this.#isStopping || code !== 0) this.faults.push(`the server ended with ${String(code)}`) })
   }
 

@@ -1,10 +1,10 @@
 /**
  * Published as `evenkeel/server`: an API server by itself, and one with the controllers that make it a control plane.
  */
-export { ensureIdentity, IdentityError, installKinds, issueClient, makeIdentity, startServer, writeKubeconfig } from '#server'
+export { ensureIdentity, IdentityError, installKinds, issueClient, makeIdentity, startServer, verifyAuditLog, writeKubeconfig } from '#server'
 export type {
-  AdmissionHook, AdmissionHookContext, AdmissionHookRequest, AdmissionHookRule, AdmissionHookUser, AdmissionOptions, AuthenticationOptions, Authenticator, ConvertObject, FrontProxyOptions, Identity, IdentityOptions, InstallOptions, IssueClientOptions,
-  Kubeconfig, OidcIssuer, OidcName, OidcRule, OidcValue, Server, ServerAddress, ServerListenOptions, ServerOptions, ServiceAccountOptions, ServiceAddress, TokenWebhookOptions, User, WebhookOptions,
+  AdmissionHook, AdmissionHookContext, AdmissionHookRequest, AdmissionHookRule, AdmissionHookUser, AdmissionOptions, AuditFileOptions, AuditLevel, AuditOptions, AuditPolicy, AuditResources, AuditRule, AuditStage, AuditVerification, AuthenticationOptions, Authenticator, ChainLink, ConvertObject, FrontProxyOptions, Identity, IdentityOptions, InstallOptions, IssueClientOptions,
+  Kubeconfig, LimitOptions, OidcIssuer, OidcName, OidcRule, OidcValue, Server, ServerAddress, ServerListenOptions, ServerOptions, ServiceAccountOptions, ServiceAddress, TokenWebhookOptions, User, WebhookOptions,
   WebhookService,
 } from '#server'
 export { startPlane } from '#plane'

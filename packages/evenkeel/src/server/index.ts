@@ -2,10 +2,15 @@
  * Layer 3: the API server. What is published of it is listed in `src/server.ts`.
  */
 export type { AdmissionHook, AdmissionHookContext, AdmissionHookRequest, AdmissionHookRule, AdmissionHookUser } from './admission/hooks/admission-hook.ts'
+export type { AuditFileOptions, AuditOptions } from './audit/audit-options.ts'
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './audit/audit-policy.ts'
+export { verifyAuditLog } from './audit/chain.ts'
+export type { AuditVerification, ChainLink } from './audit/chain.ts'
 export type { AuthenticationOptions, FrontProxyOptions, ServiceAccountOptions, TokenWebhookOptions } from './authentication/options.ts'
 export type { OidcIssuer, OidcName, OidcRule, OidcValue } from './authentication/oidc/oidc-issuer.ts'
 export type { Authenticator } from './authenticate.ts'
 export type { User } from './call.ts'
+export type { LimitOptions } from './fairness/limit-options.ts'
 export { ensureIdentity, makeIdentity } from './identity/identity.ts'
 export type { Identity, IdentityOptions } from './identity/identity.ts'
 export { issueClient } from './identity/issue-client.ts'

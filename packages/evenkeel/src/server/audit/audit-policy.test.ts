@@ -49,7 +49,7 @@ describe('decideAudit', () => {
     ['all paths', { nonResourceURLs: ['*'] }, { path: '/metrics' }, true],
     ['other paths are no resources', { nonResourceURLs: ['*'] }, {}, false],
   ]
-  test.each(cases)('%s', (_name, rule, asked, doesFit) => { expect(levelOf(rule, asked)).toBe(doesFit ? 'Metadata' : 'None') })
+  for (const [name, rule, asked, doesFit] of cases) test(name, () => { expect(levelOf(rule, asked)).toBe(doesFit ? 'Metadata' : 'None') })
 
   test('takes the first rule that fits, and joins the stages that are left out', () => {
     const policy: AuditPolicy = {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { WireResponse } from '#wire'
+import type { AdmissionHook } from '../admission/hooks/admission-hook.ts'
 import { TestServer } from '../client.fixture.ts'
 import type { User } from '../call.ts'
 import type { AuditOptions } from './audit-options.ts'
@@ -11,6 +12,14 @@ interface LoggedEvent {
   readonly auditID: string
 }
 
+const notes: AdmissionHook = {
+  name: 'notes', rules: [{ resources: ['configmaps'] }],
+  validate(_object, { annotate }) {
+    annotate('team', 'web')
+    return undefined
+  },
+}
+
 const running: TestServer[] = []
 
 afterEach(async () => { await Promise.all(running.splice(0).map(({ server }) => server.stop())) })
@@ -18,20 +27,20 @@ afterEach(async () => { await Promise.all(running.splice(0).map(({ server }) => 
 interface Logged {
   readonly tested: TestServer
   readonly events: LoggedEvent[]
-  as(user: User, method: string, target: string, more?: { body?: unknown, headers?: Record<string, string> }): Promise<WireResponse>
+  as(user: User, method: string, target: string): Promise<WireResponse>
 }
 
 async function start(rules: readonly AuditRule[], options: Partial<AuditOptions> = {}): Promise<Logged> {
   const events: LoggedEvent[] = []
   const tested = await TestServer.start({
     audit: { policy: { rules }, write: (line) => { events.push(JSON.parse(line) as LoggedEvent) }, ...options },
-    admission: { hooks: [{ name: 'notes', rules: [{ resources: ['configmaps'] }], validate(_object, context) { context.annotate('team', 'web') } }] } as never,
+    admission: { hooks: [notes] },
   })
   running.push(tested)
   events.length = 0
   return {
     tested, events,
-    as: (user, method, target, { body, headers = {} } = {}) => tested.server.as(user)({ method, target, headers: { 'content-type': 'application/json', ...headers }, signal: new AbortController().signal, ...body !== undefined && { body: Buffer.from(JSON.stringify(body)) } }),
+    as: (user, method, target) => tested.server.as(user)({ method, target, headers: {}, signal: new AbortController().signal }),
   }
 }
 

@@ -16,9 +16,19 @@ export const failures: Rule = {
       for (const { error } of world.unhandled) {
         world.find({ rule: 'failure', severity: 'error', about: 'a promise', message: `a promise was rejected and nobody listened: ${textOf(error)}`, hint: 'await every promise: Node ends a process for this' })
       }
+      tellLoops(world)
       if (world.restless) tellRestless(world)
     },
   }),
+}
+
+/** The runtime itself notices keys that cause themselves, and slows them down. */
+function tellLoops(world: World): void {
+  for (const { record } of world.logs) {
+    if (!record.message.startsWith('a reconcile keeps causing itself')) continue
+    const { fields = [] } = record.fields as { fields?: readonly string[] }
+    world.find({ rule: 'hot-loop', severity: 'error', about: 'reconcile', message: `a reconcile keeps causing itself: it writes something different each time${fields.length > 0 ? ` (${fields.join(', ')})` : ''}`, hint: 'write only when something differs, and never because of your own write' })
+  }
 }
 
 function tellRestless(world: World): void {
