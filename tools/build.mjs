@@ -1,7 +1,7 @@
 /**
  * Builds the published files: `node tools/build.mjs [PACKAGE-FOLDER]`.
  *
- * Plain `tsc`, no bundler: one JavaScript and one declaration file per source file. The old
+ * Plain `tsc`: one JavaScript and one declaration file per source file; only what envtest runs is joined as well. The old
  * `dist` goes first, so that a deleted source leaves nothing behind. Afterwards every target
  * of `exports` and `imports` must exist, because a missing one is only noticed by users.
  * Without a folder it is the library, and what `npm start` runs is made anew as well (tools/bundle.mjs).
@@ -30,10 +30,18 @@ export function build(folder = library) {
 
 /** Builds the library and the program that `npm start` runs. */
 export async function buildLibrary() {
-  build()
+  await buildWithPrograms(library)
   const { bundle } = await import('./bundle.mjs')
   await bundle(dirname(servedFile))
   noteBuilt()
+}
+
+/** Builds a package folder, and the programs that it has for envtest. */
+export async function buildWithPrograms(folder) {
+  build(folder)
+  if (!existsSync(join(folder, 'dist', 'plane', 'launcher'))) return
+  const { bundleEnvtest } = await import('./bundle.mjs')
+  await bundleEnvtest(folder)
 }
 
 /** Targets of `exports` and `imports`, for users (so without `source`), that are not there. */
@@ -77,7 +85,7 @@ function newestMs(path) {
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    if (process.argv[2]) build(resolve(process.argv[2]))
+    if (process.argv[2]) await buildWithPrograms(resolve(process.argv[2]))
     else await buildLibrary()
   } catch (error) {
     console.error(error.message)

@@ -11,17 +11,17 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync,
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from './build.mjs'
+import { buildWithPrograms } from './build.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const library = join(root, 'packages', 'evenkeel')
 
 /** Packs a package folder into `out` and gives npm's description: name, version, filename, files. */
-export function pack(out, folder = library) {
+export async function pack(out, folder = library) {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-pack-'))
   try {
     const stage = copyForBuild(scratch, folder)
-    build(stage)
+    await buildWithPrograms(stage)
     writeFileSync(join(stage, 'package.json'), `${JSON.stringify(publishedManifest(stage), undefined, 2)}\n`)
     mkdirSync(out, { recursive: true })
     const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], { cwd: stage, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -35,7 +35,7 @@ export function pack(out, folder = library) {
 function copyForBuild(scratch, folder) {
   const stage = join(scratch, relative(root, library))
   mkdirSync(stage, { recursive: true })
-  for (const name of ['package.json', 'tsconfig.build.json', 'src', 'README.md']) {
+  for (const name of ['package.json', 'tsconfig.build.json', 'src', 'envtest', 'README.md']) {
     if (existsSync(join(folder, name))) cpSync(join(folder, name), join(stage, name), { recursive: true })
   }
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
@@ -57,7 +57,7 @@ function withoutSource(entry) {
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [out, folder] = process.argv.slice(2)
-  if (out) console.log(JSON.stringify(pack(resolve(out), folder && resolve(folder))))
+  if (out) console.log(JSON.stringify(await pack(resolve(out), folder && resolve(folder))))
   else console.error('Usage: node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER]')
   process.exitCode = out ? 0 : 2
 }

@@ -26,7 +26,7 @@ interface Lock {
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const user = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-user-'))
-const allowed = /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|README\.md|LICENSE|package\.json)$/
+const allowed = /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|envtest\/(?:etcd|kube-apiserver|evenkeel-envtest\.cjs|package\.json)|README\.md|LICENSE|package\.json)$/
 const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
 let packed: Packed

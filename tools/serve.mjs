@@ -15,6 +15,7 @@ Without a command: runs a control plane that kubectl and every other Kubernetes 
 
   --data FOLDER     where objects, certificates and the token are kept (default: ./data)
   --memory          keep objects in memory only
+  --audit           write who changed what into audit.log in the --data folder (at most 60 MiB)
   --port NUMBER     the port to listen on; 0 takes a free one (default: 6443)
   --ready-json      print one line of JSON when ready, nothing else
   --help
@@ -23,6 +24,7 @@ Without a command: runs a control plane that kubectl and every other Kubernetes 
 const options = {
   data: { type: 'string', default: 'data' },
   memory: { type: 'boolean', default: false },
+  audit: { type: 'boolean', default: false },
   port: { type: 'string', default: '6443' },
   'ready-json': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -60,13 +62,13 @@ async function main() {
   }
 }
 
-async function serve({ data, memory, port, 'ready-json': readyJson }) {
+async function serve({ data, memory, audit, port, 'ready-json': readyJson }) {
   const [{ ensureIdentity, startPlane, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([import('evenkeel/server'), import('evenkeel/unstable/store')])
   const folder = resolve(data)
   const store = memory ? openMemoryStore() : await openFileStore(join(folder, 'store'))
   try {
     const identity = await ensureIdentity(join(folder, 'identity'))
-    const server = await startPlane({ store, listen: { port: Number(port), identity }, controllersDelayMs })
+    const server = await startPlane({ store, listen: { port: Number(port), identity }, controllersDelayMs, ...audit && { audit: { file: { path: join(folder, 'audit.log') } } } })
     const { url, token, caPem } = server.address
     const kubeconfig = join(folder, 'kubeconfig')
     await writeKubeconfig(kubeconfig, { server: url, token, caPem })

@@ -1,50 +1,65 @@
 /**
  * `npm run mutants [-- --json] [NAME ...]`: explores every mutant and every clean twin, and says who was found.
  *
- * A mutant is found when an error or a warning of one of the rules it breaks is reported at its tier or below. A twin must be silent.
+ * A mutant is found when an error or a warning of one of the rules it breaks is reported at its tier or below; then the
+ * exploration stops. A twin and a clean controller are explored to the end, and must be silent.
  */
 import { explore } from 'evenkeel/testing'
 import { SystemClock } from 'evenkeel/unstable/base'
-import type { Explored, Failure } from 'evenkeel/testing'
-import { mutants } from './index.ts'
-import type { Mutant } from './index.ts'
-import type { Subject } from './mutant.ts'
+import type { Explored, Failure, ProfileName } from 'evenkeel/testing'
+import { cleanControllers, mutants } from './index.ts'
+import type { Mutant, Subject } from './index.ts'
 
 const parameters = process.argv.slice(2)
 const isJson = parameters.includes('--json')
 const names = parameters.filter((one) => !one.startsWith('--'))
-const chosen = mutants.filter(({ id }) => names.length === 0 || names.includes(id))
 const clock = new SystemClock()
 let bad = 0
 
-for (const mutant of chosen) {
-  const { failures, ms, schedules } = await run(mutant.broken, mutant)
-  const found = failures.find(({ rule, severity }) => severity !== 'info' && mutant.rules.includes(rule))
-  const tier = found === undefined ? undefined : found.deviations.length
-  const caught = found !== undefined && (tier ?? 9) <= mutant.tier
-  if (!caught) bad++
-  print({ mutant: mutant.id, caught, rule: found?.rule ?? null, tier: tier ?? null, schedules: found?.foundAt ?? schedules, ms }, () => `${caught ? 'caught' : 'MISSED'}  ${mutant.id}  ${mutant.mistake}\n        ${found ? tell(found) : `others: ${failures.map((one) => `${one.rule} (${one.about})`).join(', ') || 'nothing'}`}`)
+function isChosen(id: string): boolean {
+  return names.length === 0 || names.includes(id)
 }
 
-const twins = new Map<Subject, Mutant>(chosen.map((mutant) => [mutant.clean, mutant]))
-for (const [clean, mutant] of twins) {
-  const { failures, ms, schedules } = await run(clean, mutant)
-  const alarms = failures.filter(({ severity }) => severity !== 'info')
-  if (alarms.length > 0) bad++
-  print({ clean: mutant.id, alarms: alarms.length, schedules, ms }, () => `${alarms.length === 0 ? 'silent' : 'ALARM'}  the twin of ${mutant.id}, ${schedules} schedules${alarms.map((one) => `\n        ${tell(one)}`).join('')}`)
+for (const mutant of mutants) if (isChosen(mutant.id) && !parameters.includes('--clean')) await runMutant(mutant)
+if (!parameters.includes('--broken')) {
+  const seen = new Set<Subject>()
+  for (const { id, clean, profile } of mutants) {
+    if (!isChosen(id) || seen.has(clean)) continue
+    seen.add(clean)
+    await runClean(`the twin of ${id}`, clean, profile)
+  }
+  for (const { id, subject, profile } of cleanControllers) if (isChosen(id)) await runClean(id, subject, profile)
 }
 process.exitCode = bad === 0 ? 0 : 1
 
-async function run({ controllers, scenario }: Subject, { profile = 'evenkeel' }: Mutant): Promise<Explored & { ms: number }> {
+async function runMutant({ id, mistake, rules, tier: latest, broken, profile }: Mutant): Promise<void> {
+  const isExpected = ({ rule, severity }: Pick<Failure, 'rule' | 'severity'>): boolean => severity !== 'info' && rules.includes(rule)
+  const { failures, ms, schedules } = await run(broken, { profile, until: isExpected })
+  const found = failures.find(isExpected)
+  const tier = found?.deviations.length ?? null
+  const caught = tier !== null && tier <= latest
+  if (!caught) bad++
+  const others = failures.map((one) => `${one.rule} (${one.about}) [${one.when.join()}]`).join(', ') || 'nothing'
+  print({ mutant: id, caught, rule: found?.rule ?? null, tier, schedules: found?.foundAt ?? schedules, ms }, `${caught ? 'caught' : 'MISSED'}  ${id}  ${mistake} (${ms} ms)\n        ${found ? tell(found) : `others: ${others}`}`)
+}
+
+async function runClean(clean: string, subject: Subject, profile: ProfileName | undefined): Promise<void> {
+  const { failures, ms, schedules } = await run(subject, { profile })
+  const alarms = failures.filter(({ severity }) => severity !== 'info')
+  if (alarms.length > 0) bad++
+  print({ clean, alarms: alarms.length, schedules, ms }, `${alarms.length === 0 ? 'silent' : 'ALARM'}  ${clean}, ${schedules} schedules (${ms} ms)${alarms.map((one) => `\n        ${tell(one)}`).join('')}`)
+}
+
+async function run({ controllers, scenario }: Subject, { profile = 'evenkeel', until }: { profile: ProfileName | undefined, until?: (failure: Pick<Failure, 'rule' | 'severity'>) => boolean }): Promise<Explored & { ms: number }> {
   const startedAt = clock.monotonic()
-  const explored = await explore({ controllers, scenario, profile })
+  const explored = await explore({ controllers, scenario, profile, stories: 0, ...until && { until } })
   return { ...explored, ms: Math.round(clock.monotonic() - startedAt) }
 }
 
-function tell({ rule, message, when, seen, foundAt }: Failure): string {
-  return `${rule}: ${message} [${when.join(' and ') || 'undisturbed'}; seen ${seen}, first in schedule ${foundAt}]`
+function tell({ rule, message, when, seen, foundAt, diff = [] }: Failure): string {
+  return `${rule}: ${message} [${when.join(' and ') || 'undisturbed'}; seen ${seen}, first in schedule ${foundAt}] ${diff.join('; ')}`
 }
 
-function print(line: object, text: () => string): void {
-  process.stdout.write(`${isJson ? JSON.stringify(line) : text()}\n`)
+function print(line: object, text: string): void {
+  process.stdout.write(`${isJson ? JSON.stringify(line) : text}\n`)
 }

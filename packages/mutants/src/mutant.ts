@@ -22,3 +22,14 @@ export interface Mutant {
   /** @default 'evenkeel' */
   readonly profile?: ExploreOptions<never>['profile']
 }
+
+/** A controller that is right, in a style of its own. */
+export interface CleanController {
+  /** `c01` */
+  readonly id: string
+  /** What is special about it. */
+  readonly style: string
+  readonly subject: Subject
+  /** @default 'evenkeel' */
+  readonly profile?: ExploreOptions<never>['profile']
+}

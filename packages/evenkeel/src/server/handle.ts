@@ -5,13 +5,13 @@
  * It never rejects: whatever goes wrong becomes a Status, and what nobody expected is logged as well.
  */
 import { isApiError, notFound } from '#api'
-import { randomUuid } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { requestToken } from './authentication/accounts/token-request.ts'
 import { impersonate } from './authentication/impersonation/impersonate.ts'
 import { authenticate } from './authenticate.ts'
 import type { Authenticator } from './authenticate.ts'
 import { authorize } from './authorize.ts'
+import { auditIdOf } from './audit/audit-id.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { AuditedCall } from './audit/audited-call.ts'
 import type { Call, Rooms, Routed, Target } from './call.ts'
@@ -57,7 +57,7 @@ export function makeHandler(options: HandlerOptions): Transport {
     const { routed, response: made } = await answer(request, options, audited)
     metrics.end(routed, { status: made.status, seconds: (rooms.clock.monotonic() - started) / 1000 })
     const response = audited ? await audited.ends(made) : made
-    numberResponse(response, audited?.id ?? randomUuid(rooms.random))
+    numberResponse(response, audited?.id ?? auditIdOf(request, rooms.random))
     if (request.method === 'HEAD') return withoutBody(response)
     const encodings = request.headers['accept-encoding']
     return encodings === undefined || routed?.verb === 'watch' ? response : compress(response, encodings)

@@ -1,6 +1,8 @@
 /**
  * Layer 3: the API server. What is published of it is listed in `src/server.ts`.
  */
+export type { Access, AccessQuestion, Authorizer, HeldRules, Verdict } from './access/access.ts'
+export type { PolicyRule } from './access/policy-rule.ts'
 export type { AdmissionHook, AdmissionHookContext, AdmissionHookRequest, AdmissionHookRule, AdmissionHookUser } from './admission/hooks/admission-hook.ts'
 export type { AuditFileOptions, AuditOptions } from './audit/audit-options.ts'
 export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './audit/audit-policy.ts'
@@ -10,6 +12,8 @@ export type { AuthenticationOptions, FrontProxyOptions, ServiceAccountOptions, T
 export type { OidcIssuer, OidcName, OidcRule, OidcValue } from './authentication/oidc/oidc-issuer.ts'
 export type { Authenticator } from './authenticate.ts'
 export type { User } from './call.ts'
+export type { AuthorizationMode, AuthorizationOption } from './permission/authorization.ts'
+export type { AuthorizationWebhook } from './permission/webhook/webhook-authorizer.ts'
 export type { LimitOptions } from './fairness/limit-options.ts'
 export { ensureIdentity, makeIdentity } from './identity/identity.ts'
 export type { Identity, IdentityOptions } from './identity/identity.ts'

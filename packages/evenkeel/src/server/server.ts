@@ -229,7 +229,7 @@ export async function startServer({
   const admission = admitInTurn([...configuredSteps({ views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal }, { webhooks, hooks: admissionOptions.hooks ?? [] }), escalationStep({ permissions, access }), ...admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : [], quotas({ views, registry, store, cluster: defaultCluster })])
   const identity = listenOptions && identityOf(listenOptions, { clock, random })
   const authentication = await makeAuthentication(authenticationOptions, { clock, random, log, identity, accounts: views.of('', 'serviceaccounts'), rooms: () => rooms, connect: webhooks.connect, stopping: stopping.signal })
-  const rooms: Rooms = { traffic: new Traffic(limits, { clock }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const rooms: Rooms = { traffic: new Traffic(limits, { clock, stopping: stopping.signal }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
   const audit = auditOptions && await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log })
   const handlers = makeHandlers(rooms, { audit, address: () => late.door?.address })
   const transport = handlers([() => administrator])

@@ -1,23 +1,56 @@
 /**
  * Mistakes with children: twins, strangers, wrong owners, memory.
  */
-import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import { ConfigMap, PersistentVolumeClaim } from 'evenkeel/kinds/core/v1'
+import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, applyChildren, childOf, childrenOf, ignoreMissing, indexOf, ownersOf, pruneChildren, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, applyChildren, childOf, childrenOf, does, ignoreMissing, indexOf, ownersOf, place, pruneChildren, rightApp } from '../worlds/app.ts'
+import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = appProgram(rightApp)
 
+/** An App that begins without a volume and gets one. */
+const volumeSteps: readonly UserStep[] = [
+  { name: 'creates App a without a volume', run: (user) => user.create(App, { metadata: place, spec: {} }) },
+  { name: 'gives it a volume', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1 } }) },
+]
+
+/** A volume follows the size; `isSure` is asked before one is destroyed. */
+function withVolume(isSure: (app: AppObject, context: Pick<Context, 'client'>) => Promise<boolean>): Making {
+  return () => ({
+    for: App, owns: [PersistentVolumeClaim], rbac,
+    async reconcile(app, { client }) {
+      const { name, namespace = 'default' } = app.metadata
+      const metadata = { name, namespace, ownerReferences: ownersOf(app) }
+      const wants = (app.spec.size ?? 0) > 0
+      if (wants) await client.apply(PersistentVolumeClaim, { metadata, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }, { force: true })
+      const claim = await client.find(PersistentVolumeClaim, { name, namespace })
+      if (wants || !claim || claim.metadata.deletionTimestamp !== undefined || !await isSure(app, { client })) return
+      await client.delete(claim, { preconditions: { uid: claim.metadata.uid } }).catch(ignoreMissing)
+    },
+  })
+}
+
 export const childMutants: readonly Mutant[] = [
   {
+    id: 'm11', mistake: 'an old spec switches a sub-system off, and its data are gone', rules: ['churn', 'state'], tier: 1, profile: 'k8s<=1.34', seenIn: 'K8SPXC-725, K8SPSMDB-433',
+    clean: appProgram(withVolume(async ({ metadata: { name = '', namespace = 'default', generation } }, { client }) => {
+      const now = await client.find(App, { name, namespace }, { live: true })
+      return now?.metadata.generation === generation
+    }), { steps: volumeSteps }),
+    broken: appProgram(withVolume(() => Promise.resolve(true)), { steps: volumeSteps }),
+  },
+  {
     id: 'm13', mistake: 'children with generated names, counted in a cache that lags', rules: ['idempotent'], tier: 1, seenIn: 'scylla-operator #2492, cluster-api #13649', clean,
-    broken: appProgram(() => ({
+    broken: appProgram(({ client: raw }) => ({
       for: App,
       async reconcile(app, { client }) {
         const missing = (app.spec.size ?? 0) - (await childrenOf(app, { client })).length
         const { metadata: { name: _, ...metadata }, data } = childOf(app, 0)
-        for (let made = 0; made < missing; made++) await client.create(ConfigMap, { metadata: { ...metadata, generateName: `${app.metadata.name}-` }, data })
+        // With a client of its own, so that nobody waits for the cache to have seen it.
+        for (let made = 0; made < missing; made++) await raw.create(ConfigMap, { metadata: { ...metadata, generateName: `${app.metadata.name}-` }, data: { ...data, text: '' } })
       },
-    })),
+    }), { steps: [does.create] }),
   },
   {
     id: 'm17', mistake: 'children are deleted by name, without the uid', rules: ['identity'], tier: 1, clean,
@@ -30,7 +63,7 @@ export const childMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm19', mistake: 'the previous size is kept in memory', rules: ['stateless', 'idempotent', 'state', 'failure'], tier: 1, seenIn: 'casskop #342, zookeeper #453', clean,
+    id: 'm19', mistake: 'the previous size is kept in memory', rules: ['stateless', 'failure', 'state'], tier: 1, seenIn: 'casskop #342, zookeeper #453', clean,
     broken: appProgram(() => {
       const sizes = new Map<string, number>()
       return {
@@ -66,16 +99,25 @@ export const childMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm11', mistake: 'what was told in an event decides, not what is there', rules: ['state', 'failure', 'stateless', 'idempotent'], tier: 1, seenIn: 'K8SPXC-725', clean,
+    id: 'x05', mistake: 'a generation that was seen is never looked at again: a child that goes missing stays away', rules: ['state'], tier: 1, clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
-        // Only a new generation is worth a look: a child that goes missing never comes back.
         if (app.status?.observedGeneration === app.metadata.generation) return
         await applyChildren(app, context)
         await pruneChildren(app, context)
         context.status.set({ ready: app.spec.size ?? 0 })
       },
     })),
+  },
+  {
+    id: 'x06', mistake: 'counts what has the label, owned or not', rules: ['ownership'], tier: 1, clean,
+    broken: appProgram(() => ({
+      for: App,
+      async reconcile(app, { client }) {
+        const { items } = await client.list(ConfigMap, { namespace: 'default', labelSelector: { matchLabels: { app: app.metadata.name } } })
+        for (let index = 0; items.length + index < (app.spec.size ?? 0); index++) await client.apply(ConfigMap, childOf(app, index), { force: true })
+      },
+    }), { steps: [does.create] }),
   },
 ]

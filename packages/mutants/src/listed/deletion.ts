@@ -3,10 +3,9 @@
  */
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, childOf, finalizer, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, childOf, finalizer, rightApp } from '../worlds/app.ts'
 
 const clean = appProgram(rightApp)
-const rbac = [{ apiGroups: ['mutants.dev'], resources: ['apps', 'apps/status'], verbs: ['get', 'patch', 'update'] }, { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch', 'delete'] }]
 
 export const deletionMutants: readonly Mutant[] = [
   {

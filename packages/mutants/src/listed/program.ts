@@ -1,13 +1,111 @@
 /**
- * Mistakes of programs: promises left alone, module state, ends.
+ * Mistakes of programs: promises left alone, state in modules, wishes nobody thought of, watches, leases and clocks.
  */
+import { channelSource } from 'evenkeel/controller'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import type { Client } from 'evenkeel/client'
+import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, applyChildren, rightApp } from '../worlds/app.ts'
+import { App, appProgram, applyChildren, childOf, does, place, rightApp } from '../worlds/app.ts'
+import type { Making } from '../worlds/app.ts'
+import { copyOf, Link, linkProgram, rightLink, settingsOf } from '../worlds/linked.ts'
 
 const clean = appProgram(rightApp)
 let runs = 0
 
+const lease = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
+const three = [1, 2, 3]
+const ttlMs = 240_000
+const timedSteps: readonly UserStep[] = [{ name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: {} }) }]
+
+/** Several calls outside in a row; `before` each of them. */
+function severalCalls(before: (signal: AbortSignal) => void): Making {
+  return ({ outside: { cloud } }) => ({
+    for: App,
+    async reconcile(app, { signal }) {
+      for (const number of three) {
+        before(signal)
+        await cloud.ensure(`${app.metadata.name}-${number}`, app.metadata.uid)
+      }
+    },
+    async cleanup(app, { signal }) {
+      for (const number of three) {
+        before(signal)
+        await cloud.delete(`${app.metadata.name}-${number}`)
+      }
+    },
+  })
+}
+
+/** A watch by hand that is over when its connection is. */
+async function* changesOf(client: Client, signal: AbortSignal): AsyncGenerator<{ name: string, namespace: string }> {
+  try {
+    for await (const event of client.watch(ConfigMap, { namespace: 'default', signal })) if (event.type !== 'BOOKMARK') yield { name: 'l', namespace: 'default' }
+  } catch {
+    // Nobody is told.
+  }
+}
+
 export const programMutants: readonly Mutant[] = [
+  {
+    id: 'm37', mistake: 'what is switched on cannot be switched off again', rules: ['state'], tier: 1, seenIn: 'Knative operator (Acto)', clean,
+    broken: appProgram(() => ({
+      for: App,
+      async reconcile(app, { client }) {
+        if (app.spec.text === undefined) return
+        await client.apply(ConfigMap, { ...childOf(app, 0), data: {} }, { force: true })
+      },
+    }), { steps: timedSteps }),
+  },
+  {
+    id: 'm39', mistake: 'a spec that the schema allows breaks every run', rules: ['failure'], tier: 1, seenIn: 'cockroach-operator (Acto), K8SPSMDB-434', clean,
+    broken: appProgram(() => ({
+      for: App,
+      async reconcile(app, { client }) {
+        const { metadata } = childOf(app, 0)
+        await client.apply(ConfigMap, { metadata, data: { text: (app.spec as { text: string }).text.toUpperCase() } }, { force: true })
+      },
+    }), { steps: [does.create] }),
+  },
+  {
+    id: 'm43', mistake: 'a watch by hand is dead after its connection broke, and nobody notices', rules: ['resync'], tier: 1, seenIn: 'kubernetes-client/javascript #364, #596, #958', clean: linkProgram(rightLink),
+    broken: linkProgram(({ client: raw }) => ({
+      for: Link, owns: [{ kind: ConfigMap, labelSelector: 'never=seen' }], sources: [channelSource({ name: 'settings', events: ({ signal }) => changesOf(raw, signal) })],
+      async reconcile(link, { client, status }) {
+        const found = await raw.find(ConfigMap, { name: link.spec.uses ?? 'none', namespace: 'default' })
+        await client.apply(ConfigMap, copyOf(link, found?.data ?? {}), { force: true })
+        status.set({ found: found !== undefined })
+      },
+    })),
+  },
+  {
+    id: 'm45', mistake: 'works on after the lease was lost', rules: ['leader'], tier: 1, seenIn: 'cilium #42920, kubernetes #23731',
+    clean: appProgram(severalCalls((signal) => { signal.throwIfAborted() }), { steps: [does.create], leaderElection: lease }),
+    broken: appProgram(severalCalls(() => undefined), { steps: [does.create], leaderElection: lease }),
+  },
+  {
+    id: 'm47', mistake: 'an age is the local time less a time of the server', rules: ['clock'], tier: 1,
+    clean: appProgram(() => ({
+      for: App,
+      async reconcile(app, { client, clock, status }) {
+        const now = clock.now()
+        const startedMs = app.status?.phase === undefined ? now : Date.parse(app.status.phase)
+        if (now - startedMs >= ttlMs) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
+        else status.set({ phase: new Date(startedMs).toISOString() })
+        return { afterMs: Math.max(1000, startedMs + ttlMs - now) }
+      },
+      rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
+    }), { steps: timedSteps }),
+    broken: appProgram(() => ({
+      for: App,
+      async reconcile(app, { client, clock }) {
+        const leftMs = Date.parse(app.metadata.creationTimestamp) + ttlMs - clock.now()
+        if (leftMs <= 0) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
+        return { afterMs: Math.max(1000, leftMs) }
+      },
+      rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
+    }), { steps: timedSteps }),
+  },
   {
     id: 'm49', mistake: 'an await is missing: the write is sent after the reconcile has ended', rules: ['floating', 'failure'], tier: 1, clean,
     broken: appProgram(() => ({
@@ -19,12 +117,24 @@ export const programMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm03', mistake: 'a counter in the module decides', rules: ['stateless'], tier: 0, clean,
+    id: 'x07', mistake: 'a counter in the module decides', rules: ['stateless'], tier: 0, clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
         runs++
         await applyChildren({ ...app, spec: { ...app.spec, text: `run ${runs}` } }, context)
+      },
+    })),
+  },
+  {
+    id: 'x08', mistake: 'a watch by hand, and a look at what it is about only once', rules: ['state', 'resync'], tier: 1, clean: linkProgram(rightLink),
+    broken: linkProgram(() => ({
+      for: Link, owns: [ConfigMap],
+      async reconcile(link, { client, status }) {
+        if (link.status?.found === true) return
+        const found = await settingsOf(link, { client })
+        await client.apply(ConfigMap, copyOf(link, found?.data ?? {}), { force: true })
+        status.set({ found: found !== undefined })
       },
     })),
   },

@@ -1,11 +1,10 @@
 /**
- * Mistakes with the status: claims before deeds, wrong generations, times that move.
+ * Mistakes with the status: claims before deeds, wrong generations, times that move, books that are kept there.
  */
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, applyChildren, pruneChildren, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, applyChildren, childrenOf, ignoreMissing, indexOf, pruneChildren, rightApp } from '../worlds/app.ts'
 
 const clean = appProgram(rightApp)
-const appRules = [{ apiGroups: ['mutants.dev'], resources: ['apps', 'apps/status'], verbs: ['get', 'patch', 'update'] }]
 
 export const statusMutants: readonly Mutant[] = [
   {
@@ -20,9 +19,41 @@ export const statusMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm27', mistake: 'observedGeneration is that of the run before', rules: ['truth'], tier: 0, clean,
+    id: 'm03', mistake: 'a machine of phases calls a delete that is half done an error', rules: ['failure'], tier: 1, seenIn: 'casskop #370', clean,
+    broken: appProgram(() => ({
+      for: App,
+      async reconcile(app, context) {
+        const { phase = 'Ready' } = app.status ?? {}
+        if (phase === 'Failed') return
+        await applyChildren(app, context)
+        const [extra] = (await childrenOf(app, context)).filter((child) => indexOf(child) >= (app.spec.size ?? 0))
+        if (phase !== 'Shrinking') {
+          context.status.set({ phase: extra ? 'Shrinking' : 'Ready' })
+          return
+        }
+        // It was there when the phase began: that it is not is taken for a failure.
+        if (extra) await context.client.delete(extra, { preconditions: { uid: extra.metadata.uid ?? '' } })
+        context.status.set({ phase: extra ? 'Ready' : 'Failed' })
+      },
+    })),
+  },
+  {
+    id: 'm05', mistake: 'a scale-down in two steps: first the books, then the deed', rules: ['failure'], tier: 1, seenIn: 'nifikop #79', clean,
+    broken: appProgram(() => ({
+      for: App,
+      async reconcile(app, context) {
+        const [before, now] = [app.status?.ready ?? 0, app.spec.size ?? 0]
+        await applyChildren(app, context)
+        await context.client.patchStatus(app, { ready: now })
+        if (before <= now) return
+        for (const child of await childrenOf(app, context)) if (indexOf(child) >= now) await context.client.delete(child, { preconditions: { uid: child.metadata.uid ?? '' } }).catch(ignoreMissing)
+      },
+    })),
+  },
+  {
+    id: 'm27', mistake: 'observedGeneration is that of the first run', rules: ['truth'], tier: 0, clean,
     broken: appProgram(({ client }) => ({
-      for: App, rbac: appRules,
+      for: App, rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (app && app.metadata.deletionTimestamp === undefined && app.status?.observedGeneration === undefined) await client.patchStatus(app, { observedGeneration: app.metadata.generation })
@@ -30,13 +61,14 @@ export const statusMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm29', mistake: 'the time of the last transition is written with every run', rules: ['truth', 'hot-loop', 'idempotent'], tier: 0, seenIn: 'kfp-operator #625', clean,
+    id: 'm29', mistake: 'the time of the last transition is written with every run', rules: ['truth', 'hot-loop'], tier: 0, seenIn: 'kfp-operator #625, multigres #185', clean,
     broken: appProgram(({ client, clock }) => ({
-      for: App, rbac: appRules,
+      for: App, rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app || app.metadata.deletionTimestamp !== undefined) return
-        await client.patchStatus(app, { phase: String(clock.now()) })
+        const lastTransitionTime = new Date(clock.now()).toISOString()
+        await client.patchStatus(app, { conditions: [{ type: 'Ready', status: 'True', reason: 'Done', lastTransitionTime }] })
         return { afterMs: 1000 }
       },
     })),

@@ -7,17 +7,19 @@ import { defineKind } from 'evenkeel'
 import type { ObjectOf } from 'evenkeel'
 import type { ControllerDeclaration, ReconcileContext } from 'evenkeel/controller'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
-import type { ProcessContext } from 'evenkeel/testing'
+import type { ProcessContext, UserStep } from 'evenkeel/testing'
 import type { Subject } from '../mutant.ts'
+
+const condition = { type: 'object', properties: { type: { type: 'string' }, status: { type: 'string' }, reason: { type: 'string' }, message: { type: 'string' }, lastTransitionTime: { type: 'string' }, observedGeneration: { type: 'integer' } } } as const
 
 export const App = defineKind({
   group: 'mutants.dev', version: 'v1', kind: 'App',
-  spec: { type: 'object', properties: { size: { type: 'integer' }, text: { type: 'string' }, cache: { type: 'boolean' } } } as const,
-  status: { type: 'object', properties: { ready: { type: 'integer' }, bucket: { type: 'string' }, phase: { type: 'string' }, observedGeneration: { type: 'integer' } } } as const,
+  spec: { type: 'object', properties: { size: { type: 'integer', minimum: 0, maximum: 5 }, text: { type: 'string' } } } as const,
+  status: { type: 'object', properties: { ready: { type: 'integer' }, bucket: { type: 'string' }, phase: { type: 'string' }, observedGeneration: { type: 'integer' }, conditions: { type: 'array', items: condition } } } as const,
 })
 
-type AppObject = ObjectOf<typeof App>
-type Context = ReconcileContext<typeof App>
+export type AppObject = ObjectOf<typeof App>
+export type Context = ReconcileContext<typeof App>
 
 /** Buckets under names that clients choose, or that the cloud chooses. */
 class Cloud {
@@ -106,15 +108,22 @@ export function ignoreMissing(error: unknown): void {
   if (reason !== 'NotFound' && reason !== 'Conflict') throw error
 }
 
-/** What a user does to an App: makes it, changes it, deletes it, makes it again. */
-const appSteps: Subject['scenario']['steps'] = [
-  { name: 'creates App a', run: (user) => user.create(App, { metadata: { name: 'a', namespace: 'default' }, spec: { size: 3, text: 'one' } }) },
-  { name: 'makes App a smaller', run: async (user) => user.patch(await user.get(App, { name: 'a', namespace: 'default' }), { spec: { size: 1, text: 'two' } }) },
-  { name: 'deletes App a', run: async (user) => user.delete(await user.get(App, { name: 'a', namespace: 'default' })) },
-  { name: 'creates App a again', run: (user) => user.create(App, { metadata: { name: 'a', namespace: 'default' }, spec: { size: 2, text: 'one' } }) },
-]
+export const place = { name: 'a', namespace: 'default' }
 
-type Making = (process: ProcessContext<{ cloud: CloudClient }>) => ControllerDeclaration<typeof App>
+/** What a user does to an App. */
+export const does = {
+  create: { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: { size: 2, text: 'one' } }) },
+  shrink: { name: 'makes App a smaller', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1, text: 'two' } }) },
+  remove: { name: 'deletes App a', run: async (user) => user.delete(await user.get(App, place)) },
+  recreate: { name: 'creates App a again', run: (user) => user.create(App, { metadata: place, spec: { size: 1, text: 'two' } }) },
+} satisfies Record<string, UserStep>
+
+const appSteps: readonly UserStep[] = [does.create, does.shrink, does.remove]
+
+/** What a controller may do that asks for it by hand. */
+export const appRules = [{ apiGroups: ['mutants.dev'], resources: ['apps', 'apps/status'], verbs: ['get', 'list', 'patch', 'update', 'delete'] }, { apiGroups: [''], resources: ['configmaps', 'secrets', 'persistentvolumeclaims'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'] }]
+
+export type Making = (process: ProcessContext<{ cloud: CloudClient }>) => ControllerDeclaration<typeof App>
 
 /** A program of one controller for Apps, in the usual world. */
 export function appProgram(make: Making, { steps = appSteps, ...more }: Partial<Subject['scenario']> = {}): Subject {

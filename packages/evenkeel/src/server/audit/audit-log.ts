@@ -5,8 +5,8 @@
  */
 import type { JsonObject } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import { randomUuid } from '#base'
 import type { WireRequest } from '#wire'
+import { auditIdOf } from './audit-id.ts'
 import type { AuditOptions } from './audit-options.ts'
 import { checkAuditPolicy, defaultAuditPolicy } from './audit-policy.ts'
 import type { AuditPolicy } from './audit-policy.ts'
@@ -55,7 +55,7 @@ export class AuditLog {
 
   /** A request has arrived. */
   begin(request: WireRequest): AuditedCall {
-    return new AuditedCall(request, idOf(request, this.#random), this)
+    return new AuditedCall(request, auditIdOf(request, this.#random), this)
   }
 
   write(event: JsonObject): void {
@@ -79,14 +79,6 @@ export class AuditLog {
   close(): Promise<void> {
     return this.#sink.close()
   }
-}
-
-const givenId = /^[\w.-]{1,64}$/
-
-/** Clients may number their requests themselves, to find them again. */
-function idOf({ headers }: WireRequest, random: Random): string {
-  const given = headers['audit-id'] ?? ''
-  return givenId.test(given) ? given : randomUuid(random)
 }
 
 async function openSink({ file, write, chain = false }: AuditOptions, { clock, log }: Surroundings): Promise<Sink> {

@@ -36,6 +36,7 @@ describe('row 30: a chained audit log', () => {
   const forgeries: Readonly<Record<string, (lines: string[]) => string[]>> = {
     'a changed line': (lines) => lines.with(2, (lines[2] ?? '').replace('"number":2', '"number":9')),
     'a removed line': (lines) => lines.toSpliced(2, 1),
+    'a removed line, the later ones numbered anew': (lines) => lines.toSpliced(2, 1).map((line, index) => line.replace(/"chain":"\d+ /, `"chain":"${index + 1} `)),
     'a removed beginning': (lines) => [...lines.slice(0, 1), ...lines.slice(2)],
     'an inserted line': (lines) => lines.toSpliced(2, 0, lines[1] ?? ''),
     'lines in another order': (lines) => lines.toSpliced(1, 2, lines[2] ?? '', lines[1] ?? ''),

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { badRequest } from '#api'
 import { createLogger, SimulatedClock } from '#base'
+import type { AdmissionHook } from '../admission/hooks/admission-hook.ts'
 import { TestServer } from '../client.fixture.ts'
 
 const canary = 'canary-7fKq2'
@@ -19,6 +21,7 @@ const asked: readonly Asked[] = [
   ['POST', secrets, { metadata: { name: 'b' }, type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': coded } }],
   ['POST', secrets, `{"metadata": {"name": "b"}, "data": {"password": "${canary}`],
   ['POST', secrets, `metadata: {name: b}\ndata: {password: "${canary}`, 'application/yaml'],
+  ['POST', secrets, { metadata: { name: 'quoted' }, stringData: { password: canary } }],
   ['PUT', `${secrets}/a`, { metadata: { name: 'a', resourceVersion: '1' }, stringData: { password: canary } }],
   ['PATCH', `${secrets}/a`, { stringData: { password: canary } }, 'application/merge-patch+json'],
   ['PATCH', `${secrets}/a`, [{ op: 'test', path: '/data/password', value: canary }], 'application/json-patch+json'],
@@ -32,11 +35,20 @@ const asked: readonly Asked[] = [
   ['DELETE', `${secrets}/a`, undefined],
 ]
 
+/** Refuses one object in words that quote it, as policies do. */
+const talkative: AdmissionHook = {
+  name: 'talkative', rules: [{ resources: ['secrets'] }],
+  validate({ metadata }) {
+    if (metadata.name === 'quoted') throw badRequest(`${canary} is too short for a password`)
+    return undefined
+  },
+}
+
 test('row 22: what is in Secrets and tokens is in no log, no audit event and no metric, at the most talkative settings', async () => {
   const clock = new SimulatedClock()
   const [logged, audited]: [string[], string[]] = [[], []]
   const log = createLogger({ clock, level: 'debug', sink: (record) => { logged.push(JSON.stringify(record, (_key, value: unknown) => value instanceof Error ? `${value.message} ${value.stack ?? ''}` : value)) } })
-  const tested = await TestServer.start({ log, audit: { policy: { rules: [{ level: 'RequestResponse' }] }, write: (line) => { audited.push(line) } } })
+  const tested = await TestServer.start({ log, admission: { hooks: [talkative] }, audit: { policy: { rules: [{ level: 'RequestResponse' }] }, write: (line) => { audited.push(line) } } })
   let token = 'none'
   for (const [method, target, body, type] of asked) {
     const { text, json } = await tested.ask(method, target, { ...body !== undefined && { body }, ...type !== undefined && { type }, headers: { authorization: `Bearer ${canary}` } })

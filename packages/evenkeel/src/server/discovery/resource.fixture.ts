@@ -26,5 +26,5 @@ export function customResource(names: Pick<Resource, 'group' | 'version' | 'kind
 
 /** The built-in resources, without rules and columns. */
 export function builtinCatalog(): Resource[] {
-  return makeCatalog({ rulesFor: () => ({}) as Rules, columnsFor: () => ({ definitions: [], cells: () => [] }) })
+  return [...makeCatalog({ rulesFor: () => ({}) as Rules, columnsFor: () => ({ definitions: [], cells: () => [] }) })]
 }

@@ -9,6 +9,12 @@ function request(signal = new AbortController().signal): TimedRequest {
   return new TimedRequest(given)
 }
 
+const stopping = new AbortController()
+
+function make(clock: SimulatedClock, signal = stopping.signal): Deadlines {
+  return new Deadlines({ clock, usual: [60_000], stopping: signal })
+}
+
 interface Running {
   readonly work: Deferred<string>
   readonly request: TimedRequest
@@ -25,7 +31,7 @@ function run(deadlines: Deadlines, limitMs: number, timed = request()): Running 
 describe('Deadlines', () => {
   test('ends each request at its own time, in whatever order they came and went', async () => {
     const clock = new SimulatedClock()
-    const deadlines = new Deadlines(clock)
+    const deadlines = make(clock)
     const first = run(deadlines, 100)
     await clock.advance(60)
     const [second, short] = [run(deadlines, 100), run(deadlines, 10)]
@@ -43,7 +49,7 @@ describe('Deadlines', () => {
 
   test('keeps no timer when there is nothing to wait for', async () => {
     const clock = new SimulatedClock()
-    const deadlines = new Deadlines(clock)
+    const deadlines = make(clock)
     const all = [run(deadlines, 100), run(deadlines, 100), run(deadlines, 7)]
     expect(clock.pending).toBe(2)
     for (const { work } of all) work.resolve('done')
@@ -51,9 +57,33 @@ describe('Deadlines', () => {
     expect(clock.pending).toBe(0)
   })
 
+  test('keeps the timer of a usual time for who comes next, until the server stops', async () => {
+    const clock = new SimulatedClock()
+    const end = new AbortController()
+    const deadlines = make(clock, end.signal)
+    const first = run(deadlines, 60_000)
+    first.work.resolve('done')
+    await clock.advance(50_000)
+    expect(clock.pending).toBe(1)
+    const [second, third] = [run(deadlines, 60_000), run(deadlines, 60_000)]
+    second.work.resolve('done')
+    await clock.advance(59_999)
+    expect([second.outcome, third.outcome, clock.pending]).toEqual(['done', '', 1])
+    await clock.advance(1)
+    expect([third.outcome, clock.pending]).toEqual(['too late', 0])
+    run(deadlines, 60_000).work.resolve('done')
+    const last = run(deadlines, 60_000)
+    await clock.advance(0)
+    end.abort()
+    expect(clock.pending).toBe(1)
+    last.work.resolve('done')
+    await clock.advance(0)
+    expect(clock.pending).toBe(0)
+  })
+
   test('tells who listens that the time is over, and that the client is gone', async () => {
     const clock = new SimulatedClock()
-    const deadlines = new Deadlines(clock)
+    const deadlines = make(clock)
     const late = run(deadlines, 10)
     const client = new AbortController()
     const left = run(deadlines, 10, request(client.signal))
@@ -72,7 +102,7 @@ describe('Deadlines', () => {
   test('is gone without a trace when the request was answered: its signal is that of the client again', async () => {
     const clock = new SimulatedClock()
     const client = new AbortController()
-    const running = run(new Deadlines(clock), 10, request(client.signal))
+    const running = run(make(clock), 10, request(client.signal))
     expect(running.request.signal).not.toBe(client.signal)
     running.work.resolve('done')
     await clock.advance(100)

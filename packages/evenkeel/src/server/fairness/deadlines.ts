@@ -2,9 +2,11 @@
  * Requests that take too long: they are answered, and what they began is told to stop.
  *
  * Every request has a deadline and hardly any reaches it, so a deadline has to cost next to nothing: requests with the same
- * time to live stand in one list, oldest first, with one timer for the first of them. A signal is made only when somebody asks.
+ * time to live stand in one list, oldest first, with one timer for the first of them, which stays for those who come next.
+ * A signal is made only when somebody asks.
  *
- * Invariants: without requests there is no timer; a request that was answered has left its list and listens to nobody.
+ * Invariants: a request that was answered has left its list and listens to nobody; there are no more timers than requests and usual times to live, and
+ * without requests there is none after the server has stopped.
  */
 import { DeadlineError, onAbort } from '#base'
 import type { Cancel, Clock } from '#base'
@@ -72,22 +74,31 @@ export class TimedRequest implements WireRequest {
 
 interface Waiting {
   readonly dueMs: number
-  readonly expire: () => void
+  readonly request: TimedRequest
+  /** Tells who waits for the answer. */
+  readonly giveUp: () => void
 }
 
 /** Those with the same time to live, oldest first. */
 interface Line {
+  readonly limitMs: number
   readonly waiting: Set<Waiting>
   cancel: Cancel | undefined
 }
 
 export class Deadlines {
   readonly #clock: Clock
+  readonly #usual: ReadonlySet<number>
+  readonly #stopping: AbortSignal
   readonly #lines = new Map<number, Line>()
   #expired = 0
 
-  constructor(clock: Clock) {
+  /** @param usual times to live that most requests have */
+  constructor({ clock, usual, stopping }: { clock: Clock, usual: readonly number[], stopping: AbortSignal }) {
     this.#clock = clock
+    this.#usual = new Set(usual)
+    this.#stopping = stopping
+    onAbort(stopping, () => { for (const line of this.#lines.values()) if (line.waiting.size === 0) this.#close(line) })
   }
 
   /** How many requests took too long. */
@@ -99,59 +110,53 @@ export class Deadlines {
   within<T>(limitMs: number, request: TimedRequest, { work, refusal }: { work: () => Promise<T>, refusal: () => Error }): Promise<T> {
     request.limit()
     return new Promise((resolve, reject) => {
-      const end = this.#begin(limitMs, () => {
-        this.#expired++
-        reject(refusal())
-        request.expire()
-      })
+      const line = this.#lines.get(limitMs) ?? this.#newLine(limitMs)
+      const waiting: Waiting = { dueMs: this.#clock.monotonic() + limitMs, request, giveUp: () => { reject(refusal()) } }
+      line.waiting.add(waiting)
+      line.cancel ??= this.#clock.after(limitMs, () => { this.#look(line) })
       work().then((value) => {
-        end()
-        request.ends()
+        this.#end(line, waiting)
         resolve(value)
       }, (error: unknown) => {
-        end()
-        request.ends()
+        this.#end(line, waiting)
         reject(error as Error)
       })
     })
   }
 
-  #begin(limitMs: number, expire: () => void): () => void {
-    const line = this.#lines.get(limitMs) ?? this.#newLine(limitMs)
-    const waiting = { dueMs: this.#clock.monotonic() + limitMs, expire }
-    line.waiting.add(waiting)
-    line.cancel ??= this.#clock.after(limitMs, () => { this.#look(line, limitMs) })
-    return () => {
-      line.waiting.delete(waiting)
-      if (line.waiting.size === 0) this.#close(line, limitMs)
-    }
-  }
-
   #newLine(limitMs: number): Line {
-    const line: Line = { waiting: new Set(), cancel: undefined }
+    const line: Line = { limitMs, waiting: new Set(), cancel: undefined }
     this.#lines.set(limitMs, line)
     return line
   }
 
+  #end(line: Line, waiting: Waiting): void {
+    waiting.request.ends()
+    line.waiting.delete(waiting)
+    if (line.waiting.size === 0 && (this.#stopping.aborted || !this.#usual.has(line.limitMs))) this.#close(line)
+  }
+
   // The timer was set for somebody who may have gone: it is set again for whoever is first now.
-  #look(line: Line, limitMs: number): void {
+  #look(line: Line): void {
     line.cancel = undefined
     const now = this.#clock.monotonic()
     for (const waiting of line.waiting) {
       if (waiting.dueMs > now) {
-        line.cancel = this.#clock.after(waiting.dueMs - now, () => { this.#look(line, limitMs) })
+        line.cancel = this.#clock.after(waiting.dueMs - now, () => { this.#look(line) })
         return
       }
       line.waiting.delete(waiting)
-      waiting.expire()
+      this.#expired++
+      waiting.giveUp()
+      waiting.request.expire()
     }
-    this.#close(line, limitMs)
+    this.#close(line)
   }
 
   // Clients choose times: a line for each must not stay.
-  #close(line: Line, limitMs: number): void {
+  #close(line: Line): void {
     line.cancel?.()
     line.cancel = undefined
-    if (this.#lines.get(limitMs) === line) this.#lines.delete(limitMs)
+    if (this.#lines.get(line.limitMs) === line) this.#lines.delete(line.limitMs)
   }
 }

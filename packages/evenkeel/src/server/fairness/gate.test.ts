@@ -41,9 +41,9 @@ describe('Gate', () => {
     const seat = gate.enter('ann', never)
     expect(seat).not.toBeInstanceOf(Promise)
     expect(gate.inside).toBe(1)
-    const { leave } = seat as Seat
-    leave()
-    leave()
+    const taken = seat as Seat
+    taken.leave()
+    taken.leave()
     expect([gate.inside, gate.users]).toEqual([0, 0])
   })
 

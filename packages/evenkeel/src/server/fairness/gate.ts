@@ -33,9 +33,10 @@ interface Waiter {
 
 /** One user at the gate. */
 interface Guest {
+  readonly name: string
   inside: number
-  /** Who waits, first come first; a set, because some leave early. */
-  readonly line: Set<Waiter>
+  /** Who waits, first come first; a set, because some leave early. Made when somebody has to wait. */
+  line: Set<Waiter> | undefined
 }
 
 export class Gate {
@@ -79,65 +80,62 @@ export class Gate {
   enter(user: string, signalOf: () => AbortSignal | undefined): Seat | Promise<Seat> {
     const { seatsMax, seatsPerUserMax, waitingMax, waitingPerUserMax } = this.#options
     const guest = this.#guests.get(user) ?? this.#newGuest(user)
-    if (this.#inside < seatsMax && guest.inside < seatsPerUserMax) return this.#seat(user, guest)
-    if (this.#waiting >= waitingMax || guest.line.size >= waitingPerUserMax) {
-      this.#forget(user, guest)
+    if (this.#inside < seatsMax && guest.inside < seatsPerUserMax) return this.#seat(guest)
+    if (this.#waiting >= waitingMax || lengthOf(guest) >= waitingPerUserMax) {
+      this.#forget(guest)
       throw this.#refuse()
     }
-    return this.#wait(user, guest, signalOf())
+    return this.#wait(guest, signalOf())
   }
 
-  #newGuest(user: string): Guest {
-    const guest: Guest = { inside: 0, line: new Set() }
-    this.#guests.set(user, guest)
+  /** A seat is given back. */
+  release(guest: Guest): void {
+    this.#inside--
+    guest.inside--
+    if (this.#waiting > 0) {
+      this.#queue(guest)
+      this.#letIn()
+    }
+    this.#forget(guest)
+  }
+
+  #newGuest(name: string): Guest {
+    const guest: Guest = { name, inside: 0, line: undefined }
+    this.#guests.set(name, guest)
     return guest
   }
 
-  #seat(user: string, guest: Guest): Seat {
+  #seat(guest: Guest): Seat {
     this.#inside++
     guest.inside++
-    let isTaken = true
-    return {
-      leave: () => {
-        if (!isTaken) return
-        isTaken = false
-        this.#leave(user, guest)
-      },
-    }
+    return new Place(this, guest)
   }
 
-  #leave(user: string, guest: Guest): void {
-    this.#inside--
-    guest.inside--
-    this.#queue(guest)
-    this.#forget(user, guest)
-    this.#letIn()
-  }
-
-  #wait(user: string, guest: Guest, signal: AbortSignal | undefined): Promise<Seat> {
+  #wait(guest: Guest, signal: AbortSignal | undefined): Promise<Seat> {
+    const line = guest.line ??= new Set()
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#waiting--
-        guest.line.delete(waiter)
-        if (guest.line.size === 0) this.#turns.delete(guest)
+        line.delete(waiter)
+        if (line.size === 0) this.#turns.delete(guest)
         cancel()
         unlisten()
       }
       const giveUp = (error: unknown): void => {
         stop()
-        this.#forget(user, guest)
+        this.#forget(guest)
         reject(error as Error)
       }
       const waiter = {
         admit: () => {
           stop()
-          resolve(this.#seat(user, guest))
+          resolve(this.#seat(guest))
         },
       }
       let unlisten = (): void => {}
       const cancel = this.#options.clock.after(this.#options.waitMs, () => { giveUp(this.#refuse()) })
       this.#waiting++
-      guest.line.add(waiter)
+      line.add(waiter)
       this.#queue(guest)
       unlisten = onAbort(signal, giveUp)
     })
@@ -145,7 +143,7 @@ export class Gate {
 
   /** Whoever may have a seat has a turn; a user with its share inside has none until one of its own leaves. */
   #queue(guest: Guest): void {
-    if (guest.line.size > 0 && guest.inside < this.#options.seatsPerUserMax) this.#turns.add(guest)
+    if (lengthOf(guest) > 0 && guest.inside < this.#options.seatsPerUserMax) this.#turns.add(guest)
   }
 
   #letIn(): void {
@@ -160,14 +158,35 @@ export class Gate {
     }
   }
 
-  #forget(user: string, guest: Guest): void {
-    if (guest.inside === 0 && guest.line.size === 0) this.#guests.delete(user)
+  #forget(guest: Guest): void {
+    if (guest.inside === 0 && lengthOf(guest) === 0) this.#guests.delete(guest.name)
   }
 
   #refuse(): Error {
     this.#refused++
     return tooManyRequests(tooMany)
   }
+}
+
+class Place implements Seat {
+  readonly #gate: Gate
+  readonly #guest: Guest
+  #isTaken = true
+
+  constructor(gate: Gate, guest: Guest) {
+    this.#gate = gate
+    this.#guest = guest
+  }
+
+  leave(): void {
+    if (!this.#isTaken) return
+    this.#isTaken = false
+    this.#gate.release(this.#guest)
+  }
+}
+
+function lengthOf({ line }: Guest): number {
+  return line === undefined ? 0 : line.size
 }
 
 /** The words that clients know. */

@@ -57,7 +57,7 @@ export interface LimitOptions {
   /**
    * Watches at once of one user.
    *
-   * @default 1_000
+   * @default 5_000
    */
   watchesPerUserMax?: number
   /**
@@ -85,7 +85,7 @@ const defaults: Limits = {
   waitingMax: 2_000,
   waitMs: 15_000,
   watchesMax: 10_000,
-  watchesPerUserMax: 1_000,
+  watchesPerUserMax: 5_000,
   requestMs: 60_000,
   writeMs: 34_000,
 }

@@ -32,12 +32,12 @@ export class Traffic {
   readonly #deadlines: Deadlines
   readonly #exempt: Record<Lane, number> = { reads: 0, writes: 0, lists: 0 }
 
-  constructor(options: LimitOptions, { clock }: { clock: Clock }) {
+  constructor(options: LimitOptions, { clock, stopping }: { clock: Clock, stopping: AbortSignal }) {
     const limits = this.#limits = withDefaultLimits(options)
     const gate = (seatsMax: number): Gate => new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
     this.#watches = new WatchCount(limits)
-    this.#deadlines = new Deadlines(clock)
+    this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
   }
 
   /**

@@ -48,7 +48,7 @@ export class Hook {
    * @throws {ApiError} for an answer that is none; else an `Error` that says why there is none.
    */
   async ask(question: JsonObject, { signal, timeoutSeconds }: AskOptions): Promise<JsonValue> {
-    const target = `${this.#url.pathname}?timeout=${timeoutSeconds}s`
+    const target = `${cleanPath(this.#url.pathname)}?timeout=${timeoutSeconds}s`
     const headers = { 'content-type': 'application/json', 'accept': 'application/json, */*', 'user-agent': 'evenkeel' }
     try {
       const connection = await this.#connection()
@@ -78,6 +78,11 @@ export class Hook {
 
 /** As much as all objects of the largest question about conversion may take. */
 const conversionBytesMax = 64 * 1024 * 1024
+
+/** As Go joins paths. Tools write `https://host//path`, and a server of Go's answers that with a redirect, which is not followed. */
+function cleanPath(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+}
 
 function noNetwork({ namespace, name }: WebhookService): never {
   throw new Error(`service "${namespace}/${name}" cannot be reached: this server has no cluster network; name a URL in clientConfig, or start the server with webhooks.resolveService`)

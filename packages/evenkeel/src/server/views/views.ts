@@ -103,13 +103,17 @@ export class Views {
   async #follow(followed: Followed): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       try {
-        if (followed.source) for await (const { revision, changes } of followed.source) this.#take(followed, { revision, changes })
+        await this.#hear(followed)
       } catch (error) {
         this.#options.log.warn('a view has lost its place and reads again', { resource: followed.view.plural, error })
       }
       if (this.#stopped.signal.aborted) return
       await this.#readAgain(followed)
     }
+  }
+
+  async #hear(followed: Followed): Promise<void> {
+    if (followed.source) for await (const { revision, changes } of followed.source) this.#take(followed, { revision, changes })
   }
 
   async #readAgain(followed: Followed): Promise<void> {

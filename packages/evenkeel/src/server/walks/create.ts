@@ -74,7 +74,6 @@ export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDra
 
 /** What is wanted, complete, and with who manages it. */
 async function tracked(object: ObjectDraft, { target, rooms, manager }: CreateOptions): Promise<ObjectDraft> {
-  refuseVersion(object)
   refuseClosed(target, String(object.metadata['name'] ?? ''))
   applyDefaults(object, target.resource)
   const tracking = manager === undefined ? undefined : track(object, undefined, { manager, target, rooms })
@@ -98,7 +97,10 @@ async function createOnce(object: ObjectDraft, admission: WriteAdmission | undef
   await target.resource.rules.ready?.(object as unknown as UnstructuredObject)
   validateNew(object as unknown as UnstructuredObject, target, { refusals })
   if (admission) await admission.validate(object as unknown as UnstructuredObject)
-  if (!dryRun) return { name, ...await persist(object as JsonObject, { rooms, target, expect: 0, checks }) }
+  if (!dryRun) {
+    refuseVersion(object)
+    return { name, ...await persist(object as JsonObject, { rooms, target, expect: 0, checks }) }
+  }
   const current = await fetchCurrent(name, { rooms, target })
   if (current) return { name, ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
   return { name, ok: true, stored: new StoredObject(withoutVersion(new Unstamped(await toStored(object as JsonObject, target.resource))), 0) }
@@ -123,6 +125,7 @@ function refuseClosed({ resource: { group, plural, rules } }: Target, name: stri
   if (rules.closed !== undefined) throw forbidden({ group, kind: plural, name }, rules.closed)
 }
 
+/** It is the store that objects to a version, after everybody else: whoever only tries, or has worse mistakes, does not hear of it. */
 function refuseVersion({ metadata }: ObjectDraft): void {
   if (metadata['resourceVersion'] !== undefined && metadata['resourceVersion'] !== '' && metadata['resourceVersion'] !== '0') {
     throw new ApiError('InternalError', 'resourceVersion should not be set on objects to be created')

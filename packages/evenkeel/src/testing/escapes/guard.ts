@@ -22,7 +22,7 @@ interface GuardOptions {
   readonly random: Random
   onEscape(escape: Escape): void
   /** A program ends the process. */
-  onExit(life: Life, code: unknown): void
+  onExit(life: Life | undefined, code: unknown): void
 }
 
 /** What is thrown in the place of the end of the process. */
@@ -61,9 +61,7 @@ export function guardMachine({ random, onEscape, onExit }: GuardOptions): () => 
     random: () => (escaping('Math.random') ? randomFraction(random) : undefined),
     fetch: () => { escaping('fetch') },
     exit: (code) => {
-      const life = currentLife()
-      if (!life) return false
-      onExit(life, code)
+      onExit(currentLife(), code)
       throw new ProcessEnd(`process.exit(${String(code)})`)
     },
   })

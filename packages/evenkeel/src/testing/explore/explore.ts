@@ -13,6 +13,8 @@ import type { Profile, ProfileName } from '../faults/profile.ts'
 import type { Finding } from '../rules/finding.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { tellStory } from '../report/story.ts'
+import { compareSnapshots } from '../state/compare.ts'
+import type { Snapshot } from '../state/normalize.ts'
 import { Reference } from '../state/reference.ts'
 import { makeGround } from '../world/ground.ts'
 import type { Ground } from '../world/ground.ts'
@@ -80,8 +82,9 @@ export async function explore<Outside extends object = object>(options: ExploreO
   await checkRepeats(first, base, collected)
   // Who never rests undisturbed has said enough.
   const plan = tier === 0 || first.restless ? [] : planSingles({ points: first.points, world: first, profile: profiles[profile] })
-  const done = await runAll(plan, { base, reference: new Reference(first.rests), collected, options })
-  await tellAll(collected, { base, reference: new Reference(first.rests) })
+  const reference = await referenceOf(first, base)
+  const done = await runAll(plan, { base, reference, collected, options })
+  await tellAll(collected, { base, reference, stories: options.stories ?? storiesMax })
   const count = (type: string): number => first.points.filter((point) => point.type === type).length
   return { scenario: scenario.name, failures: collected.failures, schedules: done + 2, left: plan.length - done, effects: count('effect'), looks: count('look'), hash: first.trace.hash }
 }
@@ -95,6 +98,13 @@ interface Running {
   readonly reference: Reference
   readonly collected: Collected
   readonly options: Pick<ExploreOptions, 'signal' | 'onProgress' | 'budgetMs' | 'clock' | 'until'>
+}
+
+/** What the undisturbed schedule came to, and what time alone makes of it for a program that looks at the clock. */
+async function referenceOf(first: World, base: Running['base']): Promise<Reference> {
+  const isTimed = first.lives.some(({ manager }) => manager?.ledger.entries().some(({ end }) => end?.afterMs !== undefined))
+  const patient = isTimed && !first.restless ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, deed: { type: 'wait' } }] }) : undefined
+  return new Reference(first.rests, patient?.rests)
 }
 
 async function runAll(plan: readonly Deviation[], { base, reference, collected, options }: Running): Promise<number> {
@@ -112,8 +122,8 @@ async function runAll(plan: readonly Deviation[], { base, reference, collected, 
 }
 
 /** Runs each failure once more with its trace kept, and tells its story. */
-async function tellAll(collected: Collected, { base, reference }: Pick<Running, 'base' | 'reference'>): Promise<void> {
-  for (const failure of collected.failures.slice(0, storiesMax)) {
+async function tellAll(collected: Collected, { base, reference, stories }: Pick<Running, 'base' | 'reference'> & { stories: number }): Promise<void> {
+  for (const failure of collected.failures.slice(0, stories)) {
     const { deviations, finding } = await shrink({ scenario: base.scenario, deviations: failure.deviations }, failure, base)
     const world = await runSchedule({ ...base, deviations, keepsTrace: true, ...deviations.length > 0 && { reference } })
     const { message, diff, hint } = finding
@@ -127,7 +137,7 @@ const storiesMax = 20
 /** The same schedule must give the same trace: if not, something of the program lives outside its process. */
 async function checkRepeats(first: World, base: Running['base'], collected: Collected): Promise<void> {
   const second = await runSchedule({ ...base, deviations: [], keepsTrace: true })
-  if (second.trace.hash === first.trace.hash) return
+  if (second.trace.hash === first.trace.hash && second.rests.every(({ objects, outside }, index) => isSame(objects, first.rests[index]?.objects) && isSame(outside, first.rests[index]?.outside))) return
   const at = first.trace.entries.findIndex((entry, index) => second.trace.entries[index]?.what !== entry.what || second.trace.entries[index]?.actor !== entry.actor)
   const [one, other] = [first.trace.entries[at], second.trace.entries[at]]
   const finding: Finding = {
@@ -137,6 +147,10 @@ async function checkRepeats(first: World, base: Running['base'], collected: Coll
     hint: 'keep nothing in variables of a module; take time and chance from the context',
   }
   collected.add([], [finding])
+}
+
+function isSame(one: Snapshot, other: Snapshot = new Map()): boolean {
+  return compareSnapshots(one, other).length === 0
 }
 
 /** A scenario whose own steps fail says nothing about its controllers. @throws {RangeError} */

@@ -4,11 +4,16 @@
  * Places are where a program acts on the world: just before and just after each effect, at each look, and at each rest.
  * Between two of them nothing changes but what is on its way, and that is what held events are for.
  */
-import type { UnstructuredObject } from '#api'
+import { isJsonObject } from '#api'
 import type { Deed, Deviation, ObjectPlace, Place } from '../faults/deviation.ts'
 import type { Point } from '../life/effect.ts'
+import { bodyOf } from '../rules/request-body.ts'
 import type { World } from '../world/world.ts'
 import type { Profile } from '../faults/profile.ts'
+import { objectsAt, objectsAtRest, hasOwner, placeOf } from './objects-at.ts'
+import { planWishes } from './plan-wishes.ts'
+
+const start: Place = { type: 'start', index: 0 }
 
 /** What the undisturbed schedule showed. */
 interface Seen {
@@ -19,7 +24,8 @@ interface Seen {
 
 /** Every single deviation, those that find most first. */
 export function planSingles(seen: Seen): Deviation[] {
-  const { points, world, profile } = seen
+  const { world, profile } = seen
+  const points = seen.points.filter(({ index }) => index >= 0)
   const effects = points.filter(({ type }) => type === 'effect')
   const looks = points.filter(({ type }) => type === 'look')
   const kinds = watchedResources(world)
@@ -27,16 +33,19 @@ export function planSingles(seen: Seen): Deviation[] {
     ...effects.flatMap((point) => around(point)),
     ...effects.flatMap((point) => foreign(point, world)),
     ...effects.flatMap((point) => kinds.flatMap((resource) => [hold(point, resource), coalesce(point, resource)])),
-    ...looks.flatMap((point) => looking(point)),
+    ...looks.flatMap((point) => looking(point, points)),
+    ...forbidding(effects),
     ...world.rests.flatMap((_, index) => resting(index, { world, kinds, profile })),
+    ...planWishes(world),
     ...world.options.scenario.leaderElection ? effects.map(({ index }): Deviation => ({ at: { type: 'effect', index, when: 'after' }, deed: { type: 'rival' } })) : [],
-    { at: { type: 'start', index: 0 }, deed: { type: 'skew', offsetMs: 300_000 } },
-    { at: { type: 'start', index: 0 }, deed: { type: 'skew', offsetMs: -300_000 } },
+    ...hasManyWorkers(world) ? [{ at: start, deed: { type: 'serial' } } as const] : [],
+    { at: start, deed: { type: 'skew', offsetMs: 300_000 } },
+    { at: start, deed: { type: 'skew', offsetMs: -300_000 } },
   ]
 }
 
 /** What can happen to one effect. */
-function around({ index, asked, call }: Point): Deviation[] {
+function around({ index, asked, call, request }: Point): Deviation[] {
   const [before, after]: [Place, Place] = [{ type: 'effect', index }, { type: 'effect', index, when: 'after' }]
   const always: Deviation[] = [
     { at: after, deed: { type: 'crash' } }, { at: before, deed: { type: 'crash' } }, { at: after, deed: { type: 'die' } },
@@ -46,6 +55,7 @@ function around({ index, asked, call }: Point): Deviation[] {
   const refusals: Deviation[] = [{ at: before, deed: { ...refuse(429, 'TooManyRequests'), retryAfterSeconds: 1 } }]
   // Creating something of a given name that is not there cannot be a conflict.
   if (asked?.verb !== 'create') refusals.push({ at: before, deed: refuse(409, 'Conflict') })
+  else if (asked.name === '' && isNameless(request)) refusals.push({ at: before, deed: refuse(409, 'AlreadyExists') })
   return [...always, ...refusals]
 }
 
@@ -63,9 +73,33 @@ function foreign({ index, step, asked }: Point, world: World): Deviation[] {
   return [...found, { at, deed: { type: 'early' } }]
 }
 
-function looking({ index }: Point): Deviation[] {
+function looking({ index, call, step }: Point, points: readonly Point[]): Deviation[] {
   const at: Place = { type: 'look', index }
-  return [{ at, deed: refuse(500, 'InternalError') }, { at, deed: { type: 'lose' } }]
+  const hasPast = points.some((one) => call && one.type === 'effect' && one.call?.service === call.service && one.step < step)
+  return [...hasPast ? [{ at, deed: { type: 'past' } } as const] : [], { at, deed: refuse(500, 'InternalError') }, { at, deed: { type: 'lose' } }]
+}
+
+/** Each permission goes missing once, where it is first used and where it is last used. */
+function forbidding(effects: readonly Point[]): Deviation[] {
+  const found = new Map<string, Deviation>()
+  for (const which of ['first', 'last']) {
+    for (const { index, asked } of which === 'first' ? effects : [...effects].reverse()) {
+      if (!asked) continue
+      const { verb, resource } = asked
+      const key = `${which} ${verb} ${resource}`
+      if (!found.has(key)) found.set(key, { at: { type: 'effect', index }, deed: { type: 'forbid', verb, resource } })
+    }
+  }
+  return [...found.values()]
+}
+
+function isNameless(request: Point['request']): boolean {
+  const body = request && bodyOf(request)
+  return isJsonObject(body) && isJsonObject(body['metadata']) && body['metadata']['name'] === undefined
+}
+
+function hasManyWorkers(world: World): boolean {
+  return world.facts.view.declarations.some(({ concurrency = 1 }) => concurrency > 1)
 }
 
 interface RestingOptions {
@@ -78,8 +112,8 @@ interface RestingOptions {
 function resting(index: number, { world, kinds, profile }: RestingOptions): Deviation[] {
   const at: Place = { type: 'quiet', index }
   const found: Deviation[] = [{ at, deed: { type: 'crash' } }, { at, deed: { type: 'silence' } }, { at, deed: { type: 'die' } }]
-  for (const resource of kinds) found.push({ at, deed: { type: 'hold', resource } }, { at, deed: { type: 'coalesce', resource } })
-  if (profile.timeTravel) for (const back of [1, 3, 8]) found.push({ at, deed: { type: 'stale', back } })
+  for (const resource of kinds) for (const type of ['hold', 'coalesce', 'cut'] as const) found.push({ at, deed: { type, resource } })
+  if (profile.timeTravel) for (const back of [1, 2, 3, 5, 8, 13]) found.push({ at, deed: { type: 'stale', back } })
   for (const object of objectsAtRest(world, index)) {
     const place = placeOf(object)
     if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) found.push({ at, deed: { type, object: place } })
@@ -104,27 +138,4 @@ function watchedResources(world: World): string[] {
   const found = new Set<string>()
   for (const life of world.lives) for (const { resource } of life.line.streams()) found.add(resource)
   return [...found]
-}
-
-/** Objects that were there at a step: those that matter to the program. */
-function objectsAt(world: World, step: number): UnstructuredObject[] {
-  const now = new Map<string, UnstructuredObject>()
-  for (const happening of world.chronicle.happenings) {
-    if (happening.step > step) break
-    if (happening.after) now.set(happening.key, happening.after)
-    else now.delete(happening.key)
-  }
-  return [...now.values()].filter((object) => world.facts.view.isReconciled(object) || hasOwner(object))
-}
-
-function objectsAtRest(world: World, index: number): UnstructuredObject[] {
-  return objectsAt(world, world.restSteps[index] ?? 0)
-}
-
-function hasOwner({ metadata: { ownerReferences = [] } }: UnstructuredObject): boolean {
-  return ownerReferences.length > 0
-}
-
-function placeOf({ apiVersion, kind, metadata: { name = '', namespace = '' } }: UnstructuredObject): ObjectPlace {
-  return { apiVersion, kind, namespace, name }
 }

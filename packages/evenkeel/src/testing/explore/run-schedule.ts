@@ -3,6 +3,7 @@
  */
 import { SeededRandom } from '#base'
 import { guardMachine } from '../escapes/guard.ts'
+import { followNobody } from '../life/life.ts'
 import { allRules } from '../rules/index.ts'
 import { World } from '../world/world.ts'
 import type { WorldOptions } from '../world/world.ts'
@@ -14,9 +15,10 @@ export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial
   const stopGuarding = guardMachine({
     random: new SeededRandom(`${options.seed} machine`),
     onEscape: (escape) => { world.escapes.push(escape) },
-    onExit: (life, code) => {
-      world.ends.push({ life: life.name, error: new Error(`process.exit(${String(code)}) was called`) })
-      world.kill(life)
+    onExit: (from, code) => {
+      const life = from ?? world.lives.findLast(({ isDead }) => !isDead)
+      world.ends.push({ life: life?.name ?? '', error: new Error(`process.exit(${String(code)}) was called`) })
+      if (life) world.kill(life)
     },
   })
   try {
@@ -24,6 +26,7 @@ export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial
   } finally {
     await world.close()
     stopGuarding()
+    if (options.reference === undefined) followNobody()
     stopCatching()
   }
   return world

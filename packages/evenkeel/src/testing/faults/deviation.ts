@@ -66,6 +66,8 @@ export type Deed =
   | { readonly type: 'forbid', readonly verb: string, readonly resource: string }
   /** The watches of a kind break; nothing is lost but the connection. */
   | { readonly type: 'cut', readonly resource: string }
+  /** Nothing goes wrong; only more time passes between the steps of the user. */
+  | { readonly type: 'wait' }
   /** One object at a time, whatever the program says about its workers. */
   | { readonly type: 'serial' }
   /** Somebody changes what is wished for, and changes it back when everything has come to rest, or deletes it at once. */

@@ -19,6 +19,11 @@ import { ProcessClock } from './process-clock.ts'
 /** Whose code is running at this moment. */
 const running = new AsyncLocalStorage<Life>()
 
+/** Nobody is followed any more, and nothing is paid for it. */
+export function followNobody(): void {
+  running.disable()
+}
+
 /** The life whose code is running, if any. */
 export function currentLife(): Life | undefined {
   return running.getStore()
@@ -36,6 +41,8 @@ interface LifeOptions {
   readonly isSerial: boolean
   /** Lists of a cache may show the past: how many versions back this one's first lists are. */
   readonly back?: number
+  /** Follow whose code is running, everywhere: this costs. */
+  readonly isFollowed: boolean
   /** The server has no streaming lists. */
   readonly oldLists: boolean
   /** The services outside, as they are. */
@@ -74,7 +81,7 @@ export class Life {
     const { clock, name } = this
     const random = new SeededRandom(`${seed} ${name}`)
     const log = createLogger({ clock, level: 'debug', sink: (record) => { if (!this.#isDead) this.#options.onLog(this, record) } })
-    running.run(this, () => {
+    const begin = (): void => {
       try {
         const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default' })
         const outside = outsideOf(services, { host, life: this, scenario })
@@ -88,7 +95,9 @@ export class Life {
       } catch (error) {
         onEnd(this, error)
       }
-    })
+    }
+    if (this.#options.isFollowed) running.run(this, begin)
+    else begin()
   }
 
   /** Nothing of it goes on until it is resumed. */

@@ -7,7 +7,7 @@
 import { fileURLToPath } from 'node:url'
 
 const ours = fileURLToPath(new URL('../../', import.meta.url))
-const machine = fileURLToPath(new URL('../../base/machine', import.meta.url))
+const machine = fileURLToPath(new URL('../../base/simulation/machine', import.meta.url))
 const depth = 60
 
 /**

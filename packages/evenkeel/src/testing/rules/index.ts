@@ -8,13 +8,16 @@ import { failures } from './golden/failures.ts'
 import { finalizers } from './golden/finalizers.ts'
 import type { Rule } from './finding.ts'
 import { escapes } from './further/escapes.ts'
+import { churn } from './further/churn.ts'
 import { floating } from './further/floating.ts'
 import { identity } from './further/identity.ts'
 import { leader } from './further/leader.ts'
+import { looks } from './further/looks.ts'
 import { ownership } from './further/ownership.ts'
 import { privilege } from './further/privilege.ts'
 import { sameWorld } from './golden/same-world.ts'
 import { secrets } from './further/secrets.ts'
 import { truth } from './golden/truth.ts'
+import { watches } from './further/watches.ts'
 
-export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, conflicts, truth, again, floating, leader, secrets, escapes, privilege, sameWorld, failures]
+export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, conflicts, truth, again, floating, churn, watches, looks, leader, secrets, escapes, privilege, sameWorld, failures]

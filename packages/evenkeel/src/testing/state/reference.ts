@@ -16,13 +16,18 @@ export interface Rest {
   readonly outside: Snapshot
   /** What the objects of reconciled kinds say about themselves. */
   readonly statuses: ReadonlyMap<string, string>
+  /** What the program has destroyed by then of what cannot be made again: `2 PersistentVolumeClaim default/a`, the phase first. */
+  readonly destroyed: ReadonlySet<string>
 }
 
 export class Reference {
   readonly #rests: readonly Rest[]
+  readonly #patient: readonly Rest[]
 
-  constructor(rests: readonly Rest[]) {
+  /** @param patient the same with more time between the steps, for a program that looks at the clock */
+  constructor(rests: readonly Rest[], patient: readonly Rest[] = []) {
     this.#rests = rests
+    this.#patient = patient
   }
 
   get rests(): readonly Rest[] {
@@ -33,6 +38,18 @@ export class Reference {
   like({ phase, wishes }: Pick<Rest, 'phase' | 'wishes'>): Rest | undefined {
     const alike = this.#rests.filter((rest) => rest.wishes === wishes)
     return alike.find((rest) => rest.phase === phase) ?? alike.at(-1)
+  }
+
+  /** All rests with the same wishes, those of the same phase if there are any. */
+  alike({ phase, wishes }: Pick<Rest, 'phase' | 'wishes'>, { isPatient = false } = {}): readonly Rest[] {
+    const alike = [...this.#rests, ...isPatient ? this.#patient : []].filter((rest) => rest.wishes === wishes)
+    const now = alike.filter((rest) => rest.phase === phase)
+    return now.length > 0 ? now : alike
+  }
+
+  /** Whether the program destroys this in this phase when nothing goes wrong. */
+  destroys(what: string): boolean {
+    return this.#rests.some(({ destroyed }) => destroyed.has(what))
   }
 
   at(phase: number): Rest | undefined {

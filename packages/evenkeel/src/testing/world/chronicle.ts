@@ -16,6 +16,7 @@ export interface Happening {
   readonly actor: string
   /** The step of the world at which it was committed. */
   readonly step: number
+  readonly atMs: number
   readonly before: UnstructuredObject | undefined
   readonly after: UnstructuredObject | undefined
 }
@@ -25,6 +26,8 @@ interface ChronicleOptions {
   /** Who is acting at this moment. */
   actor(): string
   step(): number
+  /** Milliseconds of the world's time. */
+  now(): number
 }
 
 export class Chronicle {
@@ -79,7 +82,7 @@ export class Chronicle {
         const after = entry && parse(entry.value)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
-        this.happenings.push({ revision, key, resource: resourceOf(key), actor: this.#options.actor(), step: this.#options.step(), before, after })
+        this.happenings.push({ revision, key, resource: resourceOf(key), actor: this.#options.actor(), step: this.#options.step(), atMs: this.#options.now(), before, after })
       }
     }
   }

@@ -28,7 +28,11 @@ async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, d
       const isGone = await direct.delete(object)
       return isGone && await direct.create(asNew(object), object)
     }
-    case 'neighbour': return direct.create(neighbourOf(object), object)
+    case 'neighbour': {
+      const owner = direct.find({ kind: 'Namespace', namespace: '', name: object.metadata.namespace ?? 'default' })
+      if (owner) await direct.create(neighbourOf(object, owner), object)
+      return direct.create(neighbourOf(object), object)
+    }
     case 'touch': return direct.patch(object, { metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } } })
     case 'finalize': return object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
     case 'terminate': {
@@ -39,10 +43,11 @@ async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, d
   }
 }
 
-/** The same labels and contents under another name, without an owner. */
-function neighbourOf(object: UnstructuredObject): UnstructuredObject {
+/** The same labels and contents under another name, without an owner or with another one. */
+function neighbourOf(object: UnstructuredObject, owner?: UnstructuredObject): UnstructuredObject {
   const { metadata, ...rest } = asNew(object)
-  return { ...rest, metadata: { ...metadata, name: `${object.metadata.name ?? ''}-neighbour`, annotations: { ...metadata.annotations, [neighbourLabel]: 'yes' } } } as UnstructuredObject
+  const owners = owner && { ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name: owner.metadata.name ?? '', uid: owner.metadata.uid ?? '', controller: true }] }
+  return { ...rest, metadata: { ...metadata, ...owners, name: `${object.metadata.name ?? ''}-${owner ? 'stranger' : 'neighbour'}`, annotations: { ...metadata.annotations, [neighbourLabel]: 'yes' } } } as UnstructuredObject
 }
 
 /** Takes the foreign finalizers away again, so that the world can end. */

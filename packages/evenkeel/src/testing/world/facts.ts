@@ -4,6 +4,7 @@
 import type { UnstructuredObject } from '#api'
 import type { Life } from '../life/life.ts'
 import type { WorldView } from '../scenario/scenario.ts'
+import type { Snapshot } from '../state/normalize.ts'
 import type { Rest } from '../state/reference.ts'
 import type { Chronicle, Happening } from './chronicle.ts'
 import { View } from './view.ts'
@@ -20,6 +21,8 @@ export class Facts {
   readonly #parts: FactsParts
   readonly #read = new Map<string, number>()
   #view: View | undefined
+  /** What the program has destroyed so far, as rules note it. */
+  readonly destroyed = new Set<string>()
 
   constructor(parts: FactsParts) {
     this.#parts = parts
@@ -38,7 +41,12 @@ export class Facts {
   }
 
   rest(): Rest {
-    return this.view.rest(this.#parts.phase(), this.#parts.services)
+    return this.view.rest(this.#parts.phase(), this.#parts.services, this.destroyed)
+  }
+
+  /** What is in the services outside. */
+  outside(): Snapshot {
+    return this.view.outside(this.#parts.services)
   }
 
   /** For those who judge by the true world. */
@@ -63,6 +71,16 @@ export class Facts {
   addedBy({ metadata: { uid } }: UnstructuredObject, finalizer: string): string {
     const first = this.#parts.chronicle.happenings.find(({ after, before }) => after?.metadata.uid === uid && after?.metadata.finalizers?.includes(finalizer) && !before?.metadata.finalizers?.includes(finalizer))
     return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
+  }
+
+  /** Who made an object: `somebody` if it was no process of the program, or there from the start. */
+  madeBy({ metadata: { uid } }: UnstructuredObject): string {
+    const first = this.#parts.chronicle.happenings.find(({ after, before }) => before === undefined && after?.metadata.uid === uid)
+    return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
+  }
+
+  get phase(): number {
+    return this.#parts.phase()
   }
 
   /** The kind of a resource that is in the world. */

@@ -68,6 +68,7 @@ export class Interventions {
     for (const { deed } of this.#byPlace.get(keyOf({ type: 'start', index: 0 })) ?? []) {
       if (deed.type === 'skew') this.#offsetMs = deed.offsetMs
       if (deed.type === 'serial') this.#isSerial = true
+      if (deed.type === 'wait') this.#isSilent = true
     }
   }
 

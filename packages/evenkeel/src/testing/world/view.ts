@@ -4,17 +4,22 @@
 import type { Kind, UnstructuredObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { describeObject, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
+import type { Snapshot } from '../state/normalize.ts'
 import { groupOf, isOfKind } from '../state/reference.ts'
 import type { Rest } from '../state/reference.ts'
 import type { Chronicle } from './chronicle.ts'
+import { neighbourLabel } from './deeds.ts'
 
 export class View {
   readonly #reconciled: ReadonlySet<string>
   readonly #owned: ReadonlySet<string>
   readonly #chronicle: Chronicle
+  /** What the program consists of. */
+  readonly declarations: readonly ControllerDeclaration[]
 
   constructor(declarations: readonly ControllerDeclaration[], chronicle: Chronicle) {
     this.#chronicle = chronicle
+    this.declarations = declarations
     this.#reconciled = new Set(declarations.map(({ for: kind }) => nameOf(kind)))
     this.#owned = new Set(declarations.flatMap(({ owns = [] }) => owns.map((one) => nameOf(kindOf(one)))))
   }
@@ -27,18 +32,31 @@ export class View {
     return isOfKind(object, this.#owned)
   }
 
+  /** Whether something that only looked like a child has become one. */
+  hasAdopted(): boolean {
+    const uids = new Set(this.parents.map(({ metadata }) => metadata.uid))
+    return [...this.#chronicle.objects.values()].some(({ metadata: { annotations = {}, ownerReferences = [] } }) => annotations[neighbourLabel] !== undefined && ownerReferences.some(({ uid }) => uids.has(uid)))
+  }
+
   /** Objects of the kinds that the program reconciles. */
   get parents(): UnstructuredObject[] {
     return [...this.#chronicle.objects.values()].filter((object) => this.isReconciled(object))
   }
 
-  rest(phase: number, services: object): Rest {
+  rest(phase: number, services: object, destroyed: ReadonlySet<string>): Rest {
     const { objects } = this.#chronicle
     const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
-    const outside = new Map<string, readonly string[]>()
-    for (const [name, service] of Object.entries(services)) for (const [about, values] of snapshotService(name, service, naming)) outside.set(about, values)
+    const outside = this.outside(services)
     const statuses = new Map(this.parents.map((object) => [describeObject(object), JSON.stringify(plain(object['status'] ?? null, naming, { generation: object.metadata.generation }))]))
-    return { phase, wishes: this.#wishes(naming), objects: snapshotObjects(objects.values(), naming), outside, statuses }
+    return { phase, wishes: this.#wishes(naming), objects: snapshotObjects(objects.values(), naming), outside, statuses, destroyed: new Set(destroyed) }
+  }
+
+  /** What is in the services outside. */
+  outside(services: object): Snapshot {
+    const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
+    const found = new Map<string, readonly string[]>()
+    for (const [name, service] of Object.entries(services)) for (const [about, values] of snapshotService(name, service, naming)) found.set(about, values)
+    return found
   }
 
   #wishes(naming: { nameOf(uid: string): string | undefined }): string {

@@ -97,6 +97,7 @@ export class World implements LineHost {
   #activeAtMs = 0
   #restless: Restless | undefined
   #isHealed = false
+  #isProbing = false
   #effects = 0
   #collectedAt = -1
   readonly #clients = new Map<string, Client>()
@@ -109,7 +110,7 @@ export class World implements LineHost {
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.() ?? {}
-    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps })
+    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps, now: () => this.clock.monotonic() })
     this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, phase: () => this.#phase })
     this.#interventions = new Interventions(this, options.deviations)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
@@ -221,7 +222,7 @@ export class World implements LineHost {
     const { scenario, seed, profile } = this.options
     const life = new Life({
       name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed, host: this, clock: this.clock, services: this.services,
-      offsetMs: this.#interventions.offsetMs, isSerial: this.#interventions.isSerial, back, oldLists: profile.timeTravel,
+      offsetMs: this.#interventions.offsetMs, isSerial: this.#interventions.isSerial, back, oldLists: profile.timeTravel, isFollowed: this.options.reference === undefined,
       onLog: (from, record) => { this.#heardLog(from, record) },
       onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
     })
@@ -250,7 +251,8 @@ export class World implements LineHost {
   }
 
   point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point {
-    const index = type === 'effect' ? this.#effects++ : this.#looks++
+    // What a rule provokes has no number: other schedules do not have it.
+    const index = this.#isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
     const point: Point = { ...facts, type, index, life, step: this.trace.steps, phase: this.#phase, outcome: '' }
     this.points.push(point)
     return point
@@ -368,11 +370,9 @@ export class World implements LineHost {
 
   /** Rules may poke at an undisturbed world at rest. */
   async #probe(): Promise<void> {
-    for (const watcher of this.#watchers) {
-      if (!watcher.probe) continue
-      await watcher.probe()
-      if (!await this.#rest()) return
-    }
+    this.#isProbing = true
+    for (const watcher of this.#watchers) if (watcher.probe) await watcher.probe()
+    this.#isProbing = false
   }
 
   async #judge(isLast: boolean): Promise<void> {

@@ -61,6 +61,13 @@ describe('connectHttps', () => {
     await expect(call({ origin: 'https://other.default.svc', address: { host: '127.0.0.1', port } })).rejects.toThrow('x509: certificate is not valid')
   })
 
+  test('trusts a certificate that is given in place of its authority, and no other of that authority', async () => {
+    const port = await serve(echo)
+    const other = issueServerCertificate(authority, { ...made, names: ['localhost', '127.0.0.1'] })
+    expect((await call({ origin: `https://127.0.0.1:${port}`, caPem: cert })).status).toBe(200)
+    await expect(call({ origin: `https://127.0.0.1:${port}`, caPem: other.certificatePem })).rejects.toThrow('x509: certificate signed by unknown authority')
+  })
+
   test('does not follow, does not read without end, and does not trust everybody', async () => {
     const port = await serve((_, response) => {
       response.writeHead(302, { location: 'https://localhost:1/' })

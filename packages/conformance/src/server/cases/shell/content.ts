@@ -189,6 +189,13 @@ const outgoing: readonly ServerCase[] = [
       }
     },
   },
+  {
+    id: 'server/content/audit-id',
+    rule: 'A client may choose the Audit-Id of its request.',
+    async run(place) {
+      assert.equal((await place.list('configmaps', {}, { headers: { 'audit-id': 'chosen-by-the-client' } })).header('audit-id'), 'chosen-by-the-client')
+    },
+  },
 ]
 
 export const contentTypeCases: readonly ServerCase[] = [...incoming, ...outgoing]

@@ -44,6 +44,16 @@ const systemFields: readonly ServerCase[] = [
     },
   },
   {
+    id: 'server/create/resource-version-is-refused-last',
+    rule: 'Other mistakes are named before a resourceVersion is, and a dry run, which stores nothing, does not mind one.',
+    async run(place) {
+      const metadata = { resourceVersion: '1' }
+      expectStatus(await place.post('configmaps', configMap('-', { metadata })), { code: 422, reason: 'Invalid' })
+      ok(await place.post('configmaps', configMap('a', { metadata }), { dryRun: 'All' }), 201)
+      expectStatus(await place.get('configmaps', 'a'), { code: 404 })
+    },
+  },
+  {
     id: 'server/create/drops-status',
     rule: 'The status of a created object is the server\'s, whatever the client sends.',
     async run(place) {

@@ -47,6 +47,12 @@ describe('a webhook is told', () => {
     expect(validating?.request).toMatchObject({ name: expect.stringMatching(/^x-/) as string, object: { metadata: { uid: expect.any(String) as string, name: expect.stringMatching(/^x-/) as string } } })
   })
 
+  test.each([['/doubled', '/doubled'], ['ended/', '/ended'], ['a//b', '/a/b']])('at /%s by the path that Go makes of it', async (written, called) => {
+    await configure('Validating', 'a', [webhookFor(hooks, 'v', { path: written })])
+    await create('a')
+    expect(hooks.asked.map(({ target }) => target)).toEqual([`${called}?timeout=10s`])
+  })
+
   test('what takes the place of what, and what is deleted', async () => {
     await configure('Validating', 'a', [webhookFor(hooks, 'v')])
     await configure('Mutating', 'a', [webhookFor(hooks, 'm')])

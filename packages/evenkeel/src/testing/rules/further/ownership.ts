@@ -18,6 +18,7 @@ export const ownership: Rule = {
         if (!world.facts.isLife(happening.actor)) continue
         judgeReferences(world, happening)
         judgeNeighbours(world, happening)
+        judgeStrangers(world, happening)
       }
     },
   }),
@@ -47,9 +48,32 @@ function mistakeIn({ uid, kind, name, apiVersion }: OwnerReference, child: Unstr
   return undefined
 }
 
-/** Somebody else's object that looks like a child: same labels, no owner. */
+/** Somebody else's object that looks like a child: same labels, another owner or none. Who has none may be taken in first. */
 function judgeNeighbours(world: World, { actor, before, after }: Happening): void {
-  if (before?.metadata.annotations?.[neighbourLabel] === undefined) return
+  if (before?.metadata.annotations?.[neighbourLabel] === undefined || isOurs(world, before)) return
+  const isFree = (before.metadata.ownerReferences ?? []).length === 0
+  if (after && isFree && isOurs(world, after)) return
   const what = after ? 'changed' : 'deleted'
   world.find({ rule: 'ownership', severity: 'error', about: `neighbour ${before.kind}`, message: `${actor} has ${what} ${describeObject(before)}, which only looks like one of its own: same labels, but another owner or none`, hint: 'look at metadata.ownerReferences (by uid) before you touch what a label selector found' })
+}
+
+/** Deleting what others made, and taking others' owners away. */
+function judgeStrangers(world: World, { actor, before, after }: Happening): void {
+  const { facts } = world
+  if (!before || facts.view.isReconciled(before) || before.metadata.annotations?.[neighbourLabel] !== undefined) return
+  if (!after) {
+    if (before.metadata.deletionTimestamp === undefined && facts.madeBy(before) === 'somebody' && !isOurs(world, before)) world.find({ rule: 'ownership', severity: 'error', about: describeObject(before), message: `${actor} has deleted ${describeObject(before)}, which others made and which belongs to no object of the program`, hint: 'delete only what you made or own' })
+    return
+  }
+  const left = new Set((after.metadata.ownerReferences ?? []).map(({ uid }) => uid))
+  for (const { uid, kind, name } of before.metadata.ownerReferences ?? []) {
+    const owner = facts.objects.find(({ metadata }) => metadata.uid === uid)
+    if (left.has(uid) || !owner || facts.view.isReconciled(owner)) continue
+    world.find({ rule: 'ownership', severity: 'error', about: describeObject(after), message: `a write of ${actor} takes the owner ${kind} ${name} away from ${describeObject(after)}`, hint: 'apply only your own owner reference, or send back what you read' })
+  }
+}
+
+/** Whether one of the program's own objects owns it, or did: it may be gone by now. */
+function isOurs(world: World, { metadata: { ownerReferences = [] } }: UnstructuredObject): boolean {
+  return ownerReferences.some(({ apiVersion, kind }) => world.facts.view.isReconciled({ apiVersion, kind }))
 }

@@ -1,33 +1,44 @@
 /**
  * Rule 2: idempotent. When everything is as it should be, looking again changes nothing, here or outside.
+ *
+ * What changes at the first extra look and never again was not done before: a change was missed, which is rule 1.
  */
 import { compareSnapshots } from '../../state/compare.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
+
+/** What happens later than this is not because of the look. */
+const soonMs = 1000
 
 export const again: Rule = {
   code: 'idempotent', number: 2,
   says: 'doing it again changes nothing',
   watch: (world) => ({
     async probe() {
-      const [happened, outside, points] = [world.chronicle.happenings.length, world.facts.rest().outside, world.points.length]
-      // A program that has ended has been told of.
-      if (world.ends.length > 0) return
-      for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? []) controller.reconcileAll({ note: 'again' })
-      if (!await world.settleDown()) return
-      judgeWrites(world, happened)
-      for (const { about } of compareSnapshots(outside, world.facts.rest().outside)) tell(world, about)
-      judgeRepeats(world, points)
+      const first = await lookAgain(world)
+      if (first.length === 0) return
+      const second = await lookAgain(world)
+      for (const about of second) tellAgain(world, about)
+      if (second.length === 0) for (const about of first) tellMissed(world, about)
     },
   }),
 }
 
-function judgeWrites(world: World, from: number): void {
-  for (const { actor, after, before, resource } of world.chronicle.happenings.slice(from)) {
-    if (!world.facts.isLife(actor) || resource === 'events' || resource === 'leases') continue
+/** Makes every controller look at everything. @returns what was changed by that */
+async function lookAgain(world: World): Promise<readonly string[]> {
+  // A program that has ended has been told of.
+  if (world.ends.length > 0) return []
+  const [happened, outside, points, startMs] = [world.chronicle.happenings.length, world.facts.rest().outside, world.points.length, world.clock.monotonic()]
+  for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? []) controller.reconcileAll({ note: 'again' })
+  if (!await world.settleDown()) return []
+  judgeRepeats(world, points)
+  const changed = new Set(compareSnapshots(outside, world.facts.rest().outside).map(({ about }) => about))
+  for (const { actor, after, before, resource, atMs } of world.chronicle.happenings.slice(happened)) {
+    if (!world.facts.isLife(actor) || resource === 'events' || resource === 'leases' || atMs - startMs > soonMs) continue
     const object = after ?? before
-    if (object) tell(world, `${object.kind} ${object.metadata.name ?? ''}`)
+    if (object) changed.add(`${object.kind} ${object.metadata.name ?? ''}`)
   }
+  return [...changed]
 }
 
 /** The same call that creates something, made again for the same thing, is a twin waiting to happen. */
@@ -37,6 +48,10 @@ function judgeRepeats(world: World, from: number): void {
   }
 }
 
-function tell(world: World, about: string): void {
+function tellAgain(world: World, about: string): void {
   world.find({ rule: 'idempotent', severity: 'error', about, message: `${about} is changed again although nothing else has changed`, hint: 'compare with what is there and write only what differs' })
+}
+
+function tellMissed(world: World, about: string): void {
+  world.find({ rule: 'state', severity: 'error', about, message: `${about} is changed by looking once more: what it follows from had changed before, and nobody looked`, hint: 'watch everything that a reconcile reads, and map it to the right keys' })
 }

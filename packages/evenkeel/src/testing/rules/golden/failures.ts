@@ -18,6 +18,7 @@ export const failures: Rule = {
       }
       tellLoops(world)
       if (world.restless) tellRestless(world)
+      judgeWishes(world)
     },
   }),
 }
@@ -31,14 +32,32 @@ function tellLoops(world: World): void {
   }
 }
 
+/** A failure longer ago than that is not why there is no rest. */
+const logsMax = 50
+
+/** Somebody asked for something that the schema allows, and the code was not made for it. */
+function judgeWishes(world: World): void {
+  if (!world.options.deviations.some(({ deed }) => deed.type === 'amend')) return
+  for (const { record } of world.logs) {
+    const { error } = record.fields as { error?: unknown }
+    if (record.message !== 'reconcile failed' || !(error instanceof TypeError || error instanceof ReferenceError)) continue
+    world.find({ rule: 'failure', severity: 'error', about: 'reconcile', message: `a spec that the schema allows breaks the reconcile: ${error.message}`, hint: 'what is optional may be absent, and what may be empty will be: say in the schema what you cannot do' })
+    return
+  }
+}
+
 function tellRestless(world: World): void {
   const { restless } = world
   if (!restless) return
-  const failed = world.logs.filter(({ record }) => record.message === 'reconcile failed').at(-1)
+  const failed = world.logs.slice(-logsMax).filter(({ record }) => record.message === 'reconcile failed').at(-1)
   const minutes = Math.round(restless.virtualMs / 60_000)
   if (failed) {
     const { error } = failed.record.fields as { error?: unknown }
     world.find({ rule: 'failure', severity: 'error', about: 'reconcile', message: `a reconcile keeps failing, ${minutes} minutes after everything was well: ${textOf(error)}`, hint: 'take what is there for granted: it may be your own work of an earlier run' })
+    return
+  }
+  if (restless.why === 'turns') {
+    world.find({ rule: 'hot-loop', severity: 'error', about: 'reconcile', message: `there is no rest: a reconcile looks again and again, many times a second, and nothing is written`, hint: 'watch what you wait for; look again by yourself only after seconds, not milliseconds' })
     return
   }
   const busiest = busiestOf(world)

@@ -5,6 +5,7 @@ import { isJsonObject } from '#api'
 import type { JsonValue, UnstructuredObject } from '#api'
 import { compareSnapshots, describeDifference } from '../../state/compare.ts'
 import { describeObject } from '../../state/normalize.ts'
+import type { Happening } from '../../world/chronicle.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 
@@ -13,7 +14,9 @@ export const truth: Rule = {
   says: 'a status says what was seen, for the generation it names',
   watch: (world) => ({
     done() {
-      judgeTransitions(world)
+      const news = world.facts.news('truth')
+      judgeTransitions(world, news)
+      judgeLastWords(world, news)
     },
     quiet({ isHealed }) {
       if (world.restless) return
@@ -25,13 +28,25 @@ export const truth: Rule = {
 }
 
 /** A condition whose status stays keeps its time. */
-function judgeTransitions(world: World): void {
-  for (const { before, after, actor } of world.facts.news('truth')) {
+function judgeTransitions(world: World, news: readonly Happening[]): void {
+  for (const { before, after, actor } of news) {
     if (!before || !after || !world.facts.isLife(actor)) continue
     for (const [type, condition] of conditionsOf(after)) {
       const old = conditionsOf(before).get(type)
       if (!old || old['status'] !== condition['status'] || old['lastTransitionTime'] === condition['lastTransitionTime'] || old['lastTransitionTime'] === undefined) continue
       world.find({ rule: 'truth', severity: 'error', about: describeObject(after), message: `lastTransitionTime of the condition ${type} of ${describeObject(after)} moves although its status stays ${String(condition['status'])}`, hint: 'keep the old time unless the status of the condition changes' })
+    }
+  }
+}
+
+/** What is being deleted is not ready, and nobody says so anew. */
+function judgeLastWords(world: World, news: readonly Happening[]): void {
+  for (const { before, after, actor } of news) {
+    if (!before || after?.metadata.deletionTimestamp === undefined || !world.facts.isLife(actor)) continue
+    for (const type of ['Ready', 'Available']) {
+      const [old, now] = [conditionsOf(before).get(type), conditionsOf(after).get(type)]
+      if (now?.['status'] !== 'True' || JSON.stringify(old) === JSON.stringify(now)) continue
+      world.find({ rule: 'truth', severity: 'error', about: describeObject(after), message: `${describeObject(after)} is being deleted, and ${actor} writes that it is ${type}`, hint: 'say in the cleanup that it is not ready any more, or say nothing' })
     }
   }
 }

@@ -5,9 +5,9 @@
  * order they were set; between two timers everything that was waiting on promises has run;
  * while a callback runs, `monotonic()` is exactly its due time.
  */
-import { checkDelay } from './clock.ts'
-import type { Cancel, Clock } from './clock.ts'
-import { Heap } from './heap.ts'
+import { checkDelay } from '../clock.ts'
+import type { Cancel, Clock } from '../clock.ts'
+import { Heap } from '../heap.ts'
 
 export interface SimulatedClockOptions {
   /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sleep } from './abort.ts'
+import { sleep } from '../abort.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 test('SimulatedClock stands still until it is told to move', async () => {

@@ -1,0 +1,69 @@
+/**
+ * What a user may ask for beside what the scenario does: every property of a spec otherwise, gone, at its edge; and back.
+ *
+ * The schema says what is allowed. When a wish is taken back, everything must be as it was; when its object is
+ * deleted before anybody could look, everything of it must go.
+ */
+import { isJsonObject } from '#api'
+import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
+import type { Deviation } from '../faults/deviation.ts'
+import type { World } from '../world/world.ts'
+import { objectsAtRest, placeOf } from './objects-at.ts'
+
+/** More are left out: the first ones are those that differ most. */
+const perPropertyMax = 3
+
+export function planWishes(world: World): Deviation[] {
+  const done = new Set<string>()
+  const found: Deviation[] = []
+  for (const index of world.restSteps.keys()) {
+    for (const object of objectsAtRest(world, index)) {
+      if (!world.facts.view.isReconciled(object) || object.metadata.deletionTimestamp !== undefined) continue
+      for (const spec of amendments(object, schemaOf(world, object))) {
+        const key = `${object.kind} ${JSON.stringify(spec)}`
+        if (done.has(key)) continue
+        done.add(key)
+        found.push({ at: { type: 'quiet', index }, deed: { type: 'amend', object: placeOf(object), spec, then: 'back' } })
+        if (Object.values(spec).includes(null)) found.push({ at: { type: 'quiet', index }, deed: { type: 'amend', object: placeOf(object), spec, then: 'delete' } })
+      }
+    }
+  }
+  return found
+}
+
+/** Merge patches of the spec, one property each. */
+function amendments(object: UnstructuredObject, schema: JsonObject): JsonObject[] {
+  const spec = isJsonObject(object['spec']) ? object['spec'] : {}
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
+  return Object.entries(properties).flatMap(([name, one]) => {
+    const now = spec[name]
+    const values = isJsonObject(one) ? otherValues(one, now) : []
+    if (now !== undefined && !required.includes(name)) values.unshift(null)
+    return values.filter((value) => JSON.stringify(value) !== JSON.stringify(now)).slice(0, perPropertyMax).map((value): JsonObject => ({ [name]: value }))
+  })
+}
+
+/** Values that the schema allows, the edges first. */
+function otherValues({ type, enum: choices, minimum, maximum, minLength = 0, pattern, format }: JsonObject, now: JsonValue | undefined): JsonValue[] {
+  if (Array.isArray(choices)) return choices.filter((choice) => choice !== now)
+  switch (type) {
+    case 'boolean': return [now !== true]
+    case 'integer':
+    case 'number': {
+      const lowest = typeof minimum === 'number' ? minimum : 0
+      const next = typeof now === 'number' ? now + 1 : lowest + 1
+      return typeof maximum === 'number' && next > maximum ? [lowest] : [lowest, next]
+    }
+    case 'string': return pattern !== undefined || format !== undefined ? [] : minLength === 0 ? ['', `${typeof now === 'string' ? now : 'some'}-other`] : [`${typeof now === 'string' ? now : 'some'}-other`]
+    case 'array': return Array.isArray(now) && now.length > 1 ? [now.slice(1), []] : Array.isArray(now) && now.length > 0 ? [[]] : []
+    default: return []
+  }
+}
+
+function schemaOf(world: World, object: UnstructuredObject): JsonObject {
+  const kind = world.facts.view.declarations.map((declaration) => declaration.for).find((one) => one.kind === object.kind && one.apiVersion === object.apiVersion)
+  const properties = kind?.schema?.['properties']
+  const spec = isJsonObject(properties) ? properties['spec'] : undefined
+  return isJsonObject(spec) ? spec : {}
+}
