@@ -43,17 +43,23 @@ beforeAll(() => {
 afterAll(() => rmSync(user, { recursive: true, force: true }))
 
 describe('the packed package', () => {
-  test('holds only built files, the readme, the licence and package.json', () => {
+  test('row 28: holds only built files, the readme, the licence and package.json', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths.filter((path) => !allowed.test(path))).toEqual([])
     expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
     expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.js', 'dist/index.d.ts']))
   })
 
-  test('runs nothing when it is installed', () => {
+  test('row 28: runs nothing when it is installed', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as Lock
     expect(Object.keys(packages).filter((path) => packages[path]?.hasInstallScript)).toEqual([])
     expect(manifest.scripts).toBeUndefined()
+  })
+
+  test('has the programs that envtest runs, in the folder that it names', () => {
+    const assets = run(join(user, 'node_modules', '.bin', 'evenkeel-envtest')).trim()
+    expect(execFileSync(join(assets, 'kube-apiserver'), ['--version'], { encoding: 'utf8' })).toMatch(/^Kubernetes v1\.\d+\.\d+\+evenkeel\n$/)
+    expect(execFileSync(join(assets, 'etcd'), ['--help'], { encoding: 'utf8' })).toContain('--listen-client-urls')
   })
 
   test('has entry points, and none that needs the sources', () => {

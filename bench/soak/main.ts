@@ -18,7 +18,7 @@ import { judge } from './judge.ts'
 import type { Verdict } from './judge.ts'
 import { namespaceOf, plan } from './plan.ts'
 import { ServerProcess } from './server-process.ts'
-import type { Ready } from './server-process.ts'
+import type { Memory, Ready } from './server-process.ts'
 import { quantile, Tally } from './tally.ts'
 import { startWatchers } from './watchers.ts'
 import type { Watcher } from './watchers.ts'
@@ -120,21 +120,29 @@ async function allHeard(admin: Caller, watchers: readonly Watcher[], tally: Tall
 function report(tally: Tally, server: ServerProcess, { events, lost, extra, examples }: Verdict): number {
   for (const text of [...tally.errors, ...server.faults.slice(0, 10), ...examples]) process.stderr.write(`${text}\n`)
   const { firstMs, lastMs } = tally.p99()
-  const third = Math.floor(server.memory.length / 3)
+  const third = Math.max(1, Math.floor(server.memory.length / 3))
+  const [first, last] = [server.memory.slice(0, third), server.memory.slice(-third)]
   const errors = tally.counted('errors') + server.faults.length
   const row = {
     case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, events, lost,
-    rssFirstMb: megabytes(server.memory.slice(0, third)), rssLastMb: megabytes(server.memory.slice(-third || server.memory.length)),
+    rssFirstMb: middle(first.map(({ rss }) => rss)), rssLastMb: middle(last.map(({ rss }) => rss)),
     p99FirstMs: round(firstMs), p99LastMs: round(lastMs), errors, extra,
+    liveFirstMb: least(first), liveLastMb: least(last),
     requests: tally.counted('requests'), namespaces: tally.counted('namespaces'), watchesEnded: tally.counted('watchesEnded'), webhookCalls: tally.counted('webhookCalls'), webhookFaults: tally.counted('webhookFaults'),
   }
+  if (process.env["SOAK_TRACE"]) process.stderr.write(`${server.memory.filter((_, i) => i % 15 === 0).map(({ rss, heapUsed }) => `${Math.round(rss / 1e6)}/${Math.round(heapUsed / 1e6)}`).join(" ")}\n`)
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n')}\n`)
   return errors + lost + extra === 0 ? 0 : 1
 }
 
-/** The median of some samples of memory. */
-function megabytes(samples: readonly number[]): number {
+/** The median, in MiB. */
+function middle(samples: readonly number[]): number {
   return Math.round(quantile(samples, 0.5) / 1024 / 1024)
+}
+
+/** What the heap holds after garbage was collected, in MiB: the least that was seen. */
+function least(samples: readonly Memory[]): number {
+  return Math.round(Math.min(...samples.map(({ heapUsed }) => heapUsed)) / 1024 / 1024)
 }
 
 function round(value: number): number {

@@ -32,12 +32,17 @@ const plane = await startPlane({
 })
 const { url = '', token = '', caPem = '' } = plane.address ?? {}
 tell({ kind: 'ready', url, token, caPem })
-const beat = setInterval(() => { tell({ kind: 'memory', bytes: process.memoryUsage.rss() }) }, 1000)
+const beat = setInterval(() => { tellMemory() }, 1000)
 
 process.on('message', () => { void stop() })
 // A parent that is gone needs no server.
 const abandoned = (): void => { process.exit(1) }
 process.on('disconnect', abandoned)
+
+function tellMemory(): void {
+  const { rss, heapUsed } = process.memoryUsage()
+  tell({ kind: 'memory', rss, heapUsed })
+}
 
 async function stop(): Promise<void> {
   process.off('disconnect', abandoned)

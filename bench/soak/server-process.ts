@@ -6,10 +6,16 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+/** In bytes. */
+export interface Memory {
+  readonly rss: number
+  readonly heapUsed: number
+}
+
 /** What it tells. */
 export type FromServer =
   | { readonly kind: 'ready', readonly url: string, readonly token: string, readonly caPem: string }
-  | { readonly kind: 'memory', readonly bytes: number }
+  | { readonly kind: 'memory' } & Memory
   | { readonly kind: 'fault' | 'said', readonly text: string }
 
 export interface Ready {
@@ -21,8 +27,8 @@ export interface Ready {
 const readyMsMax = 60_000
 
 export class ServerProcess {
-  /** Memory in bytes, once a second. */
-  readonly memory: number[] = []
+  /** Once a second. */
+  readonly memory: Memory[] = []
   /** What should never be said. */
   readonly faults: string[] = []
   readonly #child: ChildProcess
@@ -40,7 +46,7 @@ export class ServerProcess {
       const tooLate = setTimeout(() => { reject(new Error('the server did not start')) }, readyMsMax)
       void this.#exited.then(() => { reject(new Error('the server ended before it was ready')) })
       this.#child.on('message', (message: FromServer) => {
-        if (message.kind === 'memory') this.memory.push(message.bytes)
+        if (message.kind === 'memory') this.memory.push(message)
         else if (message.kind === 'fault') this.faults.push(message.text)
         else if (message.kind === 'ready') {
           clearTimeout(tooLate)

@@ -1,6 +1,9 @@
 /**
  * The corpus: every mutant that the Explorer must find, and controllers in which there is nothing to find.
  */
+import { childDefects } from './defects/children.ts'
+import { trackingDefects } from './defects/tracking.ts'
+import { styles } from './clean/styles.ts'
 import { childMutants } from './listed/children.ts'
 import { deletionMutants } from './listed/deletion.ts'
 import { outsideMutants } from './listed/outside.ts'
@@ -8,6 +11,6 @@ import { programMutants } from './listed/program.ts'
 import { statusMutants } from './listed/status.ts'
 import type { CleanController, Mutant } from './mutant.ts'
 
-export const mutants: readonly Mutant[] = [...outsideMutants, ...childMutants, ...statusMutants, ...deletionMutants, ...programMutants].sort((a, b) => (a.id < b.id ? -1 : 1))
-export const cleanControllers: readonly CleanController[] = []
+export const mutants: readonly Mutant[] = [...childDefects, ...trackingDefects, ...outsideMutants, ...childMutants, ...statusMutants, ...deletionMutants, ...programMutants].sort((a, b) => (a.id < b.id ? -1 : 1))
+export const cleanControllers: readonly CleanController[] = styles
 export type { CleanController, Mutant, Subject } from './mutant.ts'

@@ -78,7 +78,7 @@ describe('whatever is sent', () => {
     }), { numRuns: runs })
   })
 
-  test('nothing reaches the prototype of all objects', () => {
+  test('row 15: nothing reaches the prototype of all objects', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
@@ -91,12 +91,12 @@ describe('bombs', () => {
     ['deep lists', 'application/json', `${'['.repeat(1_000_000)}`],
     ['deep YAML', 'application/yaml', `${'- '.repeat(50_000)}x`],
     ['a long name', 'application/json', `{"metadata":{"name":"${'a'.repeat(2_000_000)}"}}`],
-  ])('%s is refused, and the server goes on', async (_, type, body) => {
+  ])('row 13: %s is refused, and the server goes on', async (_, type, body) => {
     expect((await tested.ask('POST', maps, { body, type })).status).toBeGreaterThanOrEqual(400)
     expect((await tested.ask('GET', '/api/v1/namespaces/default')).status).toBe(200)
   })
 
-  test('a body of more than 3 MiB is refused, whole or in pieces', async () => {
+  test('row 13: a body of more than 3 MiB is refused, whole or in pieces', async () => {
     expect(await tested.ask('POST', maps, { body: Buffer.alloc(3 * 1024 * 1024 + 1, 0x20) })).toMatchObject({ status: 413 })
     let taken = 0
     const endless = { async *[Symbol.asyncIterator]() { for (;;) { taken++; yield await Promise.resolve(Buffer.alloc(65_536, 0x20)) } } }
@@ -105,7 +105,7 @@ describe('bombs', () => {
     expect(taken).toBeLessThan(60)
   })
 
-  test('keys named __proto__ are stored as data', async () => {
+  test('row 15: keys named __proto__ are stored as data', async () => {
     const made = await tested.ask('POST', maps, { body: '{"metadata":{"name":"proto"},"data":{"__proto__":"x","constructor":"y"}}' })
     expect(made.status).toBe(201)
     expect((await tested.ask('GET', `${maps}/proto`)).text).toContain('"data":{"__proto__":"x","constructor":"y"}')

@@ -4,10 +4,10 @@
 import { ConfigMap, PersistentVolumeClaim } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, applyChildren, childOf, childrenOf, does, ignoreMissing, indexOf, ownersOf, place, pruneChildren, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, applyChildren, childOf, childrenOf, does, ignoreMissing, indexOf, ownersOf, place, pruneChildren, cleanApp } from '../worlds/app.ts'
 import type { AppObject, Context, Making } from '../worlds/app.ts'
 
-const clean = appProgram(rightApp)
+const clean = cleanApp
 
 /** An App that begins without a volume and gets one. */
 const volumeSteps: readonly UserStep[] = [

@@ -3,9 +3,9 @@
  */
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, childOf, finalizer, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, childOf, finalizer, cleanApp } from '../worlds/app.ts'
 
-const clean = appProgram(rightApp)
+const clean = cleanApp
 
 export const deletionMutants: readonly Mutant[] = [
   {

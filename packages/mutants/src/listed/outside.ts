@@ -2,10 +2,10 @@
  * Mistakes with the world outside: ids that get lost, cleanups in the wrong order, answers that are taken for the truth.
  */
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, does, finalizer, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, does, finalizer, cleanApp } from '../worlds/app.ts'
 import type { AppObject, Context, Making } from '../worlds/app.ts'
 
-const clean = appProgram(rightApp)
+const clean = cleanApp
 
 /** A view may be old: whoever makes or destroys something outside asks the server first. */
 async function isCurrent({ metadata: { name = '', namespace = 'default', uid } }: AppObject, { client }: Pick<Context, 'client'>): Promise<boolean> {

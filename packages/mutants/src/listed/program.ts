@@ -6,14 +6,14 @@ import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { Client } from 'evenkeel/client'
 import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, applyChildren, childOf, does, place, rightApp } from '../worlds/app.ts'
+import { App, appProgram, applyChildren, childOf, does, place, cleanApp } from '../worlds/app.ts'
 import type { Making } from '../worlds/app.ts'
-import { copyOf, Link, linkProgram, rightLink, settingsOf } from '../worlds/linked.ts'
+import { copyOf, Link, linkProgram, cleanLink, settingsOf } from '../worlds/linked.ts'
 
-const clean = appProgram(rightApp)
+const clean = cleanApp
 let runs = 0
 
-const lease = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2000 }
+const lease = { leaseMs: 15_000 }
 const three = [1, 2, 3]
 const ttlMs = 240_000
 const timedSteps: readonly UserStep[] = [{ name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: {} }) }]
@@ -68,7 +68,7 @@ export const programMutants: readonly Mutant[] = [
     }), { steps: [does.create] }),
   },
   {
-    id: 'm43', mistake: 'a watch by hand is dead after its connection broke, and nobody notices', rules: ['resync'], tier: 1, seenIn: 'kubernetes-client/javascript #364, #596, #958', clean: linkProgram(rightLink),
+    id: 'm43', mistake: 'a watch by hand is dead after its connection broke, and nobody notices', rules: ['resync'], tier: 1, seenIn: 'kubernetes-client/javascript #364, #596, #958', clean: cleanLink,
     broken: linkProgram(({ client: raw }) => ({
       for: Link, owns: [{ kind: ConfigMap, labelSelector: 'never=seen' }], sources: [channelSource({ name: 'settings', events: ({ signal }) => changesOf(raw, signal) })],
       async reconcile(link, { client, status }) {
@@ -127,7 +127,7 @@ export const programMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'x08', mistake: 'a watch by hand, and a look at what it is about only once', rules: ['state', 'resync'], tier: 1, clean: linkProgram(rightLink),
+    id: 'x08', mistake: 'a watch by hand, and a look at what it is about only once', rules: ['state', 'resync'], tier: 1, clean: cleanLink,
     broken: linkProgram(() => ({
       for: Link, owns: [ConfigMap],
       async reconcile(link, { client, status }) {

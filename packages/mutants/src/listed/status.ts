@@ -2,9 +2,9 @@
  * Mistakes with the status: claims before deeds, wrong generations, times that move, books that are kept there.
  */
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, applyChildren, childrenOf, ignoreMissing, indexOf, pruneChildren, rightApp } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, applyChildren, childrenOf, ignoreMissing, indexOf, pruneChildren, cleanApp } from '../worlds/app.ts'
 
-const clean = appProgram(rightApp)
+const clean = cleanApp
 
 export const statusMutants: readonly Mutant[] = [
   {

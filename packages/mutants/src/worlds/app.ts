@@ -44,6 +44,12 @@ class Cloud {
     this.buckets.set(name, { owner })
   }
 
+  /** Says get, and makes a bucket when there is none. */
+  getOrMake(name: string, owner: string): { owner: string } {
+    this.ensure(name, owner)
+    return { owner }
+  }
+
   delete(name: string): void {
     this.buckets.delete(name)
   }
@@ -146,3 +152,6 @@ export const rightApp: Making = ({ outside: { cloud } }) => ({
     await cloud.delete(app.metadata.name)
   },
 })
+
+/** The twin of most mutants. */
+export const cleanApp = appProgram(rightApp)

@@ -66,3 +66,6 @@ export const rightLink: LinkMaking = () => ({
     status.set({ found: found !== undefined })
   },
 })
+
+/** The twin of most mutants of this world. */
+export const cleanLink = linkProgram(rightLink)

@@ -38,7 +38,8 @@ export class Blocks {
       else while (rest < cutStart) this.#block[at++] = bytes[rest++] as number
       rest = cutEnd
     }
-    bytes.copy(this.#block, at, rest, end)
+    // `bytes.copy` would check all of its arguments a hundred thousand times.
+    this.#block.set(new Uint8Array(bytes.buffer, bytes.byteOffset + rest, end - rest), at)
     this.#used += length
     kept.block = this.#blocks.length - 1
     kept.start = from

@@ -48,18 +48,21 @@ function hostOf(flags: Flags): string {
 /** The certificate that is named, or the one of the folder, or a new one, which is put there for clients to find. */
 async function identityOf(flags: Flags, { clock, random }: Surroundings): Promise<Identity> {
   const identity = makeIdentity({ clock, random, names: [hostOf(flags)] })
-  const folder = flags.value('cert-dir')
-  const certificateFile = flags.value('tls-cert-file') ?? (folder === undefined ? undefined : join(folder, 'apiserver.crt'))
-  const keyFile = flags.value('tls-private-key-file') ?? (folder === undefined ? undefined : join(folder, 'apiserver.key'))
-  if (certificateFile === undefined || keyFile === undefined) return identity
-  if (flags.value('tls-cert-file') !== undefined || (existsSync(certificateFile) && existsSync(keyFile))) {
-    const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
-    return { ...identity, server: { certificatePem, keyPem } }
-  }
-  await mkdir(folder ?? '.', { recursive: true })
-  await writeFile(certificateFile, `${identity.server.certificatePem}${identity.authority.certificatePem}`)
-  await writeFile(keyFile, identity.server.keyPem, { mode: 0o600 })
+  const [certificateFile, keyFile, folder] = [flags.value('tls-cert-file'), flags.value('tls-private-key-file'), flags.value('cert-dir')]
+  if ((certificateFile === undefined) !== (keyFile === undefined)) throw new RangeError('--tls-cert-file needs --tls-private-key-file, and the other way round')
+  if (certificateFile !== undefined && keyFile !== undefined) return { ...identity, server: await readCredential(certificateFile, keyFile) }
+  if (folder === undefined) return identity
+  const files = [join(folder, 'apiserver.crt'), join(folder, 'apiserver.key')] as const
+  if (files.every((file) => existsSync(file))) return { ...identity, server: await readCredential(...files) }
+  await mkdir(folder, { recursive: true })
+  await writeFile(files[0], `${identity.server.certificatePem}${identity.authority.certificatePem}`)
+  await writeFile(files[1], identity.server.keyPem, { mode: 0o600 })
   return identity
+}
+
+async function readCredential(certificateFile: string, keyFile: string): Promise<Identity['server']> {
+  const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
+  return { certificatePem, keyPem }
 }
 
 async function authenticationOf(flags: Flags): Promise<AuthenticationOptions> {
@@ -91,15 +94,14 @@ async function serviceAccountsOf(flags: Flags): Promise<ServiceAccountOptions> {
   }
 }
 
+/** What nodes may do beyond their roles is left out: there are none. */
 function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
-  const named = flags.values('authorization-mode')
-  return (named.length > 0 ? named : ['RBAC']).flatMap((mode): AuthorizationMode[] => {
+  const named = flags.values('authorization-mode').filter((mode) => mode !== 'Node')
+  return (named.length > 0 ? named : ['RBAC']).map((mode): AuthorizationMode => {
     switch (mode) {
-      case 'RBAC': return ['rbac']
-      case 'AlwaysAllow': return ['always-allow']
-      case 'AlwaysDeny': return [() => ({ allowed: false, why: 'Everything is forbidden.' })]
-      // What nodes may do beyond their roles is their own business: there are none.
-      case 'Node': return []
+      case 'RBAC': return 'rbac'
+      case 'AlwaysAllow': return 'always-allow'
+      case 'AlwaysDeny': return () => ({ allowed: false, why: 'Everything is forbidden.' })
       default: throw new RangeError(`--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got ${JSON.stringify(mode)}`)
     }
   })

@@ -55,7 +55,8 @@ async function main(args: readonly string[]): Promise<number> {
 async function listenOn(text: string): Promise<void> {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:') throw new RangeError(`--listen-client-urls must be http://HOST:PORT here, got ${JSON.stringify(text)}`)
-  await listenAt(createServer(answer), { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80), protocol: 'http' })
+  const listening = await listenAt(createServer(answer), { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80), protocol: 'http' })
+  process.stderr.write(`serving ${listening}\n`)
 }
 
 function answer({ url = '/' }: IncomingMessage, response: ServerResponse): void {

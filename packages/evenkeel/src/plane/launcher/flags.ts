@@ -29,7 +29,7 @@ export interface Flags {
   readonly rest: readonly string[]
 }
 
-const flagText = /^--?([a-zA-Z0-9][\w.-]*)(?:=(.*))?$/s
+const flagText = /^--?(\w[\w.-]*)(?:=(.*))?$/s
 const switchValues: ReadonlyMap<string, boolean> = new Map([...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const), ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const)])
 
 /**

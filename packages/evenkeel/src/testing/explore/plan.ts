@@ -113,7 +113,7 @@ function resting(index: number, { world, kinds, profile }: RestingOptions): Devi
   const at: Place = { type: 'quiet', index }
   const found: Deviation[] = [{ at, deed: { type: 'crash' } }, { at, deed: { type: 'silence' } }, { at, deed: { type: 'die' } }]
   for (const resource of kinds) for (const type of ['hold', 'coalesce', 'cut'] as const) found.push({ at, deed: { type, resource } })
-  if (profile.timeTravel) for (const back of [1, 2, 3, 5, 8, 13]) found.push({ at, deed: { type: 'stale', back } })
+  if (profile.timeTravel) for (const back of [1, 2, 3, 5, 8]) found.push({ at, deed: { type: 'stale', back } }, ...kinds.map((resource): Deviation => ({ at, deed: { type: 'stale', back, resource } })))
   for (const object of objectsAtRest(world, index)) {
     const place = placeOf(object)
     if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) found.push({ at, deed: { type, object: place } })
@@ -136,6 +136,6 @@ function refuse(status: number, reason: string): Extract<Deed, { type: 'refuse' 
 
 function watchedResources(world: World): string[] {
   const found = new Set<string>()
-  for (const life of world.lives) for (const { resource } of life.line.streams()) found.add(resource)
+  for (const life of world.lives) for (const resource of life.line.watched) if (resource !== 'leases') found.add(resource)
   return [...found]
 }

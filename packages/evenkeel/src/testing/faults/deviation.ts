@@ -28,8 +28,8 @@ export type Deed =
   | { readonly type: 'crash' }
   /** The process dies and stays down until everything is made well again. */
   | { readonly type: 'die' }
-  /** The process dies; when it starts again its first lists show the past. */
-  | { readonly type: 'stale', readonly back: number }
+  /** The process dies; when it starts again its first lists, or those of one kind, show the past. */
+  | { readonly type: 'stale', readonly back: number, readonly resource?: string }
   /** It is answered with an error and not carried out. */
   | { readonly type: 'refuse', readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }
   /** No answer comes: before, it was not carried out; after, it was. */
@@ -62,7 +62,7 @@ export type Deed =
   | { readonly type: 'skew', readonly offsetMs: number }
   /** A service outside answers from what was there before the last thing was done to it. */
   | { readonly type: 'past' }
-  /** A permission is missing until everything is made well again. */
+  /** A permission is missing for a while. */
   | { readonly type: 'forbid', readonly verb: string, readonly resource: string }
   /** The watches of a kind break; nothing is lost but the connection. */
   | { readonly type: 'cut', readonly resource: string }
@@ -97,11 +97,11 @@ function describeDeed(deed: Deed): string {
     case 'terminate':
     case 'drift': return `${deed.type} ${deed.object.kind} ${deed.object.name}`
     case 'cut': return `the watches of ${deed.resource} break`
-    case 'forbid': return `may not ${deed.verb} ${deed.resource} any more`
+    case 'forbid': return `may not ${deed.verb} ${deed.resource} for a while`
     case 'past': return 'the service answers from the past'
     case 'serial': return 'one object at a time'
     case 'amend': return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${deed.then === 'back' ? 'and later changes it back' : 'and deletes it at once'}`
-    case 'stale': return `crash, and start with what was there ${deed.back} versions ago`
+    case 'stale': return `crash, and start with ${deed.resource ?? 'what was there'} as of ${deed.back} versions ago`
     case 'skew': return `clock off by ${deed.offsetMs / 1000} s`
     default: return deed.type
   }

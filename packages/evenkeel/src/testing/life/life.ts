@@ -11,6 +11,7 @@ import { Client } from '#client'
 import { silentTracing } from '#controller'
 import { Manager } from '#manager'
 import type { Scenario } from '../scenario/scenario.ts'
+import { remembering } from './began.ts'
 import { Line } from './line.ts'
 import type { LineHost } from './line.ts'
 import { outsideOf } from './outside.ts'
@@ -41,6 +42,8 @@ interface LifeOptions {
   readonly isSerial: boolean
   /** Lists of a cache may show the past: how many versions back this one's first lists are. */
   readonly back?: number
+  /** Only those of this kind. @default all */
+  readonly staleKind?: string | undefined
   /** Follow whose code is running, everywhere: this costs. */
   readonly isFollowed: boolean
   /** The server has no streaming lists. */
@@ -64,7 +67,7 @@ export class Life {
     this.name = options.name
     this.#options = options
     this.clock = new ProcessClock(options.clock, { offsetMs: options.offsetMs })
-    this.line = new Line(options.host, this, { oldLists: options.oldLists, back: options.back ?? 0 })
+    this.line = new Line(options.host, this, { oldLists: options.oldLists, back: options.back ?? 0, staleKind: options.staleKind })
   }
 
   get isDead(): boolean {
@@ -86,7 +89,7 @@ export class Life {
         const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default' })
         const outside = outsideOf(services, { host, life: this, scenario })
         const declared = scenario.controllers({ outside, clock, random, log, client })
-        const controllers = isSerial ? declared.map((one) => ({ ...one, concurrency: 1 })) : declared
+        const controllers = declared.map((one) => remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight))
         this.#manager = new Manager({
           name: scenario.name, transport: this.line.transport, clock, random, log, controllers, tracing: silentTracing, watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,

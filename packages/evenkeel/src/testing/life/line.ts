@@ -9,6 +9,7 @@ import { onAbort } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Agenda } from '../world/agenda.ts'
 import { describeAsked, readAsked } from './asked.ts'
+import { arrivedBefore } from './began.ts'
 import type { Asked } from './asked.ts'
 import type { Intervening, Point } from './effect.ts'
 import type { Life } from './life.ts'
@@ -37,6 +38,8 @@ interface LineOptions {
   readonly oldLists: boolean
   /** How many versions back the first lists of any version are. */
   readonly back: number
+  /** Only those of this kind; undefined: all. */
+  readonly staleKind: string | undefined
 }
 
 interface Waiting {
@@ -55,6 +58,8 @@ export class Line {
   readonly #streams = new Set<Stream>()
   /** What has arrived. */
   readonly sight = new Sight()
+  /** Kinds that were ever watched. */
+  readonly watched = new Set<string>()
   /** Kinds whose next watch is told that its version is too old. */
   readonly #expired = new Set<string>()
 
@@ -77,7 +82,7 @@ export class Line {
     }
     this.#host.heard(this.#life, request, asked)
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { request, asked, about, knew: asked.isWrite ? this.sight.deleting() : [], resolve, reject, isOver: false }
+      const waiting: Waiting = { request, asked, about, knew: asked.isWrite ? this.sight.deleting(arrivedBefore()) : [], resolve, reject, isOver: false }
       const cancel = this.#host.agenda.add({ actor: this.#life.name, type: 'request', about, run: () => this.#carryOut(waiting) })
       onAbort(request.signal, (reason) => {
         cancel()
@@ -124,8 +129,8 @@ export class Line {
 
   /** The first list of any version shows the past, if it may. */
   async #dated(request: WireRequest, { verb, resource }: Asked): Promise<WireRequest> {
-    const { back } = this.#options
-    if (back === 0 || verb !== 'list' || !/[?&]resourceVersion=0(?:&|$)/.test(request.target) || this.#listed.has(resource)) return request
+    const { back, staleKind = resource } = this.#options
+    if (back === 0 || resource !== staleKind || verb !== 'list' || !/[?&]resourceVersion=0(?:&|$)/.test(request.target) || this.#listed.has(resource)) return request
     this.#listed.add(resource)
     const version = Math.max(1, await this.#host.head() - back)
     return { ...request, target: `${request.target.replace(/resourceVersion=0/, `resourceVersion=${version}`)}&resourceVersionMatch=Exact` }
@@ -142,6 +147,7 @@ export class Line {
 
   async #watch(waiting: Waiting): Promise<void> {
     const { request, asked: { resource } } = waiting
+    this.watched.add(resource)
     const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
     if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, gone())
     if (this.#options.oldLists && request.target.includes('sendInitialEvents')) return this.#answer(waiting, refusal({ status: 422, reason: 'Invalid', message: 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled' }))

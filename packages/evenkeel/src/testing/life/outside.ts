@@ -6,6 +6,7 @@
  */
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Agenda } from '../world/agenda.ts'
+import { arrivedBefore } from './began.ts'
 import type { Intervening, Point } from './effect.ts'
 import type { Life } from './life.ts'
 import { connectionReset } from './line.ts'
@@ -52,7 +53,7 @@ function call(what: { readonly service: string, readonly method: string, readonl
     host.zombie(life, about)
     return new Promise(() => undefined)
   }
-  const knew = life.line.sight.deleting()
+  const knew = life.line.sight.deleting(arrivedBefore())
   host.asked(`reply ${about}`)
   return new Promise((resolve, reject) => {
     host.agenda.add({

@@ -9,7 +9,10 @@ import type { JsonObject, UnstructuredObject } from '#api'
 export class Sight {
   readonly #seen = new Map<string, UnstructuredObject>()
   /** What arrived and was not looked at yet: most of it never is. */
-  #arrived: { readonly type: 'line' | 'body', readonly text: string }[] = []
+  #arrivals = 0
+  /** When each was first seen being deleted, by uid. */
+  readonly #deletingSince = new Map<string, number>()
+  #arrived: { readonly type: 'line' | 'body', readonly text: string, readonly arrival: number }[] = []
 
   /** The last that was seen of an object; undefined when it never was, or was seen to go. */
   of(kind: string, { namespace = '', name }: { namespace?: string, name: string }): UnstructuredObject | undefined {
@@ -23,48 +26,56 @@ export class Sight {
     return this.#seen.values()
   }
 
-  /** Objects that were last seen being deleted. */
-  deleting(): UnstructuredObject[] {
-    return [...this.all()].filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+  /** How much has arrived. */
+  get arrivals(): number {
+    return this.#arrivals
+  }
+
+  /** Objects that were last seen being deleted, and had been when so much had arrived. */
+  deleting(before = Infinity): UnstructuredObject[] {
+    return [...this.all()].filter(({ metadata: { deletionTimestamp, uid = '' } }) => deletionTimestamp !== undefined && (this.#deletingSince.get(uid) ?? 0) <= before)
   }
 
   /** A line of a watch arrived. */
   line(text: string): void {
-    this.#arrived.push({ type: 'line', text })
+    this.#arrived.push({ type: 'line', text, arrival: ++this.#arrivals })
   }
 
   /** An answer arrived: an object, or a list. */
   body(text: string): void {
-    this.#arrived.push({ type: 'body', text })
+    this.#arrived.push({ type: 'body', text, arrival: ++this.#arrivals })
   }
 
   #look(): void {
-    for (const { type, text } of this.#arrived) {
-      if (type === 'line') this.#line(text)
-      else this.#body(text)
+    for (const { type, text, arrival } of this.#arrived) {
+      if (type === 'line') this.#line(text, arrival)
+      else this.#body(text, arrival)
     }
     this.#arrived = []
   }
 
-  #line(text: string): void {
+  #line(text: string, arrival: number): void {
     const event = parsed(text)
     const object = event?.['object']
     if (!isObject(object)) return
     if (event?.['type'] === 'DELETED') this.#seen.delete(keyOf(object))
-    else if (event?.['type'] !== 'BOOKMARK') this.#seen.set(keyOf(object), object)
+    else if (event?.['type'] !== 'BOOKMARK') this.#note(object as unknown as JsonObject, arrival)
   }
 
-  #body(text: string): void {
+  #body(text: string, arrival: number): void {
     const document = parsed(text)
     if (!document) return
     const { items, kind, apiVersion } = document
-    if (!Array.isArray(items)) return this.#note(document)
+    if (!Array.isArray(items)) return this.#note(document, arrival)
     const type = { kind: String(kind).replace(/List$/, ''), apiVersion: apiVersion as string }
-    for (const item of items) if (isJsonObject(item)) this.#note({ ...type, ...item })
+    for (const item of items) if (isJsonObject(item)) this.#note({ ...type, ...item }, arrival)
   }
 
-  #note(object: JsonObject): void {
-    if (isObject(object) && object.kind !== 'Status') this.#seen.set(keyOf(object), object)
+  #note(object: JsonObject, arrival: number): void {
+    if (!isObject(object) || object.kind === 'Status') return
+    this.#seen.set(keyOf(object), object)
+    const { deletionTimestamp, uid = '' } = object.metadata
+    if (deletionTimestamp !== undefined && !this.#deletingSince.has(uid)) this.#deletingSince.set(uid, arrival)
   }
 }
 

@@ -15,8 +15,8 @@ const silenceMs = 5 * 60_000
 /** The lease of a process that stands still is over, and taken. */
 const leaseMs = 60_000
 
-/** Whoever was refused again and again tries again in this time. */
-const backoffMs = 20 * 60_000
+/** How often somebody without a permission is refused. */
+const refusalsMax = 4
 
 const go: Fate = { type: 'go' }
 
@@ -28,7 +28,7 @@ export class Interventions {
   readonly deposed = new Map<Life, number>()
   #offsetMs = 0
   #isSerial = false
-  #wasForbidden = false
+  #refusals = 0
   #forbidden: Extract<Deed, { readonly type: 'forbid' }> | undefined
   #isBroken = false
   #isSilent = false
@@ -59,7 +59,6 @@ export class Interventions {
 
   /** How long nothing must happen before the world counts as quiet. */
   get patienceMs(): number {
-    if (this.#wasForbidden) return backoffMs
     return this.#isSilent ? silenceMs : this.#isContested ? leaseMs : 0
   }
 
@@ -79,7 +78,7 @@ export class Interventions {
       const said = await this.#do(deed, life)
       if (said.type !== 'go') fate = said
     }
-    if (place.when !== 'after' && this.#forbidden?.verb === asked?.verb && this.#forbidden?.resource === asked?.resource && this.#forbidden) fate = { type: 'refuse', status: 403, reason: 'Forbidden' }
+    if (place.when !== 'after' && this.#forbidden?.verb === asked?.verb && this.#forbidden?.resource === asked?.resource && this.#forbidden && this.#refusals++ < refusalsMax) fate = { type: 'refuse', status: 403, reason: 'Forbidden' }
     return life.isDead ? { type: 'dead' } : fate
   }
 
@@ -107,7 +106,6 @@ export class Interventions {
 
   async heal(): Promise<void> {
     this.#isBroken = false
-    this.#wasForbidden = this.#forbidden !== undefined
     this.#forbidden = undefined
     await this.release()
   }
@@ -127,8 +125,8 @@ export class Interventions {
         return { type: 'dead' }
       case 'stale': {
         world.kill(life)
-        const next = world.startLife({ back: deed.back })
-        const release = world.agenda.hold(({ type, actor }) => type === 'event' && actor === next.name)
+        const next = world.startLife({ back: deed.back, staleKind: deed.resource })
+        const release = world.agenda.hold(({ type, actor, resource }) => type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource))
         this.#holds.push({ resource: '', coalesces: false, release })
         return { type: 'dead' }
       }
@@ -154,7 +152,6 @@ export class Interventions {
       case 'forbid':
         world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
         this.#forbidden = deed
-        this.#isBroken = true
         return go
       case 'amend':
         await this.#amend(deed)

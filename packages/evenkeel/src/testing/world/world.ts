@@ -217,12 +217,12 @@ export class World implements LineHost {
     return new Direct(this.#server.transport, this.chronicle, name)
   }
 
-  startLife({ prefix = 'A', back = 0 }: { prefix?: string, back?: number } = {}): Life {
+  startLife({ prefix = 'A', ...stale }: { prefix?: string, back?: number, staleKind?: string | undefined } = {}): Life {
     const before = this.lives.filter(({ name }) => name.startsWith(prefix)).length
     const { scenario, seed, profile } = this.options
     const life = new Life({
       name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed, host: this, clock: this.clock, services: this.services,
-      offsetMs: this.#interventions.offsetMs, isSerial: this.#interventions.isSerial, back, oldLists: profile.timeTravel, isFollowed: this.options.reference === undefined,
+      offsetMs: this.#interventions.offsetMs, isSerial: this.#interventions.isSerial, ...stale, oldLists: profile.timeTravel, isFollowed: this.options.reference === undefined,
       onLog: (from, record) => { this.#heardLog(from, record) },
       onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
     })

@@ -115,7 +115,7 @@ describe('runWebhookListener', () => {
     expect(metrics.render()).toContain('certwatcher_read_certificate_errors_total 1')
   })
 
-  test('lets in only callers with a certificate when that is asked for', async () => {
+  test('row 25: lets in only callers with a certificate when that is asked for', async () => {
     const certificates = new OwnCertificates({ names: ['127.0.0.1'] })
     const callers = makeAuthority(system)
     const caller = issueClientCertificate(callers, { ...system, subject: { commonName: 'kube-apiserver' } })

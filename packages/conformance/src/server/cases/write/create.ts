@@ -49,7 +49,7 @@ const systemFields: readonly ServerCase[] = [
     async run(place) {
       const metadata = { resourceVersion: '1' }
       expectStatus(await place.post('configmaps', configMap('-', { metadata })), { code: 422, reason: 'Invalid' })
-      ok(await place.post('configmaps', configMap('a', { metadata }), { dryRun: 'All' }), 201)
+      ok(await place.post('configmaps', configMap('a', { metadata }), { query: { dryRun: 'All' } }), 201)
       expectStatus(await place.get('configmaps', 'a'), { code: 404 })
     },
   },

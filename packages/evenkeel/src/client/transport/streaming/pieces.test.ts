@@ -44,13 +44,13 @@ describe('Pieces', () => {
 
   test('asks the sender to stop and to go on', async () => {
     const { pieces, told } = setUp()
-    const large = Buffer.alloc(100_000, 'x')
+    const large = Buffer.alloc(250_000, 'x')
     pieces.push(large)
     expect(told).toEqual([])
     pieces.push(large)
     pieces.push(large)
     expect(told).toEqual(['full'])
-    expect((await pieces.next()).value).toHaveLength(300_000)
+    expect((await pieces.next()).value).toHaveLength(750_000)
     expect(told).toEqual(['full', 'room'])
   })
 

@@ -218,7 +218,7 @@ describe('Http2Connection limits', () => {
     expect(settings).toMatchObject({ maxConcurrentStreams: 250, maxHeaderListSize: 65_536 })
   })
 
-  test('disconnects who opens and cancels requests over and over', async () => {
+  test('row 19: disconnects who opens and cancels requests over and over', async () => {
     const { session, listening, requests } = await serve(() => new Promise(() => undefined), { nuisancesMax: 50 })
     let calm: number | undefined
     session.on('goaway', (code) => { calm = code })
@@ -233,7 +233,7 @@ describe('Http2Connection limits', () => {
     await until(() => listening.connections === 0)
   })
 
-  test('disconnects who pings without end', async () => {
+  test('row 19: disconnects who pings without end', async () => {
     const { session } = await serve(undefined, { nuisancesMax: 50 })
     await ask(session, {})
     while (!session.closed && !session.destroyed) {
@@ -242,7 +242,7 @@ describe('Http2Connection limits', () => {
     }
   })
 
-  test('refuses a head with too many fields', async () => {
+  test('row 18: refuses a head with too many fields', async () => {
     const { session } = await serve(undefined, { headFieldsMax: 20 })
     await expect(ask(session, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, '1'])))).rejects.toThrow()
     expect((await ask(session, {})).text).toBe('ok')
