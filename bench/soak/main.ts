@@ -130,7 +130,6 @@ function report(tally: Tally, server: ServerProcess, { events, lost, extra, exam
     liveFirstMb: least(first), liveLastMb: least(last),
     requests: tally.counted('requests'), namespaces: tally.counted('namespaces'), watchesEnded: tally.counted('watchesEnded'), webhookCalls: tally.counted('webhookCalls'), webhookFaults: tally.counted('webhookFaults'),
   }
-  if (process.env["SOAK_TRACE"]) process.stderr.write(`${server.memory.filter((_, i) => i % 15 === 0).map(({ rss, heapUsed }) => `${Math.round(rss / 1e6)}/${Math.round(heapUsed / 1e6)}`).join(" ")}\n`)
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n')}\n`)
   return errors + lost + extra === 0 ? 0 : 1
 }

@@ -16,6 +16,11 @@ async function current({ metadata: { name = '', namespace = 'default', uid } }: 
   return now?.metadata.uid === uid ? now as AppObject : undefined
 }
 
+/** A conflict is not among what may be ignored: nobody would come back. */
+function ignoreGone(error: unknown): void {
+  if ((error as { reason?: string }).reason !== 'NotFound') throw error
+}
+
 export const styles: readonly CleanController[] = [
   {
     id: 'c01', style: 'createOrUpdate instead of apply, an event-free status with a condition',
@@ -40,7 +45,7 @@ export const styles: readonly CleanController[] = [
         if (deletionTimestamp !== undefined) {
           if (!finalizers.includes(finalizer)) return
           await cloud.delete(`${name}-${uid}`)
-          await client.patch(app, { metadata: { finalizers: finalizers.filter((one) => one !== finalizer), resourceVersion } }).catch(ignoreMissing)
+          await client.patch(app, { metadata: { finalizers: finalizers.filter((one) => one !== finalizer), resourceVersion } }).catch(ignoreGone)
           return
         }
         if (!finalizers.includes(finalizer)) await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
@@ -143,11 +148,12 @@ export const styles: readonly CleanController[] = [
       for: App, rbac,
       async reconcile(app, { client }) {
         await applyChildren(app, { client })
+        await pruneChildren(app, { client })
         const { items } = await client.list(ConfigMap, { namespace: 'default', labelSelector: { matchLabels: { app: app.metadata.name } } })
         for (const orphan of items) {
           const { metadata: { ownerReferences = [], deletionTimestamp, resourceVersion } } = orphan
           if (ownerReferences.length > 0 || deletionTimestamp !== undefined || !await current(app, client)) continue
-          await client.patch(orphan, { metadata: { ownerReferences: ownersOf(app), resourceVersion } }).catch(ignoreMissing)
+          await client.patch(orphan, { metadata: { ownerReferences: ownersOf(app), resourceVersion } }).catch(ignoreGone)
         }
       },
     }), { steps: [does.create] }),

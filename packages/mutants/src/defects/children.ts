@@ -79,26 +79,29 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd06', mistake: 'a list is built in an order that changes with every run', rules: ['idempotent', 'hot-loop'], tier: 0, clean,
-    broken: appProgram(({ random }) => ({
-      for: App,
-      async reconcile(app, { client }) {
-        const [first, second] = random.uint32() % 2 === 0 ? ['x', 'y'] : ['y', 'x']
-        await client.apply(ConfigMap, { metadata: childOf(app, 0).metadata, data: { rules: `${first}${second}` } }, { force: true })
-      },
-    }), { steps: [does.create] }),
+    broken: appProgram(() => {
+      // Stands for a map whose order is another one every time.
+      const targets = ['x', 'y', 'z']
+      return {
+        for: App,
+        async reconcile(app, { client }) {
+          targets.push(targets.shift() ?? '')
+          await client.apply(ConfigMap, { metadata: childOf(app, 0).metadata, data: { rules: targets.join() } }, { force: true })
+        },
+      }
+    }, { steps: [does.create] }),
   },
   { id: 'd07', mistake: 'ready as soon as the child exists', rules: ['truth'], tier: 0, clean: readiness(({ metadata }) => metadata.annotations?.['done'] === 'yes'), broken: readiness(() => true) },
   {
     id: 'd08', mistake: 'ready is written while the object is being deleted', rules: ['truth'], tier: 0, clean,
     broken: appProgram(({ outside: { cloud } }) => ({
       for: App,
-      async reconcile(app, { status }) {
+      async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
-        status.condition('Ready', true)
       },
-      async cleanup(app, { status }) {
+      async cleanup(app, { client }) {
         await cloud.delete(app.metadata.name)
-        status.condition('Ready', true)
+        await client.patchStatus(app, { conditions: [{ type: 'Ready', status: 'True', reason: 'Finalized' }] })
       },
     })),
   },

@@ -58,7 +58,7 @@ export const childMutants: readonly Mutant[] = [
       for: App,
       async reconcile(app, context) {
         await applyChildren(app, context)
-        for (const child of await childrenOf(app, context)) if (indexOf(child) >= (app.spec.size ?? 0)) await context.client.delete(child).catch(ignoreMissing)
+        for (const child of await childrenOf(app, context)) if (indexOf(child) >= (app.spec.size ?? 0)) await context.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: child.metadata.name ?? '', namespace: 'default' } }).catch(ignoreMissing)
       },
     })),
   },
@@ -116,8 +116,13 @@ export const childMutants: readonly Mutant[] = [
       for: App,
       async reconcile(app, { client }) {
         const { items } = await client.list(ConfigMap, { namespace: 'default', labelSelector: { matchLabels: { app: app.metadata.name } } })
-        for (let index = 0; items.length + index < (app.spec.size ?? 0); index++) await client.apply(ConfigMap, childOf(app, index), { force: true })
+        const names = new Set(items.map(({ metadata }) => metadata.name))
+        for (let index = 0; names.size < (app.spec.size ?? 0); index++) {
+          const child = childOf(app, index)
+          if (!names.has(child.metadata.name)) await client.apply(ConfigMap, child, { force: true })
+          names.add(child.metadata.name)
+        }
       },
-    }), { steps: [does.create] }),
+    }), { steps: [does.create, does.grow] }),
   },
 ]

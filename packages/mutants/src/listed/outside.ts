@@ -139,12 +139,13 @@ export const outsideMutants: readonly Mutant[] = [
     broken: appProgram(({ outside: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
+        if (app.status?.bucket !== undefined) return
         await cloud.ensure(app.metadata.name, app.metadata.uid).catch(() => undefined)
         status.set({ bucket: app.metadata.name })
       },
       async cleanup(app) {
         await cloud.delete(app.metadata.name)
       },
-    })),
+    }), { steps: [does.create] }),
   },
 ]

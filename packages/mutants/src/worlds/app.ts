@@ -120,8 +120,8 @@ export const place = { name: 'a', namespace: 'default' }
 export const does = {
   create: { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: { size: 2, text: 'one' } }) },
   shrink: { name: 'makes App a smaller', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1, text: 'two' } }) },
+  grow: { name: 'makes App a bigger', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 3 } }) },
   remove: { name: 'deletes App a', run: async (user) => user.delete(await user.get(App, place)) },
-  recreate: { name: 'creates App a again', run: (user) => user.create(App, { metadata: place, spec: { size: 1, text: 'two' } }) },
 } satisfies Record<string, UserStep>
 
 const appSteps: readonly UserStep[] = [does.create, does.shrink, does.remove]

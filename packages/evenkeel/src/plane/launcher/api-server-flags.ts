@@ -37,7 +37,7 @@ export const apiServerFlags = {
 } as const satisfies FlagTable
 
 /** Flags that have nothing to say to: there is no etcd behind us, no network of pods, no plugin to leave out. */
-export const silentFlags = {
+const silentFlags = {
   'advertise-address': { takes: 'value', says: 'taken, without effect' },
   'allow-privileged': { takes: 'switch', says: 'taken, without effect' },
   'disable-admission-plugins': { takes: 'values', says: 'taken, without effect' },

@@ -6,9 +6,9 @@
  */
 
 /** What a flag takes: one value, values that add up (`a,b` or the flag again), or nothing, as in `--help`. */
-export type Taking = 'value' | 'values' | 'switch'
+type Taking = 'value' | 'values' | 'switch'
 
-export interface FlagEntry {
+interface FlagEntry {
   readonly takes: Taking
   /** A line for `--help`. */
   readonly says: string

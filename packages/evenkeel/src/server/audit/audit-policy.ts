@@ -18,7 +18,7 @@ export type AuditStage = typeof stages[number]
 export interface AuditResources {
   /** Empty for the core group, `*` for all. */
   readonly group?: string
-  /** `pods`, `pods/log`, `pods/*`, any resource's `scale` as for upstream, `*`; none for all of the group. */
+  /** `pods`, `pods/log`, `pods/*` (itself and all below), `*` for all, a star and `/scale` for that of all; none for all of the group. */
   readonly resources?: readonly string[]
   readonly resourceNames?: readonly string[]
 }

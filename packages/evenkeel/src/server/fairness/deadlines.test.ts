@@ -5,7 +5,11 @@ import type { WireRequest } from '#wire'
 import { Deadlines, TimedRequest } from './deadlines.ts'
 
 function request(signal = new AbortController().signal): TimedRequest {
-  const given: WireRequest = { method: 'GET', target: '/', headers: {}, signal }
+  return new TimedRequest({ method: 'GET', target: '/', headers: {}, signal })
+}
+
+function fromSocket(): TimedRequest {
+  const given: WireRequest = { method: 'GET', target: '/', headers: {}, signal: new AbortController().signal, peer: { address: '127.0.0.1', encrypted: true } }
   return new TimedRequest(given)
 }
 
@@ -57,22 +61,25 @@ describe('Deadlines', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('keeps the timer of a usual time for who comes next, until the server stops', async () => {
+  test('keeps the timer of a usual time for who comes next from a socket, until the server stops', async () => {
     const clock = new SimulatedClock()
     const end = new AbortController()
     const deadlines = make(clock, end.signal)
-    const first = run(deadlines, 60_000)
+    run(deadlines, 60_000).work.resolve('done')
+    await clock.advance(0)
+    expect(clock.pending).toBe(0)
+    const first = run(deadlines, 60_000, fromSocket())
     first.work.resolve('done')
     await clock.advance(50_000)
     expect(clock.pending).toBe(1)
-    const [second, third] = [run(deadlines, 60_000), run(deadlines, 60_000)]
+    const [second, third] = [run(deadlines, 60_000, fromSocket()), run(deadlines, 60_000, fromSocket())]
     second.work.resolve('done')
     await clock.advance(59_999)
     expect([second.outcome, third.outcome, clock.pending]).toEqual(['done', '', 1])
     await clock.advance(1)
     expect([third.outcome, clock.pending]).toEqual(['too late', 0])
-    run(deadlines, 60_000).work.resolve('done')
-    const last = run(deadlines, 60_000)
+    run(deadlines, 60_000, fromSocket()).work.resolve('done')
+    const last = run(deadlines, 60_000, fromSocket())
     await clock.advance(0)
     end.abort()
     expect(clock.pending).toBe(1)

@@ -2,7 +2,7 @@
  * Requests that take too long: they are answered, and what they began is told to stop.
  *
  * Every request has a deadline and hardly any reaches it, so a deadline has to cost next to nothing: requests with the same
- * time to live stand in one list, oldest first, with one timer for the first of them, which stays for those who come next.
+ * time to live stand in one list, oldest first, with one timer for the first of them, which stays for the next to come from a socket.
  * A signal is made only when somebody asks.
  *
  * Invariants: a request that was answered has left its list and listens to nobody; there are no more timers than requests and usual times to live, and
@@ -133,7 +133,12 @@ export class Deadlines {
   #end(line: Line, waiting: Waiting): void {
     waiting.request.ends()
     line.waiting.delete(waiting)
-    if (line.waiting.size === 0 && (this.#stopping.aborted || !this.#usual.has(line.limitMs))) this.#close(line)
+    if (line.waiting.size === 0 && !this.#keepsTimer(line, waiting.request)) this.#close(line)
+  }
+
+  // In process no timer may stay behind: simulated time would move on for it.
+  #keepsTimer({ limitMs }: Line, { peer }: TimedRequest): boolean {
+    return peer !== undefined && this.#usual.has(limitMs) && !this.#stopping.aborted
   }
 
   // The timer was set for somebody who may have gone: it is set again for whoever is first now.

@@ -45,7 +45,7 @@ function amendments(object: UnstructuredObject, schema: JsonObject): JsonObject[
 }
 
 /** Values that the schema allows, the edges first. */
-function otherValues({ type, enum: choices, minimum, maximum, minLength = 0, pattern, format }: JsonObject, now: JsonValue | undefined): JsonValue[] {
+function otherValues({ type, enum: choices, minimum, maximum, minLength = 0, pattern, format, items, additionalProperties, properties }: JsonObject, now: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(choices)) return choices.filter((choice) => choice !== now)
   switch (type) {
     case 'boolean': return [now !== true]
@@ -56,9 +56,23 @@ function otherValues({ type, enum: choices, minimum, maximum, minLength = 0, pat
       return typeof maximum === 'number' && next > maximum ? [lowest] : [lowest, next]
     }
     case 'string': return pattern !== undefined || format !== undefined ? [] : minLength === 0 ? ['', `${typeof now === 'string' ? now : 'some'}-other`] : [`${typeof now === 'string' ? now : 'some'}-other`]
-    case 'array': return Array.isArray(now) && now.length > 1 ? [now.slice(1), []] : Array.isArray(now) && now.length > 0 ? [[]] : []
+    case 'array': return otherLists(Array.isArray(now) ? now : [], items)
+    case 'object': return otherMaps(isJsonObject(now) ? now : {}, { additionalProperties, properties })
     default: return []
   }
+}
+
+/** One less, none, one more. */
+function otherLists(now: readonly JsonValue[], items: JsonValue | undefined): JsonValue[] {
+  const isText = isJsonObject(items) && items['type'] === 'string' && items['enum'] === undefined && items['pattern'] === undefined
+  return [...now.length > 0 ? [[]] : [], ...now.length > 1 ? [now.slice(1)] : [], ...isText ? [[...now, 'some-other']] : []]
+}
+
+/** One entry more, or one property of it otherwise: as a merge patch. */
+function otherMaps(now: JsonObject, { additionalProperties, properties }: { additionalProperties: JsonValue | undefined, properties: JsonValue | undefined }): JsonValue[] {
+  if (isJsonObject(additionalProperties) && additionalProperties['type'] === 'string') return [{ 'some-other': 'some' }]
+  if (!isJsonObject(properties)) return []
+  return Object.entries(properties).flatMap(([name, one]) => (isJsonObject(one) && one['type'] !== 'object' ? otherValues(one, now[name]).slice(0, 1).map((value) => ({ [name]: value })) : []))
 }
 
 function schemaOf(world: World, object: UnstructuredObject): JsonObject {

@@ -54,8 +54,9 @@ function around({ index, asked, call, request }: Point): Deviation[] {
   if (call) return always
   const refusals: Deviation[] = [{ at: before, deed: { ...refuse(429, 'TooManyRequests'), retryAfterSeconds: 1 } }]
   // Creating something of a given name that is not there cannot be a conflict.
-  if (asked?.verb !== 'create') refusals.push({ at: before, deed: refuse(409, 'Conflict') })
-  else if (asked.name === '' && isNameless(request)) refusals.push({ at: before, deed: refuse(409, 'AlreadyExists') })
+  // Nor can deleting something, unless a version is named.
+  if (canConflict(asked?.verb, request)) refusals.push({ at: before, deed: refuse(409, 'Conflict') })
+  else if (asked?.verb === 'create' && isNameless(request)) refusals.push({ at: before, deed: refuse(409, 'AlreadyExists') })
   return [...always, ...refusals]
 }
 
@@ -64,7 +65,8 @@ function foreign({ index, step, asked }: Point, world: World): Deviation[] {
   const found: Deviation[] = []
   const at: Place = { type: 'effect', index }
   const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize' | 'terminate', object: ObjectPlace): void => { found.push({ at, deed: { type, object } }) }
-  for (const object of objectsAt(world, step)) {
+  // What the effect itself did is not there yet.
+  for (const object of objectsAt(world, step - 1)) {
     const place = placeOf(object)
     const isTarget = asked?.name === place.name && asked.namespace === place.namespace
     if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
@@ -91,6 +93,11 @@ function forbidding(effects: readonly Point[]): Deviation[] {
     }
   }
   return [...found.values()]
+}
+
+function canConflict(verb: string | undefined, request: Point['request']): boolean {
+  if (verb !== 'delete') return verb !== 'create'
+  return request !== undefined && JSON.stringify(bodyOf(request) ?? null).includes('resourceVersion')
 }
 
 function isNameless(request: Point['request']): boolean {

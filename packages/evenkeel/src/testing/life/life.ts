@@ -86,7 +86,7 @@ export class Life {
     const log = createLogger({ clock, level: 'debug', sink: (record) => { if (!this.#isDead) this.#options.onLog(this, record) } })
     const begin = (): void => {
       try {
-        const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default' })
+        const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default', fieldOwner: scenario.name })
         const outside = outsideOf(services, { host, life: this, scenario })
         const declared = scenario.controllers({ outside, clock, random, log, client })
         const controllers = declared.map((one) => remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight))

@@ -26,7 +26,7 @@ interface Naming {
 export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: Naming): Snapshot {
   const found = new Map<string, string[]>()
   for (const object of objects) {
-    if (ignored.has(object.kind) || isOfServer(object) || object.metadata.annotations?.[neighbourLabel] !== undefined) continue
+    if (!isWished(object)) continue
     const about = describeObject(object)
     found.set(about, [...found.get(about) ?? [], JSON.stringify(tidy(object, naming))])
   }
@@ -52,6 +52,11 @@ export function snapshotService(name: string, contents: unknown, naming: Naming)
 export function describeObject({ kind, metadata: { name = '', namespace, generateName } }: UnstructuredObject): string {
   const word = generateName === undefined ? name : `${generateName}*`
   return namespace === undefined ? `${kind} ${word}` : `${kind} ${namespace}/${word}`
+}
+
+/** Neither what a server or a machine needs for itself, nor what only looks like a child. */
+export function isWished(object: UnstructuredObject): boolean {
+  return !ignored.has(object.kind) && !isOfServer(object) && object.metadata.annotations?.[neighbourLabel] === undefined
 }
 
 /** Made by the server itself, for itself. */

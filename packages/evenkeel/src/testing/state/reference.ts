@@ -47,6 +47,10 @@ export class Reference {
     return now.length > 0 ? now : alike
   }
 
+  ofPhase(phase: number, { isPatient = false } = {}): readonly Rest[] {
+    return [...this.#rests, ...isPatient ? this.#patient : []].filter((rest) => rest.phase === phase)
+  }
+
   /** Whether the program destroys this in this phase when nothing goes wrong. */
   destroys(what: string): boolean {
     return this.#rests.some(({ destroyed }) => destroyed.has(what))

@@ -26,6 +26,8 @@ interface ChronicleOptions {
   /** Who is acting at this moment. */
   actor(): string
   step(): number
+  /** Whether that is a process of the program, or the garbage collector. */
+  isLife(): boolean
   /** Milliseconds of the world's time. */
   now(): number
 }
@@ -35,6 +37,8 @@ export class Chronicle {
   readonly happenings: Happening[] = []
   readonly #objects = new Map<string, UnstructuredObject>()
   readonly #names = new Map<string, string>()
+  readonly #meant = new Map<string, UnstructuredObject>()
+  readonly #edited = new Map<string, number>()
   #source: Watch | undefined
 
   constructor(options: ChronicleOptions) {
@@ -45,7 +49,10 @@ export class Chronicle {
   async start(): Promise<void> {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('the store of a new world can be read')
-    for (const { key, value } of range.entries) this.#put(key, parse(value))
+    for (const { key, value } of range.entries) {
+      this.#put(key, parse(value))
+      this.#meant.set(key, parse(value))
+    }
     this.#source = this.#options.store.watch('/', { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => { throw error })
   }
@@ -62,6 +69,16 @@ export class Chronicle {
   /** What is there now of a resource. */
   of(resource: string): UnstructuredObject[] {
     return [...this.#objects].filter(([key]) => resourceOf(key) === resource).map(([, object]) => object)
+  }
+
+  /** What is there that users or others made, each as it was when one of them last wrote it. */
+  get meant(): ReadonlyMap<string, UnstructuredObject> {
+    return this.#meant
+  }
+
+  /** How often users have changed what they did not make and what is still there. */
+  get edits(): number {
+    return [...this.#objects.values()].reduce((sum, { metadata: { uid = '' } }) => sum + (this.#edited.get(uid) ?? 0), 0)
   }
 
   /** What a uid belongs or belonged to: `<App default/a>`. */
@@ -82,6 +99,10 @@ export class Chronicle {
         const after = entry && parse(entry.value)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
+        if (after && before && this.#options.actor() === 'user' && !this.#meant.has(key)) this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
+        const isNew = before?.metadata.uid !== after?.metadata.uid
+        if (!after || (isNew && this.#options.isLife())) this.#meant.delete(key)
+        else if (!this.#options.isLife() && (isNew || this.#meant.has(key))) this.#meant.set(key, after)
         this.happenings.push({ revision, key, resource: resourceOf(key), actor: this.#options.actor(), step: this.#options.step(), atMs: this.#options.now(), before, after })
       }
     }

@@ -25,19 +25,21 @@ async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, d
   switch (type) {
     case 'delete': return direct.delete(object)
     case 'recreate': {
+      const beside = direct.besideOf(object)
       const isGone = await direct.delete(object)
-      return isGone && await direct.create(asNew(object), object)
+      return isGone && await direct.create(asNew(object), beside)
     }
     case 'neighbour': {
       const owner = direct.find({ kind: 'Namespace', namespace: '', name: object.metadata.namespace ?? 'default' })
-      if (owner) await direct.create(neighbourOf(object, owner), object)
-      return direct.create(neighbourOf(object), object)
+      if (owner) await direct.create(neighbourOf(object, owner), direct.besideOf(object))
+      return direct.create(neighbourOf(object), direct.besideOf(object))
     }
     case 'touch': return direct.patch(object, { metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } } })
     case 'finalize': return object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
     case 'terminate': {
       const isHeld = object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
-      return isHeld && await direct.delete(object)
+      // In the foreground: its children go first, and whoever makes them again is seen.
+      return isHeld && await direct.delete(object, { propagationPolicy: 'Foreground' })
     }
     default: return direct.update({ ...object, ...drifted(object) })
   }

@@ -40,10 +40,15 @@ export class Direct {
     return this.#ask('PUT', this.#path(object), { body: object as unknown as JsonValue })
   }
 
-  /** Makes an object beside another one. */
-  create(object: UnstructuredObject, beside: UnstructuredObject): Promise<boolean> {
-    const path = this.#path(beside)
-    return this.#ask('POST', path.slice(0, path.lastIndexOf('/')), { body: object as unknown as JsonValue })
+  /** Where objects like this one are made. */
+  besideOf(object: UnstructuredObject): string {
+    const path = this.#path(object)
+    return path.slice(0, path.lastIndexOf('/'))
+  }
+
+  /** Makes an object where others like it are. */
+  create(object: UnstructuredObject, beside: string): Promise<boolean> {
+    return this.#ask('POST', beside, { body: object as unknown as JsonValue })
   }
 
   async #ask(method: string, path: string, { body, type = 'application/json' }: { body: JsonValue, type?: string }): Promise<boolean> {

@@ -15,6 +15,9 @@ const silenceMs = 5 * 60_000
 /** The lease of a process that stands still is over, and taken. */
 const leaseMs = 60_000
 
+/** Longer than this nothing is held back. */
+const holdMs = 5 * 60_000
+
 /** How often somebody without a permission is refused. */
 const refusalsMax = 4
 
@@ -128,6 +131,7 @@ export class Interventions {
         const next = world.startLife({ back: deed.back, staleKind: deed.resource })
         const release = world.agenda.hold(({ type, actor, resource }) => type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource))
         this.#holds.push({ resource: '', coalesces: false, release })
+        this.#holdOnlySoLong()
         return { type: 'dead' }
       }
       case 'rival':
@@ -212,6 +216,12 @@ export class Interventions {
     this.#world.note('world', `events of ${resource} are held back`)
     const release = this.#world.agenda.hold((action) => action.type === 'event' && action.resource === resource)
     this.#holds.push({ resource, coalesces, release })
+    this.#holdOnlySoLong()
+  }
+
+  /** Who fails because of what it has not heard yet never rests: nothing is held back for ever. */
+  #holdOnlySoLong(): void {
+    this.#world.clock.after(holdMs, () => { this.release().catch(() => undefined) })
   }
 }
 

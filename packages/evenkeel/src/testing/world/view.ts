@@ -3,7 +3,7 @@
  */
 import type { Kind, UnstructuredObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
-import { describeObject, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
+import { describeObject, isWished, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
 import type { Snapshot } from '../state/normalize.ts'
 import { groupOf, isOfKind } from '../state/reference.ts'
 import type { Rest } from '../state/reference.ts'
@@ -65,6 +65,11 @@ export class View {
       const { name, namespace, deletionTimestamp } = object.metadata
       return JSON.stringify(plain({ ...rest, metadata: { name, namespace: namespace ?? '', deleting: deletionTimestamp !== undefined } }, naming))
     })
+    if (this.#chronicle.edits > 0) wanted.push(`edits ${this.#chronicle.edits}`)
+    for (const object of this.#chronicle.meant.values()) {
+      const { metadata: { name, namespace = '', ownerReferences = [] }, status: _, ...rest } = object
+      if (ownerReferences.length === 0 && !this.isReconciled(object) && isWished(object)) wanted.push(JSON.stringify(plain({ ...rest, metadata: { name, namespace } }, naming)))
+    }
     return wanted.sort().join('\n')
   }
 }

@@ -60,11 +60,14 @@ const stepsMax = 4000
 const restlessMs = 30 * 60_000
 /** How often time may move while nothing is written: who looks more often than a few times a second looks too often. */
 const turnsMax = 3000
+/** What happens at one moment; after so much of it time moves on. */
+const instantMax = 300
 
 export class World implements LineHost {
   readonly options: WorldOptions
   readonly clock: SimulatedClock
   readonly agenda = new Agenda()
+  readonly keepsPast: boolean
   readonly trace: Trace
   readonly points: Point[] = []
   readonly findings: Finding[] = []
@@ -105,12 +108,13 @@ export class World implements LineHost {
 
   private constructor(options: WorldOptions, parts: { clock: SimulatedClock, store: Store, server: Server }) {
     this.options = options
+    this.keepsPast = options.deviations.some(({ deed }) => deed.type === 'past')
     this.clock = parts.clock
     this.#store = parts.store
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.() ?? {}
-    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps, now: () => this.clock.monotonic() })
+    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.#actor === 'gc' || this.facts.isLife(this.#actor) })
     this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, phase: () => this.#phase })
     this.#interventions = new Interventions(this, options.deviations)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
@@ -132,10 +136,6 @@ export class World implements LineHost {
   /** How it never came to rest, if it did not. */
   get restless(): Restless | undefined {
     return this.#restless
-  }
-
-  get keepsPast(): boolean {
-    return this.options.deviations.some(({ deed }) => deed.type === 'past')
   }
 
   get phase(): number {
@@ -309,7 +309,7 @@ export class World implements LineHost {
     this.active()
     await settle()
     for (let turns = 0; ; turns++) {
-      await this.#runActions()
+      const isDone = await this.#runActions()
       const steps = this.trace.steps - beganAtStep
       const virtualMs = this.clock.monotonic() - beganAtMs
       if (steps > stepsMax || virtualMs > restlessMs || turns > turnsMax) {
@@ -319,10 +319,9 @@ export class World implements LineHost {
       const nextInMs = this.clock.nextInMs
       const isSoon = nextInMs !== undefined && this.clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
       // Who failed last is tried again, however long that takes.
-      if (nextInMs !== undefined && (isSoon || this.#isFailing())) {
-        await this.clock.advance(nextInMs)
-        continue
-      }
+      const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
+      if (isWaiting) await this.clock.advance(nextInMs)
+      if (isWaiting || !isDone) continue
       if (!await this.#interventions.release()) return true
       this.active()
     }
@@ -332,12 +331,13 @@ export class World implements LineHost {
     return this.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ health }) => health.failing > 0))
   }
 
-  async #runActions(): Promise<void> {
+  /** @returns whether nothing is left to do now */
+  async #runActions(): Promise<boolean> {
     const { agenda, chronicle } = this
-    for (let taken = 0; taken < stepsMax; taken++) {
+    for (let taken = 0; taken < instantMax; taken++) {
       if (this.clock.nextInMs === 0) await this.clock.advance(0)
       const action = agenda.take() ?? this.#collection()
-      if (!action) return
+      if (!action) return true
       this.#actor = action.actor
       this.trace.add(action.actor, `${action.type} ${action.about}`, { atMs: this.clock.monotonic() })
       const before = chronicle.happenings.length
@@ -346,6 +346,7 @@ export class World implements LineHost {
       if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
       this.#actor = 'world'
     }
+    return false
   }
 
   #collection(): { readonly actor: string, readonly type: 'collect', readonly about: string, run(): Promise<void> } | undefined {

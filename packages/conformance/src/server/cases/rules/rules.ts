@@ -165,6 +165,19 @@ const seeing: readonly RuleCase[] = [
     ],
   },
   {
+    id: 'names-after-a-dot', rule: 'After a dot, words that CEL has for itself may be written as they are.',
+    spec: ruled({ namespace: integer, if: integer, var: integer }, '!has(self.namespace) || self.namespace == 4', 'self.if == 5', 'self.?var.orValue(6) == 6'),
+    steps: [
+      { create: { namespace: 4, if: 5, var: 6 } },
+      { create: { if: 5 } },
+      { create: { namespace: 0, if: 0, var: 0 }, causes: [
+        'spec: Invalid value: failed rule: !has(self.namespace) || self.namespace == 4',
+        'spec: Invalid value: failed rule: self.?var.orValue(6) == 6',
+        'spec: Invalid value: failed rule: self.if == 5',
+      ] },
+    ],
+  },
+  {
     id: 'int-or-string', rule: 'What is an integer or text is either.',
     spec: ruled({ a: { 'x-kubernetes-int-or-string': true } }, 'type(self.a) == int ? self.a < 5 : self.a == "many"'),
     steps: [

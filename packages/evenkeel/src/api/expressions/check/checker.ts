@@ -8,6 +8,7 @@ import type { Issue } from '../syntax/issue.ts'
 import type { CallNode, ComprehensionNode, ListNode, MapNode, Node, SelectNode, StructNode } from '../syntax/tree.ts'
 import { literalType, qualifiedName } from './literals.ts'
 import type { Environment, Overload } from './declarations.ts'
+import { fieldNamed } from './escape.ts'
 import { Scope } from './scope.ts'
 import {
   boolType, dynType, errorType, formatType, insideOptional, intType, isDyn, listOf, mapOf, optionalOf, parameterType, sameType, type Type,
@@ -114,7 +115,7 @@ class Checker {
       case 'map':
         return substitute(this.#known, target.parameters[1]!)
       case 'object':
-        return target.fields?.get(field) ?? this.#complain(node, `undefined field '${field}'`)
+        return fieldNamed(target.fields, field) ?? this.#complain(node, `undefined field '${field}'`)
       case 'parameter':
         this.#assignable(dynType, target)
         return dynType

@@ -26,6 +26,11 @@ export function unescapeName(identifier: string): string | undefined {
   return valid ? name : undefined
 }
 
+/** The field of an identifier. Words that CEL keeps for itself need no escape after a dot, where they can be nothing else: `metadata.namespace`. */
+export function fieldNamed<T>(fields: ReadonlyMap<string, T> | undefined, identifier: string): T | undefined {
+  return fields?.get(identifier) ?? (keywords.has(identifier) ? fields?.get(`__${identifier}__`) : undefined)
+}
+
 const plain = /^(?!.*__)[A-Za-z0-9_]+$/
 const escapes = new Map([['__', '__underscores__'], ['.', '__dot__'], ['-', '__dash__'], ['/', '__slash__']])
 const unescapes = new Map([['underscores', '__'], ['dot', '.'], ['dash', '-'], ['slash', '/']])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SchemaNode } from '../../schema/schema.ts'
-import { escapeName, unescapeName } from './escape.ts'
+import { escapeName, fieldNamed, unescapeName } from './escape.ts'
 import { schemaType } from './schema-type.ts'
 import { formatType } from './type.ts'
 
@@ -66,4 +66,9 @@ describe('escapeName', () => {
     expect(['', '1a', 'a b', 'ä', 'a$'].map(escapeName)).toEqual([undefined, undefined, undefined, undefined, undefined])
     expect(['a__nope__b', 'x__in__'].map(unescapeName)).toEqual([undefined, undefined])
   })
+})
+
+test('fieldNamed finds a word that CEL keeps for itself with and without its escape, and nothing else by half a name', () => {
+  const fields = new Map([['__namespace__', 1], ['a__dash__b', 2], ['plain', 3]])
+  expect(['namespace', '__namespace__', 'plain', 'a-b', 'dash', 'if'].map((name) => fieldNamed(fields, name))).toEqual([1, 1, 3, undefined, undefined, undefined])
 })

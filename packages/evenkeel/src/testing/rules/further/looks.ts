@@ -11,6 +11,9 @@ export const looks: Rule = {
   watch(world) {
     let before: Snapshot | undefined
     return {
+      quiet() {
+        before ??= world.facts.outside()
+      },
       done({ call, type }) {
         if (!call || world.options.reference) return
         const now = world.facts.outside()

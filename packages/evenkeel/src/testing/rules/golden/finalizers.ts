@@ -2,6 +2,7 @@
  * Rule 5: finalizers. Each takes off its own and nobody else's, and an object that is being deleted goes in the end.
  */
 import { describeObject } from '../../state/normalize.ts'
+import { foreignFinalizer } from '../../world/deeds.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 
@@ -32,6 +33,8 @@ function judgeRemovals(world: World): void {
 function judgeStuck(world: World): void {
   for (const object of world.facts.objects) {
     const { deletionTimestamp, finalizers: names = [] } = object.metadata
+    // Somebody else may hold it still.
+    if (names.includes(foreignFinalizer)) continue
     if (deletionTimestamp === undefined || !(world.facts.view.isReconciled(object) || world.facts.view.isOwned(object))) continue
     world.find({ rule: 'cleanup', severity: 'error', about: describeObject(object), message: `${describeObject(object)} is being deleted and never goes: ${names.join(', ')} stays on it`, hint: 'a cleanup must succeed when there is nothing (left) to clean up' })
   }

@@ -32,8 +32,8 @@ function judge(world: World): void {
   const rest = world.facts.rest()
   const candidates = expectedOf(world, rest)
   const [nearest] = candidates.map((expected) => differencesOf(expected, rest)).sort((a, b) => a.length - b.length)
-  for (const difference of nearest ?? []) world.find(name(difference, world, { isGone: rest.wishes === '' }))
-  if (candidates.length === 0) judgeWishes(world, rest)
+  for (const difference of nearest ?? []) world.find(name(difference, world, { isGone: rest.statuses.size === 0 }))
+  judgeWishes(world, rest)
 }
 
 /** What the undisturbed schedule came to with these wishes; while that is being made, what it came to before. */
@@ -46,12 +46,12 @@ function expectedOf({ options: { reference, deviations }, rests }: World, rest: 
 
 /** Nobody changed what is wished for, and yet it is otherwise: the program did it. */
 function judgeWishes(world: World, rest: Rest): void {
-  const expected = world.options.reference?.at(rest.phase)
-  const deed = world.options.deviations.at(-1)?.deed
-  if (!expected || world.stepErrors.length > 0 || !deed || !leavesWishes(deed)) return
-  const parents = new Set([...expected.statuses.keys(), ...rest.statuses.keys()])
-  const [about = ''] = [...parents].filter((one) => expected.statuses.has(one) !== rest.statuses.has(one))
-  if (about !== '') world.find({ ...blame(world), about, message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}` })
+  const { options: { reference, deviations }, stepErrors } = world
+  const known = reference?.ofPhase(rest.phase, { isPatient: deviations.some(({ deed }) => takesTime(deed)) }) ?? []
+  if (stepErrors.length > 0 || !deviations.every(({ deed }) => leavesWishes(deed)) || known.some(({ wishes }) => wishes === rest.wishes)) return
+  const expected = known.at(-1)?.statuses ?? rest.statuses
+  const [about] = [...expected.keys(), ...rest.statuses.keys()].filter((one) => expected.has(one) !== rest.statuses.has(one))
+  if (about !== undefined) world.find({ ...blame(world), about, message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}` })
 }
 
 function differencesOf(expected: Rest, found: Rest): Difference[] {

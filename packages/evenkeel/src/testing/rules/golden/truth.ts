@@ -4,6 +4,7 @@
 import { isJsonObject } from '#api'
 import type { JsonValue, UnstructuredObject } from '#api'
 import { compareSnapshots, describeDifference } from '../../state/compare.ts'
+import type { Difference } from '../../state/compare.ts'
 import { describeObject } from '../../state/normalize.ts'
 import type { Happening } from '../../world/chronicle.ts'
 import type { World } from '../../world/world.ts'
@@ -78,9 +79,16 @@ function judgeClaims(world: World): void {
   for (const [about, status] of rest.statuses) {
     const claimed = expected.statuses.get(about)
     if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status) continue
-    const [difference] = [...compareSnapshots(expected.objects, rest.objects), ...compareSnapshots(expected.outside, rest.outside)]
+    const difference = [...compareSnapshots(expected.objects, rest.objects), ...compareSnapshots(expected.outside, rest.outside)].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
     if (difference) world.find({ rule: 'truth', severity: 'error', about, message: `the status of ${about} says that everything is done, and ${difference.about} is not as it should be`, diff: describeDifference(difference), hint: 'write the status last, from what you saw' })
   }
+}
+
+/** Of several objects each speaks for itself: for what has its name, or names it. */
+function concerns({ about: what, expected, found }: Difference, about: string, all: ReadonlyMap<string, string>): boolean {
+  if (all.has(what)) return what === about
+  const name = about.slice(about.lastIndexOf('/') + 1).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`\\b${name}\\b`).test([what, ...expected, ...found].join(' '))
 }
 
 /** The scenario knows when an object that says it is ready is ready. */
