@@ -4,8 +4,8 @@
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, applyChildren, childOf, does, finalizer, ignoreMissing, ownersOf, place, pruneChildren, rightApp, cleanApp } from '../worlds/app.ts'
-import type { AppObject, Making } from '../worlds/app.ts'
+import { App, appProgram, appRules as rbac, childOf, does, finalizer, ignoreMissing, ownersOf, place, pruneChildren, rightApp, cleanApp } from '../worlds/app.ts'
+import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = cleanApp
 
@@ -37,7 +37,7 @@ function readiness(isReady: (child: { metadata: { annotations?: Readonly<Record<
 }
 
 /** What is sent is remembered by its text in an annotation. */
-async function applyByHash(app: AppObject, client: Parameters<typeof applyChildren>[1]['client']): Promise<void> {
+async function applyByHash(app: AppObject, client: Context['client']): Promise<void> {
   const { metadata, data } = childOf(app, 0)
   const hash = JSON.stringify(data)
   const found = await client.find(ConfigMap, { name: metadata.name, namespace: metadata.namespace })

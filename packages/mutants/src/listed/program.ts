@@ -1,6 +1,7 @@
 /**
  * Mistakes of programs: promises left alone, state in modules, wishes nobody thought of, watches, leases and clocks.
  */
+import { formatTime, parseTime } from 'evenkeel/api'
 import { channelSource } from 'evenkeel/controller'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { Client } from 'evenkeel/client'
@@ -89,9 +90,9 @@ export const programMutants: readonly Mutant[] = [
       for: App,
       async reconcile(app, { client, clock, status }) {
         const now = clock.now()
-        const startedMs = app.status?.phase === undefined ? now : Date.parse(app.status.phase)
+        const startedMs = app.status?.phase === undefined ? now : parseTime(app.status.phase) ?? now
         if (now - startedMs >= ttlMs) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
-        else status.set({ phase: new Date(startedMs).toISOString() })
+        else status.set({ phase: formatTime(startedMs) })
         return { afterMs: Math.max(1000, startedMs + ttlMs - now) }
       },
       rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
@@ -99,7 +100,7 @@ export const programMutants: readonly Mutant[] = [
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, { client, clock }) {
-        const leftMs = Date.parse(app.metadata.creationTimestamp) + ttlMs - clock.now()
+        const leftMs = (parseTime(app.metadata.creationTimestamp) ?? 0) + ttlMs - clock.now()
         if (leftMs <= 0) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
         return { afterMs: Math.max(1000, leftMs) }
       },

@@ -1,6 +1,7 @@
 /**
  * Mistakes with the status: claims before deeds, wrong generations, times that move, books that are kept there.
  */
+import { formatTime } from 'evenkeel/api'
 import type { Mutant } from '../mutant.ts'
 import { App, appProgram, appRules as rbac, applyChildren, childrenOf, ignoreMissing, indexOf, pruneChildren, cleanApp } from '../worlds/app.ts'
 
@@ -67,7 +68,7 @@ export const statusMutants: readonly Mutant[] = [
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app || app.metadata.deletionTimestamp !== undefined) return
-        const lastTransitionTime = new Date(clock.now()).toISOString()
+        const lastTransitionTime = formatTime(clock.now())
         await client.patchStatus(app, { conditions: [{ type: 'Ready', status: 'True', reason: 'Done', lastTransitionTime }] })
         return { afterMs: 1000 }
       },

@@ -19,7 +19,7 @@ export const Link = defineKind({
 
 export type LinkObject = ObjectOf<typeof Link>
 
-export const linkRules = [{ apiGroups: ['mutants.dev'], resources: ['links', 'links/status'], verbs: ['get', 'list', 'patch', 'update'] }, { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'] }]
+const linkRules = [{ apiGroups: ['mutants.dev'], resources: ['links', 'links/status'], verbs: ['get', 'list', 'patch', 'update'] }, { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'] }]
 
 const place = { name: 'l', namespace: 'default' }
 const settings = { name: 'settings', namespace: 'default' }

@@ -58,7 +58,7 @@ describe('rules of custom objects', () => {
 describe('the budget of rules', () => {
   const list: SchemaNode = { type: 'array', items: { type: 'integer' } }
 
-  test('ends the walk when one expression costs too much', () => {
+  test('row 17: ends the walk when one expression costs too much', () => {
     const rule = 'self.all(x, self.all(y, self.all(z, x + y + z >= 0)))'
     const { errors, budget } = evaluateRules(numbers(200), tree({ ...list, 'x-kubernetes-validations': [{ rule }, { rule: 'false' }] }))
     expect(texts(errors)).toEqual([`<nil>: Invalid value: "array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`])

@@ -60,7 +60,7 @@ export class Definitions {
     const range = await store.range(this.#prefix)
     if (!range.ok) throw new Error('definitions could not be read')
     for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
-    for (const key of this.#known.keys()) await this.#settle(key)
+    for (const key of [...this.#known.keys()]) await this.#settleSafely(key)
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => { this.#rooms.log.error('definitions are no longer followed', { error }) })
@@ -91,7 +91,7 @@ export class Definitions {
         if (entry) this.#learn(key, new StoredObject(entry.value, entry.revision).object)
         else this.#forget(key)
       }
-      for (const key of new Set(changes.map((change) => change.key))) await this.#settleWithNeighbours(key)
+      for (const key of new Set(changes.map((change) => change.key))) await this.#settleSafely(key)
       this.#seen = revision
       this.#release(revision)
     }
@@ -112,6 +112,15 @@ export class Definitions {
   #forget(key: string): void {
     this.#known.delete(key)
     this.#retire(key)
+  }
+
+  /** One definition that cannot be served must not keep the others from it. */
+  async #settleSafely(key: string): Promise<void> {
+    try {
+      await this.#settleWithNeighbours(key)
+    } catch (error) {
+      this.#rooms.log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
+    }
   }
 
   /** A definition that went or changed may have freed names: those that wait for one are looked at again. */

@@ -42,7 +42,7 @@ export function resourcesOf(definition: Definition, { since, retired, conversion
       custom: true,
       subresources: subresourcesOf(version, { group, kind }),
       rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed }),
-      columns: columnsFromPrinter(version.additionalPrinterColumns as readonly PrinterColumn[] | undefined ?? []),
+      columns: printedColumns(version.additionalPrinterColumns as readonly PrinterColumn[] | undefined ?? []),
       reading,
       ...version.subresources?.scale && { scale: version.subresources.scale },
     }
@@ -104,4 +104,14 @@ function deprecationOf({ deprecated, deprecationWarning, name }: DefinitionVersi
   if (deprecationWarning !== undefined && deprecationWarning !== '') return deprecationWarning
   const newer = versions.filter((version) => version.served && !version.deprecated).map((version) => version.name).at(0)
   return `${group}/${name} ${names.kind} is deprecated${newer === undefined ? '' : `; use ${group}/${newer} ${names.kind}`}`
+}
+
+/** Columns whose paths cannot be read are left out with all the others, as upstream does: the kind is served all the same. */
+function printedColumns(columns: readonly PrinterColumn[]): Resource['columns'] {
+  try {
+    return columnsFromPrinter(columns)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return columnsFromPrinter([])
+  }
 }

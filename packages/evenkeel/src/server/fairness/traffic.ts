@@ -15,6 +15,7 @@ import { Gate } from './gate.ts'
 import type { Seat } from './gate.ts'
 import { withDefaultLimits } from './limit-options.ts'
 import type { LimitOptions, Limits } from './limit-options.ts'
+import { Pace } from './pace.ts'
 import { WatchCount } from './watch-count.ts'
 
 /** What a call is counted as. */
@@ -30,6 +31,7 @@ export class Traffic {
   readonly #gates: Readonly<Record<Lane, Gate>>
   readonly #watches: WatchCount
   readonly #deadlines: Deadlines
+  readonly #pace: Pace
   readonly #exempt: Record<Lane, number> = { reads: 0, writes: 0, lists: 0 }
 
   constructor(options: LimitOptions, { clock, stopping }: { clock: Clock, stopping: AbortSignal }) {
@@ -37,6 +39,7 @@ export class Traffic {
     const gate = (seatsMax: number): Gate => new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
     this.#watches = new WatchCount(limits)
+    this.#pace = new Pace(clock)
     this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
   }
 
@@ -49,7 +52,8 @@ export class Traffic {
     if (call.verb === 'watch') return noSeat
     const lane = laneOf(call.verb)
     if (isExempt(call)) return this.#exemptSeat(lane)
-    return this.#gates[lane].enter(call.user.name, () => call.request.signal)
+    const seat = this.#gates[lane].enter(call.user.name, () => call.request.signal)
+    return lane === 'lists' && call.request.peer !== undefined ? this.#paced(seat) : seat
   }
 
   /**
@@ -111,6 +115,13 @@ export class Traffic {
     const asked = query.get('timeout')
     const askedMs = asked === null || asked === '' ? 0 : parseDuration(asked) ?? 0
     return askedMs > 0 && askedMs < max ? askedMs : max
+  }
+
+  /** Who is in may still have to let others go first. In process nobody's socket waits to be read. */
+  #paced(entering: Seat | Promise<Seat>): Seat | Promise<Seat> {
+    if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat))
+    const turn = this.#pace.turn()
+    return turn === undefined ? entering : turn.then(() => entering)
   }
 
   #exemptSeat(lane: Lane): Seat {

@@ -6,7 +6,7 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import type { Deviation } from '../faults/deviation.ts'
+import type { Deviation, Place } from '../faults/deviation.ts'
 import type { World } from '../world/world.ts'
 import { objectsAtRest, placeOf } from './objects-at.ts'
 
@@ -14,21 +14,23 @@ import { objectsAtRest, placeOf } from './objects-at.ts'
 const perPropertyMax = 3
 
 export function planWishes(world: World): Deviation[] {
-  const done = new Set<string>()
-  const found: Deviation[] = []
+  const found = new Map<string, Deviation[]>()
   for (const index of world.restSteps.keys()) {
-    for (const object of objectsAtRest(world, index)) {
-      if (!world.facts.view.isReconciled(object) || object.metadata.deletionTimestamp !== undefined) continue
-      for (const spec of amendments(object, schemaOf(world, object))) {
-        const key = `${object.kind} ${JSON.stringify(spec)}`
-        if (done.has(key)) continue
-        done.add(key)
-        found.push({ at: { type: 'quiet', index }, deed: { type: 'amend', object: placeOf(object), spec, then: 'back' } })
-        if (Object.values(spec).includes(null)) found.push({ at: { type: 'quiet', index }, deed: { type: 'amend', object: placeOf(object), spec, then: 'delete' } })
-      }
+    const wished = objectsAtRest(world, index).filter((object) => world.facts.view.isReconciled(object) && object.metadata.deletionTimestamp === undefined)
+    const all = wished.flatMap((object) => amendments(object, schemaOf(world, object)).map((spec) => ({ object, spec })))
+    for (const { object, spec } of all) {
+      const key = `${object.kind} ${JSON.stringify(spec)}`
+      if (!found.has(key)) found.set(key, amending(object, spec, index))
     }
   }
-  return found
+  return [...found.values()].flat()
+}
+
+/** Changed and changed back; what goes missing from a spec also just before its object is deleted. */
+function amending(object: UnstructuredObject, spec: JsonObject, index: number): Deviation[] {
+  const at: Place = { type: 'quiet', index }
+  const deed = { type: 'amend', object: placeOf(object), spec } as const
+  return [{ at, deed: { ...deed, then: 'back' } }, ...Object.values(spec).includes(null) ? [{ at, deed: { ...deed, then: 'delete' } } as const] : []]
 }
 
 /** Merge patches of the spec, one property each. */

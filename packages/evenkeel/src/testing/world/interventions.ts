@@ -181,6 +181,9 @@ export class Interventions {
     const direct = world.direct('somebody')
     const before = direct.find(place)
     if (!before) return
+    const resource = world.facts.view.pluralOf(before)
+    // Nobody looks in between.
+    if (then === 'delete' && resource !== undefined) this.#hold(resource, true)
     await world.as('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () => direct.patch(before, { spec }))
     const changed = direct.find(place)
     if (!changed || changed.metadata.generation === before.metadata.generation) return

@@ -32,6 +32,11 @@ export class View {
     return isOfKind(object, this.#owned)
   }
 
+  /** The plural of a kind that the program reconciles. */
+  pluralOf({ apiVersion, kind }: Pick<UnstructuredObject, 'apiVersion' | 'kind'>): string | undefined {
+    return this.declarations.map((declaration) => declaration.for).find((one) => one.kind === kind && one.group === groupOf(apiVersion))?.plural
+  }
+
   /** Whether something that only looked like a child has become one. */
   hasAdopted(): boolean {
     const uids = new Set(this.parents.map(({ metadata }) => metadata.uid))

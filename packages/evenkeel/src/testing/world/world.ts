@@ -58,10 +58,8 @@ interface Restless {
 
 const stepsMax = 4000
 const restlessMs = 30 * 60_000
-/** How often time may move while nothing is written: who looks more often than a few times a second looks too often. */
-const turnsMax = 3000
-/** What happens at one moment; after so much of it time moves on. */
-const instantMax = 300
+/** How often time may move while nothing is written, and how much may happen at one moment before it moves. */
+const [turnsMax, instantMax] = [3000, 300]
 
 export class World implements LineHost {
   readonly options: WorldOptions
@@ -80,9 +78,9 @@ export class World implements LineHost {
   readonly ends: { readonly life: string, readonly error: unknown }[] = []
   /** Promises that were rejected and that nobody listened to. */
   readonly unhandled: { readonly error: unknown }[] = []
-  /** What the user's own steps threw: nothing, unless somebody was in the way. */
   /** What left the simulation. */
   readonly escapes: Escape[] = []
+  /** What the user's own steps threw: nothing, unless somebody was in the way. */
   readonly stepErrors: { readonly step: string, readonly error: unknown }[] = []
   /** Where in the user's code something was asked for, by what the trace says of its answer. */
   readonly origins = new Map<string, string>()
@@ -321,6 +319,8 @@ export class World implements LineHost {
       // Who failed last is tried again, however long that takes.
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await this.clock.advance(nextInMs)
+      // Two that do not know of each other never end: they hear of it now.
+      if (!isDone) await this.#interventions.release()
       if (isWaiting || !isDone) continue
       if (!await this.#interventions.release()) return true
       this.active()

@@ -30,14 +30,16 @@ function judgeReferences(world: World, { before, after }: Happening): void {
   const references = after.metadata.ownerReferences ?? []
   for (const reference of references) {
     if (known.has(reference.uid)) continue
-    const wrong = mistakeIn(reference, after, world.facts.objects)
+    const wrong = mistakeIn(reference, after, world)
     if (wrong !== undefined) world.find({ rule: 'ownership', severity: 'error', about: describeObject(after), message: `the owner of ${describeObject(after)} is wrong: ${wrong}`, hint: 'take apiVersion, kind, name and uid from the very object that owns it' })
   }
 }
 
-function mistakeIn({ uid, kind, name, apiVersion }: OwnerReference, child: UnstructuredObject, objects: readonly UnstructuredObject[]): string | undefined {
+function mistakeIn({ uid, kind, name, apiVersion }: OwnerReference, child: UnstructuredObject, { facts: { objects }, chronicle }: World): string | undefined {
   const owner = objects.find(({ metadata }) => metadata.uid === uid)
   if (!owner) {
+    // It was there and is gone: who had not seen that yet does nothing wrong, and the garbage collector comes.
+    if (chronicle.nameOf(uid) !== undefined) return undefined
     const namesake = objects.find((object) => object.kind === kind && object.metadata.name === name)
     return namesake && `${kind} ${name} has the uid ${namesake.metadata.uid ?? ''}, not ${uid}`
   }

@@ -1,0 +1,45 @@
+/**
+ * Lists one after the other, with everybody else in between.
+ *
+ * A list that has to look into its objects works for tens of milliseconds without a pause, and while it does, nobody is served. When many arrive at once, those
+ * that no longer fit into a few milliseconds wait, and each gets a turn of the event loop of its own: requests that came meanwhile are read and answered first.
+ *
+ * Invariants: whoever finds nobody before it goes on at once; nobody waits longer than it takes those before it.
+ */
+import type { Clock } from '#base'
+
+/** How long lists may work in one turn before the next one waits. */
+const turnMs = 2
+
+export class Pace {
+  readonly #clock: Clock
+  readonly #line: (() => void)[] = []
+  #begunMs = 0
+  #isTicking = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Undefined when it may go on at once. */
+  turn(): Promise<void> | undefined {
+    if (!this.#isTicking) {
+      this.#tick()
+      return undefined
+    }
+    if (this.#line.length === 0 && this.#clock.monotonic() - this.#begunMs < turnMs) return undefined
+    return new Promise((resolve) => { this.#line.push(resolve) })
+  }
+
+  #tick(): void {
+    this.#isTicking = true
+    this.#begunMs = this.#clock.monotonic()
+    this.#clock.soon(() => {
+      this.#isTicking = false
+      const next = this.#line.shift()
+      if (next === undefined) return
+      this.#tick()
+      next()
+    })
+  }
+}
