@@ -166,6 +166,7 @@ export const styles: readonly CleanController[] = [
         const { metadata, data } = childOf(app, 0)
         const found = await client.find(ConfigMap, { name: metadata.name, namespace: metadata.namespace })
         if (!found) await client.create(ConfigMap, { metadata, data })
+        else if (found.metadata.ownerReferences?.[0]?.uid !== app.metadata.uid) throw new Error(`${metadata.name} belongs to somebody else, or to a predecessor that is gone`)
         else if (found.data?.['text'] !== data['text']) await client.update({ ...found, data })
       },
     }), { steps: short }),

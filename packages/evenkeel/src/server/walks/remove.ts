@@ -57,7 +57,7 @@ interface Removed {
 export async function removeObject(target: Target, options: RemoveOptions, rooms: Rooms): Promise<Removed> {
   const { resource: { group, plural }, name } = target
   admitDeletion(target, name)
-  for (;;) {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const stored = await fetchCurrent(name, { rooms, target })
     if (stored === undefined) throw notFound({ group, kind: plural, name })
     const preparing = prepare([stored], target.resource)
@@ -66,7 +66,11 @@ export async function removeObject(target: Target, options: RemoveOptions, rooms
     const result = await removeOnce(stored, { target, options, rooms })
     if (result !== undefined) return result
   }
+  throw conflict({ group, kind: plural, name }, 'the object kept changing while it was being deleted; please try again')
 }
+
+/** How often somebody else may be faster. */
+const attemptsMax = 100
 
 interface Removal {
   readonly target: Target
