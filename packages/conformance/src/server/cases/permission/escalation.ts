@@ -24,7 +24,7 @@ function binding(name: string, role: string, user: string): object {
 
 export const escalationCases: readonly ServerCase[] = [
   {
-    id: 'server/permission/escalation/role',
+    id: 'server/permission/escalation-role',
     rule: 'Who writes a role must hold its rules; what is missing is listed.',
     async run(place) {
       const { ann, roles } = await writer(place)
@@ -40,7 +40,7 @@ export const escalationCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/escalation/binding',
+    id: 'server/permission/escalation-binding',
     rule: 'Who gives a role must hold its rules or may bind it; a role that is not there cannot be given.',
     async run(place) {
       const { ann, bindings } = await writer(place)
@@ -54,7 +54,7 @@ export const escalationCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/escalation/escalate',
+    id: 'server/permission/escalation-escalate',
     rule: 'The right to escalate lifts the check for roles, in its namespace.',
     async run(place) {
       const { ann, roles } = await writer(place)
@@ -63,7 +63,7 @@ export const escalationCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/escalation/end-of-life',
+    id: 'server/permission/escalation-end-of-life',
     rule: 'A write that only changes finalizers or owners gives nothing; one that changes labels is checked.',
     async run(place) {
       const { ann, roles } = await writer(place)
