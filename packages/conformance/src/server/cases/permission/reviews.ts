@@ -21,7 +21,7 @@ function isInvalid(answer: Answer, message: string | RegExp): void {
 
 export const reviewCases: readonly ServerCase[] = [
   {
-    id: 'server/permission/reviews/self',
+    id: 'server/permission/reviews-self',
     rule: 'Everybody may ask about themselves, and is told which binding allows it.',
     async run(place) {
       const ann = new Person(place)
@@ -34,7 +34,7 @@ export const reviewCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/reviews/others',
+    id: 'server/permission/reviews-others',
     rule: 'Who may ask about others names a user or a group; not everybody may.',
     async run(place) {
       const ask = (spec: object): Promise<Answer> => place.client.request('POST', `${reviews}/subjectaccessreviews`, { body: { spec } })
@@ -46,7 +46,7 @@ export const reviewCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/reviews/one-question',
+    id: 'server/permission/reviews-one-question',
     rule: 'A review asks about a resource or about a path, and has no metadata.',
     async run(place) {
       isInvalid(await self(place, { spec: {} }), 'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified')
@@ -55,7 +55,7 @@ export const reviewCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/reviews/local',
+    id: 'server/permission/reviews-local',
     rule: 'A local review is about its own namespace.',
     async run(place) {
       const ask = (body: object): Promise<Answer> => place.client.request('POST', `${reviews}/namespaces/${place.namespace}/localsubjectaccessreviews`, { body })
@@ -66,7 +66,7 @@ export const reviewCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/reviews/selectors',
+    id: 'server/permission/reviews-selectors',
     rule: 'Selectors of a review are checked; requirements that are not understood are ignored, and that is said.',
     async run(place) {
       const ask = (attributes: object): Promise<Answer> => self(place, { spec: { resourceAttributes: { ...getPods, ...attributes } } })
@@ -82,7 +82,7 @@ export const reviewCases: readonly ServerCase[] = [
     },
   },
   {
-    id: 'server/permission/reviews/rules',
+    id: 'server/permission/reviews-rules',
     rule: 'The list of what one may do is for a namespace, which must be named (179).',
     async run(place) {
       const ann = new Person(place)
