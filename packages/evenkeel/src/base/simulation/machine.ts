@@ -23,7 +23,6 @@ type AnyFunction = (...parameters: unknown[]) => unknown
 export function replaceMachine(standIns: MachineStandIns): () => void {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch } = globalThis
   const { random } = Math
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is put back as it was
   const { exit } = process
   const stops = new Map<object, () => void>()
   const timer = (kind: 'setTimeout' | 'setInterval' | 'setImmediate', real: AnyFunction) => (callback: AnyFunction, ...rest: unknown[]): unknown => {
