@@ -96,6 +96,13 @@ describe('bombs', () => {
     expect((await tested.ask('GET', '/api/v1/namespaces/default')).status).toBe(200)
   })
 
+  test('row 13: an object that is right but for its depth is refused for that', async () => {
+    const body = `{"metadata":{"name":"deep"},"more":${'{"a":'.repeat(1100)}1${'}'.repeat(1100)}}`
+    const { status, text } = await tested.ask('POST', `${maps}?fieldValidation=Ignore`, { body })
+    expect(status).toBe(400)
+    expect(text).toContain('exceeded max depth')
+  })
+
   test('row 13: a body of more than 3 MiB is refused, whole or in pieces', async () => {
     expect(await tested.ask('POST', maps, { body: Buffer.alloc(3 * 1024 * 1024 + 1, 0x20) })).toMatchObject({ status: 413 })
     let taken = 0
