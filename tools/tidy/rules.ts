@@ -25,9 +25,10 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   webhook: ['wire', 'api', 'base'],
   cache: ['client', 'api', 'base'],
   controller: ['cache', 'queue', 'client', 'api', 'base'],
-  manager: ['controller', 'cache', 'webhook', 'client', 'api', 'base'],
-  plane: ['manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
-  testing: ['plane', 'manager', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
+  verbs: ['controller', 'cache', 'queue', 'client', 'api', 'base'],
+  manager: ['verbs', 'controller', 'cache', 'webhook', 'client', 'api', 'base'],
+  plane: ['manager', 'verbs', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
+  testing: ['plane', 'manager', 'verbs', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
 }
 
 /** What the judge may see of the library: enough to read objects, to try our own client, to drive a store, to evaluate expressions, and to start our own server. */

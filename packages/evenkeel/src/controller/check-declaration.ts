@@ -7,11 +7,11 @@ import { checkSteps, cleanupSteps } from './running/finalizing.ts'
 
 /** The controller's name. @throws {RangeError} for a declaration that cannot be meant. */
 export function checkDeclaration(declaration: ControllerDeclaration): string {
-  const { for: kind, name = kind.kind.toLowerCase(), reconcile, reconcileKey, cleanup, concurrency = 1, timeoutMs, stuckMs, resyncMs = 0 } = declaration
+  const { for: kind, name = kind.kind.toLowerCase(), reconcile, reconcileKey, cleanup, concurrency = 1, timeoutMs, stuckMs, resyncMs = 0, verbs = [] } = declaration
   const who = `the controller ${name}`
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.length > 63) throw new RangeError(`a controller's name has letters in lower case, digits, dots and dashes, got ${JSON.stringify(name)}`)
-  if (reconcileKey ? reconcile !== undefined || cleanup !== undefined : reconcile === undefined && cleanup === undefined) {
-    throw new RangeError(`${who} needs a reconcile, with or without a cleanup, or a reconcileKey and neither of them`)
+  if (reconcileKey ? reconcile !== undefined || cleanup !== undefined : reconcile === undefined && cleanup === undefined && verbs.length === 0) {
+    throw new RangeError(`${who} needs a reconcile, with or without a cleanup, or verbs that do it all, or a reconcileKey and no cleanup`)
   }
   if (!(Number.isInteger(concurrency) && concurrency >= 1)) throw new RangeError(`the concurrency of ${who} must be a whole number of 1 or more, got ${concurrency}`)
   for (const [field, ms] of Object.entries({ timeoutMs, stuckMs })) {

@@ -20,7 +20,7 @@ describe('a declaration that cannot be meant is refused', () => {
     [{ timeoutMs: Infinity }, 'timeoutMs of the controller widget must be a number above 0, got Infinity'],
     [{ resyncMs: 10 }, 'resyncMs of the controller widget must be 0 or at least 1000, got 10'],
     [{ reconcile: undefined as never }, 'the controller widget needs a reconcile'],
-    [{ reconcileKey: () => undefined }, 'or a reconcileKey and neither of them'],
+    [{ reconcileKey: () => undefined }, 'or a reconcileKey and no cleanup'],
     [{ cleanup: () => undefined, finalizer: 'bare' }, 'the finalizer "bare" of Widget needs a domain: "demo.example.com/bare"'],
     [{ cleanup: () => undefined, finalizer: 'a b/c' }, 'the finalizer "a b/c" of the controller widget is not allowed'],
     [{ cleanup: [{ finalizer: 'x/y', cleanup: () => undefined }, { finalizer: 'x/y', cleanup: () => undefined }] }, 'two steps of the cleanup of Widget have the finalizer x/y: give each its own'],

@@ -20,14 +20,15 @@ import { describeHealth } from './health.ts'
 import type { ControllerHealth } from './health.ts'
 import type { Cause } from './ledger/cause.ts'
 import { HotLoops } from './ledger/hot-loops.ts'
-import { cleanupSteps } from './running/finalizing.ts'
+import { cleanupSteps, finalizerFor } from './running/finalizing.ts'
 import { toRunAborted } from './running/run-aborted.ts'
 import { Worker } from './running/worker.ts'
 import { declaredSources } from './sourcing/declared-sources.ts'
-import type { Source, SourceContext, StartedSource } from './sourcing/source.ts'
+import type { AddedSource, Source, SourceContext, StartedSource } from './sourcing/source.ts'
 import { controllerMeter } from './telemetry/controller-metrics.ts'
 import type { ControllerMeter } from './telemetry/controller-metrics.ts'
 import { silentTracing } from './telemetry/tracing.ts'
+import { withVerbs } from './verb.ts'
 
 /** How a key is asked for. */
 export interface EnqueueOptions {
@@ -37,14 +38,6 @@ export interface EnqueueOptions {
   readonly priority?: number
   /** @default 0 */
   readonly afterMs?: number
-}
-
-/** A source that was added to a controller: see {@link Controller.addSource}. */
-export interface AddedSource extends AsyncDisposable {
-  readonly hasSynced: boolean
-  waitForSync(options?: AbortOptions): Promise<void>
-  /** Takes it away again; no event of it is passed on from now on. */
-  remove(): Promise<void>
 }
 
 interface SourceEntry {
@@ -67,8 +60,10 @@ export class Controller {
   #isWatching = false
   #isWorking = false
 
-  constructor(declaration: ControllerDeclaration, environment: ControllerEnvironment) {
+  constructor(given: ControllerDeclaration, environment: ControllerEnvironment) {
     const { cluster = defaultCluster, clock, random, log, metrics = new Metrics(), tracing = silentTracing, plugins = [], ledger, hotLoops } = environment
+    const name = given.name ?? given.for.kind.toLowerCase()
+    const declaration = withVerbs(given, () => finalizerFor(given, name))
     this.name = checkDeclaration(declaration)
     this.declaration = declaration
     this.#environment = environment
@@ -81,7 +76,7 @@ export class Controller {
     const steps = cleanupSteps(declaration, this.name)
     const named = log.child({ controller: this.name })
     this.#worker = new Worker({
-      ...environment, log: named, name: this.name, declaration, steps, plugins, dropped: new DroppedFields(declaration.for, { log: named }),
+      ...environment, log: named, name: this.name, declaration, steps, plugins: [...plugins, ...declaration.verbs ?? []], addSource: (source) => this.addSource(source), dropped: new DroppedFields(declaration.for, { log: named }),
       hotLoops: this.#hotLoops, meter: this.#meter, tracing, queue: this.#queue, backoff: this.#backoff,
     })
     for (const source of declaredSources(declaration, { observe: (event) => { this.#worker.observe(event) } })) this.#sources.add({ source, started: undefined })

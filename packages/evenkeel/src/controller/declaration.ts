@@ -11,6 +11,7 @@ import type { BaseContext, ReconcileContext } from './context/context.ts'
 import type { EnqueueOwnerOptions, EventHandler, MapObject } from './sourcing/handler.ts'
 import type { Predicate } from './sourcing/predicate.ts'
 import type { Source } from './sourcing/source.ts'
+import type { Verb } from './verb.ts'
 
 /** What a reconcile says at its end. Nothing: all is well, until something changes. */
 export interface ReconcileResult {
@@ -78,6 +79,8 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly sources?: readonly Source[]
   /** Which events of its own kind matter. @default all */
   readonly predicates?: readonly Predicate[]
+  /** `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is as if it were declared here. @default none */
+  readonly verbs?: readonly Verb[]
 
   /** Makes the world match the object. Never called for one that is being deleted. */
   reconcile?(object: ReadOf<K>, context: ReconcileContext<K> & Extra): Promise<Reconciled> | Reconciled

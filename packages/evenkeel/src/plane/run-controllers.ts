@@ -92,7 +92,8 @@ function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log =
 
 /** Each once; kinds without a schema are somebody else's. */
 function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
-  const all = [...controllers.map((controller) => controller.for), ...kinds].filter((kind) => kind.schema !== undefined)
+  const ofVerbs = controllers.flatMap(({ verbs = [] }) => verbs.flatMap((verb) => verb.kinds ?? []))
+  const all = [...controllers.map((controller) => controller.for), ...ofVerbs, ...kinds].filter((kind) => kind.schema !== undefined)
   return [...new Map(all.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind])).values()]
 }
 

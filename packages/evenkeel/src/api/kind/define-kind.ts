@@ -12,6 +12,7 @@ import type { Kind, PrinterColumn, ScalePaths, Scope } from './kind.ts'
 import { jsonSchemaOf } from './standard-schema.ts'
 import { withStandardStatus } from './standard-status.ts'
 import type { WithStandardStatus } from './standard-status.ts'
+import type { VerbReport } from './verb-status.ts'
 
 /** Names and manners of a kind; everything that can be guessed is optional. */
 export interface KindNames {
@@ -42,7 +43,7 @@ export interface KindNames {
   readonly selectableFields?: readonly string[]
 }
 
-export interface KindDefinition<Spec extends SchemaSource | undefined, Status extends SchemaSource | undefined> extends KindNames {
+export interface KindDefinition<Spec extends SchemaSource | undefined, Status extends SchemaSource | undefined, Report extends VerbReport = never> extends KindNames {
   /** What the user wants. */
   readonly spec?: Spec
   /**
@@ -50,23 +51,25 @@ export interface KindDefinition<Spec extends SchemaSource | undefined, Status ex
    * are added unless the schema has its own.
    */
   readonly status?: Status
+  /** What the verbs of its controller write into the status; see `VerbStatus`. @default none */
+  readonly reports?: readonly Report[]
 }
 
 /** An object with the spec and status of its schemas, as it is read. */
-export type DefinedObject<Spec, Status> = KubeObject & SpecOf<Spec, 'stored'> & StatusOf<Status>
+export type DefinedObject<Spec, Status, Report extends VerbReport = never> = KubeObject & SpecOf<Spec, 'stored'> & StatusOf<Status, Report>
 
 /** An object with the spec and status of its schemas, as it is written. */
-export type DefinedInput<Spec, Status> = KubeObject & SpecOf<Spec, 'input'> & StatusOf<Status>
+export type DefinedInput<Spec, Status, Report extends VerbReport = never> = KubeObject & SpecOf<Spec, 'input'> & StatusOf<Status, Report>
 
 /**
  * A kind of your own, with the types of its schemas.
  *
  * @throws {RangeError} when a name is not allowed or a schema cannot be used; the message says what to do.
  */
-export function defineKind<const Spec extends SchemaSource | undefined = undefined, const Status extends SchemaSource | undefined = undefined>(
-  definition: KindDefinition<Spec, Status>,
-): Kind<DefinedObject<Spec, Status>, DefinedInput<Spec, Status>> {
-  const { group, kind, spec, status } = definition
+export function defineKind<const Spec extends SchemaSource | undefined = undefined, const Status extends SchemaSource | undefined = undefined, const Report extends VerbReport = never>(
+  definition: KindDefinition<Spec, Status, Report>,
+): Kind<DefinedObject<Spec, Status, Report>, DefinedInput<Spec, Status, Report>> {
+  const { group, kind, spec, status, reports = [] } = definition
   if (!group.includes('.')) {
     const better = quote(`${group || 'demo'}.example.com`)
     throw new RangeError(`group ${quote(group)} of ${kind} needs a dot: use a domain you own, such as ${better}`)
@@ -78,7 +81,7 @@ export function defineKind<const Spec extends SchemaSource | undefined = undefin
       kind: { type: 'string' },
       metadata: { type: 'object' },
       ...spec !== undefined && { spec: jsonSchemaOf(spec, `${kind}.spec`) },
-      ...status !== undefined && { status: withStandardStatus(jsonSchemaOf(status, `${kind}.status`)) },
+      ...status !== undefined && { status: withStandardStatus(jsonSchemaOf(status, `${kind}.status`), reports) },
     },
     ...spec !== undefined && { required: ['spec'] },
   }
@@ -110,7 +113,7 @@ export function declareKind<T extends KubeObject, Input extends KubeObject = T>(
 }
 
 type SpecOf<Source, D extends 'input' | 'stored'> = [Source] extends [undefined] ? unknown : { readonly spec: Infer<Source, D> }
-type StatusOf<Source> = [Source] extends [undefined] ? unknown : { readonly status?: WithStandardStatus<Infer<Source, 'stored'>> }
+type StatusOf<Source, Report extends VerbReport> = [Source] extends [undefined] ? unknown : { readonly status?: WithStandardStatus<Infer<Source, 'stored'>, Report> }
 
 /** What people expect to type: `y` after a consonant becomes `ies`, hissing sounds take `es`. `plural` overrules it. */
 function pluralOf(singular: string): string {

@@ -7,6 +7,8 @@
 import type { Condition } from '../conditions.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
+import { verbStatusSchemas } from './verb-status.ts'
+import type { VerbReport, VerbStatus } from './verb-status.ts'
 
 /** The fields that are added. */
 export interface StandardStatus {
@@ -16,9 +18,12 @@ export interface StandardStatus {
 }
 
 /** A status with the fields that its own type does not have. Open types stay as they are. */
-export type WithStandardStatus<S> = S extends object
-  ? string extends keyof S ? [S[string]] extends [never] ? StandardStatus : S : Flatten<S & Omit<StandardStatus, keyof S>>
+export type WithStandardStatus<S, Report extends VerbReport = never> = S extends object
+  ? string extends keyof S ? [S[string]] extends [never] ? Added<Report> : S : Flatten<S & Omit<Added<Report>, keyof S>>
   : S
+
+/** The verbs' fields only where the kind says that it reports them. */
+type Added<Report extends VerbReport> = [Report] extends [never] ? StandardStatus : StandardStatus & Pick<VerbStatus, Report>
 
 type Flatten<T> = { [Name in keyof T]: T[Name] }
 
@@ -47,10 +52,11 @@ const conditions: JsonObject = {
 const standard: JsonObject = { conditions, observedGeneration: { ...generation, description: 'The metadata.generation that the rest of the status is about.' } }
 
 /** The schema of a status with the fields it lacks; one that keeps whatever it is given, or is no object, as it is. */
-export function withStandardStatus(schema: JsonObject): JsonObject {
+export function withStandardStatus(schema: JsonObject, reports: readonly VerbReport[] = []): JsonObject {
   const { type, properties = {}, additionalProperties = false, $ref } = schema
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties !== false || schema['patternProperties'] !== undefined
   if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return schema
-  const missing = Object.entries(standard).filter(([name]) => getOwn(properties, name) === undefined)
+  const reported = reports.map((report) => [report, verbStatusSchemas[report]] as const)
+  const missing = [...Object.entries(standard), ...reported].filter(([name]) => getOwn(properties, name) === undefined)
   return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }
 }

@@ -5,8 +5,11 @@
  */
 import type { Clock, Logger, Random } from '#base'
 import type { Kind, KubeObject, ObjectKey } from '#api'
+import type { ObjectCache } from '#cache'
 import type { ReadOf } from '#client'
+import type { ControllerDeclaration, Reconciled } from '../declaration.ts'
 import type { RunCause } from '../ledger/cause.ts'
+import type { AddedSource, Source } from '../sourcing/source.ts'
 import type { ReconcileClient } from './reconcile-client.ts'
 import type { StatusWriter } from './status-writer.ts'
 
@@ -40,16 +43,32 @@ export type StatusOf<T> = T extends { readonly status?: infer S } ? Exclude<S, u
 export interface PluginRun {
   readonly controller: string
   readonly kind: Kind
-  /** Absent for `reconcileKey`. */
+  readonly declaration: ControllerDeclaration
+  /** Absent for `reconcileKey`, and when there is no such object any more. */
   readonly object: KubeObject | undefined
+  /** Where to say what was seen; absent without an object. Only for kinds that have a status. */
+  readonly status: StatusWriter | undefined
+  /** Whether the object is on its way out and its cleanup runs. */
+  readonly isCleanup: boolean
+  readonly cache: ObjectCache
+  /** One more source for the controller of this run, from now on and until it is removed. */
+  addSource(source: Source): AddedSource
 }
 
 /** What a plug-in adds to one run. */
 export interface Extension<Extra extends object> {
   /** Becomes part of the context. */
   readonly context: Extra
-  /** Called when the reconcile is done, before the status is written. What it throws fails the run. */
-  finish?(): Promise<void>
+  /**
+   * Called before the reconcile. With a result (`{ park }`, `{ afterMs }`) the run ends there: neither the reconcile nor
+   * any `finish` is called; what was said about the status is written. What it throws fails the run.
+   */
+  start?(): Promise<Reconciled>
+  /**
+   * Called when the reconcile has returned, before the status is written; not when it threw, stopped or was aborted. What
+   * it throws fails the run. A result counts when the reconcile itself gave none.
+   */
+  finish?(): Promise<Reconciled>
 }
 
 /** Adds something to the context of every run. */

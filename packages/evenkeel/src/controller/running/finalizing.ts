@@ -11,10 +11,15 @@ import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declarat
 
 /** The steps of a declaration's cleanup; none when it has no cleanup. */
 export function cleanupSteps(declaration: ControllerDeclaration, controller: string): readonly CleanupStep[] {
-  const { cleanup, finalizer = `${declaration.for.group || 'evenkeel.dev'}/${controller}` } = declaration
+  const { cleanup, finalizer = finalizerFor(declaration, controller) } = declaration
   if (cleanup === undefined) return []
   // Called on its declaration, as every other function of it.
   return typeof cleanup === 'function' ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }] : cleanup
+}
+
+/** The finalizer of a controller whose author gave none. */
+export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'for'>, controller: string): string {
+  return `${group || 'evenkeel.dev'}/${controller}`
 }
 
 /** The object with all finalizers; one that has them is not written. @throws {ApiError} `Conflict`, when it changed. */

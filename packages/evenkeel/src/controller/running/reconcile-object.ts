@@ -1,22 +1,24 @@
 /**
  * Room 21's doorstep: from a key to the right function of the declaration.
  *
- *   no object            ──▶ nothing to do
+ *   no object            ──▶ what the verbs have left to do, mostly nothing
  *   being deleted        ──▶ cleanup, then the finalizer goes; without a cleanup nothing
- *   anything else        ──▶ finalizer on, reconcile, status
+ *   anything else        ──▶ finalizer on, verbs begin, reconcile, verbs finish, status
  */
 import type { Clock, Logger } from '#base'
 import { formatKey } from '#api'
 import type { KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
-import type { BaseContext, ContextPlugin, Extension, ReconcileContext } from '../context/context.ts'
+import type { BaseContext, ContextPlugin, Extension, PluginRun, ReconcileContext } from '../context/context.ts'
 import { StatusWriter } from '../context/status-writer.ts'
 import { writeStatus } from '../context/write-status.ts'
 import type { DroppedFields } from '../context/write-status.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declaration.ts'
+import type { AddedSource, Source } from '../sourcing/source.ts'
 import { callTimed } from './blocking.ts'
 import { cleanUp, putFinalizers } from './finalizing.ts'
 import type { Run } from './run.ts'
+import { isStopReconcile } from './stop-reconcile.ts'
 
 export interface ReconcileParts {
   readonly name: string
@@ -26,6 +28,7 @@ export interface ReconcileParts {
   readonly cache: ObjectCache
   readonly clock: Clock
   readonly dropped: DroppedFields
+  readonly addSource: (source: Source) => AddedSource
 }
 
 /** Does what the declaration says about the key of the context. */
@@ -34,24 +37,32 @@ export async function reconcileObject(parts: ReconcileParts, run: Run, base: Bas
   if (declaration.reconcileKey) return reconcileByKey(parts, base)
   const { name, namespace } = base.key
   const object = cache.find(declaration.for, { name, ...namespace !== undefined && { namespace } }) as KubeObject | undefined
-  if (!object) return undefined
+  if (!object) return finishAbsent(parts, base)
   run.object = object
   run.isCleanup = object.metadata.deletionTimestamp !== undefined
   return run.isCleanup ? cleanUpObject(parts, object, base) : reconcileLiving(parts, run, { base, object })
 }
 
 async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
-  const extensions = extend(parts, base, undefined)
-  const result = await callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base)
-  for (const extension of extensions) await extension.finish?.()
-  return result
+  const extensions = extend(parts, base, {})
+  return callBetween(extensions, () => callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base))
+}
+
+/** The soonest answer of the verbs counts: each of them only knows its own part. */
+async function finishAbsent(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
+  let soonest: Reconciled
+  for (const verb of parts.declaration.verbs ?? []) {
+    const result = await verb.absent?.(base, pluginRun(parts, {}))
+    if (soonest === undefined || (result?.afterMs ?? Infinity) < (soonest.afterMs ?? Infinity)) soonest = result
+  }
+  return soonest
 }
 
 async function reconcileLiving(parts: ReconcileParts, run: Run, { base, object }: { base: BaseContext, object: KubeObject }): Promise<Reconciled> {
   const { declaration, steps } = parts
   const finalized = await putFinalizers(object, steps, base)
   run.object = finalized
-  if (!declaration.reconcile) return undefined
+  if (!declaration.reconcile && declaration.verbs === undefined) return undefined
   return callWithStatus(parts, { base, object: finalized }, (context) => declaration.reconcile?.(finalized as never, context))
 }
 
@@ -59,7 +70,7 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   const { declaration, steps, clock } = parts
   if (!steps.some(({ finalizer }) => object.metadata.finalizers?.includes(finalizer))) return undefined
   const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
-  const extensions = extend(parts, base, object)
+  const extensions = extend(parts, base, { object, status, isCleanup: true })
   const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
   const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => callTimed(() => step.cleanup(current as never, context), base)
   try {
@@ -78,12 +89,11 @@ type Call = (context: ReconcileContext) => Promise<Reconciled> | Reconciled
 /** Calls, then writes what was said about the status: also when it failed, as that is when people look. */
 async function callWithStatus(parts: ReconcileParts, { base, object }: { base: BaseContext, object: KubeObject }, call: Call): Promise<Reconciled> {
   const status = new StatusWriter<never>({ object, clock: parts.clock, hasStatus: parts.declaration.for.subresources.status })
-  const extensions = extend(parts, base, object)
+  const extensions = extend(parts, base, { object, status })
   let result: Reconciled
   try {
     const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-    result = await callTimed(() => call(context), base)
-    for (const extension of extensions) await extension.finish?.()
+    result = await callBetween(extensions, () => callTimed(() => call(context), base))
   } catch (error) {
     await saveStatus(parts, { base, object, status })
     throw error
@@ -95,6 +105,25 @@ async function callWithStatus(parts: ReconcileParts, { base, object }: { base: B
     throw error
   }
   return result
+}
+
+/** The call between the beginnings and the ends of the extensions; whoever cannot go on ends it there, with what it says. */
+async function callBetween(extensions: readonly Extension<object>[], call: () => Promise<Reconciled> | Reconciled): Promise<Reconciled> {
+  try {
+    for (const extension of extensions) {
+      const result = await extension.start?.()
+      if (result !== undefined) return result
+    }
+    let result = await call()
+    for (const extension of extensions) {
+      const more = await extension.finish?.()
+      result ??= more
+    }
+    return result
+  } catch (error) {
+    if (isStopReconcile(error)) return error.result
+    throw error
+  }
 }
 
 /** The status of a run that failed, as far as it can be written; its own trouble is the lesser one. */
@@ -111,8 +140,18 @@ function warnIgnored(log: Logger, afterMs: number): void {
   log.warn('afterMs is ignored because the run failed: the back-off decides when it runs again', { afterMs })
 }
 
-function extend({ plugins, name, declaration }: ReconcileParts, base: BaseContext, object: KubeObject | undefined): readonly Extension<object>[] {
-  return plugins.map((plugin) => plugin.extend(base, { controller: name, kind: declaration.for, object }))
+interface Subject {
+  readonly object?: KubeObject
+  readonly status?: StatusWriter<never>
+  readonly isCleanup?: boolean
+}
+
+function extend(parts: ReconcileParts, base: BaseContext, subject: Subject): readonly Extension<object>[] {
+  return parts.plugins.map((plugin) => plugin.extend(base, pluginRun(parts, subject)))
+}
+
+function pluginRun({ name, declaration, cache, addSource }: ReconcileParts, { object, status, isCleanup = false }: Subject): PluginRun {
+  return { controller: name, kind: declaration.for, declaration, cache, addSource, object, status: status as StatusWriter | undefined, isCleanup }
 }
 
 /** @throws {RangeError} when a plug-in takes a name that is in use. */

@@ -39,3 +39,11 @@ export interface Source {
   readonly name: string
   start(context: SourceContext): StartedSource
 }
+
+/** A source that was added to a controller: see `addSource`. */
+export interface AddedSource extends AsyncDisposable {
+  readonly hasSynced: boolean
+  waitForSync(options?: AbortOptions): Promise<void>
+  /** Takes it away again; no event of it is passed on from now on. */
+  remove(): Promise<void>
+}

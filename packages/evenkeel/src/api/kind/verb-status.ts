@@ -1,0 +1,114 @@
+/**
+ * What the verbs write into a status, one field each: `children`, `dependencies`, `actions`, `external`.
+ *
+ * A server drops what the schema of a kind does not mention, so a kind says which of them it reports; the verbs say the
+ * rest in conditions. Lists go by key, so that two writers of one status do not undo each other.
+ */
+import type { JsonObject } from '../json.ts'
+
+/** Which verbs a kind has room for in its status. */
+export type VerbReport = 'children' | 'dependencies' | 'actions' | 'external'
+
+/** How an object that matters to another one is, in one word. */
+export type PartState = 'Pending' | 'Applied' | 'Progressing' | 'Ready' | 'Failed' | 'Terminating' | 'Missing'
+
+/** One child, as its parent reports it. */
+export interface ChildReport {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly apiVersion?: string
+  readonly uid?: string
+  /** The generation of the parent for which it was applied. */
+  readonly appliedForGeneration?: number
+  /** The child's own. */
+  readonly generation?: number
+  readonly observedGeneration?: number
+  readonly state: PartState
+  readonly reason?: string
+  readonly message?: string
+  /** Moves only when the state does. */
+  readonly lastTransitionTime?: string
+}
+
+/** One object that another one depends on, as that one reports it. */
+export interface DependencyReport {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly apiVersion?: string
+  readonly uid?: string
+  readonly generation?: number
+  readonly observedGeneration?: number
+  readonly state: PartState
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+}
+
+/** What became of the last request for an action. */
+export interface ActionReport {
+  readonly name: string
+  /** The request that was handled last; the same again is not handled again. */
+  readonly lastHandled?: string
+  readonly lastHandledTime?: string
+  readonly state?: string
+  readonly message?: string
+}
+
+/** The thing outside that stands for an object. */
+export interface ExternalReport {
+  readonly id?: string
+  /** How it is known to be ours: S1 to S5. */
+  readonly strategy?: string
+  readonly lastObservedTime?: string
+  readonly lastCreateAttempt?: { readonly time?: string, readonly key?: string, readonly outcome?: string }
+  readonly observedGeneration?: number
+  readonly drift?: { readonly paths?: readonly string[], readonly count?: number, readonly lastRevertedTime?: string }
+}
+
+/** The fields of a status that verbs write. */
+export interface VerbStatus {
+  readonly children?: readonly ChildReport[]
+  readonly dependencies?: readonly DependencyReport[]
+  readonly actions?: readonly ActionReport[]
+  readonly external?: ExternalReport
+}
+
+const text: JsonObject = { type: 'string' }
+const time: JsonObject = { type: 'string', format: 'date-time' }
+const count: JsonObject = { type: 'integer', format: 'int64' }
+const state: JsonObject = { type: 'string', enum: ['Pending', 'Applied', 'Progressing', 'Ready', 'Failed', 'Terminating', 'Missing'] }
+
+const part = {
+  group: text, kind: text, namespace: text, name: text, apiVersion: text, uid: text, generation: count, observedGeneration: count,
+  state, reason: text, message: { ...text, maxLength: 1024 }, lastTransitionTime: time,
+}
+
+function partsByName(description: string, properties: JsonObject): JsonObject {
+  const keys = ['group', 'kind', 'namespace', 'name']
+  return {
+    'type': 'array', description, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys,
+    'items': { type: 'object', required: [...keys, 'state'], properties },
+  }
+}
+
+/** The schema of each field. */
+export const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
+  children: partsByName('What was made for this object, and how it is.', { ...part, appliedForGeneration: count }),
+  dependencies: partsByName('What this object depends on, and how it is.', part),
+  actions: {
+    'type': 'array', 'description': 'Which requests for actions were handled.', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'],
+    'items': { type: 'object', required: ['name'], properties: { name: text, lastHandled: text, lastHandledTime: time, state: text, message: { ...text, maxLength: 1024 } } },
+  },
+  external: {
+    type: 'object', description: 'The thing outside that stands for this object.',
+    properties: {
+      id: text, strategy: text, lastObservedTime: time, observedGeneration: count,
+      lastCreateAttempt: { type: 'object', properties: { time, key: text, outcome: text } },
+      drift: { type: 'object', properties: { paths: { type: 'array', items: text }, count, lastRevertedTime: time } },
+    },
+  },
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { defineKind } from '#api'
+import type { ControllerDeclaration } from './declaration.ts'
+import { withVerbs } from './verb.ts'
+import type { Verb } from './verb.ts'
+
+const Thing = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Thing' })
+const Other = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Other' })
+const finalizerOf = (): string => 'demo.example.com/thing'
+
+function verb(name: string, parts: ReturnType<NonNullable<Verb['adds']>>): Verb {
+  return { name, extend: () => ({ context: {} }), adds: () => parts }
+}
+
+test('withVerbs leaves a declaration without verbs as it is', () => {
+  const declaration: ControllerDeclaration = { for: Thing, reconcile: () => undefined }
+  expect(withVerbs(declaration, finalizerOf)).toBe(declaration)
+})
+
+test('withVerbs adds what follows, each owned kind once', () => {
+  const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
+  const expanded = withVerbs({ for: Thing, owns: [Other], verbs: [verb('a', { owns: [{ kind: Other }, { kind: Thing }], rbac: [rule] })], reconcile: () => undefined }, finalizerOf)
+  expect(expanded.owns).toEqual([Other, { kind: Thing }])
+  expect(expanded.rbac).toEqual([rule])
+})
+
+test('withVerbs cleans up for the author first, then for the verbs, the last one first', () => {
+  const step = (finalizer: string): { finalizer: string, cleanup: () => undefined } => ({ finalizer, cleanup: () => undefined })
+  const expanded = withVerbs({ for: Thing, cleanup: () => undefined, verbs: [verb('a', { cleanup: [step('x.dev/a')] }), verb('b', { cleanup: [step('x.dev/b')] })] }, finalizerOf)
+  expect((expanded.cleanup as { finalizer: string }[]).map(({ finalizer }) => finalizer)).toEqual(['demo.example.com/thing', 'x.dev/b', 'x.dev/a'])
+})
