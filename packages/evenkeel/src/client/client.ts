@@ -45,6 +45,11 @@ export class Client {
     return new Client(this, defaults)
   }
 
+  /** Where objects of kinds with namespaces live when nobody says so. */
+  get namespace(): string | undefined {
+    return this.#core.defaults.namespace
+  }
+
   /** Lets go of connections. Clients made by {@link with} share them. */
   close(): Promise<void> {
     return this.#close()

@@ -27,5 +27,5 @@ test('withVerbs adds what follows, each owned kind once', () => {
 test('withVerbs cleans up for the author first, then for the verbs, the last one first', () => {
   const step = (finalizer: string): { finalizer: string, cleanup: () => undefined } => ({ finalizer, cleanup: () => undefined })
   const expanded = withVerbs({ for: Thing, cleanup: () => undefined, verbs: [verb('a', { cleanup: [step('x.dev/a')] }), verb('b', { cleanup: [step('x.dev/b')] })] }, finalizerOf)
-  expect((expanded.cleanup as { finalizer: string }[]).map(({ finalizer }) => finalizer)).toEqual(['demo.example.com/thing', 'x.dev/b', 'x.dev/a'])
+  expect((expanded.cleanup as unknown as { finalizer: string }[]).map(({ finalizer }) => finalizer)).toEqual(['demo.example.com/thing', 'x.dev/b', 'x.dev/a'])
 })

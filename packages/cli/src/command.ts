@@ -1,0 +1,88 @@
+/**
+ * A command, as data and one function: what it is called, what it takes, and what it does.
+ *
+ * Help, completion and the parser all read the same declaration, so none of them can be out of date.
+ */
+import type { Client } from 'evenkeel/client'
+
+/** Where a command reads and writes; tests give their own. */
+export interface Io {
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly stdin: AsyncIterable<Uint8Array>
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** Aborts on Ctrl-C. */
+  readonly signal: AbortSignal
+}
+
+export interface Output {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+export interface Option {
+  readonly type: 'string' | 'boolean'
+  readonly short?: string
+  readonly multiple?: boolean
+  /** One line, for people. */
+  readonly about: string
+  /** What a text stands for, in the help: `FILE`. */
+  readonly value?: string
+  /** The values there are, for help, checks and completion. */
+  readonly choices?: readonly string[]
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+/** What was typed, understood. */
+export interface Call {
+  readonly values: Values
+  /** What is neither an option nor the command. */
+  readonly words: readonly string[]
+  readonly io: Io
+  /** A client of the server that the options, the environment or this folder name. Closed by whoever runs the command. */
+  connect(): Promise<Client>
+  /** Whether one JSON document (or one per line) is wanted instead of text. */
+  readonly json: boolean
+}
+
+export interface Values {
+  text(name: string): string | undefined
+  texts(name: string): readonly string[]
+  flag(name: string): boolean
+}
+
+export interface Command {
+  readonly name: string
+  /** One line. */
+  readonly about: string
+  /** What follows the name: `KIND [NAME]`. @default nothing */
+  readonly usage?: string
+  /** How many words it takes. @default none */
+  readonly words?: { readonly least: number, readonly most: number }
+  /** @default none beside those of every command */
+  readonly options?: Options
+  /** More to know, below the options. */
+  readonly details?: string
+  readonly examples?: readonly string[]
+  /** What the words of its first place can be, for completion: kinds of the server, names, or these. */
+  readonly completes?: 'kinds' | 'files' | readonly string[]
+  /** Gives the exit code; what it throws is told by `failureOf`. */
+  run(call: Call): Promise<number>
+}
+
+/** What every command takes. */
+export const everywhere: Options = {
+  kubeconfig: { type: 'string', value: 'FILE', about: 'how to reach the server (default: KUBECONFIG, ./data/kubeconfig, ~/.kube/config)' },
+  context: { type: 'string', value: 'NAME', about: 'which context of the kubeconfig' },
+  json: { type: 'boolean', about: 'print JSON for programs' },
+  help: { type: 'boolean', short: 'h', about: 'print this' },
+}
+
+/** What commands about objects of a namespace take. */
+export const inNamespace: Options = {
+  'namespace': { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'objects of all namespaces' },
+}

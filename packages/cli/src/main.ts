@@ -1,0 +1,75 @@
+/**
+ * From a command line to an exit code.
+ *
+ * Text for people goes to stdout when it was asked for and to stderr when it was not; with `--json` stdout has JSON
+ * only, failures included: `{"error":{"code":…,"message":…,"hint":…}}`.
+ */
+import type { Client } from 'evenkeel/client'
+import type { Call, Command, Io } from './command.ts'
+import { sections } from './commands.ts'
+import { connectFor } from './connect.ts'
+import { Failure, failureOf } from './failure.ts'
+import { helpOf, helpOfAll } from './help.ts'
+import { nearest } from './nearest.ts'
+import { parseCall } from './parse.ts'
+
+/** Runs one command. @throws what is a mistake of ours. */
+export async function main(words: readonly string[], io: Io): Promise<number> {
+  const json = words.includes('--json')
+  try {
+    return await dispatch(words, io)
+  } catch (error) {
+    if (io.signal.aborted && (error === io.signal.reason || (error as Error | undefined)?.name === 'AbortError')) return 130
+    const failure = failureOf(error)
+    if (!failure) throw error
+    report(failure, io, json)
+    return failure.exitCode
+  }
+}
+
+async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') return help(rest, io)
+  if (first === '--version') return version(io)
+  const command = find(first)
+  const { values, words } = parseCall(command, rest)
+  if (values.flag('help')) {
+    io.stdout.write(helpOf(command))
+    return 0
+  }
+  const clients: Client[] = []
+  const connect = async (): Promise<Client> => {
+    const client = await connectFor(values, io)
+    clients.push(client)
+    return client
+  }
+  try {
+    return await command.run({ values, words, io, connect, json: values.flag('json') } satisfies Call)
+  } finally {
+    for (const client of clients) await client.close()
+  }
+}
+
+function help([name]: readonly string[], { stdout }: Io): number {
+  stdout.write(name === undefined || name.startsWith('-') ? helpOfAll(sections) : helpOf(find(name)))
+  return 0
+}
+
+async function version({ stdout }: Io): Promise<number> {
+  const { default: own } = await import('../package.json', { with: { type: 'json' } })
+  stdout.write(`${own.version}\n`)
+  return 0
+}
+
+/** @throws {Failure} `usage` */
+function find(name: string): Command {
+  const commands = sections.flatMap((section) => section.commands)
+  const command = commands.find((each) => each.name === name)
+  if (command) return command
+  const meant = nearest(name, commands.map((each) => each.name))
+  throw new Failure('usage', `there is no command ${JSON.stringify(name)}`, { hint: meant === undefined ? 'evenkeel --help' : `evenkeel ${meant}` })
+}
+
+function report({ code, message, hint }: Failure, { stdout, stderr }: Io, json: boolean): void {
+  if (json) stdout.write(`${JSON.stringify({ error: { code, message, ...hint !== undefined && { hint } } })}\n`)
+  else stderr.write(`error[${code}]: ${message}\n${hint === undefined ? '' : `Try: ${hint}\n`}`)
+}
