@@ -1,7 +1,7 @@
 /**
  * The program behind the command `evenkeel`.
  */
-import { main } from './main.ts'
+import { main } from './frame/main.ts'
 
 /** Runs the command line of a process, and sets its exit code. Ctrl-C stops in order; a second one ends it. */
 export async function runProcess(own: NodeJS.Process): Promise<void> {

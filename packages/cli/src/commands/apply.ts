@@ -3,9 +3,9 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import { inNamespace } from '../command.ts'
-import type { Call, Command } from '../command.ts'
-import { readManifests } from '../manifests.ts'
+import { inNamespace } from '../frame/command.ts'
+import type { Call, Command } from '../frame/command.ts'
+import { readManifests } from '../objects/manifests.ts'
 
 export const apply: Command = {
   name: 'apply',

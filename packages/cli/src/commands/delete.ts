@@ -3,13 +3,13 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import { inNamespace } from '../command.ts'
-import type { Call, Command } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { lookUp } from '../lookup.ts'
-import type { Target } from '../lookup.ts'
-import { readManifests } from '../manifests.ts'
-import { namespaceOf } from '../scope.ts'
+import { inNamespace } from '../frame/command.ts'
+import type { Call, Command } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
+import { lookUp } from '../objects/lookup.ts'
+import type { Target } from '../objects/lookup.ts'
+import { readManifests } from '../objects/manifests.ts'
+import { namespaceOf } from '../objects/scope.ts'
 
 const cascades = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
 

@@ -4,8 +4,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loadConfig } from 'evenkeel/client'
-import type { Command } from '../command.ts'
-import { kubeconfigFor } from '../connect.ts'
+import type { Command } from '../frame/command.ts'
+import { kubeconfigFor } from '../frame/connect.ts'
 
 export const kubeconfig: Command = {
   name: 'kubeconfig',

@@ -6,8 +6,8 @@ import { ensureIdentity, startPlane, writeKubeconfig } from 'evenkeel/server'
 import type { Plane } from 'evenkeel/server'
 import { openFileStore, openMemoryStore } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
-import type { Command, Io, Options, Values } from '../command.ts'
-import { Failure } from '../failure.ts'
+import type { Command, Io, Options, Values } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
 
 /** What every command takes that brings a server along. */
 export const serving: Options = {

@@ -3,8 +3,8 @@
  */
 import { join, resolve } from 'node:path'
 import { openFileStore, restoreBackup, saveBackup } from 'evenkeel/unstable/store'
-import type { Command } from '../command.ts'
-import { Failure } from '../failure.ts'
+import type { Command } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
 
 export const snapshot: Command = {
   name: 'snapshot',

@@ -4,12 +4,12 @@
 import { changesBetween } from '../printing/changes.ts'
 import type { KubeObject } from 'evenkeel/api'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { inNamespace } from '../command.ts'
-import type { Call, Command } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { lookUp } from '../lookup.ts'
+import { inNamespace } from '../frame/command.ts'
+import type { Call, Command } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
+import { lookUp } from '../objects/lookup.ts'
 import { safeText } from '../printing/safe-text.ts'
-import { namespaceOf } from '../scope.ts'
+import { namespaceOf } from '../objects/scope.ts'
 
 export const watch: Command = {
   name: 'watch',

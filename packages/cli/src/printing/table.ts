@@ -21,4 +21,5 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 }
 
 /** What could move a cursor or ring a bell: objects are written by anybody. */
+// eslint-disable-next-line no-control-regex -- these are what must not reach a terminal
 const controls = /[\u0000-\u001f\u007f-\u009f]/g

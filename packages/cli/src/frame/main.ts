@@ -5,8 +5,8 @@
  * only, failures included: `{"error":{"code":…,"message":…,"hint":…}}`.
  */
 import type { Client } from 'evenkeel/client'
-import type { Call, Command, Io } from './command.ts'
-import { sections } from './commands.ts'
+import type { Call, Command, ConnectOptions, Io } from './command.ts'
+import { sections } from '../commands.ts'
 import { connectFor } from './connect.ts'
 import { Failure, failureOf } from './failure.ts'
 import { helpOf, helpOfAll } from './help.ts'
@@ -37,8 +37,8 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
     return 0
   }
   const clients: Client[] = []
-  const connect = async (): Promise<Client> => {
-    const client = await connectFor(values, io)
+  const connect = async (options?: ConnectOptions): Promise<Client> => {
+    const client = await connectFor(values, io, options)
     clients.push(client)
     return client
   }
@@ -55,7 +55,7 @@ function help([name]: readonly string[], { stdout }: Io): number {
 }
 
 async function version({ stdout }: Io): Promise<number> {
-  const { default: own } = await import('../package.json', { with: { type: 'json' } })
+  const { default: own } = await import('../../package.json', { with: { type: 'json' } })
   stdout.write(`${own.version}\n`)
   return 0
 }

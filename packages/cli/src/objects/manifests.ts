@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 import { isJsonObject } from 'evenkeel/api'
 import type { JsonObject, JsonValue, KubeObject } from 'evenkeel/api'
 import { parseAllDocuments } from 'yaml'
-import type { Io } from './command.ts'
-import { Failure } from './failure.ts'
+import type { Io } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
 
 /** In the order of the files and within them. `-` is standard input. @throws {Failure} `bad-file` */
 export async function readManifests(files: readonly string[], io: Pick<Io, 'cwd' | 'stdin'>): Promise<readonly KubeObject[]> {

@@ -3,8 +3,8 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import type { Call } from './command.ts'
-import { Failure } from './failure.ts'
+import type { Call } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
 import { lookUp } from './lookup.ts'
 import { namespaceOf } from './scope.ts'
 

@@ -5,20 +5,20 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'evenkeel/client'
 import type { Client } from 'evenkeel/client'
-import type { Io, Values } from './command.ts'
+import type { ConnectOptions, Io, Values } from './command.ts'
 
 /** Where `evenkeel up` and `evenkeel serve` leave how to reach them. */
 export const ownKubeconfig = join('data', 'kubeconfig')
 
 /** @throws {ConfigError} when none is configured. */
-export async function connectFor(values: Values, io: Io): Promise<Client> {
+export async function connectFor(values: Values, io: Io, { warnings = true }: ConnectOptions = {}): Promise<Client> {
   const kubeconfig = await kubeconfigFor(values, io)
   const context = values.text('context')
   const namespace = values.text('namespace')
   return connect({
     ...kubeconfig !== undefined && { kubeconfig }, ...context !== undefined && { context }, ...namespace !== undefined && { namespace },
     // Whoever waits at a terminal hears of trouble now.
-    retry: false, timeoutMs: 30_000, onWarning: (text) => { io.stderr.write(`Warning: ${text}\n`) },
+    retry: false, timeoutMs: 30_000, onWarning: (text) => { if (warnings) io.stderr.write(`Warning: ${text}\n`) },
   })
 }
 

@@ -4,7 +4,7 @@
 import { isJsonObject } from 'evenkeel/api'
 import type { JsonObject, JsonValue } from 'evenkeel/api'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
-import { Failure } from './failure.ts'
+import { Failure } from '../frame/failure.ts'
 
 export interface ServerTable {
   readonly headings: readonly string[]

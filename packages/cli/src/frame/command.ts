@@ -36,6 +36,11 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>
 
+export interface ConnectOptions {
+  /** Whether warnings of the server are shown: not by commands that look at everything. @default true */
+  readonly warnings?: boolean
+}
+
 /** What was typed, understood. */
 export interface Call {
   readonly values: Values
@@ -43,7 +48,7 @@ export interface Call {
   readonly words: readonly string[]
   readonly io: Io
   /** A client of the server that the options, the environment or this folder name. Closed by whoever runs the command. */
-  connect(): Promise<Client>
+  connect(options?: ConnectOptions): Promise<Client>
   /** Whether one JSON document (or one per line) is wanted instead of text. */
   readonly json: boolean
 }

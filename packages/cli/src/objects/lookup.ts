@@ -2,8 +2,8 @@
  * What people call kinds (`po`, `pods`, `deploy/web`, `websites.demo.example.com`) and objects, as the server knows them.
  */
 import type { Client, DiscoveredResource } from 'evenkeel/client'
-import { Failure } from './failure.ts'
-import { nearest } from './nearest.ts'
+import { Failure } from '../frame/failure.ts'
+import { nearest } from '../frame/nearest.ts'
 
 /** A kind, and perhaps names of its objects. */
 export interface Target {

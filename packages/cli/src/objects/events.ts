@@ -25,7 +25,8 @@ export async function eventsOf(client: Client, { kind, metadata: { name = '', na
     .sort((a, b) => (a.lastTime < b.lastTime ? -1 : a.lastTime > b.lastTime ? 1 : 0))
 }
 
-function toldOf(event: JsonObject): Told {
+/** One event, in few words. */
+export function toldOf(event: JsonObject): Told {
   const { type = 'Normal', reason = '', message = '', source, reportingComponent, lastTimestamp, eventTime, count = 1, series, metadata } = event
   const { component } = isJsonObject(source) ? source : {}
   const { count: seen, lastObservedTime } = isJsonObject(series) ? series : {}

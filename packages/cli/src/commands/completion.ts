@@ -1,0 +1,66 @@
+/**
+ * `evenkeel completion`: a script for the shell that completes commands, options and, where a server answers, kinds.
+ *
+ * The script asks `evenkeel completion words ...` each time, so it never has to be made again for a new version.
+ */
+import { everywhere } from '../frame/command.ts'
+import type { Call, Command } from '../frame/command.ts'
+import { Failure } from '../frame/failure.ts'
+
+const shells = {
+  bash: `_evenkeel() {
+  local words="\${COMP_WORDS[*]:1:COMP_CWORD-1}" current="\${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=($(compgen -W "$(evenkeel completion words $words 2>/dev/null)" -- "$current"))
+  [ \${#COMPREPLY[@]} -eq 0 ] && COMPREPLY=($(compgen -f -- "$current"))
+}
+complete -F _evenkeel evenkeel
+`,
+  zsh: `#compdef evenkeel
+_evenkeel() {
+  local -a found
+  found=(\${(f)"$(evenkeel completion words \${words[2,CURRENT-1]} 2>/dev/null)"})
+  compadd -a found || _files
+}
+compdef _evenkeel evenkeel
+`,
+  fish: `complete -c evenkeel -f -a '(evenkeel completion words (commandline -opc)[2..-1] 2>/dev/null)'
+`,
+} as const
+
+/** The commands come from outside: they would have to import themselves. */
+export function completionOf(commands: () => readonly Command[]): Command {
+  return {
+    name: 'completion',
+    about: 'print a completion script for bash, zsh or fish',
+    usage: 'bash|zsh|fish',
+    words: { least: 1, most: Infinity },
+    completes: Object.keys(shells),
+    examples: ['source <(evenkeel completion bash)', 'evenkeel completion fish > ~/.config/fish/completions/evenkeel.fish'],
+    async run(call) {
+      const [shell = '', ...typed] = call.words
+      if (shell === 'words') call.io.stdout.write((await complete(typed, { commands: commands(), call })).map((word) => `${word}\n`).join(''))
+      else if (Object.hasOwn(shells, shell)) call.io.stdout.write(shells[shell as keyof typeof shells])
+      else throw new Failure('usage', `there is no completion for ${JSON.stringify(shell)}`, { hint: `one of ${Object.keys(shells).join(', ')}` })
+      return 0
+    },
+  }
+}
+
+async function complete([name, ...rest]: readonly string[], { commands, call }: { commands: readonly Command[], call: Call }): Promise<readonly string[]> {
+  const command = commands.find((each) => each.name === name)
+  if (!command) return commands.map((each) => each.name)
+  const options = Object.keys({ ...command.options, ...everywhere }).map((option) => `--${option}`)
+  const { completes } = command
+  if (rest.some((word) => !word.startsWith('-')) || completes === undefined || completes === 'files') return options
+  return completes === 'kinds' ? [...await kinds(call), ...options] : [...completes, ...options]
+}
+
+/** None when no server answers: a completion that complains helps nobody. */
+async function kinds(call: Call): Promise<readonly string[]> {
+  try {
+    const client = await call.connect({ warnings: false })
+    return (await client.resources()).filter(({ verbs }) => verbs.includes('get')).map(({ plural }) => plural)
+  } catch {
+    return []
+  }
+}

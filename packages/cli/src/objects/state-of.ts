@@ -1,0 +1,60 @@
+/**
+ * How an object is, in one word: what its conditions say, or what follows from its fields.
+ */
+import { findCondition, isJsonObject } from 'evenkeel/api'
+import type { Condition, JsonObject, KubeObject } from 'evenkeel/api'
+
+export interface State {
+  /** `Ready`, `Progressing`, `Deleting`, `Failed`, or the phase that the object names. */
+  readonly word: string
+  /** Undefined: it has no notion of that. */
+  readonly isGood: boolean | undefined
+  /** A sentence; empty when there is nothing to add. */
+  readonly why: string
+}
+
+/** Conditions that say whether all is well, the telling ones first. */
+const summaries = ['Ready', 'Available', 'Established', 'Complete', 'Succeeded', 'Synced', 'ChildrenReady', 'DependenciesReady']
+
+export function stateOf(object: KubeObject): State {
+  const { metadata } = object
+  const { status } = object as { status?: JsonObject }
+  if (metadata.deletionTimestamp !== undefined) return { word: 'Deleting', isGood: false, why: waiting(metadata.finalizers) }
+  if (!isJsonObject(status)) return { word: 'exists', isGood: undefined, why: '' }
+  const lag = lagOf(object, status)
+  if (lag !== undefined) return { word: 'Progressing', isGood: false, why: lag }
+  const conditions = conditionsOf(object)
+  const failed = findCondition(conditions, 'Failed')
+  if (failed?.status === 'True') return { word: 'Failed', isGood: false, why: sentence(failed) }
+  const telling = summaries.map((type) => findCondition(conditions, type)).find((condition) => condition !== undefined)
+  if (telling) return telling.status === 'True' ? { word: telling.type, isGood: true, why: sentence(telling) } : { word: telling.reason || `Not${telling.type}`, isGood: false, why: sentence(telling) }
+  return byPhase(status)
+}
+
+/** Those of the status, whatever else is in there. */
+export function conditionsOf(object: KubeObject): readonly Condition[] {
+  const { status } = object as { status?: JsonObject }
+  const conditions = isJsonObject(status) ? status['conditions'] : undefined
+  return (Array.isArray(conditions) ? conditions.filter(isJsonObject) : []) as unknown as readonly Condition[]
+}
+
+function byPhase(status: JsonObject): State {
+  const { phase } = status
+  if (typeof phase !== 'string') return { word: 'exists', isGood: undefined, why: '' }
+  return { word: phase, isGood: ['Active', 'Bound', 'Running', 'Succeeded', 'Ready'].includes(phase), why: '' }
+}
+
+function lagOf({ metadata: { generation } }: KubeObject, status: JsonObject): string | undefined {
+  const observed = status['observedGeneration']
+  if (generation === undefined || typeof observed !== 'number' || observed >= generation) return undefined
+  return `its controller has seen generation ${observed}, it is at ${generation}`
+}
+
+function waiting(finalizers: readonly string[] = []): string {
+  return finalizers.length === 0 ? 'nothing holds it' : `waits for ${finalizers.join(', ')}`
+}
+
+/** Its message, or its reason when there is none. */
+export function sentence({ reason = '', message = '' }: Condition): string {
+  return message === '' ? reason : message
+}

@@ -1,0 +1,34 @@
+/**
+ * An answer to "why?": a question, what is the case, and what to do; each line stands on a fact that can be shown.
+ */
+import type { KubeObject } from 'evenkeel/api'
+import type { Told } from '../objects/events.ts'
+import type { Family } from '../objects/family.ts'
+import type { ManagerReport } from '../objects/manager-report.ts'
+
+export interface Answer {
+  /** `not-ready`, `still-here`, `changed`, `ran` */
+  readonly question: string
+  /** One sentence. */
+  readonly answer: string
+  /** Facts behind it, most telling first. */
+  readonly because: readonly string[]
+  /** What a person could do; none when there is nothing to do. */
+  readonly advice: readonly string[]
+}
+
+/** Everything that answers are made from; gathered once. */
+export interface Facts {
+  readonly object: KubeObject
+  readonly events: readonly Told[]
+  readonly family: Family
+  /** How an object that this one names is: children and dependencies of its status. */
+  readonly others: ReadonlyMap<string, KubeObject | undefined>
+  /** Undefined when no manager could be asked. */
+  readonly manager: ManagerReport | undefined
+  readonly nowMs: number
+}
+
+export function refOf({ kind, metadata: { name = '', namespace } }: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  return `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`
+}

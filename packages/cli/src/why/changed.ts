@@ -1,0 +1,51 @@
+/**
+ * Why an object changed: who wrote which fields last, and which reconcile that was and what made it run.
+ */
+import { isJsonObject, parseKey } from 'evenkeel/api'
+import type { JsonValue, KubeObject } from 'evenkeel/api'
+import type { LedgerEntry } from 'evenkeel/controller'
+import { ago } from '../printing/ago.ts'
+import type { Answer, Facts } from './answer.ts'
+import { causeLine } from './ran.ts'
+
+export function whyChanged(facts: Facts): Answer {
+  const { object, manager, nowMs } = facts
+  const written = [...object.metadata.managedFields ?? []].sort((a, b) => String(b.time ?? '').localeCompare(String(a.time ?? '')))
+  const because = written.slice(0, 6).map(({ manager: who = 'somebody', operation = 'Update', time, subresource, fieldsV1 }) => {
+    const fields = pathsOf(fieldsV1 as JsonValue | undefined)
+    const shown = fields.slice(0, 5).join(', ')
+    return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
+  })
+  const write = lastWrite(object, manager?.runs ?? [])
+  if (write) because.unshift(`version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`, ...write.run.causes.slice(0, 3).map((cause) => `which ran because ${causeLine(cause)}`))
+  const last = written[0]
+  return { question: 'changed', answer: last ? `${last.manager ?? 'somebody'} wrote it last` : 'nothing tells who wrote it', because, advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'] }
+}
+
+function lastWrite({ kind, metadata: { name, namespace, resourceVersion } }: KubeObject, runs: readonly LedgerEntry[]): { run: LedgerEntry, version: string } | undefined {
+  for (const run of runs) {
+    const write = run.writes.findLast(({ object, isNoop = false }) => !isNoop && isSame(object, { kind, name, namespace }))
+    if (write) return { run, version: write.resourceVersion ?? resourceVersion ?? '' }
+  }
+  return undefined
+}
+
+/** Whether a canonical key is that of an object. */
+export function isSame(key: string, { kind, name, namespace }: { kind: string, name?: string | undefined, namespace?: string | undefined }): boolean {
+  const parsed = parseKey(key)
+  return parsed.kind === kind && parsed.name === name && (parsed.namespace ?? '') === (namespace ?? '')
+}
+
+/** The fields of an entry of managedFields: `spec.replicas`, `metadata.labels.app`. */
+function pathsOf(fields: JsonValue | undefined, path = ''): readonly string[] {
+  if (!isJsonObject(fields)) return path === '' ? [] : [path]
+  const names = Object.keys(fields).filter((name) => name !== '.')
+  if (names.length === 0) return path === '' ? [] : [path]
+  return names.flatMap((name) => pathsOf(fields[name], joined(path, name)))
+}
+
+function joined(path: string, name: string): string {
+  const word = name.replace(/^[fkv]:/, '')
+  if (name.startsWith('f:')) return path === '' ? word : `${path}.${word}`
+  return `${path}[${word.replace(/^\{|\}$/g, '').replace(/"/g, '')}]`
+}
