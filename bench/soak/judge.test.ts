@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { growthOf } from './growth.ts'
 import { judge } from './judge.ts'
 
 const history = ['3 a/x', '5 b/y', '6 a/x deleted', '9 a/z', '12 b/y']
@@ -19,4 +20,10 @@ test('judge finds what was not heard, what was made up, what came twice and what
   expect(heardBy(['3 a/x', '5 b/y', '6 a/x', '9 a/z'])).toEqual({ lost: 1, extra: 1 })
   expect(heardBy(['3 a/x', '3 a/x', '5 b/y', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
   expect(heardBy(['5 b/y', '3 a/x', '6 a/x deleted', '9 a/z'])).toEqual({ lost: 0, extra: 1 })
+})
+
+test('growthOf finds what grows, and forgives what goes up and down', () => {
+  expect([growthOf('RSS', 240, 260), growthOf('RSS', 240, 200), growthOf('the live heap', 20, 28)]).toEqual([[], [], []])
+  expect(growthOf('RSS', 240, 280)).toEqual(['RSS grew from 240 to 280 MiB'])
+  expect(growthOf('the live heap', 41, 62)).toEqual(['the live heap grew from 41 to 62 MiB'])
 })

@@ -3,8 +3,11 @@
  *
  * 64 clients of 8 users, 200 watchers, namespaces that come and go, a webhook that fails: everything on loopback, the plane in a process of its own on a
  * file store in a temporary folder. Every watcher's history is compared with that of the store. One line:
- * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","errors"}` and what else was counted. Ends with 1 when something was
- * lost, made up or went wrong.
+ * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","errors"}` and what else was counted.
+ *
+ * Memories with a bound fill first: the history of the store (one to two minutes, as it is compacted here), what controllers remember of their runs, code
+ * that is compiled. So there is a warm-up under the same load; nothing of it is compared, but what is lost or goes wrong in it counts. What has no
+ * bound goes on growing after it, and shows. Ends with 1 when something was lost, made up or went wrong, or when memory grew.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,6 +17,7 @@ import { parseArgs } from 'node:util'
 import { Caller } from './calls.ts'
 import { runChurn } from './churn.ts'
 import { runClients } from './clients.ts'
+import { growthOf } from './growth.ts'
 import { judge } from './judge.ts'
 import type { Verdict } from './judge.ts'
 import { namespaceOf, plan } from './plan.ts'
@@ -28,17 +32,22 @@ const settleMsMax = 60_000
 
 const help = `npm run soak -- [options]
 
-  --minutes N  how long (default 10); 0.2 is enough to see that it works
+  --minutes N  how long, after the warm-up (default 10); 0.2 is enough to see that it works
+  --warm-up N  minutes under the same load before anything is compared (default 2, at most half of --minutes)
   --json       one JSON line
   --help
 `
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } } })
+const { values } = parseArgs({ options: { 'minutes': { type: 'string', default: '10' }, 'warm-up': { type: 'string' }, 'json': { type: 'boolean', default: false }, 'help': { type: 'boolean', default: false } } })
 const minutes = Number(values.minutes)
+const warmUp = values['warm-up'] === undefined ? Math.min(2, minutes / 2) : Number(values['warm-up'])
 
 if (values.help) process.stdout.write(help)
 else if (!(minutes > 0 && minutes <= 24 * 60)) {
   process.stderr.write(`--minutes takes a number above 0, got ${values.minutes}\n`)
+  process.exitCode = 2
+} else if (!(warmUp >= 0 && warmUp <= 60)) {
+  process.stderr.write(`--warm-up takes a number from 0 to 60, got ${String(values['warm-up'])}\n`)
   process.exitCode = 2
 } else process.exitCode = await main()
 
@@ -47,10 +56,10 @@ async function main(): Promise<number> {
   const server = new ServerProcess(folder)
   try {
     const ready = await server.ready()
-    const { tally, watchers, until } = await soak(ready)
+    const soaked = await soak(ready, server)
     await server.stop()
     const history = (await readFile(join(folder, 'history'), 'utf8')).split('\n').filter(Boolean)
-    return report(tally, server, judge(watchers, history, until))
+    return report(soaked, server.faults, judge(soaked.watchers, history, soaked.until))
   } finally {
     await server.stop()
     await rm(folder, { recursive: true })
@@ -62,25 +71,35 @@ interface Soaked {
   readonly watchers: readonly Watcher[]
   /** Everything up to this version has to have been heard. */
   readonly until: number
+  /** Of the server, once a second while the time counted. */
+  readonly memory: readonly Memory[]
+  /** What the server held after garbage was collected, when the time began to count and when it was over. */
+  readonly live: readonly [first: Memory, last: Memory]
 }
 
-async function soak(ready: Ready): Promise<Soaked> {
+async function soak(ready: Ready, server: ServerProcess): Promise<Soaked> {
   const admin = new Caller(ready, { sockets: 8 })
-  const tally = new Tally(minutes * 60_000)
+  const tally = new Tally(minutes * 60_000, { warmUpMs: warmUp * 60_000 })
   const webhook = await startWebhook(admin, tally)
   await prepare(admin)
   const watchers = startWatchers(ready, tally, await headOf(admin))
   await listening(watchers)
   tally.begin()
   const beat = setInterval(() => { process.stderr.write(`\r${tally.secondsLeft} s left, ${tally.counted('requests')} requests, ${tally.counted('namespaces')} namespaces, ${tally.counted('errors')} errors `) }, 2000)
-  await Promise.all([runClients(ready, tally), runChurn(ready, tally)])
+  const load = Promise.all([runClients(ready, tally), runChurn(ready, tally)])
+  await sleep(warmUp * 60_000)
+  const first = await server.live()
+  const from = server.memory.length
+  await load
+  const memory = server.memory.slice(from)
+  const live = [first, await server.live()] as const
   clearInterval(beat)
   process.stderr.write('\r\u001b[K')
   const until = await allHeard(admin, watchers, tally)
   await Promise.all(watchers.map((watcher) => watcher.stop()))
   await webhook.stop()
   admin.close()
-  return { tally, watchers, until }
+  return { tally, watchers, until, memory, live }
 }
 
 async function prepare(admin: Caller): Promise<void> {
@@ -117,31 +136,29 @@ async function allHeard(admin: Caller, watchers: readonly Watcher[], tally: Tall
   return until
 }
 
-function report(tally: Tally, server: ServerProcess, { events, lost, extra, examples }: Verdict): number {
-  for (const text of [...tally.errors, ...server.faults.slice(0, 10), ...examples]) process.stderr.write(`${text}\n`)
+function report({ tally, memory, live }: Soaked, faults: readonly string[], { events, lost, extra, examples }: Verdict): number {
   const { firstMs, lastMs } = tally.p99()
-  const third = Math.max(1, Math.floor(server.memory.length / 3))
-  const [first, last] = [server.memory.slice(0, third), server.memory.slice(-third)]
-  const errors = tally.counted('errors') + server.faults.length
+  const third = Math.max(1, Math.floor(memory.length / 3))
+  const [rssFirstMb, rssLastMb] = [middle(memory.slice(0, third)), middle(memory.slice(-third))]
+  const [liveFirstMb, liveLastMb] = [mebibytes(live[0].heapUsed), mebibytes(live[1].heapUsed)]
+  const growth = [...growthOf('RSS', rssFirstMb, rssLastMb), ...growthOf('the live heap', liveFirstMb, liveLastMb)]
+  for (const text of [...tally.errors, ...faults.slice(0, 10), ...examples, ...growth]) process.stderr.write(`${text}\n`)
+  const errors = tally.counted('errors') + faults.length
   const row = {
-    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, events, lost,
-    rssFirstMb: middle(first.map(({ rss }) => rss)), rssLastMb: middle(last.map(({ rss }) => rss)),
-    p99FirstMs: round(firstMs), p99LastMs: round(lastMs), errors, extra,
-    liveFirstMb: least(first), liveLastMb: least(last),
+    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, warmUpMinutes: warmUp, events, lost, rssFirstMb, rssLastMb, p99FirstMs: round(firstMs), p99LastMs: round(lastMs), errors, extra, liveFirstMb, liveLastMb,
     requests: tally.counted('requests'), namespaces: tally.counted('namespaces'), watchesEnded: tally.counted('watchesEnded'), webhookCalls: tally.counted('webhookCalls'), webhookFaults: tally.counted('webhookFaults'),
   }
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n')}\n`)
-  return errors + lost + extra === 0 ? 0 : 1
+  return errors + lost + extra + growth.length === 0 ? 0 : 1
 }
 
 /** The median, in MiB. */
-function middle(samples: readonly number[]): number {
-  return Math.round(quantile(samples, 0.5) / 1024 / 1024)
+function middle(samples: readonly Memory[]): number {
+  return mebibytes(quantile(samples.map(({ rss }) => rss), 0.5))
 }
 
-/** What the heap holds after garbage was collected, in MiB: the least that was seen. */
-function least(samples: readonly Memory[]): number {
-  return Math.round(Math.min(...samples.map(({ heapUsed }) => heapUsed)) / 1024 / 1024)
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024)
 }
 
 function round(value: number): number {

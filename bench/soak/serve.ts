@@ -2,15 +2,18 @@
  * The plane of a soak, in a process of its own: `node tools/run.mjs bench/soak/serve.ts FOLDER`.
  *
  * Besides serving it keeps the one true history: every change of a ConfigMap as the store numbers it, heard from the store itself and not through
- * the server, one line each in `FOLDER/history`. It tells its parent when it is ready, its memory every second, and what it logs above `info`.
+ * the server, one line each in `FOLDER/history`. It tells its parent when it is ready, its memory every second, what of that is
+ * live when asked, and what it logs above `info`.
  */
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { startPlane } from 'evenkeel/server'
 import { createLogger, SystemClock } from 'evenkeel/unstable/base'
 import { openFileStore } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
-import type { FromServer } from './server-process.ts'
+import type { FromServer, ToServer } from './server-process.ts'
 import { soakers, soakToken } from './plan.ts'
 
 const historyMs = 60_000
@@ -34,7 +37,10 @@ const { url = '', token = '', caPem = '' } = plane.address ?? {}
 tell({ kind: 'ready', url, token, caPem })
 const beat = setInterval(() => { tellMemory() }, 1000)
 
-process.on('message', () => { void stop() })
+process.on('message', (message: ToServer) => {
+  if (message === 'live') tellLive()
+  else void stop()
+})
 // A parent that is gone needs no server.
 const abandoned = (): void => { process.exit(1) }
 process.on('disconnect', abandoned)
@@ -42,6 +48,19 @@ process.on('disconnect', abandoned)
 function tellMemory(): void {
   const { rss, heapUsed } = process.memoryUsage()
   tell({ kind: 'memory', rss, heapUsed })
+}
+
+/** What is left when everything that can be forgotten is forgotten. */
+function tellLive(): void {
+  collectGarbage()
+  const { rss, heapUsed } = process.memoryUsage()
+  tell({ kind: 'live', rss, heapUsed })
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
 }
 
 async function stop(): Promise<void> {

@@ -15,7 +15,7 @@ export interface Memory {
 /** What it tells. */
 export type FromServer =
   | { readonly kind: 'ready', readonly url: string, readonly token: string, readonly caPem: string }
-  | { readonly kind: 'memory' } & Memory
+  | { readonly kind: 'memory' | 'live' } & Memory
   | { readonly kind: 'fault' | 'said', readonly text: string }
 
 export interface Ready {
@@ -23,6 +23,9 @@ export interface Ready {
   readonly token: string
   readonly caPem: string
 }
+
+/** What it is asked. */
+export type ToServer = 'live' | 'stop'
 
 const readyMsMax = 60_000
 
@@ -34,6 +37,7 @@ export class ServerProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<unknown>
   #isStopping = false
+  #onLive: ((memory: Memory) => void) | undefined
 
   constructor(folder: string) {
     // It runs from the sources as we do, with the same flags.
@@ -47,6 +51,7 @@ export class ServerProcess {
       void this.#exited.then(() => { reject(new Error('the server ended before it was ready')) })
       this.#child.on('message', (message: FromServer) => {
         if (message.kind === 'memory') this.memory.push(message)
+        else if (message.kind === 'live') this.#onLive?.(message)
         else if (message.kind === 'fault') this.faults.push(message.text)
         else if (message.kind === 'ready') {
           clearTimeout(tooLate)
@@ -56,9 +61,23 @@ export class ServerProcess {
     })
   }
 
+  /** Its memory after all garbage was collected. */
+  async live(): Promise<Memory> {
+    const told = new Promise<Memory>((resolve, reject) => {
+      this.#onLive = resolve
+      void this.#exited.then(() => { reject(new Error('the server ended')) })
+    })
+    this.#send('live')
+    return told
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true
-    if (this.#child.exitCode === null && this.#child.connected) this.#child.send('stop')
+    if (this.#child.exitCode === null && this.#child.connected) this.#send('stop')
     await this.#exited
+  }
+
+  #send(message: ToServer): void {
+    this.#child.send(message)
   }
 }

@@ -1,9 +1,9 @@
 /**
- * What a soak counts: latencies and memory over time, mistakes, and the rest by name.
+ * What a soak counts: latencies over time, mistakes, and the rest by name. Everything counts from the beginning but the time, which begins after a warm-up.
  */
 
 interface Sample {
-  /** When, as a part of the whole run, from 0 to 1. */
+  /** When, as a part of the time that counts, from 0 to 1; below 0 while it warmed up. */
   readonly at: number
   readonly value: number
 }
@@ -13,17 +13,19 @@ const errorsShown = 10
 export class Tally {
   #startedMs = performance.now()
   readonly #lengthMs: number
+  readonly #warmUpMs: number
   readonly #latencies: Sample[] = []
   readonly #counts = new Map<string, number>()
   readonly #errors: string[] = []
 
-  constructor(lengthMs: number) {
+  constructor(lengthMs: number, { warmUpMs }: { warmUpMs: number }) {
     this.#lengthMs = lengthMs
+    this.#warmUpMs = warmUpMs
   }
 
-  /** The time counts from now on. */
+  /** From now on it warms up, and after that the time counts. */
   begin(): void {
-    this.#startedMs = performance.now()
+    this.#startedMs = performance.now() + this.#warmUpMs
   }
 
   get isOver(): boolean {

@@ -1,5 +1,5 @@
 /** Hello world: a Greeting is answered by a ConfigMap that says hello. Run it: `npx tsx app.ts`. */
-import { defineKind, run, setControllerReference } from 'evenkeel'
+import { defineKind, run } from 'evenkeel'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { z } from 'zod'
 
@@ -13,11 +13,9 @@ await run({
   controllers: [{
     for: Greeting,
     owns: [ConfigMap],
-    async reconcile(greeting, { client, status }) {
-      const { name, namespace = 'default' } = greeting.metadata
+    async reconcile(greeting, { children, status }) {
       const text = `Hello, ${greeting.spec.who}!`
-      const answer = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { text } }
-      await client.apply(setControllerReference(greeting, answer), { force: true })
+      await children.apply(ConfigMap, { data: { text } })
       status.set({ text })
       status.condition('Ready', true)
     },

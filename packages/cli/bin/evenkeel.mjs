@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const built = new URL('../dist/index.js', import.meta.url)
 if (existsSync(fileURLToPath(built))) {
-  const { runProcess } = await import(built.href)
+  const { runProcess } = await import('../dist/index.js')
   await runProcess(process)
 } else {
   console.error('error[not-built]: this clone was not built yet\nTry: npm run build')

@@ -1,25 +1,26 @@
 /**
  * All commands, in the order of the first page of the help.
  */
-import { apply } from './commands/apply.ts'
+import { apply } from './commands/objects/apply.ts'
 import { completionOf } from './commands/completion.ts'
-import { remove } from './commands/delete.ts'
-import { describe } from './commands/describe.ts'
-import { doctor } from './commands/doctor.ts'
-import { finalizers } from './commands/finalizers.ts'
-import { get } from './commands/get.ts'
-import { kubeconfig } from './commands/kubeconfig.ts'
-import { logs } from './commands/logs.ts'
-import { serve } from './commands/serve.ts'
-import { snapshot } from './commands/snapshot.ts'
-import { tree } from './commands/tree.ts'
-import { watch } from './commands/watch.ts'
-import { why } from './commands/why.ts'
+import { remove } from './commands/objects/delete.ts'
+import { describe } from './commands/objects/describe.ts'
+import { act } from './commands/objects/do.ts'
+import { doctor } from './commands/running/doctor.ts'
+import { finalizers } from './commands/understanding/finalizers.ts'
+import { get } from './commands/objects/get.ts'
+import { kubeconfig } from './commands/running/kubeconfig.ts'
+import { logs } from './commands/objects/logs.ts'
+import { serve } from './commands/running/serve.ts'
+import { snapshot } from './commands/running/snapshot.ts'
+import { tree } from './commands/understanding/tree.ts'
+import { watch } from './commands/objects/watch.ts'
+import { why } from './commands/understanding/why.ts'
 import type { Section } from './frame/help.ts'
 
 export const sections: readonly Section[] = [
   { title: 'Run', commands: [serve, kubeconfig, snapshot, doctor] },
   { title: 'Understand', commands: [why, tree, finalizers] },
-  { title: 'Look and change', commands: [get, describe, watch, logs, apply, remove] },
+  { title: 'Look and change', commands: [get, describe, watch, logs, apply, remove, act] },
   { title: 'This command', commands: [completionOf(() => sections.flatMap(({ commands }) => commands))] },
 ]

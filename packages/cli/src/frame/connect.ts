@@ -8,7 +8,7 @@ import type { Client } from 'evenkeel/client'
 import type { ConnectOptions, Io, Values } from './command.ts'
 
 /** Where `evenkeel up` and `evenkeel serve` leave how to reach them. */
-export const ownKubeconfig = join('data', 'kubeconfig')
+const ownKubeconfig = join('data', 'kubeconfig')
 
 /** @throws {ConfigError} when none is configured. */
 export async function connectFor(values: Values, io: Io, { warnings = true }: ConnectOptions = {}): Promise<Client> {

@@ -7,7 +7,7 @@ import { isApiError } from 'evenkeel/api'
 import { isConfigError, isConnectionError, isUnknownKind } from 'evenkeel/client'
 
 /** Every code, with what it means. */
-export const failureCodes = {
+const failureCodes = {
   'usage': 'the command was not understood',
   'not-built': 'this clone was not built yet',
   'no-server': 'no server is configured, or none answers',
@@ -21,9 +21,9 @@ export const failureCodes = {
   'failed': 'the command ran and what it checked does not hold',
 } as const
 
-export type FailureCode = keyof typeof failureCodes
+type FailureCode = keyof typeof failureCodes
 
-export interface FailureOptions extends ErrorOptions {
+interface FailureOptions extends ErrorOptions {
   /** What to do about it. */
   readonly hint?: string | undefined
 }

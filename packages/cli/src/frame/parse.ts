@@ -7,7 +7,7 @@ import type { Command, Option, Options, Values } from './command.ts'
 import { Failure } from './failure.ts'
 import { nearest } from './nearest.ts'
 
-export interface Parsed {
+interface Parsed {
   readonly values: Values
   readonly words: readonly string[]
 }
@@ -29,7 +29,7 @@ export function parseCall(command: Command, words: readonly string[]): Parsed {
 }
 
 /** Its own options and those of every command. */
-export function optionsOf(command: Command): Options {
+function optionsOf(command: Command): Options {
   return { ...command.options, ...everywhere }
 }
 

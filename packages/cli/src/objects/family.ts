@@ -56,7 +56,7 @@ async function listOne(client: Client, { apiVersion, kind, namespaced }: Discove
 }
 
 /** The same from members that were read already. */
-export function familyOf(members: readonly Member[], unread: Family['unread'] = []): Family {
+function familyOf(members: readonly Member[], unread: Family['unread'] = []): Family {
   const byUid = new Map<string, Member>()
   const byOwner = new Map<string, Member[]>()
   for (const member of members) {

@@ -27,7 +27,7 @@ export async function lookUpPair(client: Client, word: string): Promise<Target &
 }
 
 /** The served resource of a word, in the group's preferred version. */
-export async function lookUpKind(client: Client, word: string): Promise<DiscoveredResource> {
+async function lookUpKind(client: Client, word: string): Promise<DiscoveredResource> {
   const resources = await client.resources()
   const lower = word.toLowerCase()
   const [name = '', ...group] = lower.split('.')

@@ -20,7 +20,7 @@ export async function readManifests(files: readonly string[], io: Pick<Io, 'cwd'
 }
 
 /** @throws {Failure} `bad-file`, with the place. */
-export function parseManifests(text: string, path: string): readonly KubeObject[] {
+function parseManifests(text: string, path: string): readonly KubeObject[] {
   return parseAllDocuments(text, { maxAliasCount: 100 } as never).flatMap((document) => {
     const [problem] = document.errors
     if (problem) throw new Failure('bad-file', `${path}: ${problem.message.split('\n')[0] ?? ''}`)

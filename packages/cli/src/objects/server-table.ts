@@ -11,13 +11,13 @@ export interface ServerTable {
   readonly rows: readonly ServerRow[]
 }
 
-export interface ServerRow {
+interface ServerRow {
   readonly cells: readonly string[]
   readonly name: string
   readonly namespace: string
 }
 
-export interface TableQuery {
+interface TableQuery {
   /** Undefined: all of them, or none for kinds without. */
   readonly namespace?: string | undefined
   readonly name?: string | undefined

@@ -2,12 +2,14 @@
  * How long ago something was, in two figures at most, as people say it.
  */
 
+import { parseTime } from 'evenkeel/api'
+
 const steps = [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1000]] as const
 
 /** `5s`, `3m10s`, `2h5m`, `4d`; empty for a time that cannot be read. */
 export function ago(time: string, nowMs: number): string {
-  const thenMs = Date.parse(time)
-  return Number.isNaN(thenMs) ? '' : duration(nowMs - thenMs)
+  const thenMs = parseTime(time)
+  return thenMs === undefined ? '' : duration(nowMs - thenMs)
 }
 
 /** The largest unit, and the next one while it matters. */

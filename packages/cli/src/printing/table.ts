@@ -2,7 +2,7 @@
  * Rows under headings, as wide as they need to be and no wider than the terminal.
  */
 
-export interface TableOptions {
+interface TableOptions {
   /** @default no limit */
   readonly columns?: number | undefined
   /** @default three, as kubectl has it */

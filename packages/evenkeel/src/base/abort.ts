@@ -26,13 +26,15 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
   return () => { signal.removeEventListener('abort', listener) }
 }
 
-const expecting = new WeakSet<AbortSignal>()
+/** Signals that somebody has waited on, and whether Node knows that they may be many. */
+const expecting = new WeakMap<AbortSignal, boolean>()
 
-/** Node takes more than ten listeners for a leak; many who wait on one signal are what signals are for. */
+/** Node takes more than ten listeners for a leak; many who wait on one signal are what signals are for. Most have one only. */
 function expectMany(signal: AbortSignal): void {
-  if (expecting.has(signal)) return
-  expecting.add(signal)
-  if (signal instanceof EventTarget) setMaxListeners(0, signal)
+  const isTold = expecting.get(signal)
+  if (isTold === true) return
+  expecting.set(signal, isTold !== undefined)
+  if (isTold !== undefined && signal instanceof EventTarget) setMaxListeners(0, signal)
 }
 
 /** The promise's outcome, or the signal's reason if that comes first. The work behind it goes on. */
@@ -87,12 +89,16 @@ export class DeadlineError extends Error {
 /** `AbortSignal.timeout` on the given clock. */
 export function deadline(clock: Clock, delayMs: number, { signal }: AbortOptions = {}): Deadline {
   const controller = new AbortController()
-  const cancel = clock.after(delayMs, () => { controller.abort(new DeadlineError(`gave up after ${delayMs} ms`)) })
-  const stop = onAbort(signal, (reason) => { controller.abort(reason) })
+  const abort = (reason: unknown): void => {
+    done()
+    controller.abort(reason)
+  }
+  let stop = (): void => undefined
+  const cancel = clock.after(delayMs, () => { abort(new DeadlineError(`gave up after ${delayMs} ms`)) })
   const done = (): void => {
     cancel()
     stop()
   }
-  onAbort(controller.signal, done)
+  stop = onAbort(signal, abort)
   return { signal: controller.signal, done }
 }

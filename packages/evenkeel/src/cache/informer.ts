@@ -9,8 +9,9 @@
  */
 import { abortable, deferred, randomFraction, silentLogger, SystemClock, SystemRandom } from '#base'
 import type { AbortOptions, Cancel, Clock, Logger, Random } from '#base'
-import { ApiError, defaultCluster, isForbidden, isUnauthorized } from '#api'
+import { ApiError, defaultCluster, isForbidden, isNotFound, isUnauthorized } from '#api'
 import type { KubeObject } from '#api'
+import { isUnknownKind } from '#client'
 import type { ChangeArrival, ListWatch } from './list-watch.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorOptions } from './reflector.ts'
@@ -29,6 +30,7 @@ import { CacheEvent } from './telling/event.ts'
 import type { EventContext, EventFacts } from './telling/event.ts'
 import { Listener } from './telling/listener.ts'
 import type { Handler } from './telling/listener.ts'
+import { ListenerSubscription } from './telling/subscription.ts'
 import type { HandlerOptions, Subscription } from './telling/subscription.ts'
 import { AheadCheck } from './writes/ahead-check.ts'
 import { Gate } from './writes/gate.ts'
@@ -91,6 +93,7 @@ export class Informer<T extends KubeObject> {
   readonly #onGrowth: (facts: { readonly isList: boolean }) => void
   #listeners: readonly Listener<T>[] = []
   #synced = deferred<void>()
+  readonly #answered = deferred<void>()
   #hasSynced = false
   #heardMs: number | undefined
   /** What keeps us from the first list and will not go away by waiting. */
@@ -173,6 +176,14 @@ export class Informer<T extends KubeObject> {
     return abortable(this.#synced.promise, { signal })
   }
 
+  /**
+   * Resolves when it is known how things stand: after the first whole list, or when the server said that we may not have
+   * it or that there is no such kind. Then `state` says which; it goes on trying.
+   */
+  waitForAnswer({ signal }: AbortOptions = {}): Promise<void> {
+    return abortable(this.#answered.promise, { signal })
+  }
+
   /** Tries again now instead of waiting: the kind has come, or a permission was given. */
   wake(): void {
     this.#reflector.wake()
@@ -213,16 +224,10 @@ export class Informer<T extends KubeObject> {
     this.#listeners = [...this.#listeners, listener]
     if (this.#hasSynced) listener.markSourceSynced()
     const cancel = resyncMs > 0 ? this.#resyncEvery(resyncMs, listener) : () => undefined
-    return {
-      get hasSynced() { return listener.hasSynced },
-      get backlog() { return listener.backlog },
-      waitForSync: ({ signal } = {}) => abortable(listener.synced, { signal }),
-      remove: () => {
-        cancel()
-        this.#listeners = this.#listeners.filter((other) => other !== listener)
-        return listener.stop()
-      },
-    }
+    return new ListenerSubscription(listener, () => {
+      cancel()
+      this.#listeners = this.#listeners.filter((other) => other !== listener)
+    })
   }
 
   /** Shows an object as the server stored it for us, until the watch tells of it. Objects outside our scope are left alone. */
@@ -265,6 +270,7 @@ export class Informer<T extends KubeObject> {
     this.#hasSynced = true
     this.#standing = undefined
     this.#synced.resolve()
+    this.#answered.resolve()
     for (const listener of this.#listeners) listener.markSourceSynced()
     this.#gate.reach(version, { isList: true })
     this.#onGrowth({ isList: true })
@@ -318,6 +324,7 @@ export class Informer<T extends KubeObject> {
   #fail(error: Error): void {
     if (this.#hasSynced) return
     const isRefusal = isForbidden(error) || isUnauthorized(error)
+    if (isRefusal || isNotFound(error) || isUnknownKind(error)) this.#answered.resolve()
     if (!isRefusal && !(error instanceof TransformError)) return
     const failed = this.#synced
     this.#synced = deferred<void>()

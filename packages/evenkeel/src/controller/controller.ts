@@ -73,7 +73,7 @@ export class Controller {
     this.#meter = controllerMeter(metrics, this.name)
     this.#meter.workersMax.set(declaration.concurrency ?? 1)
     this.#hotLoops = new HotLoops({ ledger, ...hotLoops })
-    const steps = cleanupSteps(declaration, this.name)
+    const steps = [...cleanupSteps(declaration, this.name), ...plugins.flatMap((plugin) => plugin.steps?.(declaration, this.name) ?? [])]
     const named = log.child({ controller: this.name })
     this.#worker = new Worker({
       ...environment, log: named, name: this.name, declaration, steps, plugins: [...plugins, ...declaration.verbs ?? []], addSource: (source) => this.addSource(source), dropped: new DroppedFields(declaration.for, { log: named }),
@@ -156,12 +156,7 @@ export class Controller {
       this.#sources.delete(entry)
       await stop(entry)
     }
-    return {
-      get hasSynced() { return entry.started?.hasSynced ?? false },
-      waitForSync: async (options) => { await entry.started?.waitForSync(options) },
-      remove,
-      [Symbol.asyncDispose]: remove,
-    }
+    return new Added(entry, remove)
   }
 
   /** Asks for a run; false when the controller has stopped. */
@@ -195,9 +190,9 @@ export class Controller {
   }
 
   #start(entry: SourceEntry): void {
-    const { cache, clock, random, log } = this.#environment
+    const { cache, clock, random, log, metrics } = this.#environment
     const context: SourceContext = {
-      cache, clock, random, log: log.child({ controller: this.name }),
+      cache, clock, random, metrics, log: log.child({ controller: this.name }),
       enqueue: (key, cause, { priority = 0 } = {}) => { this.#queue.add(this.#keyOf(key), { priority, reason: cause }) },
       wantsChanges: (key) => this.#hotLoops.suspectsAny && this.#hotLoops.suspects(this.#keyOf(key)),
       onMapError: () => { this.#meter.mapErrors.add() },
@@ -211,4 +206,30 @@ async function stop(entry: SourceEntry): Promise<void> {
   const { started } = entry
   entry.started = undefined
   await started?.stop()
+}
+
+class Added implements AddedSource {
+  readonly #entry: SourceEntry
+  readonly #remove: () => Promise<void>
+
+  constructor(entry: SourceEntry, remove: () => Promise<void>) {
+    this.#entry = entry
+    this.#remove = remove
+  }
+
+  get hasSynced(): boolean {
+    return this.#entry.started?.hasSynced ?? false
+  }
+
+  async waitForSync(options?: AbortOptions): Promise<void> {
+    await this.#entry.started?.waitForSync(options)
+  }
+
+  remove(): Promise<void> {
+    return this.#remove()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#remove()
+  }
 }

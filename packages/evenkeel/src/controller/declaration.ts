@@ -29,6 +29,12 @@ export type Reconciled = ReconcileResult | undefined | void
 export interface CleanupStep<K extends Kind = Kind, Extra extends object = object> {
   /** A name with a domain: `demo.example.com/bucket`. */
   readonly finalizer: string
+  /** Not put on beforehand: whoever has something to clean up puts it on before he begins. @default false */
+  readonly onDemand?: boolean
+  /** After how long, counted from the deletion, it has taken too long. @default never */
+  readonly timeoutMs?: number
+  /** What then: go on trying, or let the object go and say in an event what may be left behind. @default 'keepTrying' */
+  readonly onTimeout?: 'keepTrying' | 'giveUp'
   cleanup(object: ReadOf<K>, context: ReconcileContext<K> & Extra): Promise<Reconciled> | Reconciled
 }
 
@@ -37,6 +43,13 @@ export interface OwnsDeclaration<K extends CacheKind = CacheKind> extends Enqueu
   readonly kind: K
   /** @default every event passes */
   readonly predicates?: readonly Predicate[]
+  /**
+   * Some are where an owner reference cannot reach: in another namespace, or in none. `children` then keeps a list of
+   * them on the parent, behind a finalizer.
+   *
+   * @default false
+   */
+  readonly elsewhere?: boolean
 }
 
 /** A kind whose objects matter to those of the controller. Give `map` or `enqueue`. */

@@ -11,7 +11,7 @@ import type { ControllerDeclaration, PolicyRule } from './declaration.ts'
 export function rulesFor(declaration: Pick<ControllerDeclaration, 'for' | 'owns' | 'watches' | 'cleanup' | 'rbac'>): PolicyRule[] {
   const { for: kind, owns = [], watches = [], cleanup, rbac = [] } = declaration
   const verbs = new Verbs()
-  verbs.add(kind.group, kind.plural, ['get', 'list', 'watch', ...cleanup ? ['patch', 'update'] : []])
+  verbs.add(kind.group, kind.plural, ['get', 'list', 'watch', ...cleanup ? ['patch', 'update'] : [], ...owns.some(isElsewhere) ? ['patch'] : []])
   if (kind.subresources.status) verbs.add(kind.group, `${kind.plural}/status`, ['get', 'patch', 'update'])
   // Whoever names an owner that waits for its children must be allowed to set the owner's finalizers.
   if (cleanup || owns.length > 0) verbs.add(kind.group, `${kind.plural}/finalizers`, ['update'])
@@ -33,6 +33,11 @@ function wholeKind(kind: CacheKind): Kind {
   const whole = 'of' in kind ? kind.of : kind
   if (!('plural' in whole && 'scope' in whole)) throw new RangeError(`the rules for ${kind.kind} (${kind.apiVersion}) go by its plural, which is not known: use a kind made by defineKind or declareKind`)
   return whole as Kind
+}
+
+/** The list of those that no owner reference reaches is on the parent. */
+function isElsewhere(owned: NonNullable<ControllerDeclaration['owns']>[number]): boolean {
+  return 'elsewhere' in owned && owned.elsewhere === true
 }
 
 const verbOrder = ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']

@@ -4,9 +4,9 @@
  * Verbs are values. They are listed in `verbs` of a controller's declaration, which is then as if the author had written
  * all that by hand; what they keep between two runs is on the server, never in them.
  */
-import type { Kind } from '#api'
-import type { BaseContext, ContextPlugin, PluginRun } from './context/context.ts'
-import type { CleanupStep, ControllerDeclaration, Reconciled } from './declaration.ts'
+import type { ActionSheet, Kind } from '#api'
+import type { ContextPlugin } from './context/context.ts'
+import type { CleanupStep, ControllerDeclaration } from './declaration.ts'
 
 /** What follows from a verb. */
 export interface VerbParts extends Pick<ControllerDeclaration, 'owns' | 'watches' | 'sources' | 'rbac'> {
@@ -17,10 +17,10 @@ export interface VerbParts extends Pick<ControllerDeclaration, 'owns' | 'watches
 export interface Verb<Extra extends object = object> extends ContextPlugin<Extra> {
   /** Kinds of its own that must be installed. @default none */
   readonly kinds?: readonly Kind[]
+  /** What people may ask for, written into the definition of the controller's kind. */
+  readonly sheet?: ActionSheet
   /** What follows for this declaration. @default nothing. @throws {RangeError} for one it cannot be part of. */
   adds?(declaration: ControllerDeclaration): VerbParts
-  /** A key was asked for and no object has it (any more): what is left to do about it. */
-  absent?(base: BaseContext, run: PluginRun): Promise<Reconciled>
 }
 
 /** The declaration with everything that follows from its verbs. */

@@ -13,6 +13,7 @@ import type { Kind } from '#api'
 import type { ObjectCache } from '#cache'
 import type { Client } from '#client'
 import type { Controller, ControllerDeclaration, Ledger } from '#controller'
+import { childrenPlugin } from '#verbs'
 import { preflight } from './access/preflight.ts'
 import type { Preflight } from './access/preflight.ts'
 import { rbacOf } from './access/roles.ts'
@@ -20,8 +21,8 @@ import type { Rbac } from './access/roles.ts'
 import { leaseOf } from './leading.ts'
 import type { ManagerOptions } from './options.ts'
 import { EventRecorder } from './recorder/event-recorder.ts'
+import type { ManagedContext } from './managed-context.ts'
 import { eventPlugin } from './recorder-context.ts'
-import type { EventContext } from './recorder-context.ts'
 import { checksOf, describeManager } from './reporting.ts'
 import type { Checks } from './reporting.ts'
 import type { AddOptions, RunFunction, Runnable } from './runnable.ts'
@@ -46,7 +47,7 @@ export class Manager {
     if (!(cacheSyncMs > 0)) throw new RangeError(`cacheSyncMs must be above 0, got ${cacheSyncMs}`)
     this.name = name
     this.#options = options
-    this.#shared = shareParts(options, { plugins: [eventPlugin((controller) => this.recorder(controller))] })
+    this.#shared = shareParts(options, { plugins: [eventPlugin((controller) => this.recorder(controller)), childrenPlugin(options.children)], rbac: () => this.rbac() })
     for (const declaration of controllers) this.addController(declaration)
     for (const { needsLeader = true, ...runnable } of runnables) this.add(runnable, { needsLeader })
   }
@@ -85,7 +86,7 @@ export class Manager {
   }
 
   /** One more controller; while the manager runs it is started at once. @throws {RangeError} for a name that is taken. */
-  addController<K extends Kind, Extra extends object = EventContext>(declaration: ControllerDeclaration<K, Extra>): Controller {
+  addController<K extends Kind, Extra extends object = ManagedContext>(declaration: ControllerDeclaration<K, Extra>): Controller {
     this.#refuseLate()
     const { needsLeader = true } = declaration
     const { everywhere, leading } = this.#shared

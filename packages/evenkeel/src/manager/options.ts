@@ -5,18 +5,21 @@ import type { Clock, Logger, Metrics, Random } from '#base'
 import type { Kind } from '#api'
 import type { ObjectCacheOptions } from '#cache'
 import type { ClientOptions } from '#client'
-import type { ContextPlugin, ControllerDeclaration, ControllerEnvironment, Tracing } from '#controller'
+import type { ContextPlugin, ControllerDeclaration, ControllerEnvironment, LedgerOptions, Tracing } from '#controller'
+import type { ChildrenOptions } from '#verbs'
 import type { WebhookListenerOptions, Webhooks } from '#webhook'
 import type { ClusterSource } from './connection.ts'
 import type { EndpointsOptions } from './endpoints/endpoints.ts'
 import type { ElectionSettings } from './leading.ts'
+import type { ManagedContext } from './managed-context.ts'
+import type { RequestRules } from './request-rules.ts'
 import type { Runnable } from './runnable.ts'
 
 /** Where health, metrics and what controllers are doing can be asked for. */
 export interface EndpointSettings extends Pick<EndpointsOptions, 'host' | 'port' | 'live' | 'ready' | 'onListening'> {
   /** Serve `/metrics`. @default true */
   readonly metrics?: boolean
-  /** Serve `/debug/reconciles`, to this machine only. @default true */
+  /** Serve `/debug/reconciles`, and `/debug/rules` if there are any, to this machine only. @default true */
   readonly debug?: boolean
 }
 
@@ -28,7 +31,7 @@ export interface ManagerOptions extends ClusterSource {
   /** What the program is called: in its lease, its user agent, its roles and its logs. */
   readonly name: string
   /** @default none; see `addController` */
-  readonly controllers?: readonly ControllerDeclaration[]
+  readonly controllers?: readonly ControllerDeclaration<Kind, ManagedContext>[]
   /** What else runs, by default only on the leader. @default none; see `add` */
   readonly runnables?: readonly (Runnable & { readonly needsLeader?: boolean })[]
   /** How replicas agree on who works. @default on when there is a config, off for a server in this process */
@@ -55,10 +58,16 @@ export interface ManagerOptions extends ClusterSource {
   readonly client?: Pick<ClientOptions, 'retry' | 'rateLimit' | 'timeoutMs' | 'onWarning' | 'responseBytesMax'>
   /** How much memory cached objects should take; above it the log says which kinds do, and what helps. */
   readonly cache?: Pick<ObjectCacheOptions, 'bytesMax'>
+  /** How many runs and versions are remembered, to explain what caused what. */
+  readonly ledger?: Pick<LedgerOptions, 'runsMax' | 'versionsMax'>
   /** Kinds that are known without asking the server, beside those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
   /** What they add is in the context of every run. @default none */
   readonly plugins?: readonly ContextPlugin[]
+  /** How the children of reconciles are looked after. */
+  readonly children?: ChildrenOptions
+  /** Looks at every request and says what is wrong with it: `liveRules` of `evenkeel/testing`. @default nobody */
+  readonly rules?: RequestRules
   /** When a key that keeps causing itself is slowed down. */
   readonly hotLoops?: ControllerEnvironment['hotLoops']
   /** Tell of runs that do not end, and of a process that stood still. @default true */

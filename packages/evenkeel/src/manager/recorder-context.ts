@@ -5,7 +5,7 @@ import type { ContextPlugin } from '#controller'
 import type { EventNote } from './recorder/event-object.ts'
 import type { EventRecorder } from './recorder/event-recorder.ts'
 
-/** What every manager adds to the context of a run. */
+/** The events of a run. */
 export interface EventContext {
   /** Records that something happened to the object; the same again is counted. With the key alone there is nothing to record it on. */
   event(note: EventNote): void

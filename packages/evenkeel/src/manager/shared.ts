@@ -11,6 +11,7 @@ import { ObjectCache } from '#cache'
 import { Client } from '#client'
 import { ControllerSet, findTracing, Ledger, writeHooks } from '#controller'
 import type { ContextPlugin, ControllerEnvironment } from '#controller'
+import type { Rbac } from './access/roles.ts'
 import { connectionTo } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { gateTransport } from './election/gate/gate.ts'
@@ -18,6 +19,7 @@ import { LeaseDeadline } from './election/gate/lease-deadline.ts'
 import type { ElectionSettings } from './leading.ts'
 import type { ManagerOptions } from './options.ts'
 import { countRequests } from './request-counts.ts'
+import { lookAtRequests } from './request-rules.ts'
 
 export interface Shared {
   readonly connection: Connection
@@ -41,14 +43,15 @@ export interface Shared {
 }
 
 /** `plugins` come before those of the options. */
-export function shareParts(options: ManagerOptions, { plugins }: { plugins: readonly ContextPlugin[] }): Shared {
+export function shareParts(options: ManagerOptions, { plugins, rbac }: { plugins: readonly ContextPlugin[], rbac: () => Rbac }): Shared {
   const { name, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics = new Metrics(), cluster = defaultCluster } = options
   if (name === '') throw new RangeError('a manager needs a name')
   const opened = connectionTo(options, { clock })
-  const connection = { ...opened, transport: countRequests(opened.transport, metrics, { host: opened.config ? new URL(opened.config.server).host : 'in-process' }) }
+  const heard = options.rules ? lookAtRequests(opened.transport, options.rules, rbac) : opened.transport
+  const connection = { ...opened, transport: countRequests(heard, metrics, { host: opened.config ? new URL(opened.config.server).host : 'in-process' }) }
   const { leaderElection = connection.config ? {} : false } = options
   const deadline = new LeaseDeadline({ clock })
-  const ledger = new Ledger({ cluster })
+  const ledger = new Ledger({ ...options.ledger, cluster })
   const userAgent = `evenkeel (${name})`
   const late: { cache?: ObjectCache } = {}
   const make = (transport: Connection['transport']): Client => new Client({

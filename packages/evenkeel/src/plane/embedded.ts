@@ -34,6 +34,7 @@ export interface Embedded {
   readonly kubeconfig: string
   /** Whether objects outlive the program. */
   readonly isDurable: boolean
+  readonly onAction: Server['onAction']
   stop(): Promise<void>
 }
 
@@ -50,7 +51,7 @@ export async function startEmbedded({ data, port = 0, kinds, clock, random, log 
       const kubeconfig = join(folder, 'kubeconfig')
       await writeKubeconfig(kubeconfig, { server: address.url, token: address.token, ...address.caPem !== undefined && { caPem: address.caPem } })
       return {
-        transport: server.transport, url: address.url, kubeconfig, isDurable: data !== undefined,
+        transport: server.transport, url: address.url, kubeconfig, isDurable: data !== undefined, onAction: server.onAction,
         async stop() {
           await server.stop()
           await store.close()

@@ -6,6 +6,7 @@
  * Stopping goes in order: controllers end, then the server does. What is needed is loaded when it is called for.
  */
 import type { AbortOptions } from '#base'
+import type { LeaseTimes } from '#manager'
 import type { Server, ServerOptions } from '#server'
 import type { PlaneControllerName } from './controllers/plane-controllers.ts'
 
@@ -22,10 +23,17 @@ export interface PlaneOptions extends ServerOptions {
    * @default 0
    */
   readonly controllersDelayMs?: number
+  /**
+   * Controllers work only while this plane holds a Lease in `kube-system`: of several planes on one store those of one. The times of the lease, or whether
+   * there is one at all.
+   *
+   * @default true when others can have the store open as well, as they can with etcd
+   */
+  readonly leaderElection?: boolean | LeaseTimes
 }
 
 export interface PlaneControllers {
-  /** Resolves when they have heard of everything and have nothing to do now; what waits for a time is left to it. */
+  /** Resolves when they have heard of everything and have nothing to do now; what waits for a time, or for another plane that leads, is left to it. */
   idle(options?: AbortOptions): Promise<void>
 }
 
@@ -36,7 +44,7 @@ export interface Plane extends Server {
 /**
  * Starts a server and, after it, the controllers. The server is ready when this resolves.
  *
- * @throws {RangeError} for a controller that there is not.
+ * @throws {RangeError} for a controller that there is not, and for times of a lease that make no sense.
  */
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
   const parts = await import('./controllers/start-parts.ts')

@@ -17,6 +17,9 @@ import type { ControllerDeclaration } from '#controller'
 import { Manager } from '#manager'
 import type { ManagerOptions } from '#manager'
 import { installKinds } from '#server'
+import type { Server } from '#server'
+import { isCallAction } from '#verbs'
+import type { AskedCall } from '#verbs'
 import { startEmbedded } from './embedded.ts'
 import type { RunOptions } from './run-options.ts'
 
@@ -36,6 +39,7 @@ async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<vo
   const server = await startEmbedded({ data, port, kinds, ...seams })
   try {
     const manager = makeManager(options, { transport: server.transport })
+    answerActions(options.controllers, server)
     onReady?.({ manager, kinds, url: server.url, embedded: server })
     await manager.run(signal)
   } finally {
@@ -90,11 +94,23 @@ function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log =
   return { clock, random, log }
 }
 
-/** Each once; kinds without a schema are somebody else's. */
+/** Actions that are answered at once are answered here, where the server is. */
+function answerActions(controllers: readonly ControllerDeclaration[], { onAction }: Pick<Server, 'onAction'>): void {
+  for (const { for: kind, verbs = [] } of controllers) {
+    for (const verb of verbs) if (isCallAction(verb)) onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
+  }
+}
+
+/** Each once, with the actions that its controllers offer; kinds without a schema are somebody else's. */
 function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
   const ofVerbs = controllers.flatMap(({ verbs = [] }) => verbs.flatMap((verb) => verb.kinds ?? []))
-  const all = [...controllers.map((controller) => controller.for), ...ofVerbs, ...kinds].filter((kind) => kind.schema !== undefined)
+  const own = controllers.map(({ for: kind, verbs = [] }) => withActions(kind, verbs.flatMap(({ sheet }) => sheet ?? [])))
+  const all = [...ofVerbs, ...kinds, ...own].filter((kind) => kind.schema !== undefined)
   return [...new Map(all.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind])).values()]
+}
+
+function withActions(kind: Kind, actions: NonNullable<Kind['actions']>): Kind {
+  return actions.length === 0 ? kind : { ...kind, actions: [...kind.actions ?? [], ...actions] }
 }
 
 /** Programs with the same controllers are replicas of each other, so the name is made of theirs. */

@@ -5,13 +5,13 @@ import type { Clock, Logger, Random } from '#base'
 import type { Kind } from '#api'
 import type { LoadConfigOptions } from '#client'
 import type { ControllerDeclaration } from '#controller'
-import type { EventContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
+import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
 import type { Embedded } from './embedded.ts'
 
 type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'cache' | 'metrics' | 'tracing' | 'hotLoops'
 
 export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
-  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], EventContext> }
+  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }
   /** More kinds to install, for instance older versions. @default none */
   readonly kinds?: readonly Kind[]
   /** What the program is called: its lease, its user agent. @default the names of its controllers */

@@ -15,6 +15,7 @@ import type { PackedRuns } from './listing/packing/packed-runs.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
 import type { Expiry } from './storage/expiry.ts'
+import type { ActionAnswerers } from './subresources/answering.ts'
 import type { Warnings } from './answers/warnings.ts'
 import type { Views } from './views/views.ts'
 
@@ -77,6 +78,8 @@ export interface Rooms {
   readonly admission: Admission
   /** Whose turn it is, and for how long. */
   readonly traffic: Traffic
+  /** Who answers actions. */
+  readonly answerers: ActionAnswerers
   /** Parts of lists, compressed. */
   readonly packed: PackedRuns
   /** Resolves once what definitions up to a revision define is served. */

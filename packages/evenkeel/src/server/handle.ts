@@ -25,6 +25,7 @@ import type { RequestMetrics } from './plain/metrics.ts'
 import { preparePatterns } from './definitions/patterns.ts'
 import { chooseForm, replyDocument, replyError } from './reply.ts'
 import { locate, route } from './route.ts'
+import { act } from './subresources/act.ts'
 import { bind, evict } from './subresources/pod.ts'
 import { review } from './subresources/reviews.ts'
 import { scale } from './subresources/scale.ts'
@@ -165,6 +166,7 @@ function walkBelow(call: Call, target: Target, rooms: Rooms): Promise<WireRespon
   if (name === 'eviction') return evict(call, target, rooms)
   if (name === 'binding') return bind(call, target, rooms)
   if (name === 'token') return requestToken(call, target, rooms)
+  if (target.resource.actions?.some((sheet) => sheet.name === name)) return act(call, target, rooms)
   if (!partial.has(name)) throw unavailable(target)
   if (call.verb === 'get') return read(call, target, rooms)
   return call.verb === 'patch' ? patch(call, target, rooms) : update(call, target, rooms)

@@ -24,6 +24,7 @@ import { admitInTurn } from './admission/admission.ts'
 import type { AdmissionHook } from './admission/hooks/admission-hook.ts'
 import { quotas } from './admission/quota/quota-step.ts'
 import { configuredSteps } from './admission/steps.ts'
+import { WebhookMetrics } from './admission/webhooks/webhook-metrics.ts'
 import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
 import { rulesFor } from './builtin/rules/index.ts'
@@ -53,6 +54,8 @@ import { Registry } from './resources/registry.ts'
 import type { Resource } from './resources/resource.ts'
 import { startCompaction } from './storage/compaction.ts'
 import { Expiry } from './storage/expiry.ts'
+import { ActionAnswerers } from './subresources/answering.ts'
+import type { ActionAnswerer } from './subresources/answering.ts'
 import { columnsFor } from './tables/index.ts'
 import { Views } from './views/views.ts'
 
@@ -196,6 +199,8 @@ export interface Server {
   readonly address: ServerAddress | undefined
   /** Forgets all history up to now: who asks for older versions is told to list again. */
   compact(): Promise<void>
+  /** Answers an action of the form `call`, until the function that this gives is called. */
+  onAction(kind: Pick<Resource, 'group' | 'kind'>, action: string, answerer: ActionAnswerer): () => void
   /**
    * Not ready, no new requests, watches end cleanly, requests under way may finish within `graceMs` (default 5000);
    * then everything is closed, also the store if it was made here.
@@ -226,12 +231,13 @@ export async function startServer({
   const views = new Views({ store, registry, clock, log, cluster: defaultCluster })
   const permissions = new Permissions(views)
   const access = makeAccess(authorization, { rbac: permissions.authorizer, clock, log, connect: webhooks.connect, stopping: stopping.signal })
-  const admission = admitInTurn([...configuredSteps({ views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal }, { webhooks, hooks: admissionOptions.hooks ?? [] }), escalationStep({ permissions, access }), ...admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : [], quotas({ views, registry, store, cluster: defaultCluster })])
+  const webhookMetrics = new WebhookMetrics()
+  const admission = admitInTurn([...configuredSteps({ views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal }, { webhooks, metrics: webhookMetrics, hooks: admissionOptions.hooks ?? [] }), escalationStep({ permissions, access }), ...admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : [], quotas({ views, registry, store, cluster: defaultCluster })])
   const identity = listenOptions && identityOf(listenOptions, { clock, random })
   const authentication = await makeAuthentication(authenticationOptions, { clock, random, log, identity, accounts: views.of('', 'serviceaccounts'), rooms: () => rooms, connect: webhooks.connect, stopping: stopping.signal })
-  const rooms: Rooms = { traffic: new Traffic(limits, { clock, stopping: stopping.signal }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
+  const rooms: Rooms = { answerers: new ActionAnswerers(), traffic: new Traffic(limits, { clock, stopping: stopping.signal }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
   const audit = auditOptions && await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log })
-  const handlers = makeHandlers(rooms, { audit, address: () => late.door?.address })
+  const handlers = makeHandlers(rooms, { audit, counted: () => webhookMetrics.lines(), address: () => late.door?.address })
   const transport = handlers([() => administrator])
   const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
@@ -263,6 +269,7 @@ export async function startServer({
       return handlers([() => known])
     },
     access,
+    onAction: (kind, action, answerer) => rooms.answerers.add(kind, action, answerer),
     tokenForSecret: (secret) => authentication.accounts.tokens.issueForSecret(secret),
     address: late.door?.address,
     async compact() {
@@ -280,9 +287,9 @@ function definitionResource(registry: Registry): Resource {
 
 type Handlers = (authenticators: readonly Authenticator[]) => Transport
 
-function makeHandlers(rooms: Rooms, { audit, address }: { audit: AuditLog | undefined, address: () => ServerAddress | undefined }): Handlers {
+function makeHandlers(rooms: Rooms, { audit, counted, address }: { audit: AuditLog | undefined, counted: () => readonly string[], address: () => ServerAddress | undefined }): Handlers {
   const { registry, authentication, traffic } = rooms
-  const metrics = new RequestMetrics(registry, () => [...traffic.metrics(), ...audit?.metrics() ?? []])
+  const metrics = new RequestMetrics(registry, () => [...traffic.metrics(), ...counted(), ...audit?.metrics() ?? []])
   const plain = makePlain({ registry, metrics, authentication, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
   return (authenticators) => makeHandler({ rooms, plain, metrics, audit, authenticators })
 }

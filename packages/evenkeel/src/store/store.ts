@@ -156,6 +156,12 @@ export interface Lease {
 export type HashResult = { readonly ok: true, readonly revision: number, readonly hash: string } | Refused
 
 export interface Store {
+  /**
+   * Whether others may have it open too, so that what only one may do has to be agreed on.
+   *
+   * @default false
+   */
+  readonly isShared?: boolean
   /** The newest revision that a read would see. */
   head(options?: AbortOptions): Promise<number>
   /** The revision below which nothing is served; 0 when nothing was compacted. */

@@ -1,6 +1,6 @@
 /**
- * The door to expressions about claims: what the token of an OpenID issuer says, and the user that is made of it. The
- * language is loaded when somebody has such an expression.
+ * The door to expressions about claims: what the token of an OpenID issuer says, and the user that is made of it; and
+ * about any object, for rules that people write down as text. The language is loaded when somebody has such an expression.
  */
 import type { JsonObject, JsonValue } from '../json.ts'
 
@@ -10,8 +10,8 @@ export interface ClaimsLanguage {
 }
 
 export interface ClaimsCompileOptions {
-  /** The variable there is: `claims`, which may hold anything, or `user` with `username`, `uid`, `groups` and `extra`. */
-  readonly about: 'claims' | 'user'
+  /** The variable there is: `claims` or `object`, which may hold anything, or `user` with `username`, `uid`, `groups` and `extra`. */
+  readonly about: 'claims' | 'user' | 'object'
   /**
    * Whether it must be certain to give a truth value.
    *

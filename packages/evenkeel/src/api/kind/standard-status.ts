@@ -7,7 +7,7 @@
 import type { Condition } from '../conditions.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
-import { verbStatusSchemas } from './verb-status.ts'
+import { furtherStatusSchemas, verbStatusSchemas } from './verb-status.ts'
 import type { VerbReport, VerbStatus } from './verb-status.ts'
 
 /** The fields that are added. */
@@ -23,7 +23,7 @@ export type WithStandardStatus<S, Report extends VerbReport = never> = S extends
   : S
 
 /** The verbs' fields only where the kind says that it reports them. */
-type Added<Report extends VerbReport> = [Report] extends [never] ? StandardStatus : StandardStatus & Pick<VerbStatus, Report>
+type Added<Report extends VerbReport> = [Report] extends [never] ? StandardStatus : StandardStatus & Pick<VerbStatus, Report | ('children' extends Report ? 'childCounts' : never)>
 
 type Flatten<T> = { [Name in keyof T]: T[Name] }
 
@@ -56,7 +56,7 @@ export function withStandardStatus(schema: JsonObject, reports: readonly VerbRep
   const { type, properties = {}, additionalProperties = false, $ref } = schema
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties !== false || schema['patternProperties'] !== undefined
   if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return schema
-  const reported = reports.map((report) => [report, verbStatusSchemas[report]] as const)
+  const reported = reports.flatMap((report) => [[report, verbStatusSchemas[report]] as const, ...Object.entries(furtherStatusSchemas[report] ?? {})])
   const missing = [...Object.entries(standard), ...reported].filter(([name]) => getOwn(properties, name) === undefined)
   return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }
 }

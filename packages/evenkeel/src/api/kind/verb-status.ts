@@ -4,7 +4,7 @@
  * A server drops what the schema of a kind does not mention, so a kind says which of them it reports; the verbs say the
  * rest in conditions. Lists go by key, so that two writers of one status do not undo each other.
  */
-import type { JsonObject } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 
 /** Which verbs a kind has room for in its status. */
 export type VerbReport = 'children' | 'dependencies' | 'actions' | 'external'
@@ -19,6 +19,8 @@ export interface ChildReport {
   readonly namespace: string
   readonly name: string
   readonly apiVersion?: string
+  /** Which controller reports it, where several have children of one parent; the first of them leaves it out. */
+  readonly controller?: string
   readonly uid?: string
   /** The generation of the parent for which it was applied. */
   readonly appliedForGeneration?: number
@@ -32,6 +34,14 @@ export interface ChildReport {
   readonly lastTransitionTime?: string
 }
 
+/** How many children of a kind there are, when there are too many to list. */
+export interface ChildCount {
+  readonly group: string
+  readonly kind: string
+  readonly total: number
+  readonly ready: number
+}
+
 /** One object that another one depends on, as that one reports it. */
 export interface DependencyReport {
   readonly group: string
@@ -40,12 +50,14 @@ export interface DependencyReport {
   readonly name: string
   readonly apiVersion?: string
   readonly uid?: string
-  readonly generation?: number
-  readonly observedGeneration?: number
   readonly state: PartState
   readonly reason?: string
   readonly message?: string
   readonly lastTransitionTime?: string
+  /** The generation of the referer for which it was ready once; where that is enough. */
+  readonly readyForGeneration?: number
+  /** What it published when it was last as it should be; where that is kept. */
+  readonly contract?: JsonValue
 }
 
 /** What became of the last request for an action. */
@@ -64,7 +76,16 @@ export interface ExternalReport {
   /** How it is known to be ours: S1 to S5. */
   readonly strategy?: string
   readonly lastObservedTime?: string
-  readonly lastCreateAttempt?: { readonly time?: string, readonly key?: string, readonly outcome?: string }
+  /** Written before a thing is made, so that whoever comes after a crash knows that there may be one. */
+  readonly lastCreateAttempt?: {
+    /** Counts the things that were made, or begun to be made, for the object. */
+    readonly number?: number
+    readonly time?: string
+    readonly key?: string
+    /** Pending, Created, Adopted, Refused or Unknown. */
+    readonly outcome?: string
+  }
+  /** The generation of the object to which the thing was last brought. */
   readonly observedGeneration?: number
   readonly drift?: { readonly paths?: readonly string[], readonly count?: number, readonly lastRevertedTime?: string }
 }
@@ -72,6 +93,8 @@ export interface ExternalReport {
 /** The fields of a status that verbs write. */
 export interface VerbStatus {
   readonly children?: readonly ChildReport[]
+  /** Only when there are more children than are listed. */
+  readonly childCounts?: readonly ChildCount[]
   readonly dependencies?: readonly DependencyReport[]
   readonly actions?: readonly ActionReport[]
   readonly external?: ExternalReport
@@ -97,8 +120,8 @@ function partsByName(description: string, properties: JsonObject): JsonObject {
 
 /** The schema of each field. */
 export const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
-  children: partsByName('What was made for this object, and how it is.', { ...part, appliedForGeneration: count }),
-  dependencies: partsByName('What this object depends on, and how it is.', part),
+  children: partsByName('What was made for this object, and how it is.', { ...part, controller: text, appliedForGeneration: count }),
+  dependencies: partsByName('What this object depends on, and how it is.', { ...part, readyForGeneration: count, contract: { 'x-kubernetes-preserve-unknown-fields': true } }),
   actions: {
     'type': 'array', 'description': 'Which requests for actions were handled.', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'],
     'items': { type: 'object', required: ['name'], properties: { name: text, lastHandled: text, lastHandledTime: time, state: text, message: { ...text, maxLength: 1024 } } },
@@ -107,8 +130,18 @@ export const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
     type: 'object', description: 'The thing outside that stands for this object.',
     properties: {
       id: text, strategy: text, lastObservedTime: time, observedGeneration: count,
-      lastCreateAttempt: { type: 'object', properties: { time, key: text, outcome: text } },
+      lastCreateAttempt: { type: 'object', properties: { number: count, time, key: text, outcome: text } },
       drift: { type: 'object', properties: { paths: { type: 'array', items: text }, count, lastRevertedTime: time } },
+    },
+  },
+}
+
+/** Further fields that come with a report. */
+export const furtherStatusSchemas: Readonly<Partial<Record<VerbReport, Readonly<Record<string, JsonObject>>>>> = {
+  children: {
+    childCounts: {
+      'type': 'array', 'description': 'How many children there are of each kind, when not all are listed.', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['group', 'kind'],
+      'items': { type: 'object', required: ['group', 'kind', 'total', 'ready'], properties: { group: text, kind: text, total: count, ready: count } },
     },
   },
 }

@@ -18,49 +18,90 @@ export interface MachineStandIns {
 }
 
 type AnyFunction = (...parameters: unknown[]) => unknown
+type TimerName = 'setTimeout' | 'setInterval' | 'setImmediate'
+
+/** Who stands in at present. */
+let standing: MachineStandIns | undefined
+/** Timers that a stand-in has set, and how to stop them. */
+const stops = new WeakMap<object, () => void>()
 
 /** @returns what puts everything back */
 export function replaceMachine(standIns: MachineStandIns): () => void {
+  const before = standing
+  standing = standIns
+  if (before) return () => { standing = before }
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch } = globalThis
   const { random } = Math
   const { exit } = process
-  const stops = new Map<object, () => void>()
-  const timer = (kind: 'setTimeout' | 'setInterval' | 'setImmediate', real: AnyFunction) => (callback: AnyFunction, ...rest: unknown[]): unknown => {
+  const machine = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch, random, exit }
+  const { random: simulatedRandom, exit: simulatedExit, ...others } = replacementsOf(machine)
+  Object.assign(globalThis, others)
+  Math.random = simulatedRandom
+  process.exit = simulatedExit
+  return () => {
+    standing = undefined
+    Object.assign(globalThis, { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch })
+    Math.random = random
+    process.exit = exit
+  }
+}
+
+type Machine = Pick<typeof globalThis, TimerName | 'clearTimeout' | 'clearInterval' | 'clearImmediate' | 'Date' | 'fetch'> & { random(): number, exit: typeof process.exit }
+
+/** Made once for a machine, not once for a simulation: a class is dear, and keeps alive what it knows for long. */
+function replacementsOf(machine: Machine): Machine {
+  const isSame = last && (Object.keys(machine) as (keyof Machine)[]).every((name) => last?.machine[name] === machine[name])
+  if (!last || !isSame) last = { machine, made: makeReplacements(machine) }
+  return last.made
+}
+
+let last: { readonly machine: Machine, readonly made: Machine } | undefined
+
+function makeReplacements(machine: Machine): Machine {
+  const RealDate = machine.Date
+  class SimulatedDate extends RealDate {
+    constructor(...parameters: [] | [number]) {
+      if (parameters.length === 0) super(standing?.now() ?? RealDate.now())
+      else super(...parameters)
+    }
+
+    static override now(): number {
+      return standing?.now() ?? RealDate.now()
+    }
+  }
+  const timers = {
+    setTimeout: timer('setTimeout', machine.setTimeout as unknown as AnyFunction), setInterval: timer('setInterval', machine.setInterval as unknown as AnyFunction),
+    setImmediate: timer('setImmediate', machine.setImmediate as unknown as AnyFunction),
+    clearTimeout: clear(machine.clearTimeout as AnyFunction), clearInterval: clear(machine.clearInterval as AnyFunction), clearImmediate: clear(machine.clearImmediate as AnyFunction),
+  }
+  return {
+    ...timers as unknown as Pick<Machine, keyof typeof timers>,
+    Date: SimulatedDate as unknown as DateConstructor,
+    fetch: (...parameters) => {
+      standing?.fetch(String(parameters[0]))
+      return machine.fetch(...parameters)
+    },
+    random: () => standing?.random() ?? machine.random(),
+    exit: ((code?: unknown) => { if (!standing?.exit(code)) machine.exit(code as number) }) as typeof process.exit,
+  }
+}
+
+function timer(kind: TimerName, real: AnyFunction): AnyFunction {
+  return (callback, ...rest) => {
     const [delay, ...parameters] = kind === 'setImmediate' ? [0, ...rest] : rest
-    const stop = standIns.timer(kind, typeof delay === 'number' && delay > 0 ? delay : 0, () => { callback(...parameters) })
+    const stop = standing?.timer(kind, typeof delay === 'number' && delay > 0 ? delay : 0, () => { (callback as AnyFunction)(...parameters) })
     if (!stop) return real(callback, ...rest)
     const handle = { ref: () => handle, unref: () => handle, hasRef: () => true, [Symbol.toPrimitive]: () => 0 }
     stops.set(handle, stop)
     return handle
   }
-  const clear = (real: AnyFunction) => (handle: unknown): void => {
+}
+
+function clear(real: AnyFunction): AnyFunction {
+  return (handle) => {
     const stop = typeof handle === 'object' && handle !== null ? stops.get(handle) : undefined
     if (stop) stop()
     else real(handle)
-  }
-  class SimulatedDate extends RealDate {
-    constructor(...parameters: [] | [number]) {
-      if (parameters.length === 0) super(standIns.now() ?? RealDate.now())
-      else super(...parameters)
-    }
-
-    static override now(): number {
-      return standIns.now() ?? RealDate.now()
-    }
-  }
-  Object.assign(globalThis, {
-    setTimeout: timer('setTimeout', setTimeout as unknown as AnyFunction), setInterval: timer('setInterval', setInterval as unknown as AnyFunction), setImmediate: timer('setImmediate', setImmediate as unknown as AnyFunction),
-    clearTimeout: clear(clearTimeout as AnyFunction), clearInterval: clear(clearInterval as AnyFunction), clearImmediate: clear(clearImmediate as AnyFunction), Date: SimulatedDate,
-    fetch: (...parameters: Parameters<typeof fetch>) => {
-      standIns.fetch(String(parameters[0]))
-      return fetch(...parameters)
-    },
-  })
-  Math.random = () => standIns.random() ?? random()
-  process.exit = ((code?: unknown) => { if (!standIns.exit(code)) exit(code as number) }) as typeof process.exit
-  return () => {
-    Object.assign(globalThis, { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch })
-    Math.random = random
-    process.exit = exit
+    return undefined
   }
 }

@@ -12,7 +12,7 @@ import type { Arrival } from '../list-watch.ts'
 import type { KindForm } from '../storing/form.ts'
 import { Item } from '../storing/item.ts'
 import type { Items } from '../storing/items.ts'
-import { scanLine } from './scan.ts'
+import { LineScanner } from './scan.ts'
 import type { ScannedLine } from './scan.ts'
 
 const newline = 0x0a
@@ -25,8 +25,11 @@ interface LineReaderOptions<T extends KubeObject> {
 
 export class LineReader<T extends KubeObject> {
   readonly #form: KindForm<T>
+  readonly #scanner = new LineScanner()
   #gather: Items<T> | undefined
   #namespace = ''
+  /** Whether the last object came with managed fields that are not kept. */
+  #isCutting = false
 
   constructor({ form, gather }: LineReaderOptions<T>) {
     this.#form = form
@@ -35,15 +38,30 @@ export class LineReader<T extends KubeObject> {
 
   /** Reads lines with a newline between them; what is kept of the bytes is a copy. */
   read(bytes: Buffer): Arrival<T>[] {
-    // Texts of one byte for each character take half the memory; where no text is made nobody has to know.
-    const encoding = !this.#gather && isAscii(bytes) ? 'latin1' : 'utf8'
     const arrivals: Arrival<T>[] = []
     for (let start = 0; start < bytes.length;) {
+      // Where a part of every object is left out, each is copied by itself.
+      if (!this.#gather || this.#isCutting) {
+        this.#readLines(bytes, { start, end: bytes.length }, arrivals)
+        break
+      }
+      const lines = this.#gather.copyLines(bytes, start)
+      this.#readLines(lines.block, lines, arrivals)
+      start = lines.next
+    }
+    return arrivals
+  }
+
+  #readLines(bytes: Buffer, lines: { readonly start: number, readonly end: number }, arrivals: Arrival<T>[]): void {
+    // Texts of one byte for each character take half the memory; where no text is made nobody has to know.
+    const encoding = !this.#gather && isAscii(bytes.subarray(lines.start, lines.end)) ? 'latin1' : 'utf8'
+    for (let start = lines.start; start < lines.end;) {
       const found = bytes.indexOf(newline, start)
-      const end = found < 0 ? bytes.length : found
-      const scanned = this.#form.isWhole ? scanLine(bytes, start, end) : undefined
+      const end = found < 0 ? lines.end : found
+      const scanned = this.#form.isWhole ? this.#scanner.scan(bytes, start, end) : undefined
       if (scanned) {
         if (this.#form.keepManagedFields) scanned.cutStart = scanned.cutEnd = scanned.start
+        this.#isCutting = scanned.cutEnd > scanned.cutStart
         this.#namespace = sameText(bytes, scanned, this.#namespace)
         if (!this.#gather || !this.#putListed(bytes, scanned, this.#gather)) this.#hear(this.#arrivalOf(bytes, scanned, encoding), arrivals)
       } else if (end > start) {
@@ -51,7 +69,6 @@ export class LineReader<T extends KubeObject> {
       }
       start = end + 1
     }
-    return arrivals
   }
 
   #putListed(bytes: Buffer, scanned: ScannedLine, gather: Items<T>): boolean {

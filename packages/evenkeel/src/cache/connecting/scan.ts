@@ -5,13 +5,14 @@
  *                            └ object begins          └ metadata    └ cut out                                 ┘
  *
  * All known servers write exactly this, without spaces, and metadata before what is long. Whatever looks different is
- * not guessed at: the answer is undefined, and the line is parsed in full. Invariant: a line is read no further than the
- * end of its metadata, so the cost does not depend on how long the object is.
+ * not guessed at: the answer is undefined, and the line is parsed in full. Objects of one kind begin alike, so what comes
+ * before the metadata is compared with that of the object before, and read only when it differs. Invariant: a line is
+ * read no further than the end of its metadata, so the cost does not depend on how long the object is.
  */
 import { skipString, skipValue } from '#api'
+import { Literal, plainStringEnd } from '#base'
 
 const quote = 0x22
-const backslash = 0x5c
 const comma = 0x2c
 const colon = 0x3a
 const openBrace = 0x7b
@@ -34,50 +35,121 @@ export interface ScannedLine {
   cutEnd: number
 }
 
-const [added, modified, deleted] = [prefixOf('ADDED'), prefixOf('MODIFIED'), prefixOf('DELETED')]
+/** Longer beginnings are not remembered. */
+const beginningBytesMax = 1024
+const metadataKey = Buffer.from('metadata')
+const [nameLength, namespaceLength, managedLength, versionLength] = [6, 11, 15, 17]
+/** What is looked for in metadata, by the length of the key with its quotes. */
+const keys = Array.from({ length: versionLength + 1 }, (_, length) => {
+  const key = ['name', 'namespace', 'managedFields', 'resourceVersion'].find((one) => one.length + 2 === length)
+  return key === undefined ? undefined : new Literal(Buffer.from(key))
+})
 
 interface Prefix {
   readonly type: ScannedLine['type']
-  readonly bytes: Uint8Array
+  readonly text: Literal
 }
+
+const [added, modified, deleted] = [prefixOf('ADDED'), prefixOf('MODIFIED'), prefixOf('DELETED')]
 
 function prefixOf(type: ScannedLine['type']): Prefix {
-  return { type, bytes: Buffer.from(`{"type":"${type}","object":`) }
+  return { type, text: new Literal(Buffer.from(`{"type":"${type}","object":`)) }
 }
 
-/** Reads the line from `start` to `end`; the answer is used again for the next line. */
-export function scanLine(bytes: Uint8Array, start: number, end: number): ScannedLine | undefined {
-  const letter = bytes[start + 9]
-  const prefix = letter === 0x41 ? added : letter === 0x4d ? modified : deleted
-  if (!startsWith(bytes, start, prefix.bytes) || bytes[end - 1] !== closeBrace || bytes[end - 2] !== closeBrace) return undefined
-  line.type = prefix.type
-  line.start = start + prefix.bytes.length
-  line.end = end - 1
-  line.nameStart = line.namespaceStart = line.versionStart = line.cutStart = 0
-  line.nameEnd = line.namespaceEnd = line.versionEnd = line.cutEnd = 0
-  const metadata = findMetadata(bytes, line.start, line.end)
-  if (metadata < 0 || !scanMetadata(bytes, metadata, line.end)) return undefined
-  return line.nameEnd > line.nameStart && line.versionEnd > line.versionStart ? line : undefined
+export class LineScanner {
+  readonly #line: ScannedLine = {
+    type: 'ADDED', start: 0, end: 0, nameStart: 0, nameEnd: 0, namespaceStart: 0, namespaceEnd: 0, versionStart: 0, versionEnd: 0, cutStart: 0, cutEnd: 0,
+  }
+  #bytes: Uint8Array = metadataKey
+  #view: DataView = new DataView(new ArrayBuffer(0))
+  /** How the last object began, up to the value of its metadata. */
+  #beginning: Literal = added.text
+
+  /** Reads the line from `start` to `end`; the answer is used again for the next line. */
+  scan(bytes: Uint8Array, start: number, end: number): ScannedLine | undefined {
+    if (bytes !== this.#bytes) this.#look(bytes)
+    const letter = bytes[start + 9]
+    const prefix = letter === 0x41 ? added : letter === 0x4d ? modified : deleted
+    if (end - start < prefix.text.length || !prefix.text.isAt(this.#view, start) || bytes[end - 1] !== closeBrace || bytes[end - 2] !== closeBrace) return undefined
+    const line = this.#line
+    line.type = prefix.type
+    line.start = start + prefix.text.length
+    line.end = end - 1
+    line.nameStart = line.namespaceStart = line.versionStart = line.cutStart = 0
+    line.nameEnd = line.namespaceEnd = line.versionEnd = line.cutEnd = 0
+    const metadata = this.#findMetadata()
+    if (metadata < 0 || !this.#scanMetadata(metadata)) return undefined
+    return line.nameEnd > line.nameStart && line.versionEnd > line.versionStart ? line : undefined
+  }
+
+  #look(bytes: Uint8Array): void {
+    this.#bytes = bytes
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** Where the value of `metadata` begins; below 0 when it is not found the expected way. */
+  #findMetadata(): number {
+    const { start, end } = this.#line
+    const beginning = this.#beginning
+    if (end - start >= beginning.length && beginning.isAt(this.#view, start)) return start + beginning.length
+    const found = findMetadata(this.#bytes, start, end)
+    if (found >= 0 && found - start <= beginningBytesMax) this.#beginning = new Literal(this.#bytes.subarray(start, found))
+    return found
+  }
+
+  /** Notes what is in metadata; false when it is not as expected. */
+  #scanMetadata(start: number): boolean {
+    const [bytes, view, line] = [this.#bytes, this.#view, this.#line]
+    if (bytes[start] !== openBrace) return false
+    for (let at = start + 1; at < line.end;) {
+      const keyStart = at
+      const keyEnd = plainStringEnd(view, keyStart, line.end)
+      if (keyEnd < 0 || bytes[keyEnd] !== colon) return false
+      at = bytes[keyEnd + 1] === quote ? plainStringEnd(view, keyEnd + 1, line.end) : skipValue(bytes, keyEnd + 1, line.end)
+      if (at < 0) return false
+      const length = keyEnd - keyStart
+      const key = length <= versionLength ? keys[length] : undefined
+      if (key?.isAt(view, keyStart + 1) === true && !this.#note(keyStart, keyEnd, at)) return false
+      if (bytes[at] === closeBrace || isComplete(line)) return true
+      if (bytes[at] !== comma) return false
+      at++
+    }
+    return false
+  }
+
+  /** Notes where a value ends that was looked for; false when it is no string that can be taken as it is. */
+  #note(keyStart: number, keyEnd: number, valueEnd: number): boolean {
+    const [bytes, line] = [this.#bytes, this.#line]
+    const length = keyEnd - keyStart
+    if (length === managedLength) {
+      // One of the commas around it goes as well.
+      line.cutStart = bytes[keyStart - 1] === comma ? keyStart - 1 : keyStart
+      line.cutEnd = line.cutStart === keyStart && bytes[valueEnd] === comma ? valueEnd + 1 : valueEnd
+      return true
+    }
+    if (bytes[keyEnd + 1] !== quote) return false
+    const start = keyEnd + 2
+    const end = valueEnd - 1
+    if (length === nameLength) {
+      line.nameStart = start
+      line.nameEnd = end
+    } else if (length === namespaceLength) {
+      line.namespaceStart = start
+      line.namespaceEnd = end
+    } else {
+      line.versionStart = start
+      line.versionEnd = end
+    }
+    return true
+  }
 }
 
-const line: ScannedLine = {
-  type: 'ADDED', start: 0, end: 0, nameStart: 0, nameEnd: 0, namespaceStart: 0, namespaceEnd: 0, versionStart: 0, versionEnd: 0, cutStart: 0, cutEnd: 0,
-}
-
-const metadataKey = Buffer.from('metadata')
-const nameKey = Buffer.from('name')
-const namespaceKey = Buffer.from('namespace')
-const versionKey = Buffer.from('resourceVersion')
-const managedKey = Buffer.from('managedFields')
-
-/** Where the value of `metadata` begins; below 0 when it is not found the expected way. */
 function findMetadata(bytes: Uint8Array, start: number, end: number): number {
   if (bytes[start] !== openBrace) return -1
   for (let at = start + 1; at < end;) {
     const keyEnd = skipString(bytes, at, end)
     if (keyEnd < 0 || bytes[keyEnd] !== colon) return -1
-    // Most keys have another length: the quotes count.
-    if (keyEnd - at === 10 && startsWith(bytes, at + 1, metadataKey)) return keyEnd + 1
+    if (metadataKey.equals(bytes.subarray(at + 1, keyEnd - 1))) return keyEnd + 1
     at = skipValue(bytes, keyEnd + 1, end)
     if (at < 0 || bytes[at] !== comma) return -1
     at++
@@ -85,61 +157,7 @@ function findMetadata(bytes: Uint8Array, start: number, end: number): number {
   return -1
 }
 
-/** Notes what is in metadata; false when it is not as expected. */
-function scanMetadata(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[start] !== openBrace) return false
-  for (let at = start + 1; at < end;) {
-    const keyStart = at
-    const keyEnd = skipString(bytes, keyStart, end)
-    if (keyEnd < 0 || bytes[keyEnd] !== colon) return false
-    at = skipValue(bytes, keyEnd + 1, end)
-    if (at < 0) return false
-    switch (keyEnd - keyStart) {
-      case 6:
-        if (!startsWith(bytes, keyStart + 1, nameKey)) break
-        if (!isPlain(bytes, keyEnd + 1, at)) return false
-        line.nameStart = keyEnd + 2
-        line.nameEnd = at - 1
-        break
-      case 11:
-        if (!startsWith(bytes, keyStart + 1, namespaceKey)) break
-        if (!isPlain(bytes, keyEnd + 1, at)) return false
-        line.namespaceStart = keyEnd + 2
-        line.namespaceEnd = at - 1
-        break
-      case 15:
-        if (!startsWith(bytes, keyStart + 1, managedKey)) break
-        // One of the commas around it goes as well.
-        line.cutStart = bytes[keyStart - 1] === comma ? keyStart - 1 : keyStart
-        line.cutEnd = line.cutStart === keyStart && bytes[at] === comma ? at + 1 : at
-        break
-      case 17:
-        if (!startsWith(bytes, keyStart + 1, versionKey)) break
-        if (!isPlain(bytes, keyEnd + 1, at)) return false
-        line.versionStart = keyEnd + 2
-        line.versionEnd = at - 1
-        break
-    }
-    if (bytes[at] === closeBrace || isComplete()) return true
-    if (bytes[at] !== comma) return false
-    at++
-  }
-  return false
-}
-
 /** Whether all is known that can be: nothing that follows matters. */
-function isComplete(): boolean {
+function isComplete(line: ScannedLine): boolean {
   return line.nameEnd > 0 && line.versionEnd > 0 && line.namespaceEnd > 0 && line.cutEnd > 0
-}
-
-function startsWith(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
-  for (let index = 0; index < text.length; index++) if (bytes[start + index] !== text[index]) return false
-  return true
-}
-
-/** Whether a value is a string without escapes. */
-function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
-  if (bytes[start] !== quote) return false
-  for (let at = start + 1; at < end - 1; at++) if (bytes[at] === backslash) return false
-  return true
 }

@@ -7,7 +7,9 @@ import type { AbortOptions } from '#base'
 import type { KubeObject } from '#api'
 import type { ReflectorState } from '../reflecting/state.ts'
 import type { IndexValues } from '../storing/indexes.ts'
+import type { CacheQuery } from '../storing/query.ts'
 import type { Handler } from '../telling/listener.ts'
+import { JoinedSubscription } from '../telling/subscription.ts'
 import type { HandlerOptions, Subscription } from '../telling/subscription.ts'
 import type { Member, Members } from './members.ts'
 
@@ -57,6 +59,25 @@ export class Holding<T extends KubeObject> {
     await Promise.all([...this.#members.values()].map(({ view }) => view.waitForSync(options)))
   }
 
+  /** Resolves when it is known of each informer how things stand: listed, refused, or no such kind. Then `states` says which. */
+  async waitForAnswer(options: AbortOptions = {}): Promise<void> {
+    await Promise.all([...this.#members.values()].map(({ view }) => view.waitForAnswer(options)))
+  }
+
+  /** What this hold has of the kind now, listed or not; by an index of its own if one is named. */
+  list(query: CacheQuery = {}): T[] {
+    return [...this.#members.values()].flatMap(({ view }) => view.list(query)) as unknown as T[]
+  }
+
+  /** One object that this hold has. */
+  find({ name, namespace }: { readonly name: string, readonly namespace?: string }): T | undefined {
+    for (const { view } of this.#members.values()) {
+      const object = view.find({ name, ...namespace !== undefined && { namespace } })
+      if (object !== undefined) return object as unknown as T
+    }
+    return undefined
+  }
+
   addIndex(name: string, values: IndexValues<T>): void {
     for (const { view } of this.#members.values()) view.addIndex(name, values as unknown as IndexValues<KubeObject>)
     this.#indexes.set(name, values)
@@ -67,16 +88,7 @@ export class Holding<T extends KubeObject> {
     const held: Held<T> = { handler, options, subscriptions: new Map() }
     this.#handlers.add(held)
     for (const [namespace, member] of this.#members) subscribe(held, namespace, member)
-    const all = (): Subscription[] => [...held.subscriptions.values()]
-    return {
-      get hasSynced() { return all().every(({ hasSynced }) => hasSynced) },
-      get backlog() { return all().reduce((sum, { backlog }) => sum + backlog, 0) },
-      waitForSync: async (waiting) => { await Promise.all(all().map((one) => one.waitForSync(waiting))) },
-      remove: async () => {
-        this.#handlers.delete(held)
-        await Promise.all(all().map((one) => one.remove()))
-      },
-    }
+    return new JoinedSubscription(() => [...held.subscriptions.values()], () => { this.#handlers.delete(held) })
   }
 
   /** Holds other namespaces from now on. Objects of those that are left are no longer told; nobody hears that they went. */

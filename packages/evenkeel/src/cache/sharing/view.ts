@@ -52,6 +52,10 @@ export class View {
     return this.#informer.waitForSync(options)
   }
 
+  waitForAnswer(options: AbortOptions = {}): Promise<void> {
+    return this.#informer.waitForAnswer(options)
+  }
+
   find(key: { readonly namespace?: string, readonly name: string }): KubeObject | undefined {
     const object = this.#informer.find(key)
     return object && this.#show(object)

@@ -10,6 +10,7 @@
  */
 import type { KubeObject } from '#api'
 import { Blocks } from './blocks.ts'
+import type { CopiedLines } from './blocks.ts'
 import { Item } from './item.ts'
 import type { Form } from './item.ts'
 import { Rows } from './rows.ts'
@@ -56,9 +57,14 @@ export class Items<T extends KubeObject> {
     return old
   }
 
+  /** Copies lines of a list to where their objects can stay when they are put in. */
+  copyLines(bytes: Buffer, start: number): CopiedLines {
+    return this.#blocks.copyLines(bytes, start)
+  }
+
   /**
-   * Copies an object out of the bytes of a list, in the place of the one with its name. False when it cannot be kept that
-   * way: then it has to be put in as an item.
+   * Puts in an object of a list as it lies in some bytes, in the place of the one with its name. False when it cannot be
+   * kept that way: then it has to be put in as an item.
    */
   putListed(bytes: Buffer, place: RowPlace, { namespace, form }: { namespace: string, form: Form<T> }): boolean {
     const names = this.#names(namespace)

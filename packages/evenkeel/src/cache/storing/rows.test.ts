@@ -64,3 +64,30 @@ test('Blocks give back a block when the last of its objects is let go', () => {
   expect(blocks.keep(Buffer.from('y'), { start: 0, end: 1, cutStart: 0, cutEnd: 0 }).block).toBe(second)
   expect(blocks.at(second).subarray(600_000, 600_001).toString()).toBe('y')
 })
+
+test('Blocks copy whole lines, and objects stay where they lie in them', () => {
+  fc.assert(fc.property(fc.array(fc.nat(40_000), { minLength: 1, maxLength: 120 }), fc.boolean(), (lengths, isCut) => {
+    const lines = lengths.map((length, index) => `${index}:${'x'.repeat(length)}`)
+    const bytes = Buffer.from(lines.join('\n'))
+    const blocks = new Blocks()
+    const kept: { block: number, start: number, end: number }[] = []
+    for (let next = 0; next < bytes.length;) {
+      const copied = blocks.copyLines(bytes, next)
+      expect(copied.block.toString('latin1', copied.start, copied.end)).toBe(`${bytes.toString('latin1', next, copied.next).replace(/\n$/, '')}\n`)
+      next = copied.next
+      for (let start = copied.start; start < copied.end;) {
+        const end = copied.block.indexOf('\n', start)
+        // One byte is left out of every other.
+        const cut = isCut && kept.length % 2 === 1 ? { cutStart: start + 1, cutEnd: start + 2 } : { cutStart: start, cutEnd: start }
+        kept.push({ ...blocks.keep(copied.block, { start, end, ...cut }) })
+        if (!isCut) expect([blocks.at(kept.at(-1)?.block ?? 0) === copied.block, kept.at(-1)?.start]).toEqual([true, start])
+        start = end + 1
+      }
+    }
+    const texts = kept.map(({ block, start, end }) => blocks.at(block).toString('latin1', start, end))
+    expect(texts.join() === lines.map((line, index) => isCut && index % 2 === 1 ? line[0] + line.slice(2) : line).join()).toBe(true)
+    const count = Math.max(...kept.map(({ block }) => block))
+    for (const { block } of kept) blocks.release(block)
+    for (let block = 0; block < count; block++) expect(blocks.at(block)).toHaveLength(0)
+  }), { numRuns: 30 })
+})

@@ -56,7 +56,7 @@ export class Rows {
     return this.#bytes
   }
 
-  /** Copies an object, in the place of the one with its name; false when its name cannot be kept in this form. */
+  /** Keeps an object, in the place of the one with its name; false when its name cannot be kept in this form. */
   put(bytes: Buffer, place: RowPlace): boolean {
     const hash = hashOfBytes(bytes, place.nameStart, place.nameEnd)
     if (hash < 0) return false
@@ -149,12 +149,12 @@ export class Rows {
     return end - start === nameEnd - nameStart && this.#blocks.at(this.#cell(row, blockCell)).compare(bytes, nameStart, nameEnd, start, end) === 0
   }
 
-  /** Twice the room. Rows that were taken keep their numbers, but are no longer looked for. */
+  /** Four times the room: what is not used of it is not there. Rows that were taken keep their numbers, but are no longer looked for. */
   #grow(): void {
-    const cells = new Int32Array(this.#cells.length * 2)
+    const cells = new Int32Array(this.#cells.length * 4)
     cells.set(this.#cells)
     this.#cells = cells
-    this.#table = new Int32Array(this.#table.length * 2)
+    this.#table = new Int32Array(this.#table.length * 4)
     const mask = this.#table.length - 1
     for (let row = 0; row < this.#count; row++) {
       if (this.#cell(row, endCell) === taken) continue

@@ -1,6 +1,7 @@
 /**
  * A handler's place at an informer: what it asked for, and how it leaves.
  */
+import { abortable } from '#base'
 import type { AbortOptions } from '#base'
 
 export interface HandlerOptions {
@@ -28,4 +29,68 @@ export interface Subscription {
   waitForSync(options?: AbortOptions): Promise<void>
   /** Leaves. No call begins from now on; resolves when the call under way, if any, has ended. Do not wait for it inside the handler. */
   remove(): Promise<void>
+}
+
+/** The part of a listener that a subscription shows. */
+interface Listening {
+  readonly hasSynced: boolean
+  readonly backlog: number
+  readonly synced: Promise<void>
+  stop(): Promise<void>
+}
+
+/** The place of one listener. Classes, because getters of a single object keep alive what they know for long. */
+export class ListenerSubscription implements Subscription {
+  readonly #listener: Listening
+  readonly #leave: () => void
+
+  constructor(listener: Listening, leave: () => void) {
+    this.#listener = listener
+    this.#leave = leave
+  }
+
+  get hasSynced(): boolean {
+    return this.#listener.hasSynced
+  }
+
+  get backlog(): number {
+    return this.#listener.backlog
+  }
+
+  waitForSync({ signal }: AbortOptions = {}): Promise<void> {
+    return abortable(this.#listener.synced, { signal })
+  }
+
+  remove(): Promise<void> {
+    this.#leave()
+    return this.#listener.stop()
+  }
+}
+
+/** Several places as one. */
+export class JoinedSubscription implements Subscription {
+  readonly #all: () => readonly Subscription[]
+  readonly #leave: () => void
+
+  constructor(all: () => readonly Subscription[], leave: () => void) {
+    this.#all = all
+    this.#leave = leave
+  }
+
+  get hasSynced(): boolean {
+    return this.#all().every(({ hasSynced }) => hasSynced)
+  }
+
+  get backlog(): number {
+    return this.#all().reduce((sum, { backlog }) => sum + backlog, 0)
+  }
+
+  async waitForSync(waiting?: AbortOptions): Promise<void> {
+    await Promise.all(this.#all().map((one) => one.waitForSync(waiting)))
+  }
+
+  async remove(): Promise<void> {
+    this.#leave()
+    await Promise.all(this.#all().map((one) => one.remove()))
+  }
 }

@@ -7,7 +7,7 @@ import type { Clock, Logger, Random } from '#base'
 import type { Kind, KubeObject, ObjectKey } from '#api'
 import type { ObjectCache } from '#cache'
 import type { ReadOf } from '#client'
-import type { ControllerDeclaration, Reconciled } from '../declaration.ts'
+import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declaration.ts'
 import type { RunCause } from '../ledger/cause.ts'
 import type { AddedSource, Source } from '../sourcing/source.ts'
 import type { ReconcileClient } from './reconcile-client.ts'
@@ -75,4 +75,8 @@ export interface Extension<Extra extends object> {
 export interface ContextPlugin<Extra extends object = object> {
   readonly name: string
   extend(base: BaseContext, run: PluginRun): Extension<Extra>
+  /** Steps of the cleanup that come after those of the declaration. @default none */
+  steps?(declaration: ControllerDeclaration, controller: string): readonly CleanupStep[]
+  /** A key was asked for and no object has it (any more): what is left to do about it. */
+  absent?(base: BaseContext, run: PluginRun): Promise<Reconciled>
 }

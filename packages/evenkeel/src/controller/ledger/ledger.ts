@@ -14,7 +14,7 @@ import type { AbortOptions } from '#base'
 import { defaultCluster, formatKey, parseApiVersion } from '#api'
 import type { KubeObject } from '#api'
 import type { WriteNotice } from '#client'
-import type { Cause, RunCause } from './cause.ts'
+import type { Cause, RunCause, Writer } from './cause.ts'
 import { RunRecord } from './run-record.ts'
 import type { LedgerEntry, NewRun, RunEnd } from './run-record.ts'
 
@@ -43,7 +43,7 @@ export class Ledger {
   readonly #active = new Map<string, RunRecord>()
   readonly #ended = new Map<string, RunRecord>()
   /** Who made a version; by key and version, `deleted` in its place for the last one. */
-  readonly #writers = new Map<string, RunRecord>()
+  readonly #writers = new Map<string, Writer>()
   #sequence = 0
   readonly #readers = new Set<Channel<LedgerEntry, string>>()
 
@@ -64,7 +64,7 @@ export class Ledger {
 
   /** A run has ended; readers are told. */
   finish(record: RunRecord, end: RunEnd): void {
-    record.end = end
+    record.finish(end)
     record.causes = this.explain(record.causes)
     this.#active.delete(record.reconcileId)
     this.#ended.set(record.reconcileId, record)
@@ -82,10 +82,8 @@ export class Ledger {
   /** Causes with the reconciles behind them, as far as they are known by now. */
   explain(causes: readonly (Cause | RunCause)[]): readonly RunCause[] {
     return causes.map((cause: RunCause) => {
-      const record = cause.writer ? undefined : this.#writerOf(cause)
-      if (!record) return cause
-      const { reconcileId, controller, key } = record
-      return { ...cause, writer: { reconcileId, controller, key } }
+      const writer = cause.writer ? undefined : this.#writerOf(cause)
+      return writer ? { ...cause, writer } : cause
     })
   }
 
@@ -97,7 +95,7 @@ export class Ledger {
   beforeWrite(write: WriteNotice, version: string | undefined): void {
     const record = this.#recordOf(write)
     if (!record) return
-    record.signal.throwIfAborted()
+    record.throwIfAborted()
     record.noteSent(write, version)
   }
 
@@ -141,14 +139,15 @@ export class Ledger {
     return reconcileId === undefined ? undefined : this.find(reconcileId)
   }
 
-  #writerOf({ type, object, resourceVersion }: Cause): RunRecord | undefined {
+  #writerOf({ type, object, resourceVersion }: Cause): Writer | undefined {
     if (object === undefined) return undefined
     return this.#writers.get(`${object} ${type === 'delete' ? 'deleted' : resourceVersion ?? ''}`)
   }
 
-  #noteWriter(version: string, record: RunRecord): void {
+  /** Only who it was: a version may be remembered longer than the run that made it. */
+  #noteWriter(version: string, { reconcileId, controller, key }: RunRecord): void {
     this.#writers.delete(version)
-    this.#writers.set(version, record)
+    this.#writers.set(version, { reconcileId, controller, key })
     if (this.#writers.size > this.#versionsMax) this.#writers.delete(oldestOf(this.#writers))
   }
 }

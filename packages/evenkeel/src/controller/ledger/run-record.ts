@@ -75,7 +75,8 @@ export class RunRecord implements LedgerEntry {
   end?: RunEnd
   /** What ties a trace to it, if there are traces. */
   spanContext: unknown
-  readonly #signal: AbortSignal
+  /** Absent once nobody can abort it any more: a signal takes more memory than the rest of a short run. */
+  #signal: AbortSignal | undefined
   /** Writes without an answer, and the version that their object had in our cache when they were sent. */
   #unanswered: Map<WriteNotice, string | undefined> | undefined
 
@@ -93,8 +94,16 @@ export class RunRecord implements LedgerEntry {
     this.#signal = signal
   }
 
-  get signal(): AbortSignal {
-    return this.#signal
+  /** @throws {RunAborted} when it was told to end */
+  throwIfAborted(): void {
+    this.#signal?.throwIfAborted()
+  }
+
+  /** It is over; what it writes from now on is refused only if it was aborted before. */
+  finish(end: RunEnd): void {
+    this.end = end
+    if (this.#signal?.aborted === false) this.#signal = undefined
+    if (this.#unanswered?.size === 0) this.#unanswered = undefined
   }
 
   noteSent(write: WriteNotice, version: string | undefined): void {

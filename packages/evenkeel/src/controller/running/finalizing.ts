@@ -25,7 +25,7 @@ export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'fo
 /** The object with all finalizers; one that has them is not written. @throws {ApiError} `Conflict`, when it changed. */
 export async function putFinalizers<T extends KubeObject>(object: T, steps: readonly CleanupStep[], { client, signal }: { client: ReconcileClient, signal: AbortSignal }): Promise<T> {
   let wanted: T = object
-  for (const { finalizer } of steps) if (!hasFinalizer(wanted, finalizer)) wanted = addFinalizer(wanted, finalizer)
+  for (const { finalizer, onDemand = false } of steps) if (!onDemand && !hasFinalizer(wanted, finalizer)) wanted = addFinalizer(wanted, finalizer)
   return wanted === object ? object : await client.patchFrom(object, wanted, { signal })
 }
 
@@ -64,7 +64,8 @@ export async function cleanUp(object: KubeObject, steps: readonly CleanupStep[],
   return { object: current, result: waiting }
 }
 
-function isWaiting(result: Reconciled): boolean {
+/** Whether a step asks for more time. */
+export function isWaiting(result: Reconciled): boolean {
   return (result?.afterMs ?? 0) > 0 || result?.park !== undefined
 }
 

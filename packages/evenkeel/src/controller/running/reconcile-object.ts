@@ -16,7 +16,8 @@ import type { DroppedFields } from '../context/write-status.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declaration.ts'
 import type { AddedSource, Source } from '../sourcing/source.ts'
 import { callTimed } from './blocking.ts'
-import { cleanUp, putFinalizers } from './finalizing.ts'
+import { FinalizingReport } from './finalizing-report.ts'
+import { cleanUp, isWaiting, putFinalizers } from './finalizing.ts'
 import type { Run } from './run.ts'
 import { isStopReconcile } from './stop-reconcile.ts'
 
@@ -48,11 +49,11 @@ async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise
   return callBetween(extensions, () => callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base))
 }
 
-/** The soonest answer of the verbs counts: each of them only knows its own part. */
+/** The soonest answer counts: each of the verbs only knows its own part. */
 async function finishAbsent(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
   let soonest: Reconciled
-  for (const verb of parts.declaration.verbs ?? []) {
-    const result = await verb.absent?.(base, pluginRun(parts, {}))
+  for (const plugin of parts.plugins) {
+    const result = await plugin.absent?.(base, pluginRun(parts, {}))
     if (soonest === undefined || (result?.afterMs ?? Infinity) < (soonest.afterMs ?? Infinity)) soonest = result
   }
   return soonest
@@ -72,7 +73,8 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
   const extensions = extend(parts, base, { object, status, isCleanup: true })
   const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => callTimed(() => step.cleanup(current as never, context), base)
+  const report = new FinalizingReport({ object, status, hasStatus: declaration.for.subresources.status, context, clock })
+  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
   try {
     const { object: left, result } = await cleanUp(object, steps, { ...base, policy: declaration.cleanupPolicy ?? 'stop', call })
     for (const extension of extensions) await extension.finish?.()
@@ -80,6 +82,21 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
     return result
   } catch (error) {
     await saveStatus(parts, { base, object, status })
+    throw error
+  }
+}
+
+/** One step, with what is to be said about it. A `StopReconcile` is a step that needs more time. */
+async function callStep(step: CleanupStep, report: FinalizingReport, call: () => Promise<Reconciled> | Reconciled): Promise<Reconciled> {
+  try {
+    const result = await call()
+    if (!isWaiting(result)) return result
+    if (report.givesUp(step)) return undefined
+    return report.waits(step, result)
+  } catch (error) {
+    if (report.givesUp(step)) return undefined
+    if (isStopReconcile(error)) return report.waits(step, error.result ?? { park: error.message })
+    report.failed(step, error)
     throw error
   }
 }

@@ -7,6 +7,7 @@ import type { ControllerDeclaration, OwnsDeclaration, WatchDeclaration } from '.
 import { enqueueMapped, enqueueOwner } from './handler.ts'
 import type { EventHandler, MapObject } from './handler.ts'
 import { kindSource } from './kind-source.ts'
+import { ownerIndex, ownerUids } from './owner-index.ts'
 import type { Source } from './source.ts'
 
 const tenHoursMs = 36_000_000
@@ -23,9 +24,10 @@ export function declaredSources(declaration: ControllerDeclaration, { observe }:
   ]
 }
 
-function ownedSource({ for: owner, namespaces }: ControllerDeclaration, { kind, everyOwner = false, predicates, ...hold }: OwnsDeclaration): Source {
-  const isNarrow = namespaces !== undefined && owner.scope === 'Namespaced'
-  return kindSource<CacheKind>(kind, { ...hold, ...isNarrow && { namespaces }, name: `owns ${kind.kind}`, predicates, handler: enqueueOwner(owner, { everyOwner }) })
+function ownedSource({ for: owner, namespaces }: ControllerDeclaration, { kind, everyOwner = false, elsewhere = false, predicates, ...hold }: OwnsDeclaration): Source {
+  const isNarrow = namespaces !== undefined && owner.scope === 'Namespaced' && !elsewhere
+  const indexes = { [ownerIndex]: ownerUids }
+  return kindSource<CacheKind>(kind, { ...hold, ...isNarrow && { namespaces }, name: `owns ${kind.kind}`, predicates, indexes, handler: enqueueOwner(owner, { everyOwner }) })
 }
 
 function watchedSource({ for: owner }: ControllerDeclaration, watch: WatchDeclaration): Source {

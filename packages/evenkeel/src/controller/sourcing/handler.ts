@@ -41,7 +41,8 @@ export const enqueueSelf: EventHandler = (event) => [event.key]
 /**
  * The owner of the object, if it is of this kind: by group and kind, in any version, and by UID.
  *
- * An owner that was deleted and made again under the same name is another one: it does not inherit the child.
+ * An owner that was deleted and made again under the same name is another one: it does not inherit the child. It hears of
+ * its end though: the child may have stood where one of its own belongs.
  */
 export function enqueueOwner(kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 'scope'>, { everyOwner = false }: EnqueueOwnerOptions = {}): EventHandler {
   return (event, context) => {
@@ -52,7 +53,8 @@ export function enqueueOwner(kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 
         const { namespace } = object.metadata
         const key = { name: reference.name, ...kind.scope === 'Namespaced' && namespace !== undefined && { namespace } }
         const owner = peek(context.cache, kind, key)
-        if (owner !== undefined && owner.metadata.uid !== reference.uid) surface(object, reference, context)
+        const isInherited = owner !== undefined && owner.metadata.uid !== reference.uid
+        if (isInherited && event.type !== 'delete') surface(object, reference, context)
         else keys.push(key)
       }
     }

@@ -5,13 +5,13 @@
  * an object in the meantime is merged.
  */
 import { abortable, deadline } from '#base'
-import type { AbortOptions, Clock, Deadline } from '#base'
+import type { AbortOptions, Clock, Deadline, Logger } from '#base'
 import type { KubeObject } from '#api'
-import type { CachedOf, CacheEvent, CacheKey, CacheKind, HoldOptions, Holding, ObjectCache, Subscription } from '#cache'
+import type { CachedOf, CacheEvent, CacheKey, CacheKind, HoldOptions, Holding, IndexValues, ObjectCache, Subscription } from '#cache'
 import { changedPaths } from '../ledger/changed-paths.ts'
 import type { Cause, CauseType } from '../ledger/cause.ts'
 import { enqueueSelf } from './handler.ts'
-import type { EventHandler } from './handler.ts'
+import type { EventHandler, HandlerContext } from './handler.ts'
 import { FailedEvents } from './failed-events.ts'
 import { and } from './predicate.ts'
 import type { Predicate } from './predicate.ts'
@@ -31,15 +31,17 @@ export interface KindSourceOptions<K extends CacheKind> extends HoldOptions<Cach
   readonly name?: string | undefined
   /** Hears every event before the predicates. */
   readonly observe?: ((event: CacheEvent) => void) | undefined
+  /** By which the objects can be found in the cache for as long as the source is there. @default none */
+  readonly indexes?: Readonly<Record<string, IndexValues<CachedOf<K> & KubeObject>>> | undefined
   /** After how long a handler that waits is given up. @default 60_000 */
   readonly handlerTimeoutMs?: number | undefined
 }
 
 /** Changes of a kind's objects. */
 export function kindSource<K extends CacheKind>(kind: K, options: KindSourceOptions<K> = {}): Source {
-  const { handler = enqueueSelf, predicates = [], name = kind.kind, observe, resyncMs = 0, handlerTimeoutMs = 60_000, ...hold } = options
+  const { handler = enqueueSelf, predicates = [], name = kind.kind, observe, resyncMs = 0, handlerTimeoutMs = 60_000, indexes = {}, ...hold } = options
   const plan: Plan = { name, handler: handler as EventHandler, predicate: and(...predicates) as Predicate, observe, handlerTimeoutMs }
-  return { name, start: (context) => new StartedKindSource(plan, context, { cache: context.cache, kind, hold: hold as HoldOptions<unknown>, resyncMs }) }
+  return { name, start: (context) => new StartedKindSource(plan, context, { cache: context.cache, kind, hold: hold as HoldOptions<unknown>, indexes: indexes as Held['indexes'], resyncMs }) }
 }
 
 interface Plan {
@@ -54,6 +56,7 @@ interface Held {
   readonly cache: ObjectCache
   readonly kind: CacheKind
   readonly hold: HoldOptions<unknown>
+  readonly indexes: Readonly<Record<string, IndexValues<KubeObject>>>
   readonly resyncMs: number
 }
 
@@ -63,14 +66,17 @@ class StartedKindSource implements StartedSource {
   readonly #holding: Holding<KubeObject>
   readonly #subscription: Subscription
   readonly #stopping = new AbortController()
+  readonly #limits: HearingLimits
   readonly #failed: FailedEvents
   #refusal: Error | undefined
 
-  constructor(plan: Plan, context: SourceContext, { cache, kind, hold, resyncMs }: Held) {
+  constructor(plan: Plan, context: SourceContext, { cache, kind, hold, indexes, resyncMs }: Held) {
     this.#plan = plan
     this.#context = context
+    this.#limits = { timeoutMs: plan.handlerTimeoutMs, signal: this.#stopping.signal }
     this.#failed = new FailedEvents({ ...context, retry: (event) => { void this.#hear(event) } })
     this.#holding = cache.hold(kind, hold as Parameters<typeof cache.hold>[1]) as unknown as Holding<KubeObject>
+    for (const [name, values] of Object.entries(indexes)) this.#holding.addIndex(name, values)
     this.#subscription = this.#holding.addHandler((event) => this.#hear(event), { resyncMs })
   }
 
@@ -116,28 +122,27 @@ class StartedKindSource implements StartedSource {
 
   #hear(heard: CacheEvent): void | Promise<void> {
     const event = this.#failed.take(heard)
-    const { clock, cache, log, onStaleOwner } = this.#context
     // Most handlers neither wait nor look at the signal, and pay for no timer.
-    const limit = new LazyDeadline(clock, this.#plan.handlerTimeoutMs, this.#stopping.signal)
+    const hearing = new Hearing(this.#context, this.#limits)
     try {
       this.#plan.observe?.(event)
       if (!this.#plan.predicate(event)) return
-      const keys = this.#plan.handler(event, { cache, log, onStaleOwner, get signal() { return limit.signal } })
-      if (keys instanceof Promise) return this.#wait(event, keys, limit)
+      const keys = this.#plan.handler(event, hearing)
+      if (keys instanceof Promise) return this.#wait(event, keys, hearing)
       this.#tell(event, keys)
     } catch (error) {
       this.#fail(event, error)
     }
-    limit.done()
+    hearing.done()
   }
 
-  async #wait(event: CacheEvent, keys: Promise<Iterable<CacheKey>>, limit: LazyDeadline): Promise<void> {
+  async #wait(event: CacheEvent, keys: Promise<Iterable<CacheKey>>, hearing: Hearing): Promise<void> {
     try {
-      this.#tell(event, await abortable(keys, { signal: limit.signal }))
+      this.#tell(event, await abortable(keys, { signal: hearing.signal }))
     } catch (error) {
       this.#fail(event, error)
     } finally {
-      limit.done()
+      hearing.done()
     }
   }
 
@@ -165,17 +170,31 @@ class StartedKindSource implements StartedSource {
   }
 }
 
-/** A signal that is made when somebody looks at it. */
-class LazyDeadline {
-  readonly #make: () => Deadline
+interface HearingLimits {
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** What a handler is given. Its deadline is made when somebody looks at the signal. */
+class Hearing implements HandlerContext {
+  readonly cache: ObjectCache
+  readonly log: Logger
+  readonly onStaleOwner: () => void
+  readonly #clock: Clock
+  readonly #limits: HearingLimits
   #made: Deadline | undefined
 
-  constructor(clock: Clock, timeoutMs: number, signal: AbortSignal) {
-    this.#make = () => deadline(clock, timeoutMs, { signal })
+  constructor({ cache, log, onStaleOwner, clock }: Pick<SourceContext, 'cache' | 'log' | 'onStaleOwner' | 'clock'>, limits: HearingLimits) {
+    this.cache = cache
+    this.log = log
+    this.onStaleOwner = onStaleOwner
+    this.#clock = clock
+    this.#limits = limits
   }
 
   get signal(): AbortSignal {
-    this.#made ??= this.#make()
+    const { timeoutMs, signal } = this.#limits
+    this.#made ??= deadline(this.#clock, timeoutMs, { signal })
     return this.#made.signal
   }
 

@@ -4,7 +4,7 @@
  * A source is a description and can be started more than once. Invariants of what it starts: it never waits for whoever
  * it tells, and after `stop` has resolved it tells nothing more.
  */
-import type { AbortOptions, Clock, Logger, Random } from '#base'
+import type { AbortOptions, Clock, Logger, Metrics, Random } from '#base'
 import type { CacheKey, ObjectCache } from '#cache'
 import type { Cause } from '../ledger/cause.ts'
 
@@ -14,6 +14,8 @@ export interface SourceContext {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  /** Where a source counts what it wants to. @default nobody counts */
+  readonly metrics?: Metrics | undefined
   /** Puts a key of the controller's kind into its queue. */
   enqueue(key: CacheKey, cause: Cause, options?: { priority?: number }): void
   /** Whether somebody wants to know which fields changed; finding out is work. */

@@ -26,6 +26,8 @@ export interface EndpointsOptions {
   readonly metrics?: Metrics
   /** `/debug/reconciles`: what is running, waiting and failing, as JSON. */
   readonly reconciles?: () => unknown
+  /** `/debug/rules`: what those found who look at requests, as JSON. */
+  readonly rules?: () => readonly object[]
   /** Told where, once it listens. */
   readonly onListening?: (url: string) => void
   readonly clock?: Clock
@@ -64,11 +66,12 @@ async function answer(request: IncomingMessage, options: EndpointsOptions): Prom
   const refusal = refuse(request, options)
   if (refusal) return refusal
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
-  const { live, ready = [], metrics, reconciles, clock = new SystemClock(), log } = options
+  const { live, ready = [], metrics, reconciles, rules, clock = new SystemClock(), log } = options
   const health = live && await answerHealth(pathname, searchParams, { live, ready, clock, log })
   if (health) return { status: health.status, type: plain, body: health.text }
   if (pathname === '/metrics' && metrics) return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }
   if (pathname === '/debug/reconciles' && reconciles) return { status: 200, type: 'application/json', body: `${JSON.stringify(await reconciles())}\n` }
+  if (pathname === '/debug/rules' && rules) return { status: 200, type: 'application/json', body: `${JSON.stringify({ findings: rules() })}\n` }
   return text(404, '404 page not found')
 }
 

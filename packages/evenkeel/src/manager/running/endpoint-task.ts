@@ -6,6 +6,7 @@ import { runEndpoints } from '../endpoints/endpoints.ts'
 import { followProcess } from '../endpoints/process-metrics.ts'
 import type { EndpointSettings } from '../options.ts'
 import type { Checks } from '../reporting.ts'
+import type { RequestRules } from '../request-rules.ts'
 import type { Task } from './run-group.ts'
 
 interface EndpointParts {
@@ -15,17 +16,18 @@ interface EndpointParts {
   /** Asked for each time: controllers may come later. */
   readonly checks: () => Checks
   readonly describe: () => object
+  readonly rules?: RequestRules | undefined
 }
 
 /** Ready once it listens. */
-export function endpointTask(settings: EndpointSettings, { clock, log, metrics, checks, describe }: EndpointParts): Task {
+export function endpointTask(settings: EndpointSettings, { clock, log, metrics, checks, describe, rules }: EndpointParts): Task {
   const { metrics: hasMetrics = true, debug = true, live = [], ready: more = [], onListening, ...address } = settings
   return {
     name: 'endpoints',
     run: (signal, ready) => {
       const cancel = followProcess(metrics, { clock })
       return runEndpoints(signal, {
-        ...address, clock, log, ...hasMetrics && { metrics }, ...debug && { reconciles: describe },
+        ...address, clock, log, ...hasMetrics && { metrics }, ...debug && { reconciles: describe, ...rules && { rules: () => rules.findings() } },
         get live() { return [...checks().live, ...live] },
         get ready() { return [...checks().ready, ...more] },
         onListening(url) {

@@ -183,8 +183,8 @@ export class ManagerRun {
   // What is started
 
   #endpointTasks(): Task[] {
-    const { shared: { clock, log, metrics }, options: { endpoints = false }, checks, describe } = this.#parts
-    return endpoints === false ? [] : [endpointTask(endpoints, { clock, log, metrics, checks, describe })]
+    const { shared: { clock, log, metrics }, options: { endpoints = false, rules }, checks, describe } = this.#parts
+    return endpoints === false ? [] : [endpointTask(endpoints, { clock, log, metrics, checks, describe, rules })]
   }
 
   #cacheTask(): Task {

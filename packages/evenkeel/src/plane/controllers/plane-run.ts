@@ -1,7 +1,9 @@
 /**
  * Runs the controllers of the plane, each with a manager of its own, because each acts as a user of its own.
  *
- *   delay ──▶ load ──▶ run ──fails──▶ wait, longer each time ──▶ run ──▶ … ──stop──▶ all have ended
+ *   delay ──▶ lead ──▶ load ──▶ run ──fails──▶ wait, longer each time ──▶ run ──▶ … ──stop──▶ all have ended
+ *
+ * Who has no election leads at once and to the end; see `plane-election`.
  *
  * Without a delay their code is loaded before anything runs: what follows then depends on the clock alone, and a
  * simulated plane does the same each time.
@@ -12,6 +14,7 @@ import { sleep } from '#base'
 import type { AbortOptions } from '#base'
 import type { Manager } from '#manager'
 import type { Transport } from '#wire'
+import type { PlaneElection } from './plane-election.ts'
 import type { PlaneController, PlaneFacts, PlanePart } from './plane-controllers.ts'
 
 /** A controller under its name. */
@@ -23,10 +26,15 @@ interface PlaneRunOptions extends Omit<PlaneFacts, 'transport'> {
   transportFor(account: string | undefined): Transport
   /** How long the server has for itself before they start. */
   readonly delayMs: number
+  /** Decides when they run, if other planes serve the same store. */
+  readonly election?: Pick<PlaneElection, 'gate' | 'isStandingBy' | 'run'> | undefined
 }
 
 const restartMsMin = 1000
 const restartMsMax = 60_000
+
+/** Each of them is a manager, and nobody asks these what caused what but their own watch over hot loops. */
+const remembered = { runsMax: 100, versionsMax: 1000 }
 
 /** For how long nothing may be under way, looked at each millisecond: a change takes a few turns to whoever waits for it. */
 const quietMs = 10
@@ -49,16 +57,19 @@ export class PlaneRun {
     const run = new PlaneRun(options)
     // What cannot be loaded now is tried again, and complained about, when it is to run.
     if (options.delayMs === 0) await Promise.all(options.controllers.map(async (one) => run.#load(one).then((loaded) => run.#loaded.set(one, loaded), () => undefined)))
-    run.#done = Promise.all(options.controllers.map((controller) => run.#keepRunning(controller)))
+    run.#done = run.#begin()
     return run
   }
 
-  /** Resolves when all of them have heard of everything and have nothing to do now; what waits for a time is left to it. */
+  /**
+   * Resolves when all of them have heard of everything and have nothing to do now; what waits for a time is left to it. Those of a plane that stands by have
+   * nothing to do.
+   */
   async idle({ signal }: AbortOptions = {}): Promise<void> {
     for (let quiet = 0; quiet < quietMs;) {
       if (this.#stopping.signal.aborted) return
       await sleep(this.#options.clock, 1, { signal })
-      quiet = this.#requests === 0 && [...this.#running.values()].every(isQuiet) ? quiet + 1 : 0
+      quiet = this.#requests === 0 && (this.#options.election?.isStandingBy || [...this.#running.values()].every(isQuiet)) ? quiet + 1 : 0
     }
   }
 
@@ -67,10 +78,22 @@ export class PlaneRun {
     await this.#done
   }
 
-  async #keepRunning(controller: NamedController): Promise<void> {
-    const { clock, log, delayMs } = this.#options
+  async #begin(): Promise<void> {
+    const { clock, delayMs, election } = this.#options
     const { signal } = this.#stopping
     if (delayMs > 0) await sleep(clock, delayMs, { signal }).catch(() => undefined)
+    if (election) await election.run(signal, (term) => this.#lead(term))
+    else await this.#lead(signal)
+  }
+
+  /** Runs all of them until the signal aborts. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    for (const controller of this.#options.controllers) this.#running.set(controller, undefined)
+    await Promise.all(this.#options.controllers.map((controller) => this.#keepRunning(controller, signal)))
+  }
+
+  async #keepRunning(controller: NamedController, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options
     for (let restartMs = restartMsMin; !signal.aborted; restartMs = Math.min(restartMs * 2, restartMsMax)) {
       try {
         await this.#run(controller, signal)
@@ -95,12 +118,13 @@ export class PlaneRun {
   }
 
   async #load(controller: NamedController): Promise<Loaded> {
-    const { clock, random, log, caPem, tokenForSecret, transportFor } = this.#options
+    const { clock, random, log, caPem, tokenForSecret, transportFor, election } = this.#options
     const { name, account } = controller
-    const facts = { transport: this.#counting(transportFor(account)), clock, random, log: log.child({ plane: name }), caPem, tokenForSecret }
+    const transport = transportFor(account)
+    const facts = { transport: this.#counting(election?.gate(transport) ?? transport), clock, random, log: log.child({ plane: name }), caPem, tokenForSecret }
     const [{ Manager }, part] = await Promise.all([import('#manager'), controller.make(facts)])
     // Whoever follows every kind follows deprecated ones too; that is nothing to warn people of.
-    return { part, make: (parts) => new Manager({ name: account ?? name, ...facts, ...parts, client: { onWarning: () => undefined } }) }
+    return { part, make: (parts) => new Manager({ name: account ?? name, ...facts, ...parts, ledger: remembered, client: { onWarning: () => undefined } }) }
   }
 
   /** Knows how many questions wait for an answer; watches never have one. */

@@ -2,22 +2,31 @@
  * What `startPlane` does: a server, and beside it a run of the controllers, each as a user of its own.
  */
 import { silentLogger, SystemClock, SystemRandom } from '#base'
+import type { Clock, Logger, Random } from '#base'
+import type { LeaseTimes } from '#manager'
 import { startServer } from '#server'
+import type { Transport } from '#wire'
 import type { Plane, PlaneOptions } from '../plane.ts'
 import { actingAs } from './acting-as.ts'
+import type { PlaneElection } from './plane-election.ts'
 import { planeControllers } from './plane-controllers.ts'
 import type { PlaneController } from './plane-controllers.ts'
+import { usageGuard } from '../usage/usage-guard.ts'
 import { PlaneRun } from './plane-run.ts'
 import type { NamedController } from './plane-run.ts'
 
 /** See `startPlane`. */
-export async function startParts({ controllers = {}, controllersDelayMs = 0, ...options }: PlaneOptions): Promise<Plane> {
+export async function startParts({ controllers = {}, controllersDelayMs = 0, leaderElection, ...options }: PlaneOptions): Promise<Plane> {
   if (!(controllersDelayMs >= 0)) throw new RangeError(`controllersDelayMs must be 0 or more, got ${controllersDelayMs}`)
   const wanted = chosen(controllers)
   const { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger } = options
-  const server = await startServer({ ...options, clock, random, log })
+  const elects = leaderElection ?? options.store?.isShared === true
+  const makeElection = elects === false ? undefined : await electionFor(elects === true ? {} : elects, { clock, random, log })
+  const guard = usageGuard({ clock })
+  const server = await startServer({ ...options, clock, random, log, admission: { ...options.admission, hooks: [...options.admission?.hooks ?? [], guard.hook] } })
+  guard.begin(actingAs(server, undefined))
   const run = await PlaneRun.start({
-    controllers: wanted, clock, random, log, caPem: server.address?.caPem, tokenForSecret: server.tokenForSecret, delayMs: controllersDelayMs,
+    controllers: wanted, election: makeElection?.(actingAs(server, undefined)), clock, random, log, caPem: server.address?.caPem, tokenForSecret: server.tokenForSecret, delayMs: controllersDelayMs,
     transportFor: (account) => actingAs(server, account),
   })
   return {
@@ -28,6 +37,13 @@ export async function startParts({ controllers = {}, controllersDelayMs = 0, ...
       await server.stop(given)
     },
   }
+}
+
+/** @throws {RangeError} when the times make no sense: before anything was started. */
+async function electionFor(times: LeaseTimes, seams: { readonly clock: Clock, readonly random: Random, readonly log: Logger }): Promise<(transport: Transport) => PlaneElection> {
+  const [{ PlaneElection }, { checkTimes }] = await Promise.all([import('./plane-election.ts'), import('#manager')])
+  checkTimes(times)
+  return (transport) => new PlaneElection({ ...seams, transport, times })
 }
 
 function chosen(choice: false | Partial<Readonly<Record<string, boolean>>>): NamedController[] {

@@ -5,7 +5,7 @@
  * puts its resources into the registry, and empties it when it is being deleted. It is the only one that changes the
  * registry. Several servers on one store each run it: they come to the same and agree on who writes by versions.
  */
-import { deepEqual, formatTime, isConflict, isNotFound } from '#api'
+import { actionsAnnotation, deepEqual, formatTime, isConflict, isNotFound } from '#api'
 import type { UnstructuredObject } from '#api'
 import { deferred } from '#base'
 import type { Deferred } from '#base'
@@ -30,6 +30,8 @@ import { resourcesOf } from './served.ts'
 interface Serving {
   readonly resources: readonly Resource[]
   readonly generation: number | undefined
+  /** What it says of actions, which is no part of the spec. */
+  readonly actions: string | undefined
   readonly spec: Definition['spec']
   readonly names: DefinitionStatus['acceptedNames']
   readonly retire: AbortController
@@ -165,10 +167,11 @@ export class Definitions {
       this.#retire(key)
       return
     }
-    const { metadata: { generation, resourceVersion = '0' }, spec } = definition
+    const { metadata: { generation, resourceVersion = '0', annotations }, spec } = definition
+    const actions = annotations?.[actionsAnnotation]
     const names = definition.status?.acceptedNames
     // Being deleted is a new generation, but not another definition: who watches shall see the instances go.
-    const isSame = before !== undefined && (before.generation === generation || deepEqual(before.spec, spec)) && deepEqual(before.names, names)
+    const isSame = before !== undefined && before.actions === actions && (before.generation === generation || deepEqual(before.spec, spec)) && deepEqual(before.names, names)
     if (isSame) {
       this.#close(before, definition)
       return
@@ -177,7 +180,7 @@ export class Definitions {
     const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
     this.#retire(key)
     for (const resource of resources) this.#rooms.registry.add(resource)
-    this.#served.set(key, { resources, generation, spec, names, retire, isClosed: definition.metadata.deletionTimestamp !== undefined })
+    this.#served.set(key, { resources, generation, actions, spec, names, retire, isClosed: definition.metadata.deletionTimestamp !== undefined })
   }
 
   /** What is going away is shown with fewer verbs: documents about it have to be made anew. */

@@ -88,9 +88,19 @@ export class Forms {
   }
 }
 
+/** By the text they were made from: servers of one process, as in simulations, share what was worked out for the same kinds. */
+const recentSchemas = new Map<string, Schema>()
+const [recentMax, textMax] = [64, 65_536]
+
 function schemaOf({ schema }: DefinitionVersion): Schema {
   const given: JsonObject = schema?.openAPIV3Schema as JsonObject | undefined ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  return { root: toStructural(given), definitions: () => undefined }
+  const text = JSON.stringify(given)
+  const known = recentSchemas.get(text)
+  if (known) return known
+  const made: Schema = { root: toStructural(given), definitions: () => undefined }
+  if (recentSchemas.size >= recentMax) recentSchemas.clear()
+  if (text.length <= textMax) recentSchemas.set(text, made)
+  return made
 }
 
 /** Objects of one version each, because a converter is asked once for each of them. */

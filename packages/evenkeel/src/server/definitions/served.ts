@@ -1,7 +1,7 @@
 /**
  * What a definition makes the server serve: one record per served version, like any built-in resource.
  */
-import { checkDnsSubdomainName, defaultCustomObject, getOwn, isJsonObject, setOwn, validateCustomObject } from '#api'
+import { actionsAnnotation, checkDnsSubdomainName, defaultCustomObject, getOwn, isJsonObject, readActionSheets, setOwn, validateCustomObject } from '#api'
 import type { JsonObject, JsonObjectDraft, PrinterColumn, Schema, SchemaNode, UnstructuredObject, ValidateCustomOptions } from '#api'
 import { assert } from '#base'
 import type { Conversion } from '../conversion/conversion.ts'
@@ -15,6 +15,7 @@ import { scaleErrors } from './scale-numbers.ts'
 
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
+const actionVerbs: readonly Verb[] = ['create']
 
 interface ServeOptions {
   /** Objects written after this revision are as the definition has them. */
@@ -32,6 +33,7 @@ export function resourcesOf(definition: Definition, { since, retired, conversion
   const names = definition.status?.acceptedNames ?? definition.spec.names
   const { plural, singular = '', kind, listKind = `${kind}List`, shortNames = [], categories = [] } = names
   const storage = { group, plural, kind, version: versions.find((version) => version.storage)?.name ?? '' }
+  const actions = readActionSheets(definition.metadata.annotations?.[actionsAnnotation])
   const forms = new Forms(definition, conversion)
   const reading = forms.reading(since)
   return versions.filter(({ served }) => served).map((version) => {
@@ -40,7 +42,8 @@ export function resourcesOf(definition: Definition, { since, retired, conversion
     return {
       group, version: version.name, kind, listKind, plural, singular, shortNames, categories, scope, verbs, storage, schema, retired,
       custom: true,
-      subresources: subresourcesOf(version, { group, kind }),
+      subresources: [...subresourcesOf(version, { group, kind }), ...actions.map((sheet) => ({ name: sheet.name, verbs: actionVerbs, group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ActionRequest' }))],
+      actions,
       rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed }),
       columns: printedColumns(version.additionalPrinterColumns as readonly PrinterColumn[] | undefined ?? []),
       reading,
@@ -82,7 +85,7 @@ function rulesOf({ selectableFields = [], subresources: { scale } = {} }: Defini
     validateUpdate: (object, old, warn) => check(object, old, { warn }),
     validateStatusUpdate: (object, old, warn) => check(object, old, { part: 'status', warn }),
     ...warning !== undefined && { deprecation: warning },
-    get closed() { return isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined },
+    closed: () => (isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined),
   }
 }
 

@@ -7,5 +7,5 @@ const writes: ReadonlySet<Verb> = new Set(['create', 'patch', 'update'])
 
 /** All verbs; of a resource that is going away those that help it go. */
 export function shownVerbs({ verbs, rules }: Resource): readonly Verb[] {
-  return rules.closed === undefined ? verbs : verbs.filter((verb) => !writes.has(verb))
+  return rules.closed?.() === undefined ? verbs : verbs.filter((verb) => !writes.has(verb))
 }

@@ -1,35 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Clock } from '#base'
 import { Pace } from './pace.ts'
-
-/** A clock whose turns are ended by hand. */
-class TurnClock implements Clock {
-  nowMs = 0
-  readonly #soon: (() => void)[] = []
-
-  now(): number {
-    return this.nowMs
-  }
-
-  monotonic(): number {
-    return this.nowMs
-  }
-
-  after(): () => void {
-    return () => undefined
-  }
-
-  soon(callback: () => void): void {
-    this.#soon.push(callback)
-  }
-
-  async endTurn(): Promise<boolean> {
-    const due = this.#soon.splice(0)
-    for (const callback of due) callback()
-    await Promise.resolve()
-    return due.length > 0
-  }
-}
+import { TurnClock } from './turn-clock.fixture.ts'
 
 test('row 21: Pace lets one long list work per turn of the event loop, whoever comes, in their order', async () => {
   const clock = new TurnClock()
@@ -59,4 +30,23 @@ test('row 21: Pace lets one long list work per turn of the event loop, whoever c
 test('Pace lets short lists go on in the same turn', () => {
   const pace = new Pace(new TurnClock())
   expect(Array.from({ length: 20 }, () => pace.turn())).toEqual(Array(20).fill(undefined))
+})
+
+test('row 21: Pace.pause waits for a later turn although the clock stands still, behind those who waited before', async () => {
+  const clock = new TurnClock()
+  const pace = new Pace(clock)
+  const done: string[] = []
+  const work = async (name: string): Promise<void> => {
+    for (let share = 0; share < 3; share++) {
+      done.push(`${name}${share}`)
+      await pace.pause()
+    }
+  }
+  void work('a')
+  void work('b')
+  expect(done).toEqual(['a0', 'b0'])
+  for (const expected of ['a1', 'b1', 'a2', 'b2']) {
+    await clock.endTurn()
+    expect(done.at(-1)).toBe(expected)
+  }
 })

@@ -1,10 +1,12 @@
 /**
  * Lists one after the other, with everybody else in between.
  *
- * A list that has to look into its objects works for tens of milliseconds without a pause, and while it does, nobody is served. When many arrive at once, those
- * that no longer fit into a few milliseconds wait, and each gets a turn of the event loop of its own: requests that came meanwhile are read and answered first.
+ * A list that has to look into its objects works for milliseconds, a long one in shares of that length, and while one works nobody is served. When many
+ * arrive at once, those that no longer fit into a few milliseconds wait, and each gets a turn of the event loop of its own: requests that came meanwhile are
+ * read and answered first.
  *
- * Invariants: whoever finds nobody before it goes on at once; nobody waits longer than it takes those before it.
+ * Invariants: who arrives and finds nobody before it goes on at once; who pauses goes on in a later turn, whatever the clock says; nobody waits longer than it
+ * takes those before it.
  */
 import type { Clock } from '#base'
 
@@ -28,6 +30,16 @@ export class Pace {
       return undefined
     }
     if (this.#line.length === 0 && this.#clock.monotonic() - this.#begunMs < turnMs) return undefined
+    return this.#wait()
+  }
+
+  /** For who has done its share and is not done: everybody else first. */
+  pause(): Promise<void> {
+    if (!this.#isTicking) this.#tick()
+    return this.#wait()
+  }
+
+  #wait(): Promise<void> {
     return new Promise((resolve) => { this.#line.push(resolve) })
   }
 

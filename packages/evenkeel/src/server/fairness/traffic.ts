@@ -7,7 +7,7 @@
  */
 import { parseDuration, timeout } from '#api'
 import type { Clock } from '#base'
-import type { WireResponse } from '#wire'
+import type { WireRequest, WireResponse } from '#wire'
 import { whenEnded } from '../answers/when-ended.ts'
 import type { Call, Routed } from '../call.ts'
 import { Deadlines, TimedRequest } from './deadlines.ts'
@@ -16,6 +16,7 @@ import type { Seat } from './gate.ts'
 import { withDefaultLimits } from './limit-options.ts'
 import type { LimitOptions, Limits } from './limit-options.ts'
 import { Pace } from './pace.ts'
+import { Share } from './share.ts'
 import { WatchCount } from './watch-count.ts'
 
 /** What a call is counted as. */
@@ -32,6 +33,7 @@ export class Traffic {
   readonly #watches: WatchCount
   readonly #deadlines: Deadlines
   readonly #pace: Pace
+  readonly #clock: Clock
   readonly #exempt: Record<Lane, number> = { reads: 0, writes: 0, lists: 0 }
 
   constructor(options: LimitOptions, { clock, stopping }: { clock: Clock, stopping: AbortSignal }) {
@@ -39,6 +41,7 @@ export class Traffic {
     const gate = (seatsMax: number): Gate => new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
     this.#watches = new WatchCount(limits)
+    this.#clock = clock
     this.#pace = new Pace(clock)
     this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
   }
@@ -76,6 +79,11 @@ export class Traffic {
     const isWrite = routed.place !== undefined && writes.has(routed.verb)
     const refusal = (): Error => timeout(isWrite ? 'request did not complete within requested timeout - context deadline exceeded' : 'request did not complete within the allotted timeout')
     return this.#deadlines.within(this.#timeOf(routed, isWrite), request, { work, refusal })
+  }
+
+  /** For a list that is long: counts what it does, and says when others come first. */
+  share(request: Pick<WireRequest, 'signal'>): Share {
+    return new Share({ pace: this.#pace, clock: this.#clock, request })
   }
 
   /** The response; its call is over when its last piece was taken. */

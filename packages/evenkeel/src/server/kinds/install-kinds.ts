@@ -79,8 +79,9 @@ async function put(wanted: Definition, transport: Transport, signal: AbortSignal
     try {
       const present = await find(target, transport, signal)
       if (present === undefined) await askObject(transport, { method: 'POST', target: path, body: wanted as unknown as UnstructuredObject, signal })
-      else if (!deepEqual(present.spec, merge(present, wanted))) {
-        await askObject(transport, { method: 'PUT', target, body: { ...present, spec: merge(present, wanted) } as unknown as UnstructuredObject, signal })
+      else if (!deepEqual(present.spec, merge(present, wanted)) || !hasNotes(present, wanted)) {
+        const metadata = { ...present.metadata, annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations } }
+        await askObject(transport, { method: 'PUT', target, body: { ...present, metadata, spec: merge(present, wanted) } as unknown as UnstructuredObject, signal })
       }
       return
     } catch (error) {
@@ -88,6 +89,11 @@ async function put(wanted: Definition, transport: Transport, signal: AbortSignal
       if (attempt === attemptsMax || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error
     }
   }
+}
+
+/** Whether it has the annotations that are wanted; it may have others. */
+function hasNotes({ metadata: { annotations = {} } }: Definition, wanted: Definition): boolean {
+  return Object.entries(wanted.metadata.annotations ?? {}).every(([name, value]) => annotations[name] === value)
 }
 
 /** The wanted spec, with what must not be lost of the present one. */

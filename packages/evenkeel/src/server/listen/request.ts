@@ -35,9 +35,33 @@ export class RequestLife {
   }
 }
 
-export function makeRequest({ method, target, headers, body, peer, borrowsPieces }: RequestParts, life: RequestLife): WireRequest {
-  if (body === undefined) return { method, target, headers, peer, borrowsPieces, get signal() { return life.signal } }
-  return { method, target, headers, peer, body, get signal() { return life.signal } }
+export function makeRequest(parts: RequestParts, life: RequestLife): WireRequest {
+  return new ArrivedRequest(parts, life)
+}
+
+/** A class, because a getter that belongs to one object alone makes that object slow and its memory long-lived. */
+class ArrivedRequest implements WireRequest {
+  readonly method: string
+  readonly target: string
+  readonly headers: WireRequest['headers']
+  readonly body?: NonNullable<WireRequest['body']>
+  readonly peer: NonNullable<WireRequest['peer']>
+  readonly borrowsPieces: true | undefined
+  readonly #life: RequestLife
+
+  constructor({ method, target, headers, body, peer, borrowsPieces }: RequestParts, life: RequestLife) {
+    this.method = method
+    this.target = target
+    this.headers = headers
+    if (body !== undefined) this.body = body
+    this.peer = peer
+    this.borrowsPieces = body === undefined ? borrowsPieces : undefined
+    this.#life = life
+  }
+
+  get signal(): AbortSignal {
+    return this.#life.signal
+  }
 }
 
 function gone(): Error {

@@ -16,7 +16,7 @@ import { typeLength } from '../storage/bytes.ts'
 /** A piece is written to the socket at once. */
 const pieceBytes = 256 * 1024
 /** Lists up to this size are sent in one, with their length. */
-const wholeBytes = 1024 * 1024
+export const wholeBytes = 1024 * 1024
 
 interface Items {
   readonly entries: readonly Entry[]
@@ -66,7 +66,8 @@ export function writeItem(target: Uint8Array, { value }: Entry, { at, skipped, i
   return next + value.byteLength - skipped
 }
 
-async function* unhurried(pieces: Iterable<Uint8Array>, clock: Rooms['clock']): AsyncGenerator<Uint8Array, void> {
+/** Pieces, with a turn for everybody else after each. */
+export async function* unhurried(pieces: Iterable<Uint8Array>, clock: Rooms['clock']): AsyncGenerator<Uint8Array, void> {
   for (const piece of pieces) {
     yield piece
     await nextTurn(clock)

@@ -4,7 +4,7 @@
  * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
  * of {@link Rules}. The pipeline itself never asks what a kind is called.
  */
-import type { FieldError, JsonObject, JsonObjectDraft, NameRule, ScalePaths, Schema, Scope, UnstructuredObject } from '#api'
+import type { ActionSheet, FieldError, JsonObject, JsonObjectDraft, NameRule, ScalePaths, Schema, Scope, UnstructuredObject } from '#api'
 import type { Columns } from '../tables/columns.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
@@ -49,6 +49,8 @@ export interface Resource extends ResourceNames {
   readonly reading?: ResourceReading
   /** Aborts when this record no longer holds: whoever watches has to look again. */
   readonly retired?: AbortSignal
+  /** What can be done to its objects beside changing them. */
+  readonly actions?: readonly ActionSheet[]
   /** Where the replicas are, when there is a scale and they are not in the usual places. */
   readonly scale?: ScalePaths
 }
@@ -157,7 +159,7 @@ export interface Rules {
   /** Objects define resources: a write is answered once these are served. */
   readonly defines?: true
   /** Why nothing new may be made at present. */
-  readonly closed?: string | undefined
+  readonly closed?: () => string | undefined
   /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */
   readonly looksAtOthers?: true
   /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */

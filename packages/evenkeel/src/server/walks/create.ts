@@ -122,7 +122,8 @@ export async function othersOf({ resource, namespace, name }: Target, { store, c
 }
 
 function refuseClosed({ resource: { group, plural, rules } }: Target, name: string): void {
-  if (rules.closed !== undefined) throw forbidden({ group, kind: plural, name }, rules.closed)
+  const closed = rules.closed?.()
+  if (closed !== undefined) throw forbidden({ group, kind: plural, name }, closed)
 }
 
 /** It is the store that objects to a version, after everybody else: whoever only tries, or has worse mistakes, does not hear of it. */

@@ -2,45 +2,42 @@
  * The walk of GET on a collection.
  *
  * All pages of a list are read at one revision. In the common case, JSON without selectors, nothing is parsed: the
- * stored bytes are joined, and a large list goes out piece by piece so that other requests are not kept waiting.
+ * stored bytes are joined, and a large list goes out piece by piece so that other requests are not kept waiting. What has
+ * to be looked into is looked into in shares, for the same reason.
  */
 import { badRequest, parseRequestedVersion } from '#api'
-import type { JsonObject, ListMeta, UnstructuredObject } from '#api'
+import type { ListMeta } from '#api'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
 import { acceptsGzip, packedHeaders, packedSizeMin } from '../answers/compress.ts'
 import type { Call, Rooms, Target } from '../call.ts'
+import type { Share } from '../fairness/share.ts'
 import { formatContinue, parseContinue } from '../listing/continue.ts'
-import { isCurrent, isStoredForm, prepare, toServed } from '../convert.ts'
+import { isCurrent, isStoredForm, prepare } from '../convert.ts'
 import { joinedList, listText } from '../listing/list-bytes.ts'
 import type { ListText } from '../listing/list-bytes.ts'
+import { shapedList } from '../listing/shaped-list.ts'
 import { packedList } from '../listing/packing/packed-list.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
 import { guarded, refusal } from '../persist.ts'
-import { chooseForm, encode, headersOf, includeObjectOf } from '../reply.ts'
+import { chooseForm, headersOf } from '../reply.ts'
 import { select } from '../listing/selection.ts'
 import type { Selection } from '../listing/selection.ts'
 import type { Resource } from '../resources/resource.ts'
 import { StoredObject } from '../storage/bytes.ts'
-import { makeTable, metadataListOnly } from '../tables/index.ts'
-import type { MetaVersion } from '../tables/index.ts'
-import type { MediaChoice } from '#wire'
-import { servedType } from '../convert.ts'
 import { requireReached } from './read.ts'
 
 export async function list(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { resource } = target
   const choice = chooseForm(call, resource, { answer: 'list' })
-  const page = await readPage(target, readListOptions(call.query, { watch: false }), rooms)
+  const share = rooms.traffic.share(call.request)
+  const page = await readPage(target, readListOptions(call.query, { watch: false }), { rooms, share })
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource)) {
     return replyText(call, listText(page, resource), rooms)
   }
-  const items = storedOf(page)
-  const preparing = prepare(items, resource, { reuse: true })
-  if (preparing) await preparing
-  const document = shapeList(items.map((stored) => toServed(stored, resource)), page, { call, target, rooms, choice })
-  return { status: 200, headers: headersOf(call, choice.format), body: encode(document, choice) }
+  const body = await shapedList(page.entries, { call, target, rooms, choice, share, metadata: page.metadata })
+  return { status: 200, headers: headersOf(call, choice.format), body }
 }
 
 /** Compressed right here when it is worth it: runs of objects are remembered in that form. */
@@ -66,13 +63,19 @@ export function storedOf({ entries }: Page): StoredObject[] {
   return entries.map(({ value, revision }) => new StoredObject(value, revision))
 }
 
+interface Reading {
+  readonly rooms: Rooms
+  /** Of whoever the work is for: what has to be looked into is done in pieces, and others come in between. */
+  readonly share: Share
+}
+
 /** Reads the objects that a list is about. */
-export async function readPage(target: Target, options: ListOptions, rooms: Rooms): Promise<Page> {
+export async function readPage(target: Target, options: ListOptions, { rooms, share }: Reading): Promise<Page> {
   const selection = select(target, options, rooms)
   const start = startOf(options)
   // Upstream gives everything it has in its cache to who asks for any version.
   const limit = start.kind === 'any' ? 0 : options.limit
-  const page = await collect({ target, rooms, selection, limit }, start)
+  const page = await collect({ target, rooms, share, selection, limit }, start)
   if (start.kind === 'notOlderThan') requireReached(options.resourceVersion, page.revision)
   return { entries: page.entries, metadata: metadataOf(page, selection) }
 }
@@ -94,9 +97,8 @@ function startOf({ resourceVersion, match, limit, continueToken }: ListOptions):
   return exact ? { kind: 'exact', revision: Number(resourceVersion) } : { kind: 'notOlderThan' }
 }
 
-interface Collection {
+interface Collection extends Reading {
   readonly target: Target
-  readonly rooms: Rooms
   readonly selection: Selection
   readonly limit: number
 }
@@ -112,8 +114,8 @@ interface Collected {
 /** How many entries are looked at in one go when a selector may refuse most of them. */
 const scanMin = 500
 
-async function collect({ target, rooms, selection, limit }: Collection, start: Start): Promise<Collected> {
-  const { prefix, matches } = selection
+async function collect(collection: Collection, start: Start): Promise<Collected> {
+  const { target, rooms, limit, selection, selection: { prefix, matches } } = collection
   const found: Entry[] = []
   let after = start.after === undefined ? undefined : prefix + start.after
   let revision = start.kind === 'exact' ? start.revision : undefined
@@ -125,18 +127,28 @@ async function collect({ target, rooms, selection, limit }: Collection, start: S
     revision = result.revision
     // Without a selector the first range is the page.
     if (matches === undefined) return { revision, entries, remaining, ...remaining > 0 && { after: lastKey(entries, prefix) } }
-    const items = entries.map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
+    const left = entries.length - await pick(entries, { ...collection, found }) + remaining
+    if (left === 0) return { revision, entries: found, remaining: 0 }
+    if (found.length === limit) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
+    after = entries.at(-1)?.key
+  }
+}
+
+/** Adds those that are meant, up to the limit, and tells how many it looked at. What was parsed for it is not kept. */
+async function pick(entries: readonly Entry[], { target, share, selection: { matches }, limit, found }: Collection & { readonly found: Entry[] }): Promise<number> {
+  for (let start = 0; start < entries.length; start += scanMin) {
+    const items = entries.slice(start, start + scanMin).map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
     const preparing = prepare(items.map(({ stored }) => stored), target.resource, { reuse: true })
     if (preparing) await preparing
     for (const [index, { entry, stored }] of items.entries()) {
-      if (!matches(stored)) continue
+      const pausing = share.add(entry.value.byteLength)
+      if (pausing) await pausing
+      if (matches?.(stored) !== true) continue
       found.push(entry)
-      const left = entries.length - index - 1 + remaining
-      if (found.length === limit && left > 0) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
+      if (found.length === limit) return start + index + 1
     }
-    if (remaining === 0) return { revision, entries: found, remaining: 0 }
-    after = entries.at(-1)?.key
   }
+  return entries.length
 }
 
 function lastKey(entries: readonly Entry[], prefix: string): string {
@@ -165,20 +177,4 @@ function metadataOf({ revision, after, remaining }: Collected, { matches }: Sele
     continue: formatContinue({ revision, after }),
     ...matches === undefined && { remainingItemCount: remaining },
   }
-}
-
-/** A list that has to be looked into: another version, another shape, another format. */
-function shapeList(objects: readonly UnstructuredObject[], { metadata }: Page, { call, target: { resource }, rooms, choice }: { call: Call, target: Target, rooms: Rooms, choice: MediaChoice }): JsonObject {
-  const version = choice.shape?.version as MetaVersion
-  if (choice.shape?.kind === 'Table') {
-    const table = makeTable({ columns: resource.columns, objects, listMeta: metadata, includeObject: includeObjectOf(call.query), nowMs: rooms.clock.now(), version })
-    return table as unknown as JsonObject
-  }
-  if (choice.shape) return metadataListOnly(objects, { metadata, version }) as unknown as JsonObject
-  const shown = resource.custom ? objects : objects.map(withoutType)
-  return { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: metadata as JsonObject, items: shown as unknown as JsonObject[] }
-}
-
-function withoutType({ apiVersion: _, kind: __, ...rest }: UnstructuredObject): JsonObject {
-  return rest as unknown as JsonObject
 }

@@ -21,7 +21,7 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
   const choice = chooseForm(call, resource, { answer: 'document' })
   const listed = readListOptions(call.query, { watch: false })
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const page = await readPage(target, listed, rooms)
+  const page = await readPage(target, listed, { rooms, share: rooms.traffic.share(call.request) })
   const items = storedOf(page)
   const waiting = items.values()
   const admission = deletionOf(call, target, { options, rooms })

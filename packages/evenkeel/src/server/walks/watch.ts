@@ -82,7 +82,8 @@ async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
   if (!(sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))) {
     return live(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
   }
-  const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined }, rooms)
+  const share = rooms.traffic.share(watching.call.request)
+  const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined }, { rooms, share })
   const from = Number(page.metadata.resourceVersion)
   return live(watching, { source: listenFrom(watching, from), above: from, existing: page.entries, ...sendInitialEvents && bookmarks && { mark: from } })
 }

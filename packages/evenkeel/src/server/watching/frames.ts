@@ -18,7 +18,7 @@ import { makeTable, metadataOnly } from '../tables/index.ts'
 import type { MetaVersion } from '../tables/index.ts'
 import { eventOf, storedIn } from './events.ts'
 import type { EventType, ObjectEvent } from './events.ts'
-import { findManagedFields } from './managed-fields.ts'
+import { ManagedFieldsFinder } from './managed-fields.ts'
 
 interface FramerOptions {
   readonly resource: Resource
@@ -149,15 +149,14 @@ function writeWhole(items: readonly StoredObject[], frames: Buffer): number {
 
 /** The same without managed fields. */
 function writeShort(items: readonly StoredObject[], frames: Buffer): number {
+  const finder = new ManagedFieldsFinder(frames)
   let at = 0
   for (const { bytes } of items) {
-    const { start, end } = findManagedFields(bytes)
     frames.set(opening.ADDED, at)
-    at += opening.ADDED.length
-    // What comes before them is a hundred bytes: a call would take longer than the loop.
-    for (let index = 0; index < start; index++) frames[at++] = bytes[index] as number
-    frames.set(end > 0 ? bytes.subarray(end) : bytes, at)
-    at += bytes.length - end
+    frames.set(bytes, at += opening.ADDED.length)
+    const { start, end } = finder.find(at, at + bytes.length)
+    if (end > start) frames.copyWithin(start, end, at + bytes.length)
+    at += bytes.length - (end - start)
     frames.set(closing, at)
     at += closing.length
   }

@@ -94,6 +94,7 @@ interface EtcdStoreParts {
 }
 
 class EtcdStore implements Store {
+  readonly isShared = true
   readonly #client: Client
   readonly #reads: Reads
   readonly #feed: Feed

@@ -11,7 +11,8 @@ import type { Version } from './version.ts'
 const changeOverheadBytes = 160
 
 export class History {
-  #changes: Version[] = []
+  /** Those before `#start` were taken out. */
+  #changes: (Version | undefined)[] = []
   #start = 0
   #bytes = 0
 
@@ -52,14 +53,14 @@ export class History {
     const from = this.#placeAfter(revision)
     let to = Math.min(from + limit, this.#changes.length)
     while (to < this.#changes.length && this.#changes[to]?.revision === this.#changes[to - 1]?.revision) to++
-    return this.#changes.slice(from, to)
+    return this.#changes.slice(from, to) as Version[]
   }
 
   /** Takes out the oldest change, if it is at or before the revision. */
   shiftUpTo(revision: number): Version | undefined {
     const version = this.#changes[this.#start]
     if (!version || version.revision > revision) return undefined
-    this.#start++
+    this.#changes[this.#start++] = undefined
     this.#bytes -= costOf(version)
     if (this.#start > 1024 && this.#start * 2 > this.#changes.length) {
       this.#changes = this.#changes.slice(this.#start)

@@ -21,6 +21,9 @@ export interface Slab {
 
 const slabBytes = 1024 * 1024
 
+/** The first slab: a store that holds little, as in most tests and simulations, costs little. */
+const firstBytes = slabBytes / 16
+
 /** Values above this get a slab of their own, which goes when they go. */
 const aloneBytes = slabBytes / 4
 
@@ -127,7 +130,7 @@ export class Slabs {
     if (length > aloneBytes) return this.#make(length)
     const current = this.#current
     if (current && current.used + length <= current.bytes.length) return current
-    this.#current = this.#make(slabBytes)
+    this.#current = this.#make(current || length > firstBytes ? slabBytes : firstBytes)
     if (current?.live === 0) this.#drop(current)
     return this.#current
   }

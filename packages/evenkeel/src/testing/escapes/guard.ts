@@ -10,6 +10,7 @@ import type { Random } from '#base'
 import type { Life } from '../life/life.ts'
 import { currentLife } from '../life/life.ts'
 import { originOf } from '../life/origin.ts'
+import { watchResources } from './resources.ts'
 
 export interface Escape {
   /** `setTimeout`, `Date`, `Math.random`, `fetch`, `process.exit` */
@@ -19,6 +20,8 @@ export interface Escape {
 }
 
 interface GuardOptions {
+  /** Whose code runs is followed: what is taken of the machine by other ways can be told as well. */
+  readonly isFollowed: boolean
   readonly random: Random
   onEscape(escape: Escape): void
   /** A program ends the process. */
@@ -31,7 +34,7 @@ class ProcessEnd extends Error {
 }
 
 /** @returns what ends the guard */
-export function guardMachine({ random, onEscape, onExit }: GuardOptions): () => void {
+export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOptions): () => void {
   const told = new Set<string>()
   /** The life whose code is running, if it is the user's code and not ours. */
   const escaping = (what: string): Life | undefined => {
@@ -42,7 +45,8 @@ export function guardMachine({ random, onEscape, onExit }: GuardOptions): () => 
     told.add(`${what} ${origin}`)
     return life
   }
-  return replaceMachine({
+  const stopWatching = isFollowed ? watchResources(escaping) : () => undefined
+  const putBack = replaceMachine({
     timer: (kind, delayMs, callback) => {
       const life = escaping(kind)
       if (!life) return undefined
@@ -65,4 +69,8 @@ export function guardMachine({ random, onEscape, onExit }: GuardOptions): () => 
       throw new ProcessEnd(`process.exit(${String(code)})`)
     },
   })
+  return () => {
+    putBack()
+    stopWatching()
+  }
 }

@@ -5,7 +5,8 @@ import { describeDeviation } from '../faults/deviation.ts'
 import type { Deviation } from '../faults/deviation.ts'
 import type { Finding } from '../rules/finding.ts'
 import type { StoryLine } from '../report/story.ts'
-import type { RuleException, Scenario } from '../scenario/scenario.ts'
+import type { Timeline } from '../report/timeline.ts'
+import type { Scenario } from '../scenario/scenario.ts'
 
 export interface Failure extends Finding {
   /** What has to go wrong for it to show; nothing for some. */
@@ -14,6 +15,10 @@ export interface Failure extends Finding {
   readonly when: readonly string[]
   /** The shortest story of it. */
   readonly story?: readonly StoryLine[]
+  /** How many steps the user takes in it. */
+  readonly steps?: number
+  /** All that happened in it. */
+  readonly timeline?: Timeline
   /** The number of its trace. */
   readonly hash?: string
   /** In how many schedules it was seen. */
@@ -23,12 +28,12 @@ export interface Failure extends Finding {
 }
 
 export class Collected {
-  readonly #exceptions: readonly RuleException[]
+  readonly #scenario: Pick<Scenario, 'exceptions'>
   readonly #failures = new Map<string, Failure>()
   #schedules = 0
 
-  constructor({ exceptions = [] }: Pick<Scenario, 'exceptions'>) {
-    this.#exceptions = exceptions
+  constructor(scenario: Pick<Scenario, 'exceptions'>) {
+    this.#scenario = scenario
   }
 
   get failures(): readonly Failure[] {
@@ -40,7 +45,7 @@ export class Collected {
     const told = new Set<string>()
     for (const finding of findings) {
       const key = `${finding.rule} ${finding.about}`
-      if (told.has(key) || this.#isMeant(finding)) continue
+      if (told.has(key) || isMeant(finding, this.#scenario)) continue
       told.add(key)
       const known = this.#failures.get(key)
       if (known) this.#failures.set(key, { ...known, seen: known.seen + 1 })
@@ -49,13 +54,12 @@ export class Collected {
   }
 
   /** Replaces a failure by the same one, better told. */
-  retell(failure: Failure): void {
-    const key = `${failure.rule} ${failure.about}`
-    const known = this.#failures.get(key)
-    if (known) this.#failures.set(key, { ...failure, seen: known.seen, foundAt: known.foundAt })
+  retell({ rule, about }: Pick<Failure, 'rule' | 'about'>, better: Failure): void {
+    this.#failures.set(`${rule} ${about}`, better)
   }
+}
 
-  #isMeant({ rule, about }: Finding): boolean {
-    return this.#exceptions.some((exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)))
-  }
+/** Whether the scenario says that this is as it should be. */
+export function isMeant({ rule, about }: Finding, { exceptions = [] }: Pick<Scenario, 'exceptions'>): boolean {
+  return exceptions.some((exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)))
 }

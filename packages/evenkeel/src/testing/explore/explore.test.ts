@@ -5,7 +5,7 @@ import { formatReport } from '../report/text.ts'
 import type { ProcessContext, UserStep } from '../scenario/scenario.ts'
 import { explore } from './explore.ts'
 import type { Explored } from './explore.ts'
-import { replay } from './replay.ts'
+import { replay } from './told/replay.ts'
 
 const Box = defineKind({
   group: 'test.dev', version: 'v1', kind: 'Box',

@@ -16,6 +16,11 @@ export function objectsAt(world: World, step: number): UnstructuredObject[] {
   return [...now.values()].filter((object) => world.facts.view.isReconciled(object) || hasOwner(object))
 }
 
+/** The rests at which something can happen, by their numbers: after the last one, when all is made well, nothing does. */
+export function restsOf({ restSteps }: World): number[] {
+  return restSteps.slice(0, -1).map((_, index) => index)
+}
+
 export function objectsAtRest(world: World, index: number): UnstructuredObject[] {
   return objectsAt(world, world.restSteps[index] ?? 0)
 }

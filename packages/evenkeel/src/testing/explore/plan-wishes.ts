@@ -8,14 +8,14 @@ import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
 import type { Deviation, Place } from '../faults/deviation.ts'
 import type { World } from '../world/world.ts'
-import { objectsAtRest, placeOf } from './objects-at.ts'
+import { objectsAtRest, placeOf, restsOf } from './objects-at.ts'
 
 /** More are left out: the first ones are those that differ most. */
 const perPropertyMax = 3
 
 export function planWishes(world: World): Deviation[] {
   const found = new Map<string, Deviation[]>()
-  for (const index of world.restSteps.keys()) {
+  for (const index of restsOf(world)) {
     const wished = objectsAtRest(world, index).filter((object) => world.facts.view.isReconciled(object) && object.metadata.deletionTimestamp === undefined)
     const all = wished.flatMap((object) => amendments(object, schemaOf(world, object)).map((spec) => ({ object, spec })))
     for (const { object, spec } of all) {
@@ -26,11 +26,11 @@ export function planWishes(world: World): Deviation[] {
   return [...found.values()].flat()
 }
 
-/** Changed and changed back; what goes missing from a spec also just before its object is deleted. */
+/** Changed and changed back, or deleted later; what goes missing from a spec also just before its object is deleted. */
 function amending(object: UnstructuredObject, spec: JsonObject, index: number): Deviation[] {
   const at: Place = { type: 'quiet', index }
   const deed = { type: 'amend', object: placeOf(object), spec } as const
-  return [{ at, deed: { ...deed, then: 'back' } }, ...Object.values(spec).includes(null) ? [{ at, deed: { ...deed, then: 'delete' } } as const] : []]
+  return [{ at, deed: { ...deed, then: 'back' } }, { at, deed: { ...deed, then: 'later' } }, ...Object.values(spec).includes(null) ? [{ at, deed: { ...deed, then: 'delete' } } as const] : []]
 }
 
 /** Merge patches of the spec, one property each. */
@@ -64,10 +64,10 @@ function otherValues({ type, enum: choices, minimum, maximum, minLength = 0, pat
   }
 }
 
-/** One less, none, one more. */
+/** One more, none, one less. */
 function otherLists(now: readonly JsonValue[], items: JsonValue | undefined): JsonValue[] {
   const isText = isJsonObject(items) && items['type'] === 'string' && items['enum'] === undefined && items['pattern'] === undefined
-  return [...now.length > 0 ? [[]] : [], ...now.length > 1 ? [now.slice(1)] : [], ...isText ? [[...now, 'some-other']] : []]
+  return [...isText ? [[...now, 'some-other']] : [], ...now.length > 0 ? [[]] : [], ...now.length > 1 ? [now.slice(1)] : []]
 }
 
 /** One entry more, or one property of it otherwise: as a merge patch. */

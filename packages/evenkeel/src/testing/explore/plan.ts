@@ -10,7 +10,8 @@ import type { Point } from '../life/effect.ts'
 import { bodyOf } from '../rules/request-body.ts'
 import type { World } from '../world/world.ts'
 import type { Profile } from '../faults/profile.ts'
-import { objectsAt, objectsAtRest, hasOwner, placeOf } from './objects-at.ts'
+import { objectsAt, objectsAtRest, hasOwner, placeOf, restsOf } from './objects-at.ts'
+import { planWorld } from '../faults/plan-world.ts'
 import { planWishes } from './plan-wishes.ts'
 
 const start: Place = { type: 'start', index: 0 }
@@ -35,7 +36,8 @@ export function planSingles(seen: Seen): Deviation[] {
     ...effects.flatMap((point) => kinds.flatMap((resource) => [hold(point, resource), coalesce(point, resource)])),
     ...looks.flatMap((point) => looking(point, points)),
     ...forbidding(effects),
-    ...world.rests.flatMap((_, index) => resting(index, { world, kinds, profile })),
+    ...restsOf(world).flatMap((index) => resting(index, { world, kinds, profile })),
+    ...planWorld(world, points),
     ...planWishes(world),
     ...world.options.scenario.leaderElection ? effects.map(({ index }): Deviation => ({ at: { type: 'effect', index, when: 'after' }, deed: { type: 'rival' } })) : [],
     ...hasManyWorkers(world) ? [{ at: start, deed: { type: 'serial' } } as const] : [],

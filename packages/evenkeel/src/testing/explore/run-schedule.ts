@@ -3,6 +3,8 @@
  */
 import { SeededRandom } from '#base'
 import { guardMachine } from '../escapes/guard.ts'
+import { followNoRun } from '../life/began.ts'
+import { watchBlocking } from '../escapes/blocked.ts'
 import { followNobody } from '../life/life.ts'
 import { allRules } from '../rules/index.ts'
 import { World } from '../world/world.ts'
@@ -12,7 +14,9 @@ import { catchUnhandled } from './unhandled.ts'
 export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial<Pick<WorldOptions, 'rules'>>): Promise<World> {
   const world = await World.open({ rules: allRules, ...options })
   const stopCatching = catchUnhandled((error) => { world.unhandled.push({ error }) })
+  const stopWatching = watchBlocking(options.scenario)
   const stopGuarding = guardMachine({
+    isFollowed: options.reference === undefined,
     random: new SeededRandom(`${options.seed} machine`),
     onEscape: (escape) => { world.escapes.push(escape) },
     onExit: (from, code) => {
@@ -26,6 +30,8 @@ export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial
   } finally {
     await world.close()
     stopGuarding()
+    stopWatching()
+    followNoRun()
     if (options.reference === undefined) followNobody()
     stopCatching()
   }

@@ -58,8 +58,8 @@ export type Deed =
   | { readonly type: 'drift', readonly object: ObjectPlace }
   /** The process is paused until its lease is over and another one works, then goes on. */
   | { readonly type: 'rival' }
-  /** The process's clock is off. */
-  | { readonly type: 'skew', readonly offsetMs: number }
+  /** The process's clock is off; its time may also pass faster or slower than that of others. */
+  | { readonly type: 'skew', readonly offsetMs: number, readonly rate?: number }
   /** A service outside answers from what was there before the last thing was done to it. */
   | { readonly type: 'past' }
   /** A permission is missing for a while. */
@@ -70,8 +70,24 @@ export type Deed =
   | { readonly type: 'wait' }
   /** One object at a time, whatever the program says about its workers. */
   | { readonly type: 'serial' }
-  /** Somebody changes what is wished for, and changes it back when everything has come to rest, or deletes it at once. */
-  | { readonly type: 'amend', readonly object: ObjectPlace, readonly spec: JsonObject, readonly then: 'back' | 'delete' }
+  /** Somebody changes what is wished for; when everything has come to rest it is changed back or deleted, or it is deleted at once. */
+  | { readonly type: 'amend', readonly object: ObjectPlace, readonly spec: JsonObject, readonly then: 'back' | 'delete' | 'later' }
+  /** A namespace is being deleted: everything in it goes, and nothing new can be made there for a while. */
+  | { readonly type: 'evict', readonly namespace: string }
+  /** A service outside is away for a while; without a name: the server. */
+  | { readonly type: 'outage', readonly service?: string }
+  /** The answer arrives only when everything else has come to rest. */
+  | { readonly type: 'slow' }
+  /** The program starts only after so many steps of the user. */
+  | { readonly type: 'late', readonly steps: number }
+  /** A kind is not installed yet when the program starts. */
+  | { readonly type: 'absent', readonly resource: string }
+  /** Beside an object there is another one for which everything is refused, for good. */
+  | { readonly type: 'poison', readonly object: ObjectPlace }
+  /** Somebody takes something out of a service. */
+  | { readonly type: 'vanish', readonly service: string, readonly nth: number }
+  /** What others depend on is deleted, and later they are. */
+  | { readonly type: 'deprive', readonly object: ObjectPlace }
 
 export interface Deviation {
   readonly at: Place
@@ -84,6 +100,8 @@ export function describeDeviation({ at: { type, index, when = 'before' }, deed }
   return `${where}: ${describeDeed(deed)}`
 }
 
+const amendments = { back: 'and later changes it back', delete: 'and deletes it at once', later: 'and later deletes it' }
+
 function describeDeed(deed: Deed): string {
   switch (deed.type) {
     case 'refuse': return `${deed.status} ${deed.reason}`
@@ -95,14 +113,22 @@ function describeDeed(deed: Deed): string {
     case 'touch':
     case 'finalize':
     case 'terminate':
+    case 'poison':
+    case 'deprive':
     case 'drift': return `${deed.type} ${deed.object.kind} ${deed.object.name}`
     case 'cut': return `the watches of ${deed.resource} break`
     case 'forbid': return `may not ${deed.verb} ${deed.resource} for a while`
     case 'past': return 'the service answers from the past'
     case 'serial': return 'one object at a time'
-    case 'amend': return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${deed.then === 'back' ? 'and later changes it back' : 'and deletes it at once'}`
+    case 'amend': return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${amendments[deed.then]}`
     case 'stale': return `crash, and start with ${deed.resource ?? 'what was there'} as of ${deed.back} versions ago`
-    case 'skew': return `clock off by ${deed.offsetMs / 1000} s`
+    case 'skew': return `clock off by ${deed.offsetMs / 1000} s${deed.rate === undefined ? '' : `, ${deed.rate} times as fast`}`
+    case 'evict': return `the namespace ${deed.namespace} is deleted`
+    case 'outage': return `${deed.service ?? 'the server'} is away for a while`
+    case 'slow': return 'the answer takes long'
+    case 'late': return `the program starts after ${deed.steps} steps of the user`
+    case 'absent': return `${deed.resource} are not installed yet`
+    case 'vanish': return `something in ${deed.service} is taken away`
     default: return deed.type
   }
 }

@@ -1,20 +1,36 @@
 /**
  * What a process had been shown when a run began: what arrives later the run cannot know, unless it looks.
+ *
+ * Following a run through everything it waits for costs as much as the run. So a run that is alone in its process is
+ * remembered by the process, and only runs beside it are followed. What is asked for outside of runs while one is alone
+ * counts as its own: then too little is held against the program, never too much.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ControllerDeclaration } from '#controller'
+import type { BaseContext, ControllerDeclaration } from '#controller'
+import { reconciling } from '../escapes/blocked.ts'
 import type { Sight } from './sight.ts'
 
-const began = new AsyncLocalStorage<number>()
+/** For runs beside others: how much had arrived when they began. */
+const beside = new AsyncLocalStorage<number>()
 
-/** How much had arrived when the current run began; undefined outside of runs. */
-export function arrivedBefore(): number | undefined {
-  return began.getStore()
+/** How much a process had been shown when the current run began; undefined outside of runs. */
+export function arrivedBefore({ alone }: Sight): number | undefined {
+  return beside.getStore() ?? alone
+}
+
+/** No run is followed any more, and nothing is paid for it. */
+export function followNoRun(): void {
+  beside.disable()
 }
 
 /** The same controller, whose runs remember when they began. */
 export function remembering(declaration: ControllerDeclaration, sight: Sight): ControllerDeclaration {
-  const dated = <P extends unknown[], R>(run: (...parameters: P) => R, self: object) => (...parameters: P): R => began.run(sight.arrivals, () => run.apply(self, parameters))
+  const dated = <P extends unknown[], R>(run: (...parameters: P) => R, self: object) => (...parameters: P): R => {
+    const begin = (): R => run.apply(self, parameters)
+    const { namespace = '', name } = (parameters[1] as Pick<BaseContext, 'key'>).key
+    reconciling(declaration.name ?? declaration.for.kind.toLowerCase(), `${namespace}/${name}`)
+    return sight.alone === undefined ? beginAlone(begin, sight) : beside.run(sight.arrivals, begin)
+  }
   const { reconcile, reconcileKey, cleanup } = declaration
   const runs = {
     ...reconcile && { reconcile: dated(reconcile, declaration) }, ...reconcileKey && { reconcileKey: dated(reconcileKey, declaration) },
@@ -22,4 +38,16 @@ export function remembering(declaration: ControllerDeclaration, sight: Sight): C
     ...Array.isArray(cleanup) && { cleanup: cleanup.map((step) => ({ ...step, cleanup: dated(step.cleanup, step) })) },
   }
   return Object.assign(Object.create(Object.getPrototypeOf(declaration) as object) as ControllerDeclaration, declaration, runs)
+}
+
+function beginAlone<R>(begin: () => R, sight: Sight): R {
+  const end = (): void => { sight.alone = undefined }
+  sight.alone = sight.arrivals
+  let result: unknown
+  try {
+    return result = begin()
+  } finally {
+    if (result instanceof Promise) result.then(end, end)
+    else end()
+  }
 }

@@ -7,6 +7,7 @@
 import type { UnstructuredObject } from '#api'
 import type { WireRequest } from '#wire'
 import type { Asked } from './asked.ts'
+import type { Refusal } from './answers.ts'
 import type { Life } from './life.ts'
 
 export interface Point {
@@ -16,6 +17,8 @@ export interface Point {
   /** `create configmaps default/a`, `cloud.createBucket` */
   readonly about: string
   readonly step: number
+  /** The step at which it was asked for. */
+  readonly askedAt: number
   /** How many steps of the user had been taken. */
   readonly phase: number
   /** Objects that the process had seen to be deleted when it asked for this. */
@@ -41,7 +44,7 @@ interface OutsideCall {
 export type Fate =
   | { readonly type: 'go' }
   /** Not carried out; answered with this. */
-  | { readonly type: 'refuse', readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }
+  | { readonly type: 'refuse' } & Refusal
   /** Not carried out; the connection breaks. */
   | { readonly type: 'reset' }
   /** Carried out on what was there before: only looks at services. */

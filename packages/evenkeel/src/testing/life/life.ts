@@ -37,7 +37,7 @@ interface LifeOptions {
   readonly host: LineHost
   readonly clock: Clock
   readonly seed: string
-  readonly offsetMs: number
+  readonly skew: { readonly offsetMs: number, readonly rate?: number }
   /** One object at a time, whatever the program says. */
   readonly isSerial: boolean
   /** Lists of a cache may show the past: how many versions back this one's first lists are. */
@@ -66,7 +66,7 @@ export class Life {
   constructor(options: LifeOptions) {
     this.name = options.name
     this.#options = options
-    this.clock = new ProcessClock(options.clock, { offsetMs: options.offsetMs })
+    this.clock = new ProcessClock(options.clock, options.skew)
     this.line = new Line(options.host, this, { oldLists: options.oldLists, back: options.back ?? 0, staleKind: options.staleKind })
   }
 
@@ -90,8 +90,9 @@ export class Life {
         const outside = outsideOf(services, { host, life: this, scenario })
         const declared = scenario.controllers({ outside, clock, random, log, client })
         const controllers = declared.map((one) => remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight))
+        const runnables = scenario.runnables?.({ outside, clock, random, log, client }) ?? []
         this.#manager = new Manager({
-          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, tracing: silentTracing, watchdog: false,
+          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, runnables, tracing: silentTracing, watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
         })
         this.#manager.run(new AbortController().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })

@@ -4,10 +4,11 @@
  * That gives a crash after a write, an answer that gets lost and answers that overtake each other for nothing. A
  * process that has died asks nothing and hears nothing; that it tries is remembered.
  */
-import type { JsonObject, UnstructuredObject } from '#api'
+import type { UnstructuredObject } from '#api'
 import { onAbort } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Agenda } from '../world/agenda.ts'
+import { connectionReset, gone, refusal } from './answers.ts'
 import { describeAsked, readAsked } from './asked.ts'
 import { arrivedBefore } from './began.ts'
 import type { Asked } from './asked.ts'
@@ -21,8 +22,12 @@ export interface LineHost extends Intervening {
   readonly server: Transport
   /** Services outside remember what they were before the last effect. */
   readonly keepsPast: boolean
+  /** How many steps the world has taken. */
+  readonly steps: number
+  /** Whether what a process does to the lease of an election counts, this time. */
+  countsLease(life: Life): boolean
   /** Numbers what is about to be carried out. */
-  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point
+  point(life: Life, facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point
   /** The newest version there is. */
   head(): Promise<number>
   /** Every request, before it waits to be carried out: for rules that look at requests. */
@@ -47,6 +52,7 @@ interface Waiting {
   readonly asked: Asked
   readonly about: string
   readonly knew: readonly UnstructuredObject[]
+  readonly askedAt: number
   resolve(response: WireResponse): void
   reject(error: unknown): void
   isOver: boolean
@@ -82,7 +88,7 @@ export class Line {
     }
     this.#host.heard(this.#life, request, asked)
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { request, asked, about, knew: asked.isWrite ? this.sight.deleting(arrivedBefore()) : [], resolve, reject, isOver: false }
+      const waiting: Waiting = { request, asked, about, askedAt: this.#host.steps, knew: asked.isWrite ? this.sight.deleting(arrivedBefore(this.sight)) : [], resolve, reject, isOver: false }
       const cancel = this.#host.agenda.add({ actor: this.#life.name, type: 'request', about, run: () => this.#carryOut(waiting) })
       onAbort(request.signal, (reason) => {
         cancel()
@@ -111,11 +117,12 @@ export class Line {
   }
 
   async #carryOut(waiting: Waiting): Promise<void> {
-    const { request, asked, about, knew } = waiting
+    const { request, asked, about, knew, askedAt } = waiting
     if (asked.isWatch) return this.#watch(waiting)
-    if (!asked.isWrite && !asked.isRead) return this.#answer(waiting, await this.#ask(request))
     const host = this.#host
-    const point = host.point(this.#life, { about, asked, request, knew }, asked.isWrite ? 'effect' : 'look')
+    const isLease = asked.resource === 'leases' && asked.verb !== 'get' && host.countsLease(this.#life)
+    if (!asked.isWrite && !asked.isRead && !isLease) return this.#answer(waiting, await this.#ask(request))
+    const point = host.point(this.#life, { about, askedAt, asked, request, knew }, asked.isWrite || isLease ? 'effect' : 'look')
     const fate = await host.before(point)
     if (fate.type === 'dead') return
     if (fate.type === 'refuse') return this.#answer(waiting, refusal(fate))
@@ -192,22 +199,4 @@ export class Line {
 function textOf(body: NonNullable<WireResponse['body']>): string {
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
   return Array.isArray(body) ? Buffer.concat(body as Uint8Array[]).toString() : ''
-}
-
-/** As Node has it when the other side hangs up. */
-export function connectionReset(): Error {
-  return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
-}
-
-function refusal({ status, reason, retryAfterSeconds, message = `simulated: ${reason}` }: { readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number, readonly message?: string }): WireResponse {
-  const document: JsonObject = {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code: status,
-    ...retryAfterSeconds !== undefined && { details: { retryAfterSeconds } },
-  }
-  return { status, headers: { 'content-type': 'application/json', ...retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) } }, body: Buffer.from(JSON.stringify(document)) }
-}
-
-function gone(): WireResponse {
-  const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'too old resource version', reason: 'Expired', code: 410 }
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`) }
 }

@@ -24,7 +24,7 @@ export function originOf({ direct = false }: { direct?: boolean } = {}): string 
     const [, place] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
     if (place === undefined) continue
     const path = place.startsWith('file://') ? place.slice('file://'.length) : place
-    if (path.startsWith(machine) || path.includes('/escapes/guard.') || path.includes('/life/origin.')) continue
+    if (path.startsWith(machine) || path.includes('/testing/escapes/') || path.includes('/life/origin.')) continue
     if (direct && isOurs(path)) return undefined
     if (isOurs(path) || path.includes('node:') || path.includes('/node_modules/')) continue
     return path.replace(/:\d+$/, '')

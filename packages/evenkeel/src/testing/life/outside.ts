@@ -9,12 +9,12 @@ import type { Agenda } from '../world/agenda.ts'
 import { arrivedBefore } from './began.ts'
 import type { Intervening, Point } from './effect.ts'
 import type { Life } from './life.ts'
-import { connectionReset } from './line.ts'
+import { connectionReset } from './answers.ts'
 import type { LineHost } from './line.ts'
 import { inThePast, keepPast } from './past.ts'
 
 interface OutsideOptions {
-  readonly host: Pick<LineHost, 'agenda' | 'asked' | 'keepsPast' | 'point' | 'zombie'> & Intervening
+  readonly host: Pick<LineHost, 'agenda' | 'asked' | 'keepsPast' | 'point' | 'steps' | 'zombie'> & Intervening
   readonly life: Life
   readonly scenario: Scenario
 }
@@ -53,13 +53,14 @@ function call(what: { readonly service: string, readonly method: string, readonl
     host.zombie(life, about)
     return new Promise(() => undefined)
   }
-  const knew = life.line.sight.deleting(arrivedBefore())
+  const knew = life.line.sight.deleting(arrivedBefore(life.line.sight))
+  const askedAt = host.steps
   host.asked(`reply ${about}`)
   return new Promise((resolve, reject) => {
     host.agenda.add({
       actor: life.name, type: 'call', about,
       run: async () => {
-        const point = host.point(life, { about, call: what, knew }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
+        const point = host.point(life, { about, askedAt, call: what, knew }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
         await answerCall(point, { ...doing, host, life, resolve, reject })
       },
     })

@@ -9,25 +9,32 @@ import type { Cancel, Clock } from '#base'
 interface ProcessClockOptions {
   /** How far its wall clock is ahead of the world's. @default 0 */
   readonly offsetMs?: number
+  /** How much faster its time passes. @default 1 */
+  readonly rate?: number
 }
 
 export class ProcessClock implements Clock {
   readonly #world: Clock
   readonly #offsetMs: number
+  readonly #rate: number
+  readonly #startMs: number
   readonly #late: (() => void)[] = []
   #state: 'running' | 'paused' | 'dead' = 'running'
 
-  constructor(world: Clock, { offsetMs = 0 }: ProcessClockOptions = {}) {
+  constructor(world: Clock, { offsetMs = 0, rate = 1 }: ProcessClockOptions = {}) {
     this.#world = world
+    this.#rate = rate
+    this.#startMs = world.monotonic()
     this.#offsetMs = offsetMs
   }
 
   now(): number {
-    return this.#world.now() + this.#offsetMs
+    return this.#world.now() + this.#offsetMs + Math.round((this.#world.monotonic() - this.#startMs) * (this.#rate - 1))
   }
 
   monotonic(): number {
-    return this.#world.monotonic()
+    const ms = this.#world.monotonic()
+    return this.#rate === 1 ? ms : this.#startMs + (ms - this.#startMs) * this.#rate
   }
 
   after(delayMs: number, callback: () => void): Cancel {
@@ -37,7 +44,7 @@ export class ProcessClock implements Clock {
       if (this.#state === 'paused') this.#late.push(fire)
       else callback()
     }
-    const cancel = this.#world.after(delayMs, fire)
+    const cancel = this.#world.after(this.#rate === 1 ? delayMs : delayMs / this.#rate, fire)
     return () => {
       isCancelled = true
       cancel()

@@ -7,6 +7,8 @@ import { isJsonObject } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
 
 export class Sight {
+  /** How much had arrived when the run began that is alone in the process, while there is one. */
+  alone: number | undefined
   readonly #seen = new Map<string, UnstructuredObject>()
   /** What arrived and was not looked at yet: most of it never is. */
   #arrivals = 0

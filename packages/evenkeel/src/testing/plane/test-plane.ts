@@ -15,6 +15,7 @@ import type { Kind } from '#api'
 import { Client } from '#client'
 import type { ControllerDeclaration } from '#controller'
 import { Manager } from '#manager'
+import type { ManagedContext } from '#manager'
 import { startPlane } from '#plane'
 import type { Plane } from '#plane'
 
@@ -22,7 +23,7 @@ export interface TestPlaneOptions {
   /** Kinds to serve, beside those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
   /** Run these as well. @default none */
-  readonly controllers?: readonly ControllerDeclaration[]
+  readonly controllers?: readonly ControllerDeclaration<Kind, ManagedContext>[]
   /** A clock that stands still until it is told to move. @default false */
   readonly simulated?: boolean
   /** Also run what a plane runs: garbage collection, namespaces. @default true */
@@ -46,10 +47,10 @@ export interface TestPlane extends AsyncDisposable {
 export async function startTestPlane({ kinds = [], controllers = [], simulated = false, builtin = true, seed = '1', log }: TestPlaneOptions = {}): Promise<TestPlane> {
   const clock = simulated ? new SimulatedClock() : new SystemClock()
   const random = new SeededRandom(seed)
-  const plane = await startPlane({ clock, random, kinds: [...kinds, ...definedKinds(controllers)], ...builtin ? {} : { controllers: false }, ...log && { log } })
+  const plane = await startPlane({ clock, random, kinds: definedKinds(kinds, controllers), ...builtin ? {} : { controllers: false }, ...log && { log } })
   const client = new Client({ transport: plane.transport, clock, random: new SeededRandom(`${seed} client`), namespace: 'default' })
   const stopping = new AbortController()
-  const manager = controllers.length === 0 ? undefined : new Manager({ name: 'test', transport: plane.transport, clock, random: new SeededRandom(`${seed} manager`), controllers, leaderElection: false, ...log && { log } })
+  const manager = controllers.length === 0 ? undefined : new Manager({ name: 'test', transport: plane.transport, clock, random: new SeededRandom(`${seed} manager`), controllers, leaderElection: false, children: { checkDeterminism: true }, ...log && { log } })
   const running = manager?.run(stopping.signal)
   const advance = async (byMs: number): Promise<void> => {
     if (!(clock instanceof SimulatedClock)) throw new RangeError('time passes by itself here: ask for a simulated clock to move it')
@@ -90,8 +91,8 @@ async function moved<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
   return await over
 }
 
-/** Those that are not built in. */
-function definedKinds(controllers: readonly ControllerDeclaration[]): Kind[] {
-  const kinds = controllers.flatMap(({ for: kind, owns = [] }) => [kind, ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind)])
-  return [...new Map(kinds.filter(({ schema }) => schema !== undefined).map((kind) => [`${kind.group}/${kind.kind}`, kind])).values()]
+/** Those that are not built in, each once. */
+function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
+  const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [kind, ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind), ...verbs.flatMap((verb) => verb.kinds ?? [])])
+  return [...new Map([...given, ...kinds].filter(({ schema }) => schema !== undefined).map((kind) => [`${kind.group}/${kind.kind}`, kind])).values()]
 }

@@ -18,7 +18,7 @@ const linesMax = 6
 
 /** @param world the failing schedule, run with its trace kept */
 export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviations'>, world: World): StoryLine[] {
-  const lines = world.trace.entries.flatMap((entry) => lineOf(entry, world))
+  const lines = withoutRepeats(world.trace.entries.flatMap((entry) => lineOf(entry, world)))
   // Undisturbed, the end is what matters.
   if (deviations.length === 0) return lines.slice(-linesMax)
   const turns = new Set(lines.flatMap((line, index) => (line.isTurn ? [index] : [])))
@@ -29,7 +29,21 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
   if (chosen.length <= linesMax) return chosen.length > 0 ? chosen : deviations.map((deviation) => ({ text: describeDeviation(deviation), isTurn: true }))
   const first = chosen.findIndex(({ isTurn }) => isTurn)
   const from = Math.max(0, Math.min(first - 2, chosen.length - linesMax))
-  return chosen.slice(from, from + linesMax)
+  // How it went wrong, and how it ended.
+  return [...chosen.slice(from, from + linesMax - lastLines), ...chosen.slice(-lastLines)]
+}
+
+const lastLines = 2
+
+/** The same line again and again is one line. */
+function withoutRepeats(lines: readonly StoryLine[]): StoryLine[] {
+  const found: { line: StoryLine, times: number }[] = []
+  for (const line of lines) {
+    const last = found.at(-1)
+    if (last?.line.text === line.text) last.times++
+    else found.push({ line, times: 1 })
+  }
+  return found.map(({ line, times }) => (times === 1 ? line : { ...line, text: `${line.text} (${times} times)` }))
 }
 
 function lineOf({ actor, what }: TraceEntry, world: World): StoryLine[] {

@@ -4,21 +4,28 @@
 import { basename } from 'node:path'
 import type { Explored } from '../explore/explore.ts'
 import type { Failure } from '../explore/collected.ts'
-import { allRules } from '../rules/index.ts'
 import type { StoryLine } from './story.ts'
+import { describeCoverage, describeDone, describeLimits, describeSpeed, titleOfRule } from './summary.ts'
+
+export interface ReportOptions {
+  /** How to see each failure again, in the order of the failures. @default not said */
+  readonly replays?: readonly (string | undefined)[]
+}
 
 /** The whole report of an exploration. */
-export function formatReport({ scenario, failures, schedules, left, effects, looks }: Explored): string {
-  const seen = `${schedules} schedules of ${scenario}: every single fault at ${effects} effects, ${looks} looks and every rest`
-  const rest = left === 0 ? '' : `\n${left} schedules were not run: the time was over`
-  if (failures.length === 0) return `Nothing found in ${seen}.${rest}\nThis is not a proof: only what goes through the client, the clock and the outside is controlled, and only one fault at a time.\n`
-  return `${failures.map((failure) => formatFailure(failure, { schedules })).join('\n')}\n${failures.length} found in ${seen}.${rest}\n`
+export function formatReport(explored: Explored, { replays = [] }: ReportOptions = {}): string {
+  const { scenario, failures, schedules, effects, looks, coverage } = explored
+  const seen = `${schedules} schedules of ${scenario}: ${effects} effects, ${looks} looks, ${coverage.rests.seen} rests`
+  const told = failures.map((failure, index) => `${formatFailure(failure, { schedules, ...replays[index] !== undefined && { replay: replays[index] } })}\n`)
+  const verdict = `${failures.length === 0 ? 'Nothing' : failures.length} found in ${seen}.`
+  const lines = [verdict, `${capitalized(describeDone(explored))}.`, `${describeSpeed(explored)}.`, ...describeCoverage(coverage).map((line) => `  ${line}`), ...failures.length === 0 ? [describeLimits(explored)] : []]
+  return `${told.join('')}${lines.join('\n')}\n`
 }
 
 export function formatFailure(failure: Failure, { schedules, replay }: { schedules: number, replay?: string }): string {
-  const { severity, message, when, seen, hint, diff = [], story = [] } = failure
+  const { rule, severity, message, when, seen, hint, diff = [], story = [] } = failure
   const lines = [
-    `${titleOf(failure)}${severity === 'error' ? '' : ` (${severity})`}: ${message}`,
+    `${titleOfRule(rule)}${severity === 'error' ? '' : ` (${severity})`}: ${message}`,
     ...story.map((line, index) => `  ${index + 1}  ${formatLine(line)}`),
     ...story.length === 0 && when.length > 0 ? when.map((text) => `  when: ${text}`) : [],
     ...diff.map((text) => `  ${text}`),
@@ -28,15 +35,12 @@ export function formatFailure(failure: Failure, { schedules, replay }: { schedul
   return `${lines.join('\n')}\n`
 }
 
-function titleOf({ rule }: Failure): string {
-  const { number } = allRules.find(({ code }) => code === rule) ?? {}
-  const golden: Record<string, number> = { state: 1, idempotent: 2, stateless: 3, 'deletion-first': 4, cleanup: 5, truth: 6, conflict: 7, failure: 8, resync: 9 }
-  const found = number ?? golden[rule]
-  return found === undefined ? `RULE ${rule}` : `RULE ${found} ${rule}`
-}
-
 function formatLine({ text, origin }: StoryLine): string {
   if (origin === undefined) return text
   const at = origin.lastIndexOf(':')
   return `${text.padEnd(60)} ${basename(origin.slice(0, at))}${origin.slice(at)}`
+}
+
+function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

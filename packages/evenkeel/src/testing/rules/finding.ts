@@ -31,11 +31,15 @@ export interface Finding {
 export interface Watcher {
   /** A request, before it waits to be carried out. */
   request?(life: Life, request: WireRequest, asked: Asked): void
+  /** Something is about to be carried out, if nothing goes wrong. */
+  before?(point: Point): void
   /** Something was carried out. */
   done?(point: Point): void
-  /** Nothing happens any more; `isLast`: and nothing will. */
+  /** A rest while a wish is another one than in the undisturbed schedule. */
+  between?(): void | Promise<void>
   /** Everything has come to rest for the first time in the undisturbed schedule: a rule may poke at it. */
   probe?(): Promise<void>
+  /** Nothing happens any more; `isLast`: and nothing will. */
   quiet?(phase: { readonly index: number, readonly isLast: boolean, readonly isHealed: boolean }): void | Promise<void>
 }
 

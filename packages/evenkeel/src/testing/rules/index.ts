@@ -9,6 +9,7 @@ import { finalizers } from './golden/finalizers.ts'
 import type { Rule } from './finding.ts'
 import { escapes } from './further/escapes.ts'
 import { churn } from './further/churn.ts'
+import { expectation } from './further/expectation.ts'
 import { floating } from './further/floating.ts'
 import { identity } from './further/identity.ts'
 import { leader } from './further/leader.ts'
@@ -17,10 +18,11 @@ import { ownership } from './further/ownership.ts'
 import { privilege } from './further/privilege.ts'
 import { sameWorld } from './golden/same-world.ts'
 import { secrets } from './further/secrets.ts'
+import { strangers } from './further/strangers.ts'
 import { truth } from './golden/truth.ts'
 import { watches } from './further/watches.ts'
 
-export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, conflicts, truth, again, floating, churn, watches, looks, leader, secrets, escapes, privilege, sameWorld, failures]
+export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, strangers, conflicts, truth, again, floating, churn, watches, looks, leader, secrets, escapes, privilege, expectation, sameWorld, failures]
 
 /** Every word that a finding may give as its rule: one comparison has the names of several. */
 export const ruleCodes: readonly string[] = [...new Set([...allRules.map(({ code }) => code).filter((code) => code !== 'same-world'), 'state', 'stateless', 'resync', 'hot-loop', 'clock'])]

@@ -7,7 +7,7 @@ import type { Clock, Logger, Random } from '#base'
 import type { Kind, KubeObject, UnstructuredObject } from '#api'
 import type { Client } from '#client'
 import type { ControllerDeclaration } from '#controller'
-import type { ElectionSettings } from '#manager'
+import type { ElectionSettings, ManagedContext, Runnable } from '#manager'
 
 /** What a process is given when it starts. */
 export interface ProcessContext<Outside extends object> {
@@ -38,7 +38,9 @@ export interface OutsideService {
 export interface Scenario<Outside extends object = object> {
   readonly name: string
   /** The program: called once for every life of a process. */
-  readonly controllers: (process: ProcessContext<Outside>) => readonly ControllerDeclaration[]
+  readonly controllers: (process: ProcessContext<Outside>) => readonly ControllerDeclaration<Kind, ManagedContext>[]
+  /** What the program runs beside its controllers. @default nothing */
+  readonly runnables?: (process: ProcessContext<Outside>) => readonly Runnable[]
   /** What the user does, in order. */
   readonly steps: readonly UserStep[]
   /** Kinds beside those of the controllers that have to be installed. @default none */
@@ -51,10 +53,18 @@ export interface Scenario<Outside extends object = object> {
   readonly services?: Partial<Record<Extract<keyof Outside, string>, OutsideService>>
   /** Elect a leader; two processes then run in some schedules. @default false */
   readonly leaderElection?: ElectionSettings | false
+  /** How many processes of the program run, with `leaderElection`; what they do to the lease can then go wrong as well. @default 1 */
+  readonly replicas?: number
+  /** Which controllers of a cluster the world plays itself. @default both */
+  readonly plays?: readonly ('garbage' | 'namespaces')[]
   /** After how long without a write the world counts as quiet. @default 30_000 */
   readonly quietMs?: number
+  /** After how long a program that computes without a pause is given up, and this process with it; 0: never. @default 30_000 */
+  readonly blockedMs?: number
   /** When the program says that an object is ready, is it? Asked of the true world. @default nobody asks */
   readonly ready?: (object: UnstructuredObject, world: WorldView<Outside>) => boolean
+  /** What must be so whenever everything has come to rest: a sentence when it is not. @default nothing */
+  readonly expects?: (world: WorldView<Outside>) => string | undefined
   /** What is meant to be as it is: each with a reason. @default none */
   readonly exceptions?: readonly RuleException[]
 }

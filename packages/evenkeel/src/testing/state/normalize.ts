@@ -6,7 +6,7 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import { foreignFinalizer, foreignMark, neighbourLabel } from '../world/deeds.ts'
+import { foreignFinalizer, foreignMark, neighbourLabel, poisonLabel } from '../world/deeds.ts'
 
 /** Things by a name that is the same in every schedule; several may share one. */
 export type Snapshot = ReadonlyMap<string, readonly string[]>
@@ -14,8 +14,11 @@ export type Snapshot = ReadonlyMap<string, readonly string[]>
 const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
+/** What `children` notes on a child: who applied it, for which generation, and a digest of what. */
+const appliedMark = 'evenkeel.dev/applied'
+
 /** Kinds that are not what a user asked for. */
-const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'Namespace', 'CustomResourceDefinition', 'ServiceAccount'])
+const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
 
 interface Naming {
   /** The names of uids that are, or were, in the world. */
@@ -56,12 +59,12 @@ export function describeObject({ kind, metadata: { name = '', namespace, generat
 
 /** Neither what a server or a machine needs for itself, nor what only looks like a child. */
 export function isWished(object: UnstructuredObject): boolean {
-  return !ignored.has(object.kind) && !isOfServer(object) && object.metadata.annotations?.[neighbourLabel] === undefined
+  return !ignored.has(object.kind) && !isOfServer(object) && object.metadata.annotations?.[neighbourLabel] === undefined && object.metadata.annotations?.[poisonLabel] === undefined
 }
 
 /** Made by the server itself, for itself. */
 function isOfServer({ metadata: { labels = {}, name = '' }, kind }: UnstructuredObject): boolean {
-  return labels['kubernetes.io/bootstrapping'] !== undefined || (kind === 'Service' && name === 'kubernetes') || name === 'kube-root-ca.crt'
+  return labels['kubernetes.io/bootstrapping'] !== undefined || (kind === 'Namespace' && /^(?:default|kube-)/.test(name)) || (kind === 'Service' && name === 'kubernetes') || name === 'kube-root-ca.crt'
 }
 
 function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonValue {
@@ -76,8 +79,13 @@ function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonVa
   }
 }
 
+/** For which generation something was applied first is history. */
+function withoutGeneration(mark: string): string {
+  return mark.replace(/\/\d+\/(?=[0-9a-f]+$)/, '/')
+}
+
 function withoutMark(values: Readonly<Record<string, string>> | undefined, naming: Naming): JsonObject {
-  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(value, naming)]))
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(key === appliedMark ? withoutGeneration(value) : value, naming)]))
 }
 
 /** A value without what differs by chance. */
@@ -94,7 +102,7 @@ function plainFields(value: JsonObject, naming: Naming, generation: number | und
   for (const key of Object.keys(value).sort()) {
     const field = value[key]
     if (field === undefined || typeof field === 'function') continue
-    if (key === 'observedGeneration' && generation !== undefined) fields.push([key, field === generation ? 'current' : 'old'])
+    if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined) fields.push([key, field === generation ? 'current' : 'old'])
     else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key)) fields.push([key, typeof field === 'string' ? withoutNumbers(field, naming) : isJsonObject(field) ? plain(field, naming) : '<value>'])
     else fields.push([key, plain(field, naming, { generation })])
   }

@@ -4,6 +4,8 @@
  * The same wishes must lead to the same world, whatever goes wrong on the way. That needs no specification.
  */
 import type { UnstructuredObject } from '#api'
+import { chanceBetween } from './compare.ts'
+import type { Chance } from './compare.ts'
 import type { Snapshot } from './normalize.ts'
 
 /** One rest. */
@@ -23,11 +25,14 @@ export interface Rest {
 export class Reference {
   readonly #rests: readonly Rest[]
   readonly #patient: readonly Rest[]
+  /** What may differ because it is drawn by chance. */
+  readonly chance: Chance
 
-  /** @param patient the same with more time between the steps, for a program that looks at the clock */
-  constructor(rests: readonly Rest[], patient: readonly Rest[] = []) {
+  /** @param more `patient`: the same with more time between the steps, for a program that looks at the clock; `lucky`: the same with other chances */
+  constructor(rests: readonly Rest[], { patient = [], lucky = [] }: { patient?: readonly Rest[], lucky?: readonly Rest[] } = {}) {
     this.#rests = rests
     this.#patient = patient
+    this.chance = new Set(rests.flatMap(({ objects, outside }, index) => [...chanceBetween(objects, lucky[index]?.objects ?? objects), ...chanceBetween(outside, lucky[index]?.outside ?? outside)]))
   }
 
   get rests(): readonly Rest[] {

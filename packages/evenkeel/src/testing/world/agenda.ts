@@ -51,6 +51,11 @@ export class Agenda {
     for (const action of this.#actions.filter((one) => fits(one))) this.#remove(action)
   }
 
+  /** What is there to happen, in its order. */
+  get waiting(): readonly Pick<Action, 'actor' | 'type' | 'about'>[] {
+    return this.#actions
+  }
+
   /** How many are held back at present. */
   get held(): number {
     return this.#holds.size === 0 ? 0 : this.#actions.filter((action) => this.#isHeld(action)).length

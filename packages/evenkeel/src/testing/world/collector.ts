@@ -10,7 +10,7 @@ import type { Chronicle } from './chronicle.ts'
 import type { Direct } from './direct.ts'
 
 /** What the collector would do next; undefined when there is nothing. */
-interface Collection {
+export interface Collection {
   readonly about: string
   run(direct: Direct): Promise<unknown>
 }

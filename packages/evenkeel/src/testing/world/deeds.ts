@@ -11,9 +11,11 @@ import type { Direct } from './direct.ts'
 export const foreignMark = 'somebody-else.example.com/mark'
 /** On what somebody else made beside the children, to look like one. */
 export const neighbourLabel = 'somebody-else.example.com/neighbour'
+/** On an object for which everything is refused. */
+export const poisonLabel = 'somebody-else.example.com/poison'
 export const foreignFinalizer = 'somebody-else.example.com/hold'
 
-type ForeignDeed = Exclude<Extract<Deed, { readonly object: ObjectPlace }>, { readonly type: 'amend' }>
+type ForeignDeed = Exclude<Extract<Deed, { readonly object: ObjectPlace }>, { readonly type: 'amend' | 'poison' | 'deprive' }>
 
 /** @returns whether it was possible */
 export async function doDeed({ type, object: place }: ForeignDeed, direct: Direct): Promise<boolean> {
@@ -61,7 +63,8 @@ export async function releaseForeign(objects: Iterable<UnstructuredObject>, dire
   }
 }
 
-function asNew({ metadata: { name, namespace, labels, annotations }, status: _, ...rest }: UnstructuredObject): UnstructuredObject {
+/** The same object, as somebody would make it who has only read it. */
+export function asNew({ metadata: { name, namespace, labels, annotations }, status: _, ...rest }: UnstructuredObject): UnstructuredObject {
   return { ...rest, metadata: { name, ...namespace !== undefined && { namespace }, ...labels && { labels }, ...annotations && { annotations } } } as UnstructuredObject
 }
 

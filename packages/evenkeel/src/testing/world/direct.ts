@@ -36,8 +36,8 @@ export class Direct {
     return this.#ask('PATCH', this.#path(object), { body: patch, type: 'application/merge-patch+json' })
   }
 
-  update(object: UnstructuredObject): Promise<boolean> {
-    return this.#ask('PUT', this.#path(object), { body: object as unknown as JsonValue })
+  update(object: UnstructuredObject, subresource?: string): Promise<boolean> {
+    return this.#ask('PUT', subresource === undefined ? this.#path(object) : `${this.#path(object)}/${subresource}`, { body: object as unknown as JsonValue })
   }
 
   /** Where objects like this one are made. */

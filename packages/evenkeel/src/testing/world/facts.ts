@@ -2,6 +2,7 @@
  * What rules ask of a world: what is there, who did it, what happened since they last asked.
  */
 import type { UnstructuredObject } from '#api'
+import type { ObjectPlace } from '../faults/deviation.ts'
 import type { Life } from '../life/life.ts'
 import type { WorldView } from '../scenario/scenario.ts'
 import type { Snapshot } from '../state/normalize.ts'
@@ -77,6 +78,11 @@ export class Facts {
   madeBy({ metadata: { uid } }: UnstructuredObject): string {
     const first = this.#parts.chronicle.happenings.find(({ after, before }) => before === undefined && after?.metadata.uid === uid)
     return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
+  }
+
+  /** Whether a process of the program ever made an object of that kind and name. */
+  hasMade({ kind, namespace, name }: ObjectPlace): boolean {
+    return this.#parts.chronicle.happenings.some(({ before, after, actor }) => before === undefined && after?.kind === kind && after.metadata.name === name && (after.metadata.namespace ?? '') === namespace && this.isLife(actor))
   }
 
   get phase(): number {

@@ -6,7 +6,12 @@ import type { Deed, Deviation, Place } from '../faults/deviation.ts'
 import type { Fate, Point } from '../life/effect.ts'
 import { doDeed } from './deeds.ts'
 import type { Life } from '../life/life.ts'
-import { connectionReset } from '../life/line.ts'
+import { connectionReset } from '../life/answers.ts'
+import { evict } from './troubles/eviction.ts'
+import { deprive, vanish } from './troubles/loss.ts'
+import { poison } from './troubles/poison.ts'
+import { absent, forbidden, outage } from './troubles/refusing.ts'
+import { Troubles } from './troubles/trouble.ts'
 import type { World } from './world.ts'
 
 /** A client that looks after its watches has noticed by then. */
@@ -18,9 +23,6 @@ const leaseMs = 60_000
 /** Longer than this nothing is held back. */
 const holdMs = 5 * 60_000
 
-/** How often somebody without a permission is refused. */
-const refusalsMax = 4
-
 const go: Fate = { type: 'go' }
 
 export class Interventions {
@@ -29,10 +31,13 @@ export class Interventions {
   readonly #holds: { readonly resource: string, readonly coalesces: boolean, release(): void }[] = []
   /** Processes that another one has taken over from, and how many calls they made since. */
   readonly deposed = new Map<Life, number>()
-  #offsetMs = 0
+  /** What is wrong at this moment, for everybody. */
+  readonly troubles = new Troubles()
+  #skew: { readonly offsetMs: number, readonly rate?: number } = { offsetMs: 0 }
   #isSerial = false
-  #refusals = 0
-  #forbidden: Extract<Deed, { readonly type: 'forbid' }> | undefined
+  #lateSteps = 0
+  #poisoned = 0
+  #isOver = false
   #isBroken = false
   #isSilent = false
   #isContested = false
@@ -46,8 +51,23 @@ export class Interventions {
   }
 
   /** How far the clocks of new processes are off. */
-  get offsetMs(): number {
-    return this.#offsetMs
+  get skew(): { readonly offsetMs: number, readonly rate?: number } {
+    return this.#skew
+  }
+
+  /** How many steps the user takes before the program starts. */
+  get lateSteps(): number {
+    return this.#lateSteps
+  }
+
+  /** The user takes no more steps. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** How many objects fail for good, and nobody waits for them. */
+  get poisoned(): number {
+    return this.#poisoned
   }
 
   /** Whether controllers of new processes work on one object at a time. */
@@ -62,26 +82,31 @@ export class Interventions {
 
   /** How long nothing must happen before the world counts as quiet. */
   get patienceMs(): number {
-    return this.#isSilent ? silenceMs : this.#isContested ? leaseMs : 0
+    return this.#isSilent ? silenceMs : this.#isContested || this.#world.isContested ? leaseMs : 0
   }
 
   /** What holds from the very start. */
   begin(): void {
     for (const { deed } of this.#byPlace.get(keyOf({ type: 'start', index: 0 })) ?? []) {
-      if (deed.type === 'skew') this.#offsetMs = deed.offsetMs
+      if (deed.type === 'skew') this.#skew = deed
+      if (deed.type === 'late') this.#lateSteps = deed.steps
+      if (deed.type === 'absent') this.troubles.add(absent(this.#world, deed.resource))
+      if (deed.type === 'absent') this.#isSilent = true
       if (deed.type === 'serial') this.#isSerial = true
       if (deed.type === 'wait') this.#isSilent = true
     }
   }
 
   /** Before or after a point. */
-  async at(place: Place, { life, asked }: Pick<Point, 'life' | 'asked'>): Promise<Fate> {
+  async at(place: Place, point: Pick<Point, 'life' | 'about' | 'asked' | 'call' | 'request' | 'type'>): Promise<Fate> {
+    const { life } = point
     let fate = go
-    for (const { deed } of this.#byPlace.get(keyOf(place)) ?? []) {
-      const said = await this.#do(deed, life)
+    // Once everything was made well nothing goes wrong any more.
+    for (const { deed } of this.#world.isHealed ? [] : this.#byPlace.get(keyOf(place)) ?? []) {
+      const said = deed.type === 'slow' ? this.#slow(point) : await this.#do(deed, life)
       if (said.type !== 'go') fate = said
     }
-    if (place.when !== 'after' && this.#forbidden?.verb === asked?.verb && this.#forbidden?.resource === asked?.resource && this.#forbidden && this.#refusals++ < refusalsMax) fate = { type: 'refuse', status: 403, reason: 'Forbidden' }
+    if (place.when !== 'after') fate = this.troubles.fateOf(point) ?? fate
     return life.isDead ? { type: 'dead' } : fate
   }
 
@@ -104,12 +129,13 @@ export class Interventions {
       for (const life of alive) life.line.expire(resource)
       release()
     }
-    return Promise.resolve(held.length > 0)
+    return await this.troubles.end() || held.length > 0
   }
 
   async heal(): Promise<void> {
     this.#isBroken = false
-    this.#forbidden = undefined
+    this.#poisoned = 0
+    await this.troubles.end({ all: true })
     await this.release()
   }
 
@@ -120,7 +146,7 @@ export class Interventions {
       case 'lose': return { type: 'reset' }
       case 'crash':
         world.kill(life)
-        world.startLife()
+        world.startLife({ prefix: life.name[0] ?? 'A' })
         return { type: 'dead' }
       case 'die':
         world.kill(life)
@@ -128,7 +154,7 @@ export class Interventions {
         return { type: 'dead' }
       case 'stale': {
         world.kill(life)
-        const next = world.startLife({ back: deed.back, staleKind: deed.resource })
+        const next = world.startLife({ prefix: life.name[0] ?? 'A', back: deed.back, staleKind: deed.resource })
         const release = world.agenda.hold(({ type, actor, resource }) => type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource))
         this.#holds.push({ resource: '', coalesces: false, release })
         this.#holdOnlySoLong()
@@ -155,7 +181,7 @@ export class Interventions {
         return { type: 'past' }
       case 'forbid':
         world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
-        this.#forbidden = deed
+        this.troubles.add(forbidden(deed))
         return go
       case 'amend':
         await this.#amend(deed)
@@ -163,12 +189,34 @@ export class Interventions {
       case 'early':
         await world.step()
         return go
+      case 'evict':
+        this.troubles.add(await evict(world, deed.namespace))
+        return go
+      case 'outage':
+        this.troubles.add(outage(world, deed.service))
+        // Who watches may wait a while before it tries again.
+        if (deed.service === undefined) this.#isSilent = true
+        this.#holdOnlySoLong()
+        return go
+      case 'poison': {
+        const trouble = await poison(world, deed.object)
+        if (trouble) this.troubles.add(trouble)
+        this.#poisoned++
+        return go
+      }
+      case 'vanish':
+        await vanish(world, deed)
+        return go
+      case 'deprive':
+        this.#isOver = true
+        await deprive(world, deed.object)
+        return go
       default: return await this.#foreign(deed)
     }
   }
 
   async #foreign(deed: Deed): Promise<Fate> {
-    if ('object' in deed && deed.type !== 'amend') {
+    if ('object' in deed && deed.type !== 'amend' && deed.type !== 'poison' && deed.type !== 'deprive') {
       const { kind, name } = deed.object
       await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () => doDeed(deed, this.#world.direct('somebody')))
     }
@@ -191,9 +239,10 @@ export class Interventions {
       await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(changed))
       return
     }
-    await world.settleDown({ forgives: true })
+    if (await world.settleDown({ forgives: true })) await world.between()
     const now = direct.find(place)
-    if (now) await world.as('somebody', `changes ${place.kind} ${place.name} back`, () => direct.update({ ...now, spec: before['spec'] } as UnstructuredObject))
+    if (now && then === 'later') await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(now))
+    else if (now) await world.as('somebody', `changes ${place.kind} ${place.name} back`, () => direct.update({ ...now, spec: before['spec'] } as UnstructuredObject))
   }
 
   /** A process stands still, its lease runs out, another one works; then the first goes on. */
@@ -202,7 +251,7 @@ export class Interventions {
     world.note('world', `${life.name} stands still`)
     life.pause()
     const letGo = world.agenda.hold(({ actor }) => actor === life.name)
-    world.startLife({ prefix: 'B' })
+    if (!world.isContested) world.startLife({ prefix: 'B' })
     this.#isContested = true
     this.#holds.push({
       resource: '', coalesces: false,
@@ -213,6 +262,15 @@ export class Interventions {
         life.resume()
       },
     })
+  }
+
+  /** The answer to this arrives when everything else has come to rest. */
+  #slow({ life: { name }, about }: Pick<Point, 'life' | 'about'>): Fate {
+    this.#world.note('world', `the answer to ${about} takes long`)
+    const release = this.#world.agenda.hold((action) => action.actor === name && (action.type === 'answer' || action.type === 'reply') && action.about.startsWith(`${about}: `))
+    this.#holds.push({ resource: '', coalesces: false, release })
+    this.#holdOnlySoLong()
+    return go
   }
 
   #hold(resource: string, coalesces: boolean): void {

@@ -24,11 +24,13 @@ export class Trace {
     return this.#steps
   }
 
-  add(actor: string, what: string, { atMs, isStep = true }: { atMs: number, isStep?: boolean }): void {
+  add(actor: string, what: string, { atMs, isStep = true }: { atMs: number, isStep?: boolean }): TraceEntry {
     if (isStep) this.#steps++
     this.#mix(actor)
     this.#mix(what)
-    if (this.#keeps) this.entries.push({ step: this.#steps, atMs, actor, what })
+    const entry = { step: this.#steps, atMs, actor, what }
+    if (this.#keeps) this.entries.push(entry)
+    return entry
   }
 
   /** 16 hexadecimal digits. */

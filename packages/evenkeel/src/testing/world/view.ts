@@ -8,7 +8,7 @@ import type { Snapshot } from '../state/normalize.ts'
 import { groupOf, isOfKind } from '../state/reference.ts'
 import type { Rest } from '../state/reference.ts'
 import type { Chronicle } from './chronicle.ts'
-import { neighbourLabel } from './deeds.ts'
+import { neighbourLabel, poisonLabel } from './deeds.ts'
 
 export class View {
   readonly #reconciled: ReadonlySet<string>
@@ -45,7 +45,7 @@ export class View {
 
   /** Objects of the kinds that the program reconciles. */
   get parents(): UnstructuredObject[] {
-    return [...this.#chronicle.objects.values()].filter((object) => this.isReconciled(object))
+    return [...this.#chronicle.objects.values()].filter((object) => this.isReconciled(object) && object.metadata.annotations?.[poisonLabel] === undefined)
   }
 
   rest(phase: number, services: object, destroyed: ReadonlySet<string>): Rest {

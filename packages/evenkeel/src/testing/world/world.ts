@@ -15,17 +15,17 @@ import type { Server } from '#server'
 import type { Store } from '#store'
 import type { Transport, WireRequest } from '#wire'
 import type { Escape } from '../escapes/guard.ts'
-import type { Deviation, Place } from '../faults/deviation.ts'
+import type { Deviation } from '../faults/deviation.ts'
 import type { Profile } from '../faults/profile.ts'
 import type { Finding, Rule, Watcher } from '../rules/finding.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Reference, Rest } from '../state/reference.ts'
 import { Agenda } from './agenda.ts'
-import { describeAsked } from '../life/asked.ts'
+import { refusal } from '../life/answers.ts'
+import { describeAsked, readAsked } from '../life/asked.ts'
 import type { Asked } from '../life/asked.ts'
 import { Chronicle } from './chronicle.ts'
-import { nextCollection } from './collector.ts'
-import { releaseForeign } from './deeds.ts'
+import { Course } from './course.ts'
 import { Direct } from './direct.ts'
 import { Facts } from './facts.ts'
 import type { Aftermath, Fate, Point } from '../life/effect.ts'
@@ -34,7 +34,11 @@ import { Interventions } from './interventions.ts'
 import { Life } from '../life/life.ts'
 import type { LineHost } from '../life/line.ts'
 import { originOf } from '../life/origin.ts'
+import { Loop } from './loop.ts'
+import type { Restless } from './loop.ts'
 import { Trace } from './trace.ts'
+import { poisonName } from './troubles/poison.ts'
+import type { TraceEntry } from './trace.ts'
 
 export interface WorldOptions {
   readonly scenario: Scenario
@@ -45,21 +49,18 @@ export interface WorldOptions {
   readonly deviations: readonly Deviation[]
   /** What the undisturbed schedule came to; absent while it is being made. */
   readonly reference?: Reference
+  /** Programs draw other numbers than the seed alone gives them. @default the seed's */
+  readonly chance?: string
   /** Remember what happened, not only its number. @default false */
   readonly keepsTrace?: boolean
+  /** Hears of every action before it happens; the world waits for it. @default nobody */
+  readonly onAction?: (entry: TraceEntry) => void | Promise<void>
+  /** Hears of what is no action: who starts and dies, what goes wrong. @default nobody */
+  readonly onNote?: (entry: TraceEntry) => void
 }
 
-/** How a world never came to rest. */
-interface Restless {
-  readonly why: 'steps' | 'time' | 'turns'
-  readonly steps: number
-  readonly virtualMs: number
-}
-
-const stepsMax = 4000
-const restlessMs = 30 * 60_000
-/** How often time may move while nothing is written, and how much may happen at one moment before it moves. */
-const [turnsMax, instantMax] = [3000, 300]
+/** So many renewals of a lease in a row count. */
+const renewalsMax = 3
 
 export class World implements LineHost {
   readonly options: WorldOptions
@@ -92,15 +93,11 @@ export class World implements LineHost {
   readonly #interventions: Interventions
   readonly #server: Server
   readonly #store: Store
-  #actor = 'world'
-  #phase = 0
-  #quiets = 0
-  #activeAtMs = 0
-  #restless: Restless | undefined
-  #isHealed = false
-  #isProbing = false
+  readonly #loop: Loop
+  readonly #course: Course
+  /** Who is acting at this moment. */
+  actor = 'world'
   #effects = 0
-  #collectedAt = -1
   readonly #clients = new Map<string, Client>()
   #looks = 0
 
@@ -112,10 +109,12 @@ export class World implements LineHost {
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.() ?? {}
-    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.#actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.#actor === 'gc' || this.facts.isLife(this.#actor) })
-    this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, phase: () => this.#phase })
+    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor) })
+    this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, phase: () => this.#course.phase })
     this.#interventions = new Interventions(this, options.deviations)
+    this.#loop = new Loop(this, this.#interventions)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
+    this.#course = new Course(this, { interventions: this.#interventions, loop: this.#loop, watchers: this.#watchers })
   }
 
   static async open(options: WorldOptions): Promise<World> {
@@ -128,21 +127,43 @@ export class World implements LineHost {
   }
 
   get server(): Transport {
-    return this.#server.transport
+    const { troubles } = this.#interventions
+    if (!troubles.isAnswering) return this.#server.transport
+    return (request) => {
+      const answer = troubles.answerTo(readAsked(request))
+      return answer ? Promise.resolve(refusal(answer)) : this.#server.transport(request)
+    }
   }
 
   /** How it never came to rest, if it did not. */
   get restless(): Restless | undefined {
-    return this.#restless
+    return this.#loop.restless
+  }
+
+  /** How many there have been. */
+  get steps(): number {
+    return this.trace.steps
+  }
+
+  /** Several processes compete for the lease. */
+  get isContested(): boolean {
+    return (this.options.scenario.replicas ?? 1) > 1
+  }
+
+  /** What they do to it can go wrong; but one renewal after another is like the one before. */
+  countsLease({ name }: Life): boolean {
+    if (!this.isContested) return false
+    const last = this.points.slice(-renewalsMax)
+    return last.length < renewalsMax || last.some(({ life, asked }) => asked?.resource !== 'leases' || life.name !== name)
   }
 
   get phase(): number {
-    return this.#phase
+    return this.#course.phase
   }
 
   /** Everything was made well again. */
   get isHealed(): boolean {
-    return this.#isHealed
+    return this.#course.isHealed
   }
 
   /** Something is down that only healing brings back. */
@@ -156,18 +177,8 @@ export class World implements LineHost {
   }
 
   /** Runs the whole script. */
-  async run(): Promise<void> {
-    const { steps } = this.options.scenario
-    this.#interventions.begin()
-    this.startLife()
-    for (;;) {
-      if (!await this.#rest()) break
-      await this.#quiet(false)
-      if (this.#restless) break
-      if (this.#phase >= steps.length) break
-      await this.step()
-    }
-    await this.#heal()
+  run(): Promise<void> {
+    return this.#course.run()
   }
 
   async close(): Promise<void> {
@@ -180,23 +191,21 @@ export class World implements LineHost {
   }
 
   /** The user takes the next step. */
-  async step(): Promise<void> {
-    const step = this.options.scenario.steps[this.#phase]
-    if (!step) return
-    this.#phase++
-    await this.as('user', step.name, () => step.run(this.clientFor('user')).catch((error: unknown) => { this.stepErrors.push({ step: step.name, error }) }))
+  step(): Promise<void> {
+    return this.#course.step()
   }
 
   /** Somebody does something, at once and in full. */
   async as(actor: string, what: string, run: () => Promise<unknown>): Promise<void> {
-    const before = this.#actor
-    this.#actor = actor
-    this.trace.add(actor, what, { atMs: this.clock.monotonic() })
+    const before = this.actor
+    this.actor = actor
+    const entry = this.trace.add(actor, what, { atMs: this.clock.monotonic() })
     try {
+      if (this.options.onAction) await this.options.onAction(entry)
       await run()
       await settle()
     } finally {
-      this.#actor = before
+      this.actor = before
     }
     this.active()
   }
@@ -217,10 +226,10 @@ export class World implements LineHost {
 
   startLife({ prefix = 'A', ...stale }: { prefix?: string, back?: number, staleKind?: string | undefined } = {}): Life {
     const before = this.lives.filter(({ name }) => name.startsWith(prefix)).length
-    const { scenario, seed, profile } = this.options
+    const { scenario, seed, profile, chance } = this.options
     const life = new Life({
-      name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed, host: this, clock: this.clock, services: this.services,
-      offsetMs: this.#interventions.offsetMs, isSerial: this.#interventions.isSerial, ...stale, oldLists: profile.timeTravel, isFollowed: this.options.reference === undefined,
+      name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed: chance === undefined ? seed : `${seed} ${chance}`, host: this, clock: this.clock, services: this.services,
+      skew: this.#interventions.skew, isSerial: this.#interventions.isSerial, ...stale, oldLists: profile.timeTravel, isFollowed: this.options.reference === undefined,
       onLog: (from, record) => { this.#heardLog(from, record) },
       onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
     })
@@ -236,7 +245,8 @@ export class World implements LineHost {
   }
 
   note(actor: string, what: string): void {
-    this.trace.add(actor, what, { atMs: this.clock.monotonic(), isStep: false })
+    const entry = this.trace.add(actor, what, { atMs: this.clock.monotonic(), isStep: false })
+    this.options.onNote?.(entry)
   }
 
   find(finding: Omit<Finding, 'step'>): void {
@@ -245,18 +255,19 @@ export class World implements LineHost {
 
   /** Something goes on: the world is not at rest for a while. */
   active(): void {
-    this.#activeAtMs = this.clock.monotonic()
+    this.#loop.active()
   }
 
-  point(life: Life, facts: Pick<Point, 'about'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point {
+  point(life: Life, facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point {
     // What a rule provokes has no number: other schedules do not have it.
-    const index = this.#isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
-    const point: Point = { ...facts, type, index, life, step: this.trace.steps, phase: this.#phase, outcome: '' }
+    const index = this.#course.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
+    const point: Point = { ...facts, type, index, life, step: this.trace.steps, phase: this.#course.phase, outcome: '' }
     this.points.push(point)
     return point
   }
 
   async before(point: Point): Promise<Fate> {
+    for (const watcher of this.#watchers) watcher.before?.(point)
     return await this.#interventions.at({ type: point.type, index: point.index, when: 'before' }, point)
   }
 
@@ -290,110 +301,19 @@ export class World implements LineHost {
 
   #heardLog(life: Life, record: LogRecord): void {
     this.logs.push({ life: life.name, record })
-    if (record.message === 'reconcile failed') this.active()
+    // Nobody waits for what fails for good.
+    if (record.message === 'reconcile failed' && !(this.#interventions.poisoned > 0 && JSON.stringify(record.fields['object'] ?? record.fields['key'] ?? '').includes(poisonName))) this.active()
+  }
+
+  /** A rest in the middle of something that somebody does: rules may look at what is claimed. */
+  async between(): Promise<void> {
+    for (const watcher of this.#watchers) await watcher.between?.()
   }
 
   /** Runs until nothing happens any more; `forgives`: that there is no rest is nobody's fault. */
   async settleDown({ forgives = false } = {}): Promise<boolean> {
-    const isAtRest = await this.#rest()
-    if (forgives) this.#restless = undefined
+    const isAtRest = await this.#loop.rest()
+    if (forgives) this.#loop.forgive()
     return isAtRest
-  }
-
-  /** @returns false when it never stops */
-  async #rest(): Promise<boolean> {
-    const { quietMs = 30_000 } = this.options.scenario
-    const [beganAtStep, beganAtMs] = [this.trace.steps, this.clock.monotonic()]
-    this.active()
-    await settle()
-    for (let turns = 0; ; turns++) {
-      const isDone = await this.#runActions()
-      const steps = this.trace.steps - beganAtStep
-      const virtualMs = this.clock.monotonic() - beganAtMs
-      if (steps > stepsMax || virtualMs > restlessMs || turns > turnsMax) {
-        this.#restless = { why: steps > stepsMax ? 'steps' : turns > turnsMax ? 'turns' : 'time', steps, virtualMs }
-        return false
-      }
-      const nextInMs = this.clock.nextInMs
-      const isSoon = nextInMs !== undefined && this.clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
-      // Who failed last is tried again, however long that takes.
-      const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
-      if (isWaiting) await this.clock.advance(nextInMs)
-      // Two that do not know of each other never end: they hear of it now.
-      if (!isDone) await this.#interventions.release()
-      if (isWaiting || !isDone) continue
-      if (!await this.#interventions.release()) return true
-      this.active()
-    }
-  }
-
-  #isFailing(): boolean {
-    return this.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ health }) => health.failing > 0))
-  }
-
-  /** @returns whether nothing is left to do now */
-  async #runActions(): Promise<boolean> {
-    const { agenda, chronicle } = this
-    for (let taken = 0; taken < instantMax; taken++) {
-      if (this.clock.nextInMs === 0) await this.clock.advance(0)
-      const action = agenda.take() ?? this.#collection()
-      if (!action) return true
-      this.#actor = action.actor
-      this.trace.add(action.actor, `${action.type} ${action.about}`, { atMs: this.clock.monotonic() })
-      const before = chronicle.happenings.length
-      await action.run()
-      await settle()
-      if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
-      this.#actor = 'world'
-    }
-    return false
-  }
-
-  #collection(): { readonly actor: string, readonly type: 'collect', readonly about: string, run(): Promise<void> } | undefined {
-    const { length } = this.chronicle.happenings
-    if (length === this.#collectedAt) return undefined
-    const next = nextCollection(this.chronicle)
-    if (next === undefined) this.#collectedAt = length
-    return next && { actor: 'gc', type: 'collect', about: next.about, run: async () => { await next.run(this.direct('gc')) } }
-  }
-
-  async #quiet(isLast: boolean): Promise<void> {
-    const place: Place = { type: 'quiet', index: this.#quiets++ }
-    this.note('world', `is quiet (${place.index})`)
-    this.restSteps.push(this.trace.steps)
-    if (!isLast && await this.#interventions.atRest(place)) {
-      if (!await this.#rest()) return
-    }
-    if (!this.options.reference) this.rests.push(this.facts.rest())
-    await this.#judge(isLast)
-    if (!this.options.reference) await this.#probe()
-  }
-
-  /** Rules may poke at an undisturbed world at rest. */
-  async #probe(): Promise<void> {
-    this.#isProbing = true
-    for (const watcher of this.#watchers) if (watcher.probe) await watcher.probe()
-    this.#isProbing = false
-  }
-
-  async #judge(isLast: boolean): Promise<void> {
-    for (const watcher of this.#watchers) await watcher.quiet?.({ index: this.#quiets - 1, isLast, isHealed: this.#isHealed })
-  }
-
-  async #heal(): Promise<void> {
-    if (!this.#restless) await this.#judgeUnhealed()
-    this.#isHealed = true
-    this.note('world', 'everything is made well again')
-    await this.#interventions.heal()
-    await releaseForeign([...this.chronicle.objects.values()], this.direct('somebody'))
-    if (this.lives.every(({ isDead }) => isDead)) this.startLife()
-    this.active()
-    if (!this.#restless && await this.#rest()) await this.#quiet(true)
-    else await this.#judge(true)
-  }
-
-  /** What was claimed before healing must be true before healing. */
-  async #judgeUnhealed(): Promise<void> {
-    if (this.#interventions.isBroken) await this.#judge(false)
   }
 }

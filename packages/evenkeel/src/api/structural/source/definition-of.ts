@@ -1,6 +1,7 @@
 /**
  * The CustomResourceDefinition of a kind: what to apply to a cluster before objects of the kind can live there.
  */
+import { actionsAnnotation, checkActionSheet } from '../../actions/sheet.ts'
 import { formatFieldError } from '../../error/field-error.ts'
 import { deepFreeze } from '../../json.ts'
 import type { JsonObject } from '../../json.ts'
@@ -15,13 +16,13 @@ import { structuralOf } from './json-schema.ts'
  * @throws {RangeError} when the kind has no schema, or one that a custom resource cannot have; the message says where.
  */
 export function definitionOf(kind: Kind): UnstructuredObject {
-  const { group, plural, singular, listKind, shortNames, categories, scope } = kind
+  const { group, plural, singular, listKind, shortNames, categories, scope, actions = [] } = kind
   if (kind.schema === undefined) throw new RangeError(`${kind.kind} has no schema, so it cannot be defined: make it with defineKind`)
   const names = {
     plural, singular, kind: kind.kind, listKind, ...shortNames.length > 0 && { shortNames }, ...categories.length > 0 && { categories },
   }
   const spec = { group, scope, names, versions: [versionOf(kind, kind.schema)], conversion: { strategy: 'None' } }
-  const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `${plural}.${group}` }, spec }
+  const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `${plural}.${group}`, ...actions.length > 0 && { annotations: { [actionsAnnotation]: JSON.stringify(actions.map(checkActionSheet)) } } }, spec }
   const [error] = validateDefinition({ ...definition, status: { storedVersions: [kind.version] } })
   if (error !== undefined) throw new RangeError(`${kind.kind} cannot be a custom resource: ${formatFieldError(error)}`)
   return deepFreeze(definition)

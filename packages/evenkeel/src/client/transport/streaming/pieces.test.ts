@@ -42,6 +42,41 @@ describe('Pieces', () => {
     expect(kept.map(text)).toEqual(['third', 'four', 'five', 'six'])
   })
 
+  test('what is read into its space is not copied, wherever the next space is by then', async () => {
+    const { pieces } = setUp()
+    const read = (space: Buffer, text: string, { from = 0 }: { from?: number } = {}): Uint8Array => space.subarray(from, space.write(text))
+    let space = pieces.space()
+    pieces.push(read(space, 'one'))
+    const { buffer } = space
+    space = pieces.space()
+    expect([space.buffer === buffer, space.byteOffset]).toEqual([true, 3])
+    // A part that does not belong to the answer is left out.
+    pieces.push(read(space, '--two', { from: 2 }))
+    space = pieces.space()
+    const first = await pieces.next()
+    expect([text(first), first.value?.buffer === buffer]).toEqual(['onetwo', true])
+
+    // This space lies behind the piece that is lent.
+    pieces.push(read(space, 'three'))
+    pieces.push(read(pieces.space(), 'four'))
+    expect(text(first)).toBe('onetwo')
+    const second = await pieces.next()
+    expect([text(first), text(second)]).toEqual(['onetwo', 'threefour'])
+  })
+
+  test('its space is never empty, and what fills it is kept in order', async () => {
+    const { pieces } = setUp()
+    let expected = ''
+    for (let count = 0; count < 40; count++) {
+      const space = pieces.space()
+      expect(space.length).toBeGreaterThanOrEqual(4096)
+      space.fill(65 + count)
+      expected += String.fromCharCode(65 + count).repeat(4096)
+      pieces.push(space.subarray(0, 4096))
+    }
+    expect(text(await pieces.next()) === expected).toBe(true)
+  })
+
   test('asks the sender to stop and to go on', async () => {
     const { pieces, told } = setUp()
     const large = Buffer.alloc(250_000, 'x')

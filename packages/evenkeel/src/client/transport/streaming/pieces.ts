@@ -4,9 +4,10 @@
  *   socket ──push──▶ [ filling ]        two buffers, which change places when the reader asks for the next piece:
  *   reader ◀──next── [ lent     ]       a hundred megabytes go through the same few hundred kilobytes
  *
- * A reader that waits is told when the turn is over, so what one turn brings comes as one piece. Invariants: a piece is the
- * reader's until it asks for the next; what came before an error is given before the error; while the reader is behind,
- * no more than `fullBytes` and what the socket had already decoded is held.
+ * A socket that is given `space` to read into has most of its bytes where they belong when it pushes them. A reader that
+ * waits is told when the turn is over, so what one turn brings comes as one piece. Invariants: a piece is the reader's
+ * until it asks for the next; what came before an error is given before the error; while the reader is behind, no more
+ * than `fullBytes` and what the socket had already decoded is held.
  */
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
@@ -24,8 +25,10 @@ interface PiecesOptions {
 type Result = IteratorResult<Uint8Array, undefined>
 
 const smallBytes = 16_384
+/** With less room than this a socket would be called for a few bytes at a time. */
+const spaceBytesMin = 4096
 /** With what a socket may have decoded already it makes half a megabyte. */
-const fullBytes = 458_752
+const fullBytes = 393_216
 
 export class Pieces implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #options: PiecesOptions
@@ -47,12 +50,18 @@ export class Pieces implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#isReused = false
   }
 
-  /** Copies the bytes. */
+  /** Where to put what comes next: nobody reads there until it has been pushed. */
+  space(): Buffer {
+    if (this.#filling.length - this.#filled < spaceBytesMin) this.#grow(this.#filled + spaceBytesMin)
+    return this.#filling.subarray(this.#filled)
+  }
+
+  /** Takes bytes: a copy of them, unless they are where they belong because they were put into `space`. */
   push(bytes: Uint8Array): void {
     if (this.#end) return
     const wanted = this.#filled + bytes.length
     if (wanted > this.#filling.length) this.#grow(wanted)
-    this.#filling.set(bytes, this.#filled)
+    if (bytes.buffer !== this.#filling.buffer || bytes.byteOffset !== this.#filled) this.#filling.set(bytes, this.#filled)
     this.#filled = wanted
     if (!this.#isFull && wanted >= fullBytes) {
       this.#isFull = true

@@ -14,9 +14,17 @@ import type { WireResponse } from '#wire'
 import { AnswerReader } from './answer-reader.ts'
 import { Pieces } from './pieces.ts'
 
+/** What takes the bytes of a socket. */
+export interface Intake {
+  /** Where to read the next bytes to; asked for at the beginning and after every `onBytes`. */
+  readonly space: () => Buffer
+  /** The beginning of the space is filled. */
+  readonly onBytes: (bytes: Buffer) => void
+}
+
 interface StreamCallOptions {
-  /** Begins to connect; bytes that arrive are handed on and may be overwritten when `onBytes` returns. */
-  readonly open: (onBytes: (bytes: Buffer) => void) => Socket
+  /** Begins to connect; bytes that arrive are handed on. */
+  readonly open: (intake: Intake) => Socket
   /** The event that says that the request may go out. */
   readonly connected: 'connect' | 'secureConnect'
   /** The head of the request, as it goes out. */
@@ -39,8 +47,8 @@ export class StreamCall {
   constructor(options: StreamCallOptions) {
     const { open, connected, text, signal, clock, connectTimeoutMs } = options
     this.#options = options
-    const socket = this.#socket = open((bytes) => { this.#read(bytes) })
     const pieces = this.#pieces = new Pieces({ clock, onFull: () => { socket.pause() }, onRoom: () => { socket.resume() }, onLeft: () => { socket.destroy() } })
+    const socket = this.#socket = open({ space: () => pieces.space(), onBytes: (bytes) => { this.#read(bytes) } })
     this.#reader = new AnswerReader({
       onHead: ({ status, headers }) => {
         // Who reads a refusal keeps all of it.

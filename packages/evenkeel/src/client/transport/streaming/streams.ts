@@ -2,7 +2,7 @@
  * Answers that go on, each on a connection of its own: made for lists of a hundred thousand objects that come as a watch.
  *
  * A general HTTP library makes a buffer, a stream event and a promise of every 16 KiB, which takes longer than
- * decrypting them. Here a socket reads into one buffer, and what a turn brings goes to the reader as one piece.
+ * decrypting them. Here a socket reads to where the reader finds it, and what a turn brings goes to the reader as one piece.
  * Connections are not used again: a watch lasts minutes. No redirect is followed, nothing is compressed.
  *
  * Invariant: no byte goes out before the certificate of the server has been checked.
@@ -15,6 +15,7 @@ import { SystemClock } from '#base'
 import type { WireResponse } from '#wire'
 import type { TlsMaterial } from '../http.ts'
 import { StreamCall } from './stream-call.ts'
+import type { Intake } from './stream-call.ts'
 
 interface StreamsOptions {
   /** `https://10.0.0.1:6443` */
@@ -33,8 +34,6 @@ interface StreamRequest {
   readonly signal: AbortSignal
 }
 
-/** What TLS reads at a time is one record, which is no longer. */
-const recordBytes = 16_384
 const keepAliveMs = 60_000
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const plainValue = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -62,7 +61,7 @@ export class Streams {
   async ask(request: StreamRequest): Promise<WireResponse> {
     const text = formatRequest(request, this.#url.host)
     const { connectTimeoutMs, explain } = this.#options
-    const open = (onBytes: (bytes: Buffer) => void): Socket => this.#connect(onBytes)
+    const open = (intake: Intake): Socket => this.#connect(intake)
     return new StreamCall({ open, connected: this.#isSecure ? 'secureConnect' : 'connect', text, signal: request.signal, clock: this.#clock, connectTimeoutMs, explain }).answered
   }
 
@@ -76,15 +75,14 @@ export class Streams {
     for (const socket of this.#sockets) socket.destroy(new Error('it was closed by its owner'))
   }
 
-  #connect(onBytes: (bytes: Buffer) => void): Socket {
+  #connect({ space, onBytes }: Intake): Socket {
     const { hostname, port } = this.#url
     const host = hostname.replace(/^\[|\]$/g, '')
-    const buffer = Buffer.allocUnsafeSlow(this.#isSecure ? recordBytes : 4 * recordBytes)
-    const callback = (count: number): boolean => {
-      onBytes(buffer.subarray(0, count))
+    const callback = (count: number, bytes: Uint8Array): boolean => {
+      onBytes((bytes as Buffer).subarray(0, count))
       return true
     }
-    const place = { host, port: Number(port || (this.#isSecure ? 443 : 80)), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs, onread: { buffer, callback } } satisfies TcpSocketConnectOpts
+    const place = { host, port: Number(port || (this.#isSecure ? 443 : 80)), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs, onread: { buffer: space, callback } } satisfies TcpSocketConnectOpts
     const socket = this.#isSecure ? connectTls({ ...place, ...this.#secure(host) }) : connectPlain(place)
     this.#sockets.add(socket)
     socket.once('close', () => { this.#sockets.delete(socket) })

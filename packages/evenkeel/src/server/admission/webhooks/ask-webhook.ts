@@ -2,7 +2,7 @@
  * One call of one webhook, from the question to what it decided.
  *
  * A call that does not lead to a decision is a {@link CallFailure}, which the webhook's failure policy may forgive. A
- * refusal, and a webhook that may not be asked at all, are errors that nothing forgives.
+ * webhook that may not be asked at all is an error that nothing forgives.
  */
 import { badRequest } from '#api'
 import type { JsonObject } from '#api'
@@ -12,7 +12,7 @@ import type { Hook } from '../../outgoing/hook.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Admitted } from '../admission.ts'
 import { requestFields } from '../expressions/expressions.ts'
-import { denial, makeReview, readAnswer, reviewVersion } from './review.ts'
+import { makeReview, readAnswer, reviewVersion } from './review.ts'
 import type { ReviewAnswer, ReviewObjects } from './review.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -33,9 +33,9 @@ interface Asking extends ReviewObjects {
 }
 
 /**
- * Asks a webhook, and gives its answer if that is yes.
+ * Asks a webhook, and gives its answer, be it yes or no.
  *
- * @throws {ApiError} what the client is told when it is no
+ * @throws {ApiError} when it may not be asked
  * @throws {CallFailure} when there is no answer
  */
 export async function askWebhook(webhook: Webhook, asking: Asking): Promise<ReviewAnswer> {
@@ -49,7 +49,6 @@ export async function askWebhook(webhook: Webhook, asking: Asking): Promise<Revi
   const read = understood(webhook, () => readAnswer(answer, question))
   for (const [key, value] of Object.entries(read.annotations)) admitted.annotate(`${webhook.name}/${key}`, value)
   for (const text of read.warnings) admitted.warn(text)
-  if (!read.allowed) throw denial(webhook.name, read.result)
   return read
 }
 

@@ -146,3 +146,55 @@ describe('163: a webhook that cannot be asked', () => {
     expect((await create()).json['message']).toContain('the answer is larger than')
   })
 })
+
+describe('/metrics counts webhooks under the names of upstream', () => {
+  const counted = async (pattern: RegExp): Promise<string[]> => (await tested.ask('GET', '/metrics')).text.split('\n').filter((line) => pattern.test(line)).sort()
+  const dropConnection: Respond = (_, response) => {
+    response.socket?.destroy()
+    return undefined
+  }
+
+  test('by name, by what they say, and by what became of the write', async () => {
+    await configure([webhookFor(hooks, 'v')])
+    await create()
+    hooks.answers.set('v', () => ({ allowed: false, status: { code: 403, message: 'no' } }))
+    await create()
+    hooks.answers.set('v', dropConnection)
+    await create()
+    await tested.ask('PATCH', `${configurationsPath('Validating')}/a`, { body: [{ op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' }], type: 'application/json-patch+json' })
+    await tested.ask('DELETE', `${path}/a`)
+    const v = 'name="v.test.example.com"'
+    expect(await counted(/^apiserver_admission_webhook_(?:rejection_count|fail_open_count|request_total)/)).toEqual([
+      `apiserver_admission_webhook_fail_open_count{${v},type="validating"} 1`,
+      `apiserver_admission_webhook_rejection_count{error_type="calling_webhook_error",${v},operation="CREATE",rejection_code="503",type="validating"} 1`,
+      `apiserver_admission_webhook_rejection_count{error_type="no_error",${v},operation="CREATE",rejection_code="403",type="validating"} 1`,
+      `apiserver_admission_webhook_request_total{code="200",${v},operation="CREATE",rejected="false",type="validating"} 1`,
+      `apiserver_admission_webhook_request_total{code="403",${v},operation="CREATE",rejected="true",type="validating"} 1`,
+      `apiserver_admission_webhook_request_total{code="503",${v},operation="CREATE",rejected="true",type="validating"} 1`,
+      `apiserver_admission_webhook_request_total{code="503",${v},operation="DELETE",rejected="false",type="validating"} 1`,
+    ])
+    expect(await counted(/^apiserver_admission_webhook_admission_duration_seconds_count/)).toEqual([
+      `apiserver_admission_webhook_admission_duration_seconds_count{${v},operation="CREATE",rejected="false",type="validating"} 1`,
+      `apiserver_admission_webhook_admission_duration_seconds_count{${v},operation="CREATE",rejected="true",type="validating"} 2`,
+      `apiserver_admission_webhook_admission_duration_seconds_count{${v},operation="DELETE",rejected="false",type="validating"} 1`,
+    ])
+  })
+
+  test('a patch that cannot be read is a failed call', async () => {
+    await configure([webhookFor(hooks, 'm')], 'Mutating')
+    hooks.answers.set('m', () => ({ patchType: 'JSONPatch', patch: '%%%' }))
+    await create()
+    expect(await counted(/^apiserver_admission_webhook_rejection_count/)).toEqual(['apiserver_admission_webhook_rejection_count{error_type="calling_webhook_error",name="m.test.example.com",operation="CREATE",rejection_code="503",type="admit"} 1'])
+  })
+
+  test('what nobody waited for any more says nothing about a webhook', async () => {
+    await configure([webhookFor(hooks, 'v', { failurePolicy: 'Ignore' })])
+    const gone = new AbortController()
+    hooks.answers.set('v', () => {
+      gone.abort(new Error('the client has gone'))
+      return undefined
+    })
+    await tested.ask('POST', path, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, signal: gone.signal })
+    expect(await counted(/^apiserver_admission_webhook/)).toEqual([])
+  })
+})

@@ -14,7 +14,7 @@ import { formOf, replaceDraft } from '../drafts.ts'
 import { inForm } from '../matching/forms.ts'
 import { CallFailure } from './ask-webhook.ts'
 import { Calling } from './calling.ts'
-import type { CallingOptions, Invocation } from './calling.ts'
+import type { CallingOptions, Invocation, Visit } from './calling.ts'
 import type { ReviewAnswer } from './review.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -97,8 +97,10 @@ class Round {
     const invocation = await this.#calling.invocation(webhook, { object: object as unknown as UnstructuredObject | undefined, form }, this.#admitted)
     if (invocation === undefined || (round > 0 && !this.#memory.isWanted(webhook))) return
     const place = `round_${round}_index_${index}`
-    const answer = await this.#calling.ask(invocation, this.#admitted, `failed-open.${prefix}/${place}`)
-    const isChanged = answer !== undefined && await this.#take(answer, invocation, `failed-open.${prefix}/${place}`)
+    const isChanged = await this.#calling.visit(webhook, { admitted: this.#admitted, failedOpen: `failed-open.${prefix}/${place}` }, async (visit) => {
+      const answer = await this.#calling.ask(invocation, visit)
+      return answer !== undefined && await this.#take(answer, invocation, visit)
+    })
     this.#admitted.annotate(`${prefix}/${place}`, JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated: isChanged }))
     if (isChanged) {
       this.#memory.changed()
@@ -108,9 +110,9 @@ class Round {
   }
 
   /** Applies what a webhook wants. */
-  async #take(answer: ReviewAnswer, invocation: Invocation, failedOpen: string): Promise<boolean> {
+  async #take(answer: ReviewAnswer, invocation: Invocation, visit: Visit): Promise<boolean> {
     const { webhook, object, resource } = invocation
-    const operations = await this.#calling.forgiving(webhook, { admitted: this.#admitted, failedOpen }, () => operationsOf(answer, webhook))
+    const operations = await this.#calling.forgiving(webhook, visit, () => operationsOf(answer, webhook))
     if (operations === undefined || operations.length === 0) return false
     if (object === undefined) throw internalError(new Error(`admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`))
     const form = formOf({ ...this.#admitted.target, resource })

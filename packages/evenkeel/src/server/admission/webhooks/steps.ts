@@ -8,6 +8,7 @@ import type { AdmissionStep } from '../admission.ts'
 import type { Matching } from '../matching/matching.ts'
 import { mutatingWebhooks } from './mutating.ts'
 import { validatingWebhooks } from './validating.ts'
+import type { WebhookMetrics } from './webhook-metrics.ts'
 import { WebhookSet } from './webhook-set.ts'
 
 interface WebhookSteps {
@@ -15,10 +16,16 @@ interface WebhookSteps {
   readonly validating: AdmissionStep
 }
 
+export interface WebhookStepOptions {
+  readonly webhooks: WebhookOptions
+  /** Where they are counted. */
+  readonly metrics: WebhookMetrics
+}
+
 type Surroundings = Pick<Rooms, 'views' | 'registry' | 'access' | 'clock' | 'random' | 'log' | 'stopping'>
 
 /** Asks for views, so it must be called before the server starts. */
-export function webhookSteps(matching: Matching, { views, registry, access, clock, random, log, stopping }: Surroundings, webhooks: WebhookOptions): WebhookSteps {
+export function webhookSteps(matching: Matching, { views, registry, access, clock, random, log, stopping }: Surroundings, { webhooks, metrics }: WebhookStepOptions): WebhookSteps {
   const group = 'admissionregistration.k8s.io'
   const [mutating, validating] = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']
     .map((plural) => new WebhookSet({ view: views.of(group, plural), matching, registry, webhooks })) as [WebhookSet, WebhookSet]
@@ -26,7 +33,7 @@ export function webhookSteps(matching: Matching, { views, registry, access, cloc
     mutating.close()
     validating.close()
   })
-  const shared = { matching, access, clock, random, log }
+  const shared = { matching, access, clock, random, log, metrics }
   return {
     mutating: mutatingWebhooks({ ...shared, set: mutating }),
     validating: validatingWebhooks({ ...shared, set: validating }),

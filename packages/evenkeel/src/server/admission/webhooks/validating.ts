@@ -30,7 +30,8 @@ export function validatingWebhooks(options: Omit<CallingOptions, 'mutates'>): Ad
 async function askAll(invocations: readonly Invocation[], calling: Calling, admitted: Admitted): Promise<void> {
   const refusals: unknown[] = []
   await Promise.all(invocations.map(async (invocation, index) => {
-    await calling.ask(invocation, admitted, `${failedOpen}/round_0_index_${index}`).catch((error: unknown) => { refusals.push(error) })
+    const visiting = { admitted, failedOpen: `${failedOpen}/round_0_index_${index}` }
+    await calling.visit(invocation.webhook, visiting, (visit) => calling.ask(invocation, visit)).catch((error: unknown) => { refusals.push(error) })
   }))
   if (refusals.length > 0) throw refusals[0]
 }

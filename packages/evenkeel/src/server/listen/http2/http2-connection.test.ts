@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { connect, constants } from 'node:http2'
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, assert, describe, expect, test } from 'vitest'
 import { deferred } from '#base'
 import type { Transport } from '#wire'
 import { makeIdentity } from '../../identity/identity.ts'
 import type { ListenLimits } from '../limits.ts'
+import { RawClient } from '../raw-client.fixture.ts'
 import { closeServed, echo, readBody, serve as serveAny } from '../served.fixture.ts'
 import type { Served } from '../served.fixture.ts'
 import { quiet, turn, until } from '../turns.fixture.ts'
@@ -13,6 +16,8 @@ import { quiet, turn, until } from '../turns.fixture.ts'
 const { authority, server } = makeIdentity()
 const ca = authority.certificatePem
 const sessions: ClientHttp2Session[] = []
+/** What a client of HTTP/2 begins with: its preface, and settings that change nothing. */
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
 
 afterEach(async () => {
   for (const session of sessions.splice(0)) session.destroy()
@@ -222,7 +227,7 @@ describe('Http2Connection limits', () => {
     const { session, listening, requests } = await serve(() => new Promise(() => undefined), { nuisancesMax: 50 })
     let calm: number | undefined
     session.on('goaway', (code) => { calm = code })
-    for (let count = 1; !session.closed && !session.destroyed; count++) {
+    for (let count = 1; count < 100 && !session.closed && !session.destroyed; count++) {
       const stream = session.request({})
       stream.on('error', () => undefined)
       await until(() => requests.length === count || session.destroyed)
@@ -236,10 +241,49 @@ describe('Http2Connection limits', () => {
   test('row 19: disconnects who pings without end', async () => {
     const { session } = await serve(undefined, { nuisancesMax: 50 })
     await ask(session, {})
-    while (!session.closed && !session.destroyed) {
+    for (let turns = 0; turns < 3000 && !session.closed && !session.destroyed; turns++) {
       session.ping(() => undefined)
       await turn()
     }
+    expect(session.closed || session.destroyed).toBe(true)
+  })
+
+  test.each([
+    ['no preface', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')],
+    ['a frame of no kind that is far too long', Buffer.concat([preface, Buffer.from([0xff, 0xff, 0xff, 0xee, 0xff, 0, 0, 0, 0]), Buffer.alloc(1000)])],
+    ['a head that cannot be unpacked', Buffer.concat([preface, Buffer.from([0, 0, 4, 1, 5, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff])])],
+    ['a window that overflows', Buffer.concat([preface, Buffer.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff])])],
+    ['data on a stream that there is not', Buffer.concat([preface, Buffer.from([0, 0, 1, 0, 0, 0, 0, 0, 9, 0])])],
+  ])('row 19: disconnects who sends %s, at the latest when it asks nothing else, and goes on', async (_, bytes) => {
+    const { session, listening, clock } = await serve()
+    await ask(session, {})
+    const client = new RawClient(listening.url, { ca, alpn: ['h2'] })
+    await once(client.socket, 'secureConnect')
+    client.socket.write(bytes)
+    await quiet()
+    await clock.advance(80_000)
+    await ask(session, {})
+    await clock.advance(15_000)
+    expect(await Promise.race([client.closed.then(() => 'closed'), quiet()])).toBe('closed')
+    expect((await ask(session, {})).text).toBe('ok')
+  })
+
+  test('row 19: outlives connections that are reset, in the middle of anything', async () => {
+    const { listening, session, clock } = await serve()
+    await ask(session, {})
+    for (let index = 0; index < 12; index++) {
+      const socket = connectTcp({ host: '127.0.0.1', port: listening.port })
+      const secured = connectTls({ socket, ca, servername: 'localhost', ALPNProtocols: ['h2'] })
+      secured.on('error', () => undefined)
+      if (index % 4 > 0) await once(secured, 'secureConnect')
+      if (index % 4 > 1) secured.write(preface)
+      if (index % 4 > 2) await once(secured, 'data')
+      for (let turns = index; turns > 0; turns--) await turn()
+      socket.resetAndDestroy()
+    }
+    await until(() => listening.connections === 1)
+    await clock.advance(1000)
+    expect((await ask(session, {})).text).toBe('ok')
   })
 
   test('row 18: refuses a head with too many fields', async () => {

@@ -13,6 +13,11 @@ import { leavesWishes } from '../golden/blame.ts'
 /** Kinds whose objects hold what is nowhere else. */
 const precious: ReadonlySet<string> = new Set(['PersistentVolumeClaim', 'PersistentVolume', 'VolumeSnapshot', 'Namespace', 'CustomResourceDefinition'])
 
+/** Whether something under this name (`PersistentVolumeClaim default/a`) cannot be made again as it was. */
+export function keepsState(about: string): boolean {
+  return precious.has(about.split(' ', 1)[0] ?? '')
+}
+
 export const churn: Rule = {
   code: 'churn',
   says: 'what cannot be made again is not destroyed while somebody wants it',

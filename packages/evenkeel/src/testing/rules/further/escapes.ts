@@ -18,6 +18,6 @@ export const escapes: Rule = {
 }
 
 const hints: Readonly<Record<string, string>> = {
-  setTimeout: 'return { afterMs } or use sleep with context.clock', setInterval: 'return { afterMs }', setImmediate: 'use context.clock.soon',
+  'a timer': 'return { afterMs } or use sleep with context.clock', setTimeout: 'return { afterMs } or use sleep with context.clock', setInterval: 'return { afterMs }', setImmediate: 'use context.clock.soon',
   Date: 'use context.clock.now()', 'Math.random': 'use context.random', 'process.exit': 'throw an error: the runtime decides what follows',
 }

@@ -9,9 +9,10 @@ export const identity: Rule = {
   says: 'a name can be used again, a uid cannot: mean the very object you have seen',
   watch: (world) => ({
     done({ asked, life, outcome, type }) {
+      const news = world.facts.news('identity')
       if (type !== 'effect' || !asked || asked.name === '' || !/^20/.test(outcome)) return
       if (asked.verb !== 'delete' && asked.verb !== 'update') return
-      for (const { actor, before } of world.facts.news('identity')) {
+      for (const { actor, before } of news) {
         if (actor !== life.name || !before || before.metadata.name !== asked.name) continue
         const seen = life.line.sight.of(before.kind, { name: asked.name, namespace: asked.namespace })
         if (seen === undefined || seen.metadata.uid === before.metadata.uid) continue

@@ -1,19 +1,31 @@
 /**
  * Leadership: who has lost the lease stops. What was on its way when it was lost may still arrive, and no more.
  */
+import { isJsonObject } from '#api'
+import type { Point } from '../../life/effect.ts'
+import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 
 export const leader: Rule = {
   code: 'leader',
   says: 'who has lost the lease stops',
   watch: (world) => ({
-    done({ life, about, type, outcome }) {
+    done(point) {
+      const { life, about, type, outcome, asked } = point
+      if (type !== 'effect' || !/^(?:20|done)/.test(outcome) || asked?.resource === 'leases') return
       const since = world.deposed.get(life)
-      if (type !== 'effect' || since === undefined || !/^(?:20|done)/.test(outcome)) return
-      world.deposed.set(life, since + 1)
+      if (since !== undefined) world.deposed.set(life, since + 1)
       // One deed may have been on its way.
-      if (since === 0) return
+      if ((since ?? 0) === 0 && !isUsurped(point, world)) return
       world.find({ rule: 'leader', severity: 'error', about, message: `${life.name} works on although another process leads: ${about}`, hint: 'look at the signal before every call outside; write with the client of the context' })
     },
   }),
+}
+
+/** Whether somebody else had the lease already when this was asked for. */
+function isUsurped({ life, askedAt }: Point, { chronicle, options: { scenario } }: World): boolean {
+  if (!scenario.leaderElection) return false
+  const last = chronicle.happenings.findLast(({ resource, step, after }) => resource === 'leases' && step < askedAt && after !== undefined)
+  const holder = isJsonObject(last?.after?.['spec']) ? last.after['spec']['holderIdentity'] : undefined
+  return typeof holder === 'string' && holder !== '' && holder !== life.name
 }

@@ -23,13 +23,19 @@ function judge(world: World): void {
   }
   for (const { actor, after } of world.chronicle.happenings) {
     if (!after || after.kind === 'Secret' || !world.facts.isLife(actor)) continue
-    const text = JSON.stringify(after)
+    const text = readable(JSON.stringify(after))
     if (values.some((value) => text.includes(value))) tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
   }
   for (const { record } of world.logs) {
     const text = `${record.message} ${JSON.stringify(record.fields, (_, value: unknown) => (value instanceof Error ? value.message : value)) ?? ''}`
     if (values.some((value) => text.includes(value))) tell('log', `the log: ${record.message.slice(0, 60)}`)
   }
+}
+
+/** A text, and what is encoded in it. */
+function readable(text: string): string {
+  const decoded = (text.match(/[A-Za-z0-9+/]{12,}={0,2}/g) ?? []).map((word) => Buffer.from(word, 'base64').toString())
+  return [text, ...decoded].join('\n')
 }
 
 /** Long enough not to be found by chance, as text and as it is encoded. */

@@ -7,16 +7,18 @@ import type { Finding } from '../finding.ts'
 
 type Blame = Pick<Finding, 'rule' | 'severity' | 'hint'>
 
-const leaving: ReadonlySet<Deed['type']> = new Set(['crash', 'die', 'stale', 'refuse', 'lose', 'hold', 'coalesce', 'silence', 'cut', 'past', 'skew', 'rival', 'serial'] satisfies Deed['type'][])
+const leaving: ReadonlySet<Deed['type']> = new Set(['crash', 'die', 'stale', 'refuse', 'lose', 'hold', 'coalesce', 'silence', 'cut', 'past', 'skew', 'rival', 'serial', 'slow', 'outage', 'absent', 'poison'] satisfies Deed['type'][])
 
 /** Whether what users wish for stays as it is. */
 export function leavesWishes({ type }: Deed): boolean {
   return leaving.has(type)
 }
 
+const patient: ReadonlySet<Deed['type']> = new Set(['silence', 'rival', 'forbid', 'amend', 'outage', 'slow', 'poison', 'evict', 'absent', 'deprive'] satisfies Deed['type'][])
+
 /** Whether more time passes than in the undisturbed schedule. */
 export function takesTime({ type }: Deed): boolean {
-  return type === 'silence' || type === 'rival' || type === 'forbid' || type === 'amend'
+  return patient.has(type)
 }
 
 const state: Blame = { rule: 'state', severity: 'error', hint: 'compute what to do from what is there, not from what you were told happened' }
@@ -35,6 +37,13 @@ const byDeed: Partial<Record<Deed['type'], Blame>> = {
   finalize: cleanup, terminate: cleanup,
   skew: { rule: 'clock', severity: 'error', hint: 'never compare the time of a server with that of this machine' },
   rival: { rule: 'leader', severity: 'error', hint: 'stop at once when the lease is lost' },
+  late: { rule: 'state', severity: 'error', hint: 'the way to a wish must not matter: compute everything from the spec and from what is there' },
+  absent: { ...failure, hint: 'a kind may be installed later than the program: it must be waited for' },
+  poison: { ...failure, hint: 'what goes wrong for one object must not stop the others' },
+  evict: { ...cleanup, hint: 'in a namespace that is being deleted nothing new can be made, and a cleanup must get along without' },
+  deprive: { ...cleanup, hint: 'what an object depends on may be gone before the object is' },
+  vanish: cleanup,
+  slow: { ...failure, hint: 'an answer can take long: what happened meanwhile counts' },
   serial: { rule: 'stateless', severity: 'error', hint: 'several workers run at once: keep what belongs to one run in that run' },
 }
 

@@ -53,6 +53,8 @@ function tellRestless(world: World): void {
   const minutes = Math.round(restless.virtualMs / 60_000)
   // Somebody else's object has a child's name: to fail until it is gone is an answer.
   if (failed && world.options.deviations.some(({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object))) return
+  // Nor is it a mistake to leave a field to somebody else who has taken it.
+  if (failed && world.options.deviations.some(({ deed }) => deed.type === 'drift') && (failed.record.fields as { error?: { reason?: unknown } }).error?.reason === 'Conflict') return
   if (failed) {
     const { error } = failed.record.fields as { error?: unknown }
     world.find({ rule: 'failure', severity: 'error', about: 'reconcile', message: `a reconcile keeps failing, ${minutes} minutes after everything was well: ${textOf(error)}`, hint: 'take what is there for granted: it may be your own work of an earlier run' })

@@ -5,10 +5,11 @@
  * which of the golden rules was broken.
  */
 import { compareSnapshots, describeDifference } from '../../state/compare.ts'
-import type { Difference } from '../../state/compare.ts'
+import type { Chance, Difference } from '../../state/compare.ts'
 import type { Rest } from '../../state/reference.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Rule } from '../finding.ts'
+import { keepsState } from '../further/churn.ts'
 import { blame, leavesWishes, takesTime } from './blame.ts'
 
 export const sameWorld: Rule = {
@@ -22,6 +23,8 @@ export const sameWorld: Rule = {
         if (!isHealed && world.isBroken) return
         // Somebody else's object under a child's name, or taken over: what to do with it is the author's choice.
         if (world.options.deviations.some(({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object)) || hasAdopted(world)) return
+        // What others made and deleted does not come back.
+        if (world.options.deviations.some(({ deed }) => deed.type === 'delete' && !world.facts.view.isReconciled(deed.object) && !world.facts.hasMade(deed.object))) return
         judge(world)
       },
     }
@@ -31,8 +34,15 @@ export const sameWorld: Rule = {
 function judge(world: World): void {
   const rest = world.facts.rest()
   const candidates = expectedOf(world, rest)
-  const [nearest] = candidates.map((expected) => differencesOf(expected, rest)).sort((a, b) => a.length - b.length)
-  for (const difference of nearest ?? []) world.find(name(difference, world, { isGone: rest.statuses.size === 0 }))
+  const chance = world.options.reference?.chance
+  const [nearest] = candidates.map((expected) => differencesOf(expected, rest, chance)).sort((a, b) => a.length - b.length)
+  const isLate = world.options.deviations.some(({ deed }) => deed.type === 'late')
+  // What was taken away outside need not come back by itself; but what is left must go in the end.
+  const isLess = world.options.deviations.some(({ deed }) => deed.type === 'vanish')
+  for (const difference of nearest ?? []) {
+    if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || rest.statuses.size > 0))) continue
+    world.find(isLate && rest.statuses.size > 0 ? nameLate(difference, world) : name(difference, world, { isGone: rest.statuses.size === 0 }))
+  }
   judgeWishes(world, rest)
 }
 
@@ -54,8 +64,8 @@ function judgeWishes(world: World, rest: Rest): void {
   if (about !== undefined) world.find({ ...blame(world), about, message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}` })
 }
 
-function differencesOf(expected: Rest, found: Rest): Difference[] {
-  return [...compareSnapshots(expected.objects, found.objects), ...compareSnapshots(expected.outside, found.outside)]
+function differencesOf(expected: Rest, found: Rest, chance?: Chance): Difference[] {
+  return [...compareSnapshots(expected.objects, found.objects, chance), ...compareSnapshots(expected.outside, found.outside, chance)]
 }
 
 function name(difference: Difference, world: World, { isGone }: { isGone: boolean }): Omit<Finding, 'step'> {
@@ -68,6 +78,19 @@ function name(difference: Difference, world: World, { isGone }: { isGone: boolea
   if (!world.options.reference) return { rule: 'state', severity: 'error', about, diff, message: `${about} is otherwise than it was when the same was asked for before: what was switched on is not switched off again`, hint: 'compute everything from the spec as it is, also what is no longer in it' }
   const word = type === 'missing' ? 'is missing' : 'is otherwise than in the undisturbed run'
   return { ...blame(world), about, diff, message: `${about} ${word}` }
+}
+
+/** The same wish at once and by detours: what is only told, or kept because it cannot be made again, may differ. */
+function matters({ about, expected, found, type }: Difference): boolean {
+  if (type !== 'changed') return !keepsState(about)
+  const bare = (values: readonly string[]): string => JSON.stringify(values.map((value) => { const { status: _, ...rest } = JSON.parse(value) as { status?: unknown }; return rest }))
+  return bare(expected) !== bare(found)
+}
+
+function nameLate(difference: Difference, world: World): Omit<Finding, 'step'> {
+  const { type, about } = difference
+  const word = type === 'missing' ? 'is there after all changes, and is not when the same is asked for at once' : type === 'extra' ? 'is missing after all changes, and is there when the same is asked for at once' : 'is otherwise when the same is asked for at once, without the steps before'
+  return { ...blame(world), ...type === 'missing' && { severity: 'warning' }, about, diff: describeDifference(difference), message: `${about} ${word}` }
 }
 
 /** It was there before and should have gone; or came with a wish that was taken back. */

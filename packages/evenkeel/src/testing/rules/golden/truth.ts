@@ -19,6 +19,10 @@ export const truth: Rule = {
       judgeTransitions(world, news)
       judgeLastWords(world, news)
     },
+    between() {
+      judgeGenerations(world)
+      judgePredicate(world)
+    },
     quiet({ isHealed }) {
       if (world.restless) return
       if (!world.isBroken || isHealed) judgeGenerations(world)
@@ -74,12 +78,12 @@ function judgeClaims(world: World): void {
   const { reference } = world.options
   const rest = world.facts.rest()
   const expected = reference?.like(rest)
-  if (!expected) return
-  const before = reference?.at(expected.phase - 1)
+  if (!reference || !expected) return
+  const before = reference.at(expected.phase - 1)
   for (const [about, status] of rest.statuses) {
     const claimed = expected.statuses.get(about)
     if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status) continue
-    const difference = [...compareSnapshots(expected.objects, rest.objects), ...compareSnapshots(expected.outside, rest.outside)].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
+    const difference = [...compareSnapshots(expected.objects, rest.objects, reference.chance), ...compareSnapshots(expected.outside, rest.outside, reference.chance)].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
     if (difference) world.find({ rule: 'truth', severity: 'error', about, message: `the status of ${about} says that everything is done, and ${difference.about} is not as it should be`, diff: describeDifference(difference), hint: 'write the status last, from what you saw' })
   }
 }

@@ -1,0 +1,72 @@
+/**
+ * `evenkeel tree`: an object, what belongs to it, and how each of them is.
+ */
+import type { KubeObject } from 'evenkeel/api'
+import type { Client } from 'evenkeel/client'
+import { inNamespace } from '../../frame/command.ts'
+import type { Command } from '../../frame/command.ts'
+import { readFamily } from '../../objects/family.ts'
+import type { Family, Member } from '../../objects/family.ts'
+import { readTarget } from '../../objects/targets.ts'
+import { stateOf } from '../../objects/state-of.ts'
+import type { State } from '../../objects/state-of.ts'
+import { safeText } from '../../printing/safe-text.ts'
+
+const depthMax = 12
+
+export const tree: Command = {
+  name: 'tree',
+  about: 'show what belongs to an object, and how it is',
+  usage: 'KIND/NAME',
+  words: { least: 1, most: 2 },
+  completes: 'kinds',
+  options: inNamespace,
+  examples: ['evenkeel tree app/web'],
+  async run(call) {
+    const { io, json } = call
+    const client = await call.connect({ warnings: false })
+    const root = await readTarget(client, call)
+    const family = await readFamily(client, { namespace: root.metadata.namespace, signal: io.signal })
+    const branch = await grow(client, root, { family, signal: io.signal, depth: 0, above: new Set() })
+    if (json) io.stdout.write(`${JSON.stringify(branch)}\n`)
+    else {
+      io.stdout.write(safeText(lines(branch).map((line) => `${line}\n`).join('')))
+      for (const { kind, why } of family.unread) io.stderr.write(safeText(`Not looked at: ${kind} (${why})\n`))
+    }
+    return 0
+  },
+}
+
+interface Branch {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace?: string
+  readonly state: State
+  readonly children: readonly Branch[]
+}
+
+interface Growing {
+  readonly family: Family
+  readonly signal: AbortSignal
+  readonly depth: number
+  /** Uids above, so that owners in a ring do not go round for ever. */
+  readonly above: ReadonlySet<string>
+}
+
+async function grow(client: Client, member: Member | KubeObject, { family, signal, depth, above }: Growing): Promise<Branch> {
+  const { apiVersion, kind, metadata: { name = '', namespace, uid = '' } } = member
+  const whole = 'spec' in member || 'status' in member ? member : await client.find({ apiVersion, kind }, { name, ...namespace !== undefined && { namespace } }, { signal })
+  const within = new Set([...above, uid])
+  const next = depth >= depthMax ? [] : family.childrenOf(uid).filter(({ metadata }) => !within.has(metadata.uid ?? ''))
+  const children = await Promise.all(next.map((child) => grow(client, child, { family, signal, depth: depth + 1, above: within })))
+  return { apiVersion, kind, name, ...namespace !== undefined && { namespace }, state: whole ? stateOf(whole) : { word: 'Gone', isGood: false, why: 'it went away while it was looked at' }, children }
+}
+
+function lines({ kind, name, state: { word, isGood, why }, children }: Branch): readonly string[] {
+  const own = `${isGood === undefined ? '·' : isGood ? '✓' : '✗'} ${kind}/${name}  ${word}${why === '' || isGood === true ? '' : `: ${why}`}`
+  return [own, ...children.flatMap((child, index) => {
+    const isLast = index === children.length - 1
+    return lines(child).map((line, at) => `${at === 0 ? isLast ? '└─ ' : '├─ ' : isLast ? '   ' : '│  '}${line}`)
+  })]
+}

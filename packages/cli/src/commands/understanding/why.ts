@@ -1,0 +1,77 @@
+/**
+ * `evenkeel why`: why an object is not ready, why it is still here, why it changed, why its controller ran.
+ */
+import { isJsonObject } from 'evenkeel/api'
+import type { JsonObject, KubeObject } from 'evenkeel/api'
+import type { Client } from 'evenkeel/client'
+import { SystemClock } from 'evenkeel/unstable/base'
+import { inNamespace } from '../../frame/command.ts'
+import type { Call, Command } from '../../frame/command.ts'
+import { eventsOf } from '../../objects/events.ts'
+import { readFamily } from '../../objects/family.ts'
+import { ofManager, readManager } from '../../objects/manager-report.ts'
+import { safeText } from '../../printing/safe-text.ts'
+import { readTarget } from '../../objects/targets.ts'
+import { refOf } from '../../why/answer.ts'
+import type { Answer, Facts } from '../../why/answer.ts'
+import { whyChanged } from '../../why/changed.ts'
+import { whyNotReady } from '../../why/not-ready.ts'
+import { whyRan } from '../../why/ran.ts'
+import { whyStillHere } from '../../why/still-here.ts'
+
+const questions = { 'not-ready': whyNotReady, 'still-here': whyStillHere, 'changed': whyChanged, 'ran': whyRan } as const
+type Question = keyof typeof questions
+
+const headings: Readonly<Record<Question, string>> = { 'not-ready': 'Why is it not ready?', 'still-here': 'Why is it still here?', 'changed': 'Why did it change?', 'ran': 'Why did its controller run?' }
+
+export const why: Command = {
+  name: 'why',
+  about: 'say why an object is as it is: not ready, still here, changed, reconciled',
+  usage: 'KIND/NAME',
+  words: { least: 1, most: 2 },
+  completes: 'kinds',
+  options: { ...inNamespace, ...ofManager, question: { type: 'string', short: 'q', choices: Object.keys(questions), about: 'one question only' } },
+  details: 'Without -q the questions that fit are answered. What the controllers did is asked of the manager that runs in this folder, or of --manager.',
+  examples: ['evenkeel why app/web', 'evenkeel why namespace/old -q still-here', 'evenkeel why shape/foo --json'],
+  async run(call) {
+    const client = await call.connect({ warnings: false })
+    const facts = await gather(client, call)
+    const asked = call.values.text('question') as Question | undefined
+    const answers = (asked ? [asked] : fitting(facts)).map((question) => questions[question](facts))
+    call.io.stdout.write(call.json ? `${JSON.stringify({ object: refOf(facts.object), answers })}\n` : page(facts.object, answers))
+    return 0
+  },
+}
+
+function fitting({ object, manager }: Facts): readonly Question[] {
+  const first: Question = object.metadata.deletionTimestamp === undefined ? 'not-ready' : 'still-here'
+  return [first, 'changed', ...manager ? ['ran'] as const : []]
+}
+
+async function gather(client: Client, call: Call): Promise<Facts> {
+  const { io, values } = call
+  const object = await readTarget(client, call)
+  const [events, family, manager, others] = await Promise.all([
+    eventsOf(client, object, io), readFamily(client, { namespace: object.metadata.namespace, signal: io.signal }), readManager(values, io), readNamed(client, object, io.signal),
+  ])
+  return { object, events, family, manager, others, nowMs: new SystemClock().now() }
+}
+
+/** The objects that the status names as children and dependencies. */
+async function readNamed(client: Client, object: KubeObject, signal: AbortSignal): Promise<Facts['others']> {
+  const { status } = object as { status?: JsonObject }
+  const named = ['children', 'dependencies'].flatMap((field) => (isJsonObject(status) && Array.isArray(status[field]) ? status[field].filter(isJsonObject) : [])).slice(0, 50)
+  const read = await Promise.all(named.map(async ({ apiVersion, kind, name, namespace }) => {
+    const place = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
+    const found = await client.find({ apiVersion: String(apiVersion), kind: String(kind) }, { name: String(name), ...place }, { signal }).catch(() => undefined)
+    return [`${String(kind)}/${String(name)}`, found] as const
+  }))
+  return new Map(read)
+}
+
+function page(object: KubeObject, answers: readonly Answer[]): string {
+  const parts = answers.map(({ question, answer, because, advice }) => [
+    `${headings[question as Question]} ${answer}.`, ...because.map((line) => `  ${line.startsWith('  ') ? line : `- ${line}`}`), ...advice.map((line) => `  try: ${line}`),
+  ].join('\n'))
+  return safeText(`${refOf(object)}\n\n${parts.join('\n\n')}\n`)
+}

@@ -1,0 +1,56 @@
+/**
+ * Asks the server who uses an object. A plane without the kinds of Usages is asked once in a while.
+ */
+import { compareText, isNotFound } from '#api'
+import type { AbortOptions, Clock } from '#base'
+import { Client, isUnknownKind } from '#client'
+import { ClusterUsage, Usage, usageLabel, usageLabelOf } from '#verbs'
+import type { Transport } from '#wire'
+
+interface Used {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** For so long a kind that was not there is taken not to be; whoever makes one of it here is noticed at once. */
+const absentMs = 1000
+
+export class Usages {
+  readonly #client: Client
+  readonly #clock: Clock
+  #absentAtMs = -Infinity
+
+  constructor({ transport, clock }: { transport: Transport, clock: Clock }) {
+    this.#client = new Client({ transport, clock })
+    this.#clock = clock
+  }
+
+  /** There are some now. */
+  lookAgain(): void {
+    this.#absentAtMs = -Infinity
+  }
+
+  /** Whoever uses an object, for people: `Route default/r (the Route depends on it)`. */
+  async usersOf(used: Used, options: AbortOptions = {}): Promise<readonly string[]> {
+    if (this.#clock.monotonic() - this.#absentAtMs < absentMs) return []
+    const lists = await Promise.all([this.#list(Usage, used, options), this.#list(ClusterUsage, used, options)])
+    if (lists.every((list) => list === undefined)) this.#absentAtMs = this.#clock.monotonic()
+    return lists.flatMap((list) => list ?? []).sort(compareText)
+  }
+
+  /** Undefined when there is no such kind. */
+  async #list(kind: typeof Usage, used: Used, options: AbortOptions): Promise<readonly string[] | undefined> {
+    try {
+      const { items } = await this.#client.list(kind, { labelSelector: `${usageLabel}=${usageLabelOf(used)}`, pageSize: 0, ...options })
+      return items.filter(({ metadata: { deletionTimestamp } }) => deletionTimestamp === undefined).map(({ spec: { by, reason = '' } }) => {
+        const { namespace = '' } = by
+        return `${by.kind} ${namespace === '' ? by.name : `${namespace}/${by.name}`}${reason === '' ? '' : ` (${reason})`}`
+      })
+    } catch (error) {
+      if (isNotFound(error) || isUnknownKind(error)) return undefined
+      throw error
+    }
+  }
+}

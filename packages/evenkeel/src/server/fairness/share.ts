@@ -1,0 +1,57 @@
+/**
+ * The work of one long list, in shares: after each it stands in line again, behind everybody who came meanwhile.
+ *
+ * A share ends by what was done (objects, bytes) and by how long it took. The first two do not depend on a clock, which may be a simulated one that stands
+ * still while a list works; what is short never pauses.
+ */
+import type { Clock } from '#base'
+import type { WireRequest } from '#wire'
+import type { Pace } from './pace.ts'
+
+/** As much as a large answer has in one piece. */
+const shareBytes = 1024 * 1024
+const shareItems = 1000
+const shareMs = 2
+/** Asking for the time after each object would cost as much as a small one does. */
+const itemsPerLook = 16
+
+interface ShareOptions {
+  readonly pace: Pick<Pace, 'pause'>
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** Whom the work is for. */
+  readonly request: Pick<WireRequest, 'signal'>
+}
+
+export class Share {
+  readonly #options: ShareOptions
+  #items = 0
+  #bytes = 0
+  #begunMs: number
+
+  constructor(options: ShareOptions) {
+    this.#options = options
+    this.#begunMs = options.clock.monotonic()
+  }
+
+  /**
+   * One more object of this size is going to be looked into. Undefined when that can be done at once.
+   *
+   * @throws by rejecting, the reason of the request's signal, when nobody waits for the answer any more.
+   */
+  add(bytes: number): Promise<void> | undefined {
+    const isOver = this.#items >= shareItems || this.#bytes >= shareBytes || (this.#items % itemsPerLook === 0 && this.#items > 0 && this.#options.clock.monotonic() - this.#begunMs >= shareMs)
+    if (isOver) return this.#pause(bytes)
+    this.#items++
+    this.#bytes += bytes
+    return undefined
+  }
+
+  async #pause(bytes: number): Promise<void> {
+    const { pace, clock, request } = this.#options
+    await pace.pause()
+    request.signal.throwIfAborted()
+    this.#items = 1
+    this.#bytes = bytes
+    this.#begunMs = clock.monotonic()
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Processes that run schedules, each one at a time.
+ *
+ * A process of its own for each lane, and not a thread: it is started with the same flags as this one, so that it loads
+ * the same files (TypeScript too, if this one does), and a program that ends its process ends only that.
+ */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { deferred } from '#base'
+import type { Deferred } from '#base'
+import { describeDeviation } from '../../faults/deviation.ts'
+import type { Job, Outcome, Runner, SessionOptions } from '../session.ts'
+
+/** What a process is told first. */
+export interface Opening {
+  readonly module: string
+  readonly session: SessionOptions
+  /** Of the undisturbed schedule: it must be the same there. */
+  readonly hash: string
+}
+
+/** What a process says: that it is ready, what a job came to, or why it cannot. */
+export type Said = { readonly type: 'ready' } | { readonly type: 'done', readonly outcome: Outcome } | { readonly type: 'failed', readonly message: string }
+
+const stderrMax = 2000
+
+class Lane {
+  readonly #child: ChildProcess
+  #waiting: Deferred<Said> | undefined
+  #stderr = ''
+
+  constructor() {
+    const entry = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './lane-process.ts' : './lane-process.js', import.meta.url))
+    this.#child = fork(entry, [], { execArgv: flags(), serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => { this.#stderr = (this.#stderr + text).slice(-stderrMax) })
+    this.#child.on('message', (said) => { this.#waiting?.resolve(said as Said) })
+    this.#child.on('error', (error) => { this.#waiting?.reject(error) })
+    this.#child.on('exit', (code, signal) => { this.#waiting?.reject(new Error(`a process of the exploration ended by itself (${signal ?? `code ${code ?? 0}`})${this.#stderr === '' ? '' : `: ${this.#stderr.trim()}`}`)) })
+  }
+
+  async ask(what: Opening | Job): Promise<Said> {
+    this.#waiting = deferred<Said>()
+    this.#child.send(what, (error) => { if (error) this.#waiting?.reject(error) })
+    const said = await this.#waiting.promise
+    if (said.type === 'failed') throw new Error(said.message)
+    return said
+  }
+
+  async close(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = new Promise((resolve) => { this.#child.once('exit', resolve) })
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+}
+
+interface PoolOptions extends Opening {
+  readonly count: number
+}
+
+export class Pool implements Runner {
+  readonly #lanes: readonly Lane[]
+  readonly #idle: Lane[]
+
+  private constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes
+    this.#idle = [...lanes]
+  }
+
+  /** @throws {Error} when a process cannot be started, or cannot load the module. */
+  static async open({ count, ...opening }: PoolOptions): Promise<Pool> {
+    const pool = new Pool(Array.from({ length: count }, () => new Lane()))
+    try {
+      await Promise.all(pool.#lanes.map((lane) => lane.ask(opening)))
+    } catch (error) {
+      await pool.close()
+      throw error
+    }
+    return pool
+  }
+
+  get lanes(): number {
+    return this.#lanes.length
+  }
+
+  async run(job: Job): Promise<Outcome> {
+    const lane = this.#idle.pop()
+    if (!lane) throw new RangeError('every lane is busy: no more jobs at a time than there are lanes')
+    try {
+      const said = await lane.ask(job)
+      if (said.type !== 'done') throw new Error('a process of the exploration answered something else')
+      return said.outcome
+    } catch (error) {
+      throw new Error(`the schedule "${job.deviations.map(describeDeviation).join(' and ')}" could not be run: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    } finally {
+      this.#idle.push(lane)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()))
+  }
+}
+
+/** The flags of this process, without those that only one can have. */
+function flags(): string[] {
+  const kept: string[] = []
+  const { execArgv } = process
+  for (let index = 0; index < execArgv.length; index++) {
+    const flag = execArgv[index] ?? ''
+    if (/^(?:-e|--eval|-p|--print|-pe)$/.test(flag)) index++
+    else if (!/^--(?:inspect|eval|print|input-type|test|watch)/.test(flag)) kept.push(flag)
+  }
+  return kept
+}

@@ -1,0 +1,75 @@
+/**
+ * How much of a scenario an exploration has tried: what was there to go wrong, and what did.
+ */
+import type { Deviation } from '../../faults/deviation.ts'
+import { ruleCodes } from '../../rules/index.ts'
+import type { World } from '../../world/world.ts'
+
+/** Of so many that were seen in the undisturbed schedule, something went wrong at so many. */
+export interface Share {
+  readonly seen: number
+  readonly faulted: number
+}
+
+export interface Coverage {
+  /** Writes to the server. */
+  readonly writes: Share
+  /** Calls that change something outside. */
+  readonly calls: Share
+  /** Reads of either. */
+  readonly looks: Share
+  /** Moments at which nothing happens. */
+  readonly rests: Share
+  /** In how many schedules each kind of deviation took part, most first. */
+  readonly deeds: Readonly<Record<string, number>>
+  /** Rules that had something to judge, and those that had not. */
+  readonly rules: { readonly exercised: readonly string[], readonly idle: readonly string[] }
+  /** How often each controller ran in the undisturbed schedule, and on how many objects. */
+  readonly controllers: readonly { readonly name: string, readonly runs: number, readonly objects: number }[]
+}
+
+export class CoverageCount {
+  readonly #first: World
+  readonly #places = new Set<string>()
+  readonly #deeds = new Map<string, number>()
+  readonly #exercised = new Set<string>()
+
+  /** @param first the undisturbed schedule */
+  constructor(first: World) {
+    this.#first = first
+  }
+
+  /** A schedule was run. */
+  add(deviations: readonly Deviation[], exercised: readonly string[]): void {
+    for (const { at } of deviations) this.#places.add(`${at.type} ${at.index}`)
+    for (const type of new Set(deviations.map(({ deed }) => deed.type))) this.#deeds.set(type, (this.#deeds.get(type) ?? 0) + 1)
+    for (const rule of exercised) this.#exercised.add(rule)
+  }
+
+  get result(): Coverage {
+    const { points, restSteps } = this.#first
+    const own = points.filter(({ index }) => index >= 0)
+    const share = (those: typeof own): Share => ({ seen: those.length, faulted: those.filter(({ type, index }) => this.#places.has(`${type} ${index}`)).length })
+    const rests = restSteps.slice(0, -1)
+    return {
+      writes: share(own.filter(({ type, call }) => type === 'effect' && !call)),
+      calls: share(own.filter(({ type, call }) => type === 'effect' && call)),
+      looks: share(own.filter(({ type }) => type === 'look')),
+      rests: { seen: rests.length, faulted: rests.filter((_, index) => this.#places.has(`quiet ${index}`)).length },
+      deeds: Object.fromEntries([...this.#deeds].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
+      rules: { exercised: ruleCodes.filter((code) => this.#exercised.has(code)), idle: ruleCodes.filter((code) => !this.#exercised.has(code)) },
+      controllers: controllersOf(this.#first),
+    }
+  }
+}
+
+function controllersOf({ lives }: World): Coverage['controllers'] {
+  const found = new Map<string, { runs: number, readonly objects: Set<string> }>()
+  for (const { controller, key } of lives.flatMap(({ manager }) => manager?.ledger.entries() ?? [])) {
+    const known = found.get(controller) ?? { runs: 0, objects: new Set<string>() }
+    known.runs++
+    known.objects.add(JSON.stringify(key))
+    found.set(controller, known)
+  }
+  return [...found].map(([name, { runs, objects }]) => ({ name, runs, objects: objects.size }))
+}

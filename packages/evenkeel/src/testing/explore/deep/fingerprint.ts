@@ -1,0 +1,86 @@
+/**
+ * A number for the state of a world at every place where something could go wrong: what will follow from there.
+ *
+ * It covers what is stored, what is outside, what is on its way, which processes live and what still stands in their
+ * way, without versions, uids and times. What a program keeps in its memory cannot be seen: two worlds with one number
+ * are taken for the same because a right program keeps nothing there that matters.
+ */
+import { createHash } from 'node:crypto'
+import type { UnstructuredObject } from '#api'
+import type { Deed, Place } from '../../faults/deviation.ts'
+import type { Point } from '../../life/effect.ts'
+import type { Rule } from '../../rules/finding.ts'
+import { describeObject, plain } from '../../state/normalize.ts'
+import type { World } from '../../world/world.ts'
+
+/** A place that a schedule came to. */
+interface Print {
+  /** How many places came before. */
+  readonly order: number
+  /** What was about to happen, or had happened. */
+  readonly about: string
+  readonly world: string
+}
+
+/** The places of one schedule, by `placeKey`. */
+export type Prints = Map<string, Print>
+
+export function placeKey({ type, index, when = 'before' }: Place): string {
+  return `${when} ${type} ${index}`
+}
+
+/** Not a rule: it looks on like one, and finds nothing. */
+export function fingerprinting(prints: Prints): Rule {
+  return {
+    code: 'fingerprint', says: 'nothing',
+    watch(world) {
+      const take = (place: Place, about: string): void => {
+        if (place.index >= 0 && !world.isHealed) prints.set(placeKey(place), { order: prints.size, about, world: fingerprintOf(world) })
+      }
+      const at = ({ type, index, about }: Point, when: 'before' | 'after'): void => { take({ type, index, when }, about) }
+      return {
+        before: (point) => { at(point, 'before') },
+        done: (point) => { at(point, 'after') },
+        quiet: ({ index, isLast }) => { if (!isLast) take({ type: 'quiet', index }, '') },
+      }
+    },
+  }
+}
+
+function fingerprintOf(world: World): string {
+  const { agenda, chronicle, facts, lives, phase } = world
+  const hash = createHash('sha1')
+  const alive = lives.filter(({ isDead }) => !isDead)
+  const failing = alive.map(({ name, manager }) => `${roleOf(name)} ${(manager?.controllers ?? []).map(({ health }) => health.failing).join()}`)
+  hash.update(`${phase} ${failing.join()} ${lasting(world)}\n`)
+  for (const object of chronicle.objects.values()) hash.update(textOf(object, world))
+  for (const [about, values] of facts.outside()) hash.update(`${about}=${values.join()}\n`)
+  for (const { actor, type, about } of agenda.waiting) hash.update(`${roleOf(actor)} ${type} ${about.replace(/ \d+$/, '')}\n`)
+  return hash.digest('base64')
+}
+
+/** Things of the server itself, and what changes all the time. */
+const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition', 'ServiceAccount'])
+const texts = new WeakMap<UnstructuredObject, string>()
+
+function textOf(object: UnstructuredObject, { chronicle }: World): string {
+  const known = texts.get(object)
+  if (known !== undefined) return known
+  const { metadata: { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation }, ...rest } = object
+  const text = ignored.has(object.kind) ? '' : `${describeObject(object)} ${JSON.stringify(plain({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, chronicle, { generation }))}\n`
+  texts.set(object, text)
+  return text
+}
+
+/** `A` for `A2`: which life of a process it is makes no difference. */
+function roleOf(actor: string): string {
+  return actor.replace(/^([AB])\d+$/, '$1')
+}
+
+/** Over at once: what is left of these can be seen in the world. */
+const momentary: ReadonlySet<Deed['type']> = new Set(['crash', 'refuse', 'lose', 'delete', 'recreate', 'touch', 'drift', 'neighbour', 'finalize', 'terminate', 'past', 'cut', 'amend', 'early'])
+
+/** What still stands in the way at this moment: deeds whose effect goes on. */
+function lasting({ options: { deviations } }: World): string {
+  return deviations.filter(({ deed }) => !momentary.has(deed.type)).map(({ deed }) => JSON.stringify(deed)).join()
+}

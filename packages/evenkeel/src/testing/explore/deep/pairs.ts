@@ -1,0 +1,103 @@
+/**
+ * What else can go wrong after something went wrong: second deviations, only where the first one could matter.
+ *
+ * Two ways of pruning. By causality: a second deviation comes after the first, and when both touch only objects of
+ * their own, of different families, their order and their company make no difference. By fingerprint: where the world is
+ * as it was at such a place in another schedule, what goes wrong there has been tried, be it alone (the first deviation
+ * has healed) or after another first one.
+ */
+import type { UnstructuredObject } from '#api'
+import type { Deviation, ObjectPlace } from '../../faults/deviation.ts'
+import type { World } from '../../world/world.ts'
+import { planSingles } from '../plan.ts'
+import { placeKey } from './fingerprint.ts'
+import type { Prints } from './fingerprint.ts'
+
+/** A deviation that could come next, and what it would be tried on: equal keys are one case. */
+export interface Next {
+  readonly deviation: Deviation
+  readonly key: string
+}
+
+interface NextsOptions {
+  readonly prints: Prints
+  /** What went wrong before; undefined: nothing did. */
+  readonly first?: Deviation | undefined
+}
+
+/** All that can go wrong in a schedule after its deviation; all, when it has none. */
+export function planNexts(world: World, { prints, first }: NextsOptions): Next[] {
+  const from = first === undefined || first.at.type === 'start' ? -1 : prints.get(placeKey(first.at))?.order ?? Infinity
+  const family = first && familyOf(first, world)
+  return planSingles({ points: world.points, world, profile: world.options.profile }).flatMap((deviation) => {
+    const print = prints.get(placeKey(deviation.at))
+    if (!print) return first === undefined ? [{ deviation, key: JSON.stringify(deviation) }] : []
+    if (print.order <= from || isApart(family, familyOf(deviation, world))) return []
+    const { at: { type, when = 'before' }, deed } = deviation
+    return [{ deviation, key: `${print.world} ${when} ${type} ${print.about} ${JSON.stringify(deed)}` }]
+  })
+}
+
+/**
+ * Pairs from singles and what could come after each, without what has been tried.
+ *
+ * Every single gets its turn: when time is over early, each has been followed a little.
+ */
+export function planPairs(singles: readonly Next[], nexts: readonly (readonly Next[])[]): { readonly pairs: readonly (readonly Deviation[])[], readonly pruned: number } {
+  const known = new Set(singles.map(({ key }) => key))
+  let pruned = 0
+  const byFirst = nexts.map((those, index) => those.flatMap(({ deviation, key }) => {
+    const first = singles[index]?.deviation
+    if (!first || known.has(key)) {
+      pruned++
+      return []
+    }
+    known.add(key)
+    return [[first, deviation]]
+  }))
+  const pairs: (readonly Deviation[])[] = []
+  for (let rank = 0; byFirst.some(({ length }) => length > rank); rank++) {
+    for (const those of byFirst) {
+      const pair = those[rank]
+      if (pair) pairs.push(pair)
+    }
+  }
+  return { pairs, pruned }
+}
+
+function isApart(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other
+}
+
+/** The family that a deviation touches, and no other; undefined when it may touch everything. */
+function familyOf({ at, deed }: Deviation, world: World): string | undefined {
+  if ('object' in deed) return familyOfObject(deed.object, world)
+  if (deed.type !== 'refuse' && deed.type !== 'lose') return undefined
+  const asked = world.points.find(({ type, index }) => type === at.type && index === at.index)?.asked
+  if (!asked || asked.name === '') return undefined
+  const { happenings } = world.chronicle
+  const place = happenings.find(({ resource, after }) => resource === asked.resource && after?.metadata.name === asked.name && (after.metadata.namespace ?? '') === asked.namespace)?.after
+  return place && rootOf(place, world)
+}
+
+function familyOfObject({ kind, namespace, name }: ObjectPlace, world: World): string | undefined {
+  const object = world.chronicle.happenings.find(({ after }) => after?.kind === kind && after.metadata.name === name && (after.metadata.namespace ?? '') === namespace)?.after
+  return object && rootOf(object, world)
+}
+
+/** Longer chains of owners are not followed. */
+const generationsMax = 8
+
+/** The first of its owners, by name; undefined when that cannot be told. */
+function rootOf(object: UnstructuredObject, world: World): string | undefined {
+  let now = object
+  for (let depth = 0; depth < generationsMax; depth++) {
+    const [owner, another] = now.metadata.ownerReferences ?? []
+    if (another) return undefined
+    if (!owner) return `${now.kind} ${now.metadata.namespace ?? ''}/${now.metadata.name ?? ''}`
+    const next = world.chronicle.happenings.find(({ after }) => after?.metadata.uid === owner.uid)?.after
+    if (!next) return undefined
+    now = next
+  }
+  return undefined
+}

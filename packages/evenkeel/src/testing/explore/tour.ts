@@ -1,0 +1,121 @@
+/**
+ * Goes through schedules, as many at a time as there are lanes, until all are done or something says stop.
+ *
+ * Schedules are begun in their order, and what they came to is taken in that order too: what is found, and as which,
+ * does not depend on how many lanes there are.
+ */
+import type { Clock } from '#base'
+import type { Deviation } from '../faults/deviation.ts'
+import type { Finding } from '../rules/finding.ts'
+import type { Collected } from './collected.ts'
+import type { CoverageCount } from './coverage/coverage.ts'
+import type { Outcome, Runner } from './session.ts'
+
+export type Tier = 0 | 1 | 2 | 3
+
+/** How far an exploration is. */
+export interface Progress {
+  /** 0: the undisturbed schedule; 1: single deviations; 2: pairs; 3: by seeds. */
+  readonly tier: Tier
+  /** Schedules of this tier that are done, and all of it. */
+  readonly done: number
+  readonly planned: number
+  /** Failures so far, each counted once. */
+  readonly failures: number
+  /** Schedules a second, in this tier. */
+  readonly perSecond: number
+}
+
+/** What became of a tier. */
+export interface TierResult {
+  readonly tier: Tier
+  readonly planned: number
+  readonly done: number
+  /** Not planned, because the same is tried elsewhere. */
+  readonly pruned: number
+}
+
+/** Why an exploration ended before it was over. */
+export type Stopped = 'budget' | 'schedules' | 'signal' | 'found'
+
+interface TourOptions {
+  readonly runner: Runner
+  readonly collected: Collected
+  readonly coverage: CoverageCount
+  readonly clock: Clock
+  readonly budgetMs?: number | undefined
+  readonly schedulesMax?: number | undefined
+  readonly until?: ((finding: Finding) => boolean) | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+export class Tour {
+  readonly tiers: TierResult[] = []
+  readonly #options: TourOptions
+  readonly #startedAtMs: number
+  #schedules = 0
+  #stopped: Stopped | undefined
+
+  constructor(options: TourOptions) {
+    this.#options = options
+    this.#startedAtMs = options.clock.monotonic()
+  }
+
+  /** Why it ended early, if it did. */
+  get stopped(): Stopped | undefined {
+    return this.#stopped
+  }
+
+  /** Schedules that were run. */
+  get schedules(): number {
+    return this.#schedules
+  }
+
+  /** @returns what the schedules came to, in their order, as far as they were run */
+  async run(tier: Tier, schedules: readonly (readonly Deviation[])[], { pruned = 0, wantsNexts = false }: { pruned?: number, wantsNexts?: boolean } = {}): Promise<readonly Outcome[]> {
+    const { runner, clock } = this.#options
+    const [begun, taken] = [new Map<number, Outcome>(), [] as Outcome[]]
+    const startedAtMs = clock.monotonic()
+    let next = 0
+    const lane = async (): Promise<void> => {
+      while (next < schedules.length && !this.#isOver(next - taken.length)) {
+        const index = next++
+        begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNexts }))
+        for (let outcome = begun.get(taken.length); outcome && this.#stopped !== 'found'; outcome = begun.get(taken.length)) {
+          begun.delete(taken.length)
+          taken.push(outcome)
+          this.#take(schedules[taken.length - 1] ?? [], outcome)
+          this.#tell({ tier, done: taken.length, planned: schedules.length, startedAtMs })
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(runner.lanes, schedules.length) }, lane))
+    this.tiers.push({ tier, planned: schedules.length, done: taken.length, pruned })
+    return taken
+  }
+
+  #take(deviations: readonly Deviation[], { findings, exercised }: Outcome): void {
+    const { collected, coverage, until } = this.#options
+    this.#schedules++
+    collected.add(deviations, findings)
+    coverage.add(deviations, exercised)
+    if (until && collected.failures.some(until)) this.#stopped ??= 'found'
+  }
+
+  /** @param begun schedules that are under way */
+  #isOver(begun: number): boolean {
+    const { clock, budgetMs = Infinity, schedulesMax = Infinity, signal } = this.#options
+    if (signal?.aborted) this.#stopped ??= 'signal'
+    else if (clock.monotonic() - this.#startedAtMs > budgetMs) this.#stopped ??= 'budget'
+    else if (this.#schedules + begun >= schedulesMax) this.#stopped ??= 'schedules'
+    return this.#stopped !== undefined
+  }
+
+  #tell({ tier, done, planned, startedAtMs }: { tier: Tier, done: number, planned: number, startedAtMs: number }): void {
+    const { clock, collected, onProgress } = this.#options
+    if (!onProgress) return
+    const seconds = (clock.monotonic() - startedAtMs) / 1000
+    onProgress({ tier, done, planned, failures: collected.failures.length, perSecond: seconds > 0 ? Math.round(done / seconds) : 0 })
+  }
+}

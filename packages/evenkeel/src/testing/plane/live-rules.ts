@@ -1,0 +1,57 @@
+/**
+ * Rules that need no exploration, for a program that runs: what a single request shows is told as it happens.
+ *
+ * @example
+ * const manager = new Manager({ name: 'websites', config, log, rules: liveRules({ log }), endpoints: { port: 8080 } })
+ * // http://localhost:8080/debug/rules lists what was found
+ *
+ * Each thing is told once, however often it happens; how often is counted. Nothing is refused and nothing slowed down:
+ * bodies are looked at only of updates and merge patches.
+ */
+import { silentLogger } from '#base'
+import type { Logger } from '#base'
+import type { RequestRules } from '#manager'
+import { readAsked } from '../life/asked.ts'
+import type { Finding } from '../rules/finding.ts'
+import { lintRequest } from '../rules/request-lints.ts'
+
+export interface LiveFinding extends Omit<Finding, 'step' | 'diff'> {
+  /** How often it was seen. */
+  readonly seen: number
+}
+
+/** So many different things are remembered. */
+const findingsMax = 200
+
+export interface LiveRulesOptions {
+  /** Hears of each thing once, as a warning. @default silent */
+  readonly log?: Logger
+  /** Hears of each thing once. @default nobody */
+  readonly onFinding?: (finding: LiveFinding) => void
+}
+
+export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = {}): RequestRules & { findings(): readonly LiveFinding[] } {
+  const found = new Map<string, LiveFinding>()
+  const tell = (finding: Omit<Finding, 'step'>): void => {
+    const key = `${finding.rule} ${finding.about}`
+    const known = found.get(key)
+    if (!known && found.size >= findingsMax) return
+    const now: LiveFinding = { ...finding, seen: (known?.seen ?? 0) + 1 }
+    found.set(key, now)
+    if (known) return
+    log.warn(`rule ${finding.rule}: ${finding.message}`, { about: finding.about, ...finding.hint !== undefined && { hint: finding.hint } })
+    onFinding?.(now)
+  }
+  return {
+    findings: () => [...found.values()],
+    heard(request, { grants }) {
+      const asked = readAsked(request)
+      const lint = lintRequest(request, asked, { who: 'this program' })
+      if (lint) tell(lint)
+      if (!(asked.isWrite || asked.isRead || asked.isWatch)) return
+      const what = asked.subresource === '' ? asked.resource : `${asked.resource}/${asked.subresource}`
+      if (grants({ verb: asked.verb, group: asked.group, resource: what })) return
+      tell({ rule: 'privilege', severity: 'warning', about: `${asked.verb} ${what}`, message: `${asked.verb} ${what} in group "${asked.group}" is not among the permissions that the declarations ask for`, hint: 'add it to `rbac` of the controller' })
+    },
+  }
+}

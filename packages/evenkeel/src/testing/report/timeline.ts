@@ -1,0 +1,133 @@
+/**
+ * All that happened in a schedule, in lanes: the user, each life of the program, the collector, what is outside, and what
+ * the server came to store because of it.
+ */
+import type { UnstructuredObject } from '#api'
+import type { Finding } from '../rules/finding.ts'
+import { describeObject } from '../state/normalize.ts'
+import type { Happening } from '../world/chronicle.ts'
+import type { TraceEntry } from '../world/trace.ts'
+import type { World } from '../world/world.ts'
+
+/** A change of an object. */
+export interface Change {
+  /** `ConfigMap default/a` */
+  readonly object: string
+  readonly what: 'made' | 'changed' | 'deleted'
+  /** Its version after that. */
+  readonly version: string
+  /** The fields that differ: `spec.size: 1 → 2`. */
+  readonly fields: readonly string[]
+}
+
+export interface TimelineRow {
+  readonly step: number
+  /** Milliseconds of the world's time. */
+  readonly atMs: number
+  readonly lane: string
+  readonly text: string
+  /** `/home/me/reconcile.ts:41` */
+  readonly origin?: string
+  /** Something goes otherwise than undisturbed. */
+  readonly isTurn: boolean
+  /** The rule is found broken here. */
+  readonly isBroken: boolean
+  readonly changes: readonly Change[]
+}
+
+export interface Timeline {
+  readonly lanes: readonly string[]
+  readonly rows: readonly TimelineRow[]
+  /** Rows that were left out because there were too many. */
+  readonly leftOut: number
+}
+
+/** A page with more is not read. */
+const rowsMax = 300
+
+/** @param world a schedule that was run with its trace kept */
+export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step'>): Timeline {
+  const happenings = byStep(world.chronicle.happenings.filter(({ resource }) => resource !== 'leases' && resource !== 'events'))
+  const entries = world.trace.entries.filter((entry) => matters(entry, happenings.has(entry.step)))
+  const broken = entries.findLastIndex(({ step }) => step <= brokenAt)
+  const until = Math.min(entries.length, Math.max(rowsMax, broken + 1))
+  const from = Math.max(0, until - rowsMax)
+  const told = new Set<number>()
+  const rows = entries.slice(from, until).map((entry, index): TimelineRow => {
+    const isFirst = !told.has(entry.step) && isAction(entry)
+    if (isFirst) told.add(entry.step)
+    const origin = world.origins.get(entry.what.replace(/: [^:]*$/, ''))
+    return {
+      step: entry.step, atMs: entry.atMs, lane: laneOf(entry), text: entry.what, isTurn: isTurn(entry), isBroken: from + index === broken,
+      ...origin !== undefined && { origin }, changes: isFirst ? (happenings.get(entry.step) ?? []).map(changeOf) : [],
+    }
+  })
+  return { rows, lanes: [...new Set(rows.map(({ lane }) => lane))].sort((a, b) => rankOf(a) - rankOf(b)), leftOut: entries.length - rows.length }
+}
+
+function byStep(happenings: readonly Happening[]): Map<number, Happening[]> {
+  const found = new Map<number, Happening[]>()
+  for (const happening of happenings) {
+    const those = found.get(happening.step)
+    if (those) those.push(happening)
+    else found.set(happening.step, [happening])
+  }
+  return found
+}
+
+/** Looks, watches, and what an election and Events need are not told; nor is a request that changed nothing, its answer is. */
+function matters({ what }: TraceEntry, isWrite: boolean): boolean {
+  if (/^event (?:leases|events)\b|^event .*: BOOKMARK|^(?:answer|request) (?:(?:watch|list|get) |\w+ (?:leases|events)\b)/.test(what)) return false
+  return isWrite || !what.startsWith('request ')
+}
+
+function isAction({ actor, what }: TraceEntry): boolean {
+  return actor !== 'world' && what !== 'starts' && what !== 'dies'
+}
+
+export function isTurn({ actor, what }: TraceEntry): boolean {
+  if (actor === 'somebody' || what === 'dies' || what.endsWith(': no answer') || /^answer .*: [45]\d\d$/.test(what) || /^reply .*: (?:refuse|reset|failed)/.test(what)) return true
+  return actor === 'world' && !/^is quiet|^everything is made well/.test(what)
+}
+
+function laneOf({ actor, what }: TraceEntry): string {
+  if (what.startsWith('call ')) return 'outside'
+  if (what.startsWith('request ')) return 'server'
+  if (actor === 'gc') return 'collector'
+  if (actor === 'somebody') return 'somebody else'
+  return actor
+}
+
+const lastLanes = ['world', 'collector', 'server', 'outside']
+
+/** People first, then the lives of the program, then what is around them. */
+function rankOf(lane: string): number {
+  if (lane === 'user') return -2
+  return lane === 'somebody else' ? -1 : lastLanes.indexOf(lane) + 1
+}
+
+function changeOf({ before, after, revision }: Happening): Change {
+  const object = after ?? before
+  const what = !after ? 'deleted' : before && before.metadata.uid === after.metadata.uid ? 'changed' : 'made'
+  return { object: object ? describeObject(object) : '', what, version: String(revision), fields: what === 'changed' ? fieldsOf(before, after) : [] }
+}
+
+const fieldsMax = 6
+
+/** The fields that differ, one line each. */
+function fieldsOf(before: UnstructuredObject | undefined, after: UnstructuredObject | undefined): string[] {
+  const [old, now] = [flat(before), flat(after)]
+  const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name) && !/^metadata\.(?:managedFields|resourceVersion|generation)/.test(name))
+  const lines = names.slice(0, fieldsMax).map((name) => `${name}: ${old.get(name) ?? 'nothing'} → ${now.get(name) ?? 'nothing'}`)
+  return names.length > fieldsMax ? [...lines, `and ${names.length - fieldsMax} more`] : lines
+}
+
+function flat(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) for (const [key, inner] of Object.entries(value)) flat(inner, path === '' ? key : `${path}.${key}`, into)
+  else if (value !== undefined) into.set(path, shortened(JSON.stringify(value)))
+  return into
+}
+
+function shortened(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}

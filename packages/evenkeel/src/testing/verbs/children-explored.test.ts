@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { declareKind } from '#api'
+import { explore } from '../explore/explore.ts'
+import { formatReport } from '../report/text.ts'
+import type { UserStep } from '../scenario/scenario.ts'
+import { ConfigMap, oneForEach, Site, sites } from './children.fixture.ts'
+
+const Namespace = declareKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' })
+const place = { name: 'a', namespace: 'default' }
+
+const create = (names: string[]): UserStep => ({ name: `creates Site a with ${names.join(' and ')}`, run: (user) => user.create(Site, { metadata: place, spec: { names, text: 'hello' } }) })
+const change = (names: string[]): UserStep => ({ name: `wants ${names.join(' and ')}`, run: async (user) => user.patch(await user.get(Site, place), { spec: { names } }) })
+const remove: UserStep = { name: 'deletes it', run: async (user) => user.delete(await user.get(Site, place)) }
+
+test('children: no single fault makes a child leak, double, vanish or be lied about', async () => {
+  const steps = [create(['x', 'y']), change(['y', 'z']), { name: 'deletes a child by hand', run: async (user) => user.delete(await user.get(ConfigMap, { ...place, name: 'y' })) } satisfies UserStep, remove]
+  const explored = await explore({ controllers: () => [sites(oneForEach) as never], scenario: { name: 'children', steps } })
+  expect(formatReport(explored)).toMatch(/^/)
+  expect(explored.failures.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([])
+  expect(explored.schedules).toBeGreaterThan(50)
+})
+
+test('children elsewhere: the list on the parent survives every crash and lost answer', async () => {
+  const controllers = (): never[] => [sites(async (site, { children }) => {
+    children.none()
+    for (const namespace of site.spec.names ?? []) await children.apply(ConfigMap, { metadata: { namespace }, data: { of: site.metadata.name } })
+  }, { owns: [{ kind: ConfigMap, elsewhere: true }] }) as never]
+  const objects = ['b', 'c'].map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }))
+  const explored = await explore({ controllers, scenario: { name: 'children elsewhere', steps: [create(['b', 'c']), change(['c']), remove], kinds: [Namespace], objects } })
+  expect(explored.failures.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([])
+})

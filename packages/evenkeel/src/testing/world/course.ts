@@ -1,0 +1,116 @@
+/**
+ * The course of a schedule: the steps of the user, a rest after each of them, and in the end everything is made well.
+ *
+ * Only at rest may one ask whether all came out right; only after everything was made well, whether it did in the end.
+ */
+import type { Place } from '../faults/deviation.ts'
+import type { Watcher } from '../rules/finding.ts'
+import { releaseForeign } from './deeds.ts'
+import type { Interventions } from './interventions.ts'
+import type { Loop } from './loop.ts'
+import type { World } from './world.ts'
+
+interface CourseParts {
+  readonly interventions: Interventions
+  readonly loop: Loop
+  readonly watchers: readonly Watcher[]
+}
+
+export class Course {
+  readonly #world: World
+  readonly #parts: CourseParts
+  #phase = 0
+  #quiets = 0
+  #isHealed = false
+  #isProbing = false
+
+  constructor(world: World, parts: CourseParts) {
+    this.#world = world
+    this.#parts = parts
+  }
+
+  /** How many steps the user has taken. */
+  get phase(): number {
+    return this.#phase
+  }
+
+  /** Everything was made well again. */
+  get isHealed(): boolean {
+    return this.#isHealed
+  }
+
+  /** A rule pokes at the world: what follows from that is not part of the schedule. */
+  get isProbing(): boolean {
+    return this.#isProbing
+  }
+
+  /** From the first step to the last rest. */
+  async run(): Promise<void> {
+    const { interventions, loop } = this.#parts
+    const { steps, replicas = 1 } = this.#world.options.scenario
+    interventions.begin()
+    for (let step = 0; step < interventions.lateSteps; step++) await this.step()
+    for (let replica = 0; replica < replicas; replica++) this.#world.startLife({ prefix: String.fromCharCode(65 + replica) })
+    for (;;) {
+      if (!await loop.rest()) break
+      await this.#quiet(false)
+      if (loop.restless) break
+      if (this.#phase >= steps.length || interventions.isOver) break
+      await this.step()
+    }
+    await this.#heal()
+  }
+
+  /** The user takes the next step. */
+  async step(): Promise<void> {
+    const world = this.#world
+    const step = world.options.scenario.steps[this.#phase]
+    if (!step) return
+    this.#phase++
+    await world.as('user', step.name, () => step.run(world.clientFor('user')).catch((error: unknown) => { world.stepErrors.push({ step: step.name, error }) }))
+  }
+
+  async #quiet(isLast: boolean): Promise<void> {
+    const { interventions, loop } = this.#parts
+    const world = this.#world
+    const place: Place = { type: 'quiet', index: this.#quiets++ }
+    world.note('world', `is quiet (${place.index})`)
+    world.restSteps.push(world.trace.steps)
+    if (!isLast && await interventions.atRest(place) && !await loop.rest()) return
+    if (!world.options.reference) world.rests.push(world.facts.rest())
+    await this.#judge(isLast)
+    if (!world.options.reference) await this.#probe()
+  }
+
+  /** Rules may poke at an undisturbed world at rest. */
+  async #probe(): Promise<void> {
+    this.#isProbing = true
+    for (const watcher of this.#parts.watchers) if (watcher.probe) await watcher.probe()
+    this.#isProbing = false
+  }
+
+  async #judge(isLast: boolean): Promise<void> {
+    const phase = { index: this.#quiets - 1, isLast, isHealed: this.#isHealed }
+    for (const watcher of this.#parts.watchers) {
+      const judging = watcher.quiet?.(phase)
+      if (judging) await judging
+    }
+  }
+
+  async #heal(): Promise<void> {
+    const { interventions, loop } = this.#parts
+    const world = this.#world
+    // What was claimed before healing must be true before healing.
+    if (!loop.restless && interventions.isBroken) await this.#judge(false)
+    this.#isHealed = true
+    // Whoever waits longer after every failure may be waiting still; whether it gets done is asked when all is well.
+    if (loop.restless?.why === 'time' && world.options.deviations.length > 0) loop.forgive()
+    world.note('world', 'everything is made well again')
+    await interventions.heal()
+    await releaseForeign([...world.chronicle.objects.values()], world.direct('somebody'))
+    if (world.lives.every(({ isDead }) => isDead)) world.startLife()
+    loop.active()
+    if (!loop.restless && await loop.rest()) await this.#quiet(true)
+    else await this.#judge(true)
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Lets things happen until nothing is left to happen: the oldest action first, and time moves only when there is none.
+ *
+ * Rest is when nothing was written for a while and nobody is about to try again. A world that does not come to it within
+ * so many steps, so much time or so many turns has none.
+ */
+import { settle } from '#base'
+import { moving } from '../escapes/blocked.ts'
+import { nextCollection } from './collector.ts'
+import { nextEmptying } from './emptying.ts'
+import type { Interventions } from './interventions.ts'
+import type { World } from './world.ts'
+
+/** How a world never came to rest. */
+export interface Restless {
+  readonly why: 'steps' | 'time' | 'turns'
+  readonly steps: number
+  readonly virtualMs: number
+}
+
+interface Taken {
+  readonly actor: string
+  readonly type: string
+  readonly about: string
+  run(): void | Promise<void>
+}
+
+const stepsMax = 4000
+const restlessMs = 30 * 60_000
+/** How often time may move while nothing is written, and how much may happen at one moment before it moves. */
+const [turnsMax, instantMax] = [3000, 300]
+
+export class Loop {
+  readonly #world: World
+  readonly #interventions: Interventions
+  #activeAtMs = 0
+  #restless: Restless | undefined
+  #collectedAt = -1
+
+  constructor(world: World, interventions: Interventions) {
+    this.#world = world
+    this.#interventions = interventions
+  }
+
+  /** How there was no rest, if there was none. */
+  get restless(): Restless | undefined {
+    return this.#restless
+  }
+
+  /** Something goes on: there is no rest for a while. */
+  active(): void {
+    this.#activeAtMs = this.#world.clock.monotonic()
+  }
+
+  /** That there is no rest is nobody's fault. */
+  forgive(): void {
+    this.#restless = undefined
+  }
+
+  /** @returns false when it never stops */
+  async rest(): Promise<boolean> {
+    const { clock, trace, options: { scenario: { quietMs = 30_000 } } } = this.#world
+    const [beganAtStep, beganAtMs] = [trace.steps, clock.monotonic()]
+    this.active()
+    await settle()
+    for (let turns = 0; ; turns++) {
+      const isDone = await this.#runActions()
+      if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns })) return false
+      const { nextInMs } = clock
+      const isSoon = nextInMs !== undefined && clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
+      // Who failed last is tried again, however long that takes.
+      const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
+      if (isWaiting) await clock.advance(nextInMs)
+      // Two that do not know of each other never end: they hear of it now.
+      if (!isDone) await this.#interventions.release()
+      if (isWaiting || !isDone) continue
+      if (!await this.#interventions.release()) return true
+      // Those who were kept waiting go on before time does.
+      await settle()
+      this.active()
+    }
+  }
+
+  #isTooLong({ steps, virtualMs, turns }: { steps: number, virtualMs: number, turns: number }): boolean {
+    if (steps <= stepsMax && virtualMs <= restlessMs && turns <= turnsMax) return false
+    this.#restless = { why: steps > stepsMax ? 'steps' : turns > turnsMax ? 'turns' : 'time', steps, virtualMs }
+    return true
+  }
+
+  #isFailing(): boolean {
+    return this.#world.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ health }) => health.failing > this.#interventions.poisoned))
+  }
+
+  /** @returns whether nothing is left to do now */
+  async #runActions(): Promise<boolean> {
+    const world = this.#world
+    const { agenda, chronicle, clock, trace, options } = world
+    for (let taken = 0; taken < instantMax; taken++) {
+      if (clock.nextInMs === 0) await clock.advance(0)
+      const action = agenda.take() ?? this.#collection()
+      if (!action) return true
+      world.actor = action.actor
+      moving(action.actor, action.about)
+      const entry = trace.add(action.actor, `${action.type} ${action.about}`, { atMs: clock.monotonic() })
+      if (options.onAction) await options.onAction(entry)
+      const before = chronicle.happenings.length
+      await action.run()
+      await settle()
+      if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
+      world.actor = 'world'
+    }
+    return false
+  }
+
+  #collection(): Taken | undefined {
+    const world = this.#world
+    const { length } = world.chronicle.happenings
+    if (length === this.#collectedAt) return undefined
+    const { plays = ['garbage', 'namespaces'] } = world.options.scenario
+    const next = (plays.includes('garbage') ? nextCollection(world.chronicle) : undefined) ?? (plays.includes('namespaces') ? nextEmptying(world.chronicle) : undefined)
+    if (next === undefined) this.#collectedAt = length
+    return next && { actor: 'gc', type: 'collect', about: next.about, run: async () => { await next.run(world.direct('gc')) } }
+  }
+}

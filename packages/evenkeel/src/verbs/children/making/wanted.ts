@@ -1,0 +1,85 @@
+/**
+ * A child as it shall be: what the author wrote, with its name, its place, its owner and its marks.
+ *
+ * Invariants: the same input gives the same object; nothing that only a server can say (uid, version, managed fields) is
+ * in it, also when the author built it from an object that was read.
+ */
+import { deepEqual, parseApiVersion, setControllerReference } from '#api'
+import type { JsonValue, Kind, KubeObject, ObjectMeta, Owner, TypeMeta } from '#api'
+import { digestOf } from './digest.ts'
+import { formatOwner, ownerAnnotation, ownerUidLabel, pruneAnnotation, revisionsLabel } from './marks.ts'
+
+/** Which child. */
+export interface ChildId extends TypeMeta {
+  readonly group: string
+  /** Empty for objects without one. */
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface Wanted {
+  readonly id: ChildId
+  /** The kind in full if the author has it. */
+  readonly kind: Kind | TypeMeta
+  /** Everything but the mark of the apply. */
+  readonly object: KubeObject
+  readonly digest: string
+  /** Whether no owner reference reaches it. */
+  readonly isElsewhere: boolean
+}
+
+export interface WantedFacts {
+  readonly kind: Kind | TypeMeta
+  readonly isNamespaced: boolean
+  /** @default true */
+  readonly prune?: boolean
+  readonly revisions?: string | undefined
+}
+
+/** What an author may leave out is filled in from the parent. */
+export type DesiredChild = Partial<TypeMeta> & { readonly metadata?: ObjectMeta }
+
+/** @throws {RangeError} for a child that cannot be. */
+export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedFacts): Wanted {
+  const { apiVersion, kind } = facts.kind
+  const { metadata = {}, ...content } = JSON.parse(JSON.stringify(desired)) as KubeObject
+  if (metadata.generateName !== undefined) throw new RangeError(`a child ${kind} of ${parent.kind} ${parent.metadata.name} cannot have a generateName: it would be made anew in every run. Give it a name, or use revisions`)
+  const name = metadata.name ?? parent.metadata.name
+  const namespace = facts.isNamespaced ? metadata.namespace ?? parent.metadata.namespace : undefined
+  if (facts.isNamespaced && namespace === undefined) throw new RangeError(`${kind} ${name} needs a namespace: its parent ${parent.kind} ${parent.metadata.name} has none to take`)
+  const isElsewhere = parent.metadata.namespace !== undefined && parent.metadata.namespace !== namespace
+  const bare = { ...content, apiVersion, kind, metadata: { name, ...namespace !== undefined && { namespace }, ...marked(metadata, parent, { ...facts, isElsewhere }) } }
+  const object = isElsewhere ? bare : setControllerReference(parent, bare)
+  const id = { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace: namespace ?? '', name }
+  return { id, kind: facts.kind, object, digest: digestOf(object as unknown as JsonValue), isElsewhere }
+}
+
+function marked({ labels, annotations, ownerReferences, finalizers }: ObjectMeta, parent: Owner, { prune = true, revisions, isElsewhere }: WantedFacts & { isElsewhere: boolean }): ObjectMeta {
+  const notes = { ...annotations, ...isElsewhere && { [ownerAnnotation]: formatOwner(parent) }, ...!prune && { [pruneAnnotation]: 'false' } }
+  return {
+    labels: { ...labels, [ownerUidLabel]: parent.metadata.uid, ...revisions !== undefined && { [revisionsLabel]: revisions } },
+    ...Object.keys(notes).length > 0 && { annotations: notes },
+    ...ownerReferences && { ownerReferences },
+    ...finalizers && { finalizers },
+  }
+}
+
+/** One text for one child: by group, so that a new version of a kind is no new child. */
+export function idText({ group, kind, namespace, name }: Pick<ChildId, 'group' | 'kind' | 'namespace' | 'name'>): string {
+  return JSON.stringify([group, kind, namespace, name])
+}
+
+export function idOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: KubeObject): ChildId {
+  return { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace, name }
+}
+
+/** `Deployment web`, `ConfigMap other/web`: for people. */
+export function describeId({ kind, namespace, name }: Pick<ChildId, 'kind' | 'namespace' | 'name'>, { metadata }: KubeObject): string {
+  return namespace === '' || namespace === metadata.namespace ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
+}
+
+/** @throws {RangeError} when a function gave something else the second time. */
+export function checkSame(first: unknown, second: unknown, what: string): void {
+  if (deepEqual(JSON.parse(JSON.stringify(first)) as JsonValue, JSON.parse(JSON.stringify(second)) as JsonValue)) return
+  throw new RangeError(`${what} gives something else each time it is called, so its children would be written for ever: take time, chance and the order of sets and maps out of it`)
+}

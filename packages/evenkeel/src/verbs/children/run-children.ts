@@ -1,0 +1,282 @@
+/**
+ * The children of one run: what was declared in it so far, and how that is.
+ *
+ * Invariants: a run that says nothing about children changes nothing about them; one that ends early takes nothing away;
+ * every row of the status is about something that was seen, in this run or in the one that wrote it.
+ */
+import { findCause, isApiError, isConflict } from '#api'
+import type { ChildReport, Kind, KubeObject, TypeMeta } from '#api'
+import { isUnknownKind } from '#client'
+import { StopReconcile } from '#controller'
+import type { Reconciled } from '#controller'
+import { readinessOf } from '../readiness/readiness.ts'
+import { judgeBy } from '../readiness/ready-rule.ts'
+import type { JudgeReadiness } from '../readiness/ready-rule.ts'
+import { applyChild } from './making/applying.ts'
+import { ifCached, newestParent } from './child-run.ts'
+import type { ChildRun } from './child-run.ts'
+import type { Children, DeclaredChild } from './children.ts'
+import { listChildren } from './taking/inventory.ts'
+import type { ChildOptions } from './options.ts'
+import { declaredKinds, isApplied, ownedChildren } from './taking/owned.ts'
+import { ChildProblem } from './making/problem.ts'
+import { pruneChildren } from './taking/pruning.ts'
+import type { Left } from './taking/pruning.ts'
+import { allRows, conditionOf, cutRows, earlierRows, hasRows, rowOf, summarize } from './report.ts'
+import type { Seen } from './report.ts'
+import { checkSame, describeId, idOf, idText, wantedChild } from './making/wanted.ts'
+import type { ChildId, DesiredChild, Wanted } from './making/wanted.ts'
+
+/** More children than that are reported at the end of a run only. */
+const underWayMax = 50
+
+/** One call of `apply`, whatever its form. */
+interface Asked {
+  readonly kind: Kind | TypeMeta
+  readonly desired: DesiredChild
+  readonly options: ChildOptions<never> & { readonly revisions?: string }
+}
+
+interface Declared extends Seen {
+  readonly judge: JudgeReadiness
+}
+
+export interface RunChildrenOptions {
+  readonly checkDeterminism: boolean
+}
+
+export class RunChildren implements Children {
+  readonly #run: ChildRun
+  readonly #options: RunChildrenOptions
+  readonly #declared = new Map<string, Declared>()
+  readonly #digests = new Map<string, string>()
+  readonly #keys = new Map<string, string>()
+  readonly #keep = new Map<string, number>()
+  readonly #elsewhere: ChildId[] = []
+  #left: Left = { leaving: [], leavingElsewhere: [], staying: [] }
+  #isTouched = false
+
+  constructor(run: ChildRun, options: RunChildrenOptions) {
+    this.#run = run
+    this.#options = options
+  }
+
+  async apply(first: unknown, second: unknown = {}, third: unknown = {}): Promise<never> {
+    const asked = isKind(first) ? { kind: first, desired: second, options: third } : { kind: first, desired: first, options: second }
+    const [stored] = await this.#applyAll([asked as Asked])
+    return stored as never
+  }
+
+  async declare(list: readonly DeclaredChild[] | (() => readonly DeclaredChild[])): Promise<readonly KubeObject[]> {
+    const given = typeof list === 'function' ? list() : list
+    if (typeof list === 'function' && this.#options.checkDeterminism) checkSame(given, list(), `the function of children.declare for ${this.#run.parent.kind}`)
+    return this.#applyAll(given.map((one) => (isEntry(one) ? { kind: one[0], desired: one[1] as DesiredChild, options: one[2] ?? {} } : { kind: one, desired: one, options: {} })))
+  }
+
+  /** A revision of a series, of which so many old ones stay. */
+  async applyRevision(asked: Asked & { readonly options: { readonly revisions: string } }, keep: number): Promise<KubeObject> {
+    this.#keep.set(asked.options.revisions, keep)
+    const [stored] = await this.#applyAll([asked])
+    return stored as KubeObject
+  }
+
+  none(): void {
+    this.#touch()
+  }
+
+  async get<K extends Kind>(kind: K, nameOrKey: string = this.#run.parent.metadata.name): Promise<never> {
+    const keyed = this.#declared.get(this.#keys.get(nameOrKey) ?? '')
+    if (keyed?.object && keyed.id.kind === kind.kind) return keyed.object as never
+    const { base: { client, signal }, parent } = this.#run
+    const key = { name: nameOrKey, ...kind.scope === 'Namespaced' && parent.metadata.namespace !== undefined && { namespace: parent.metadata.namespace } }
+    const found = await client.find(kind, key, { signal }) as KubeObject | undefined
+    return (found && isApplied(this.#run, found) ? found : undefined) as never
+  }
+
+  list(): readonly KubeObject[] {
+    return ownedChildren(this.#run)
+  }
+
+  ready(): boolean {
+    return [...this.#declared.values()].every(({ readiness }) => readiness.state === 'Ready')
+  }
+
+  async prune(): Promise<void> {
+    this.#touch()
+    const objects = [...this.#declared.values()].flatMap(({ object }) => object ?? [])
+    this.#left = await pruneChildren(this.#run, { ids: new Set(this.#declared.keys()), objects, keep: this.#keep })
+  }
+
+  waitFor<T extends KubeObject>(child: T, predicate?: (child: T) => boolean): T {
+    const id = idOf(child)
+    const judge = this.#declared.get(idText(id))?.judge ?? readinessOf
+    const isSo = predicate ? predicate(child) : judge(child).state === 'Ready'
+    if (isSo) return child
+    const what = `${describeId(id, this.#run.parent)} ${predicate ? 'to be as its parent needs it' : 'to be ready'}`
+    this.#report({ waitsFor: what })
+    throw new StopReconcile(`waits for ${what}`, { result: { park: what } })
+  }
+
+  /** At the end of a run that returned. */
+  async finish(): Promise<Reconciled> {
+    if (!this.#isTouched) return undefined
+    this.#watchUndeclared()
+    await this.prune()
+    this.#report({ isWhole: true })
+    await this.#run.watches.settle(this.#run.base.key, this.#neededKinds())
+    return undefined
+  }
+
+  /** Each is tried, whatever becomes of the others; then the run ends if one of them went wrong. */
+  async #applyAll(asked: readonly Asked[]): Promise<readonly KubeObject[]> {
+    this.#touch()
+    const wanted = await Promise.all(asked.map((one) => this.#wantedOf(one)))
+    for (const [index, one] of wanted.entries()) this.#declare(one, asked[index]?.options.key)
+    await this.#watch(wanted)
+    const [stored, failures]: [KubeObject[], unknown[]] = [[], []]
+    for (const [index, one] of wanted.entries()) {
+      try {
+        stored.push(await this.#applyOne(one, asked[index]?.options ?? {}))
+      } catch (error) {
+        failures.push(error)
+        if (!(error instanceof ChildProblem)) break
+      }
+    }
+    if (failures.length === 0) return stored
+    const error = failures.find((one) => !(one instanceof ChildProblem)) ?? failures[0]
+    if (!(error instanceof ChildProblem)) throw error
+    throw new StopReconcile(error.message, { result: { park: error.message } })
+  }
+
+  async #applyOne(wanted: Wanted, { adopt = 'never', recreate = 'never', ready }: Asked['options']): Promise<KubeObject> {
+    const judge = await judgeBy(ready)
+    const text = idText(wanted.id)
+    try {
+      const object = await applyChild(this.#run, wanted, { adopt, recreate })
+      this.#declared.set(text, { id: wanted.id, judge, object, readiness: judge(object), appliedFor: this.#run.parent.metadata.generation })
+      this.#report({})
+      return object
+    } catch (error) {
+      const readiness = troubleOf(error)
+      if (readiness) {
+        this.#declared.set(text, { id: wanted.id, judge, readiness })
+        this.#report({ waitsFor: describeId(wanted.id, this.#run.parent) })
+      }
+      throw error
+    }
+  }
+
+  async #wantedOf({ kind, desired, options: { prune = true, revisions } }: Asked): Promise<Wanted> {
+    const { base: { client, signal }, parent } = this.#run
+    const { apiVersion, kind: word } = kind
+    if (typeof apiVersion !== 'string' || typeof word !== 'string') throw new RangeError(`a child of ${parent.kind} ${parent.metadata.name} needs apiVersion and kind: give its kind first, or say both`)
+    const type = isKind(kind) ? kind : { apiVersion, kind: word }
+    const { namespaced } = await client.resourceOf(type, { signal }).catch((error: unknown) => {
+      if (isUnknownKind(error)) this.#report({ waitsFor: `the kind ${word} (${apiVersion}) to be installed` })
+      throw error
+    })
+    return wantedChild(parent, desired, { kind: type, isNamespaced: namespaced, prune, revisions })
+  }
+
+  /** @throws {RangeError} for two children in one place. */
+  #declare({ id, digest }: Wanted, key: string | undefined): void {
+    const text = idText(id)
+    const known = this.#digests.get(text)
+    if (known !== undefined && known !== digest) throw new RangeError(`${describeId(id, this.#run.parent)} is applied twice in one run, and not the same: give one of them another name`)
+    if (key !== undefined && (this.#keys.get(key) ?? text) !== text) throw new RangeError(`two children have the key ${JSON.stringify(key)}: give each its own`)
+    this.#digests.set(text, digest)
+    if (key !== undefined) this.#keys.set(key, text)
+    if (!this.#declared.has(text)) this.#declared.set(text, { id, judge: readinessOf, readiness: { state: 'Pending' } })
+  }
+
+  /** Whoever is watched before it is made is not missed. Those elsewhere are listed before they are made, too. */
+  async #watch(wanted: readonly Wanted[]): Promise<void> {
+    const { run, watches, base: { key } } = this.#run
+    for (const { id, isElsewhere } of wanted) {
+      if (isElsewhere && !this.#mayBeElsewhere(id)) throw new RangeError(`${describeId(id, this.#run.parent)} is where no owner reference of ${run.kind.kind} reaches: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`)
+      if (isElsewhere) this.#elsewhere.push(id)
+      if (isElsewhere || !this.#isDeclared(id)) watches.need(run, id, key)
+    }
+    if (this.#elsewhere.length > 0) await listChildren(this.#run, this.#elsewhere)
+  }
+
+  /** What must be watched beside what is declared, as long as there is a child of it. */
+  #neededKinds(): readonly TypeMeta[] {
+    const { leaving, staying, leavingElsewhere } = this.#left
+    const late = [...earlierRows(this.#run.parent, this.#run.reporter).values()].filter((row) => !this.#isKnown(row)).map(({ apiVersion = '', kind }) => ({ apiVersion, kind }))
+    const undeclared = [...this.#declared.values()].map(({ id }) => id)
+    return [...this.#elsewhere, ...leavingElsewhere, ...[...undeclared, ...leaving, ...staying, ...late].filter((kind) => !this.#isDeclared(kind))]
+  }
+
+  #isDeclared({ apiVersion, kind }: TypeMeta): boolean {
+    return declaredKinds(this.#run).some((declared) => declared.apiVersion === apiVersion && declared.kind === kind)
+  }
+
+  #mayBeElsewhere({ apiVersion, kind }: ChildId): boolean {
+    return (this.#run.run.declaration.owns ?? []).some((owned) => !('group' in owned) && owned.elsewhere === true && owned.kind.apiVersion === apiVersion && owned.kind.kind === kind)
+  }
+
+  /** Kinds of which an earlier run had children, and this one has none: without a watch they would stay for ever. */
+  #watchUndeclared(): void {
+    const { run, watches, parent, base: { key } } = this.#run
+    for (const { apiVersion = '', kind } of earlierRows(parent, this.#run.reporter).values()) if (apiVersion !== '' && !this.#isDeclared({ apiVersion, kind })) watches.need(run, { apiVersion, kind }, key)
+  }
+
+  #touch(): void {
+    const { run: { isCleanup }, parent } = this.#run
+    if (isCleanup) throw new RangeError(`${parent.kind} ${parent.metadata.name} is being deleted: its children go with it, and none is made`)
+    this.#isTouched = true
+  }
+
+  /** Says how the children are. `isWhole`: the run has come to its end, so what it did not declare is no child. */
+  #report({ isWhole = false, waitsFor }: { isWhole?: boolean, waitsFor?: string }): void {
+    const { run: { status, kind }, base: { clock }, reporter } = this.#run
+    // Rows of a run under way are for those who look when it fails; with many children only its end is worth the work.
+    if (!status || !kind.subresources.status || (!isWhole && waitsFor === undefined && this.#declared.size > underWayMax)) return
+    const parent = newestParent(this.#run)
+    const earlier = earlierRows(parent, reporter)
+    const rows = new Map<string, ChildReport>(isWhole ? [] : earlier)
+    for (const seen of this.#seen(earlier, { isWhole })) rows.set(idText(seen.id), rowOf(seen, { earlier: earlier.get(idText(seen.id)), nowMs: clock.now(), reporter }))
+    const all = [...rows.values()]
+    const others = allRows(parent).filter(({ controller }) => controller !== reporter)
+    const { status: holds, reason, message } = summarize(all, { parent, waitsFor })
+    if (hasRows(kind)) status.set(cutRows([...all, ...others]) as never)
+    // Before its end a run cannot know that all of them are ready.
+    if (isWhole || holds === 'False') status.condition(conditionOf(reporter), holds, { reason, message })
+  }
+
+  #seen(earlier: ReadonlyMap<string, ChildReport>, { isWhole }: { isWhole: boolean }): readonly Seen[] {
+    const { leaving, leavingElsewhere, staying } = this.#left
+    const unsynced = isWhole ? [...earlier.values()].filter((row) => !this.#isKnown(row)) : []
+    return [
+      ...[...this.#declared.values()].filter(({ readiness }) => isWhole || readiness.state !== 'Pending'),
+      ...[...leaving, ...staying].map((object) => ({ id: idOf(object), object, readiness: readinessOf(object) })),
+      ...leavingElsewhere.map((id) => ({ id, readiness: { state: 'Terminating' as const, reason: 'Deleting' } })),
+      ...unsynced.map(({ apiVersion = '', ...row }) => ({ id: { ...row, apiVersion }, readiness: row })),
+    ]
+  }
+
+  /** Whether memory would show it if it were there. */
+  #isKnown({ apiVersion = '', kind, group, namespace, name }: ChildReport): boolean {
+    if (this.#declared.has(idText({ group, kind, namespace, name }))) return true
+    const { run: { cache }, watches } = this.#run
+    const forms = [...declaredKinds(this.#run), ...watches.kinds].filter((form) => form.apiVersion === apiVersion && form.kind === kind)
+    return forms.length === 0 || forms.some((form) => ifCached(() => cache.find(form, { name, ...namespace !== '' && { namespace } })) !== undefined)
+  }
+}
+
+/** How a child is that could not be written; undefined for what the next run settles: somebody was faster, or we are to end. */
+function troubleOf(error: unknown): Seen['readiness'] | undefined {
+  if (error instanceof ChildProblem) return { state: error.state, reason: error.reason, message: error.message }
+  if (isUnknownKind(error)) return { state: 'Failed', reason: 'KindNotInstalled', message: error.message }
+  if (!isApiError(error) || (isConflict(error) && findCause(error, 'FieldManagerConflict') === undefined)) return undefined
+  return { state: 'Failed', reason: error.reason, message: error.message }
+}
+
+function isKind(value: unknown): value is Kind {
+  return typeof value === 'object' && value !== null && 'plural' in value && 'listKind' in value && 'subresources' in value && !('metadata' in value)
+}
+
+function isEntry(child: DeclaredChild): child is Extract<DeclaredChild, readonly unknown[]> {
+  return Array.isArray(child)
+}

@@ -1,0 +1,223 @@
+/**
+ * A declaration of dependencies as a verb: what follows from it for a controller, and what it does in each run.
+ *
+ *   start: judge every reference, tell it, write what is to be written ──▶ reconcile asks: resolve, one, find
+ */
+import { declareKind } from '#api'
+import type { Kind, KubeObject } from '#api'
+import type { ObjectCache } from '#cache'
+import { PerRun, StopReconcile } from '#controller'
+import type { BaseContext, CleanupStep, ControllerDeclaration, Extension, PluginRun, PolicyRule, Reconciled, ReconcileContext, VerbParts } from '#controller'
+import { lostMarks, markKey } from './edges/marks.ts'
+import { ClusterUsage, Usage, usageKindFor } from './edges/usages.ts'
+import { DependencySource } from './following/dependency-source.ts'
+import type { FollowedDependencies } from './following/dependency-source.ts'
+import { contractReader } from './judging/contract.ts'
+import type { ContractReader } from './judging/contract.ts'
+import { ReferenceGrant } from './judging/grants.ts'
+import { judge } from './judging/judge.ts'
+import type { Verdict } from './judging/judge.ts'
+import { isReadyBy } from './judging/ready.ts'
+import type { IsReady } from './judging/ready.ts'
+import type { DependsOn, DependsOnOptions, Found, Resolved } from './options.ts'
+import { targetsOf } from './reference.ts'
+import type { KindChoice, Reference, RefsOf } from './reference.ts'
+import { describe, hasRoom, isForgivable, recordOf } from './report.ts'
+import type { Judged } from './report.ts'
+import { finalizersFor, needsRecord, RunGroup } from './run-group.ts'
+import type { EdgeWishes, GroupMember } from './run-group.ts'
+
+/** What one run knows. */
+interface RunState {
+  readonly base: BaseContext
+  readonly run: PluginRun
+  readonly group: RunGroup
+  answers: Promise<readonly Answer[]> | undefined
+}
+
+/** A verdict, and what follows from it. */
+interface Answer extends Found<unknown, unknown, Reference> {
+  readonly verdict: Verdict
+  /** Whether the reconcile may go on with it. */
+  readonly isUsable: boolean
+}
+
+/** When nobody tells that a kind has come, we look ourselves. */
+const lookMs = 30_000
+
+export class DependencyVerb implements DependsOn<never, never>, GroupMember {
+  readonly name = 'dependsOn'
+  readonly kinds: readonly Kind[]
+  readonly #choice: KindChoice
+  readonly #refsOf: RefsOf<never, Reference>
+  readonly #options: DependsOnOptions<never>
+  readonly #ready: IsReady
+  readonly #contract: ContractReader | undefined
+  readonly #runs = new PerRun<RunState>('dependsOn(...)')
+  readonly #followed = new WeakMap<ObjectCache, Map<string, FollowedDependencies>>()
+
+  constructor(choice: KindChoice, refsOf: RefsOf<never, Reference>, options: DependsOnOptions<never>) {
+    const { contract, keepLastGood = false, crossNamespace, grants = ReferenceGrant, protect } = options
+    if (keepLastGood && !contract) throw new RangeError('keepLastGood keeps the contract as it last was: give one')
+    if (choice !== 'any' && choice.length === 0) throw new RangeError('dependsOn needs a kind')
+    this.#choice = choice
+    this.#refsOf = refsOf
+    this.#options = options
+    this.#ready = isReadyBy(options.ready)
+    this.#contract = contract && contractReader(contract)
+    this.kinds = [...crossNamespace === 'granted' && grants === ReferenceGrant ? [ReferenceGrant] : [], ...protect === 'whileInUse' ? [Usage, ClusterUsage] : []]
+  }
+
+  // What follows from it
+
+  adds(declaration: ControllerDeclaration): VerbParts {
+    const { for: kind, name: controller = kind.kind.toLowerCase(), verbs = [] } = declaration
+    this.#check(declaration)
+    const { prefix, isHeld, usage } = this.edgesFor({ kind })
+    const { crossNamespace = 'deny', grants = ReferenceGrant } = this.#options
+    const granting = crossNamespace === 'granted' ? grants : undefined
+    const source = new DependencySource({
+      controller, declaration, kinds: this.#choice, refsOf: this.#refsOf, number: verbs.indexOf(this as never), isOptional: this.#options.optional ?? false, staysInside: crossNamespace === 'deny' && kind.scope === 'Namespaced',
+      grants: granting, isHeld, usages: usage === undefined ? undefined : usageKindFor(kind), marks: prefix === undefined ? undefined : { keyOf: markKey, lost: (event) => lostMarks(event, prefix) },
+    }, { onStart: (cache, started) => { this.#remember(cache, controller, started) } })
+    const isFirst = verbs.find((verb) => verb instanceof DependencyVerb && needsRecord([verb], { kind })) === this as unknown
+    return { sources: [source], rbac: this.#rules(kind), ...isFirst && { cleanup: [this.#cleanup({ kind, controller })] } }
+  }
+
+  edgesFor({ kind }: Pick<PluginRun, 'kind'>): EdgeWishes {
+    const { mark = false, protect = 'none', reason = `the ${kind.kind} depends on it` } = this.#options
+    return { prefix: mark === false ? undefined : mark === true ? `used-by.${kind.group || 'evenkeel.dev'}` : mark, isHeld: protect === 'finalizer', usage: protect === 'whileInUse' ? reason : undefined }
+  }
+
+  followedIn({ cache, controller }: Pick<PluginRun, 'cache' | 'controller'>): FollowedDependencies {
+    const followed = this.#followed.get(cache)?.get(controller)
+    if (!followed) throw new RangeError(`the controller ${controller} does not follow its dependencies: it has not been started`)
+    return followed
+  }
+
+  /** @throws {RangeError} */
+  #check({ for: kind, reconcileKey }: ControllerDeclaration): void {
+    const { gate, keepLastGood = false } = this.#options
+    if (reconcileKey) throw new RangeError(`dependsOn needs the object: use reconcile instead of reconcileKey for ${kind.kind}`)
+    const wants = [gate === 'oncePerGeneration' && 'gate', keepLastGood && 'keepLastGood', needsRecord([this], { kind }) && 'mark or protect'].filter((one) => one !== false)
+    if (wants.length > 0 && !hasRoom(kind)) throw new RangeError(`${wants.join(', ')} of dependsOn needs room in the status of ${kind.kind}: give its kind a status, and reports: ['dependencies']`)
+  }
+
+  #rules(kind: Kind): PolicyRule[] {
+    const { crossNamespace, grants = ReferenceGrant } = this.#options
+    const { prefix, isHeld, usage } = this.edgesFor({ kind })
+    const verbs = ['get', 'list', 'watch', ...prefix !== undefined || isHeld ? ['patch'] : []]
+    const depended = this.#choice === 'any' ? [] : this.#choice.map((choice) => ({ apiGroups: [choice.group], resources: [choice.plural ?? declareKind({ group: choice.group, version: 'v1', kind: choice.kind }).plural], verbs }))
+    const usages = usageKindFor(kind)
+    return [
+      ...depended,
+      ...crossNamespace === 'granted' ? [{ apiGroups: [grants.group], resources: [grants.plural], verbs: ['get', 'list', 'watch'] }] : [],
+      ...usage === undefined ? [] : [{ apiGroups: [usages.group], resources: [usages.plural], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] }],
+    ]
+  }
+
+  #cleanup(run: { kind: Kind, controller: string }): CleanupStep {
+    return {
+      finalizer: finalizersFor(run).referer,
+      cleanup: async (object, context: ReconcileContext) => {
+        const { group, run: { declaration } } = this.#runs.get(context)
+        for (const verb of membersOf(declaration)) await verb.#answer(verb.#runs.get(context))
+        await group.leave(object as KubeObject)
+      },
+    }
+  }
+
+  #remember(cache: ObjectCache, controller: string, started: FollowedDependencies): void {
+    const known = this.#followed.get(cache) ?? new Map<string, FollowedDependencies>()
+    this.#followed.set(cache, known.set(controller, started))
+  }
+
+  // What it does in a run
+
+  extend(base: BaseContext, run: PluginRun): Extension<object> {
+    const state: RunState = { base, run, group: RunGroup.of({ base, run, members: membersOf(run.declaration) }), answers: undefined }
+    this.#runs.set(base, state)
+    return {
+      context: {},
+      start: async () => { await this.#answer(state) },
+      finish: async () => state.run.isCleanup ? undefined : lookAgain(await this.#answer(state)),
+    }
+  }
+
+  async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
+    const members = membersOf(run.declaration)
+    if (members[0] !== this || !members.some((member) => needsRecord([member], run) || member.edgesFor(run).usage !== undefined)) return
+    const { group, kind, namespace = '', name } = base.key
+    await RunGroup.of({ base, run, members }).sweep({ group, kind, namespace, name })
+  }
+
+  async resolve(context: Pick<BaseContext, 'signal'>): Promise<readonly Resolved<never, never, Reference>[]> {
+    const state = this.#runs.get(context)
+    const answers = await this.#answer(state)
+    const blocked = answers.filter(({ isUsable }) => !isUsable && !(this.#options.optional ?? false))
+    if (blocked.length > 0 && !state.run.isCleanup) {
+      const message = blocked.slice(0, 5).map(({ verdict }) => describe(verdict)).join('; ')
+      throw new StopReconcile(message, { result: lookAgain(blocked) ?? { park: message } })
+    }
+    return answers.filter(({ isUsable, object }) => isUsable || (state.run.isCleanup && object !== undefined)).map(({ object, contract, reference }) => ({ object, contract, reference }) as unknown as Resolved<never, never, Reference>)
+  }
+
+  async one(context: Pick<BaseContext, 'signal'>): Promise<Resolved<never, never, Reference> | undefined> {
+    const resolved = await this.resolve(context)
+    if (resolved.length > 1) throw new RangeError(`there are ${resolved.length} dependencies: ask for all of them with resolve`)
+    return resolved[0]
+  }
+
+  async find(context: Pick<BaseContext, 'signal'>): Promise<readonly Found<never, never, Reference>[]> {
+    const answers = await this.#answer(this.#runs.get(context))
+    return answers.map(({ verdict: _, isUsable: __, ...found }) => found as unknown as Found<never, never, Reference>)
+  }
+
+  /** Judged once in a run, whoever asks first. */
+  #answer(state: RunState): Promise<readonly Answer[]> {
+    return state.answers ??= this.#judgeAll(state)
+  }
+
+  async #judgeAll({ base, run, group }: RunState): Promise<readonly Answer[]> {
+    const { object } = run
+    if (!object) return []
+    const { crossNamespace = 'deny', optional: isOptional = false, gate, keepLastGood: keepsLastGood = false } = this.#options
+    const judging = { base, run, referer: object, followed: this.followedIn(run), ready: this.#ready, contract: this.#contract, crossNamespace, isOptional }
+    const verdicts: Verdict[] = []
+    for (const target of targetsOf(object, this.#refsOf, this.#choice)) verdicts.push(await judge(target, judging))
+    const answers = await Promise.all(verdicts.map((verdict) => this.#answerFor(verdict, object)))
+    const judged: Judged[] = verdicts.map((verdict) => ({ verdict, isOptional, isRatchet: gate === 'oncePerGeneration', keepsLastGood }))
+    await group.add(this, judged)
+    return answers
+  }
+
+  async #answerFor(verdict: Verdict, referer: KubeObject): Promise<Answer> {
+    const { target: { reference }, object, reason, message } = verdict
+    const contract = verdict.contract?.value ?? await this.#lastGood(verdict, referer)
+    const isReady = reason === undefined
+    const isUsable = isReady || (this.#options.keepLastGood === true && contract !== undefined && isForgivable(reason)) || this.#wasReady(verdict, referer)
+    return { object, contract, reference, isReady, reason, message, verdict, isUsable }
+  }
+
+  async #lastGood({ place, reason }: Verdict, referer: KubeObject): Promise<unknown> {
+    if (this.#options.keepLastGood !== true || reason === undefined || !isForgivable(reason)) return undefined
+    const published = recordOf(referer, place)?.contract
+    const read = published === undefined ? undefined : await this.#contract?.check(published)
+    return read?.reason === undefined ? read?.value : undefined
+  }
+
+  /** Whether it was ready for this generation before, and is still something to go on with. */
+  #wasReady({ place, object, reason, contract }: Verdict, referer: KubeObject): boolean {
+    if (this.#options.gate !== 'oncePerGeneration' || (reason !== 'NotReady' && reason !== 'Terminating') || (this.#contract && !contract)) return false
+    const record = recordOf(referer, place)
+    return record?.readyForGeneration !== undefined && record.readyForGeneration === referer.metadata.generation && record.uid === object?.metadata.uid
+  }
+}
+
+function membersOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): readonly DependencyVerb[] {
+  return verbs.filter((verb) => verb instanceof DependencyVerb) as unknown as DependencyVerb[]
+}
+
+function lookAgain(answers: readonly Answer[]): Reconciled {
+  return answers.some(({ verdict }) => verdict.needsLook) ? { afterMs: lookMs } : undefined
+}

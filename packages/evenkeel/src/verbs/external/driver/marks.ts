@@ -1,0 +1,99 @@
+/**
+ * Marks: what is written on a thing outside so that it is known whose it is.
+ *
+ * They name the installation, the kind, the object and its uid, because each of these alone comes back: names are used
+ * again, and two clusters share one account. Whoever can write on a thing can forge them, so there may be a seal.
+ */
+import { createHash, createHmac } from 'node:crypto'
+import { getOwn, isJsonObject } from '#api'
+import type { Kind, KubeObject } from '#api'
+
+/** Plain texts, so that they fit into labels, tags or a description. */
+export interface Marks {
+  /** Which installation of which program. */
+  readonly instance: string
+  /** `Shape.demo.example.com` */
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Of this format. */
+  readonly version: string
+  /** `owned`, or `orphaned` when its object let go of it. */
+  readonly state: string
+  /** Proof that whoever wrote the marks knew the secret; empty without one. */
+  readonly seal: string
+}
+
+export interface Marker {
+  readonly instance: string
+  readonly kind: Pick<Kind, 'group' | 'kind'>
+  readonly secret: string | undefined
+}
+
+const version = '1'
+const names = ['instance', 'kind', 'namespace', 'name', 'uid', 'version', 'state', 'seal'] as const
+
+export function makeMarks({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject, marker: Marker, { state = 'owned' }: { state?: 'owned' | 'orphaned' } = {}): Marks {
+  const marks = { instance: marker.instance, kind: kindMark(marker), namespace, name, uid, version, state }
+  return { ...marks, seal: sealOf(marks, marker.secret) }
+}
+
+/** The marks of a thing, whatever it gave for them; undefined when there are none that we know. */
+export function readMarks(given: unknown): Marks | undefined {
+  if (!isJsonObject(given)) return undefined
+  const marks: Record<string, string> = {}
+  for (const name of names) {
+    const value = getOwn(given, name) ?? (name === 'seal' || name === 'namespace' ? '' : name === 'state' ? 'owned' : undefined)
+    if (typeof value !== 'string') return undefined
+    marks[name] = value
+  }
+  return marks as unknown as Marks
+}
+
+/** Whose a thing is, by its marks. */
+export type MarkVerdict =
+  /** Of the object that was asked about. */
+  | 'ours'
+  | 'unmarked'
+  | 'otherInstance'
+  | 'otherKind'
+  /** Of another object of this kind. */
+  | 'otherObject'
+  /** An object let go of it. */
+  | 'orphaned'
+  /** The seal is not ours. */
+  | 'forged'
+
+export function judgeMarks(given: unknown, marker: Marker, uid: string): MarkVerdict {
+  const marks = readMarks(given)
+  if (!marks) return 'unmarked'
+  if (marks.instance !== marker.instance) return 'otherInstance'
+  if (marks.kind !== kindMark(marker)) return 'otherKind'
+  if (marker.secret !== undefined && marks.seal !== sealOf(marks, marker.secret)) return 'forged'
+  if (marks.state === 'orphaned') return 'orphaned'
+  return marks.uid === uid ? 'ours' : 'otherObject'
+}
+
+export function kindMark({ kind: { group, kind } }: Pick<Marker, 'kind'>): string {
+  return group === '' ? kind : `${kind}.${group}`
+}
+
+function sealOf({ instance, kind, namespace, name, uid, state }: Omit<Marks, 'seal'>, secret: string | undefined): string {
+  return secret === undefined ? '' : createHmac('sha256', secret).update(JSON.stringify([instance, kind, namespace, name, uid, state])).digest('hex').slice(0, 40)
+}
+
+/** The beginning of all names that this installation chooses. */
+export function namePrefix({ instance }: Pick<Marker, 'instance'>): string {
+  return `ek-${instance}-`
+}
+
+/** The name that is made for an object: 60 bits of its uid, so that it fits where names are short. */
+export function ownName(marker: Pick<Marker, 'instance'>, uid: string): string {
+  return `${namePrefix(marker)}${shortHash(uid)}`
+}
+
+/** Fifteen characters for any text. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 15)
+}

@@ -1,0 +1,79 @@
+/**
+ * Making a thing: first it is written down that it is about to be made, then it is made, then looked at.
+ *
+ * Whatever happens in between, whoever comes next reads that an attempt is open and knows where to look. The number of
+ * an attempt goes up only when the one before is known to have ended, so a repeated attempt carries the same token.
+ */
+import { conflict, formatTime } from '#api'
+import type { KubeObject } from '#api'
+import type { Attempt, Remembered } from '../memory/memory.ts'
+import { idOf } from './locate.ts'
+import { CallFailed } from './session.ts'
+import type { Session } from './session.ts'
+
+/** What is remembered once it is made. @throws {CallFailed} */
+export async function create(session: Session, remembered: Remembered, { isAnswered }: { isAnswered: boolean }): Promise<Remembered> {
+  const { memory, parts: { driver }, base: { log }, object, marks } = session
+  const attempt = nextAttempt(session, remembered, isAnswered)
+  const id = driver.capabilities.ids === 'deterministic' ? idOf(session, {}) : undefined
+  const desired = driver.desired(object as never)
+  await begin(session, attempt, remembered)
+  try {
+    const made = await session.call('create', (given) => driver.create(desired, { ...given, id, marks, idempotencyKey: attempt.key }))
+    const created: Remembered = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
+    await memory.note(created)
+    log.info('made a thing outside', { system: driver.name, id: created.id, attempt: attempt.number })
+    if (driver.capabilities.marks === 'afterCreate') await session.call('mark', async (given) => driver.mark?.(created.id ?? '', marks, given))
+    return created
+  } catch (error) {
+    if (error instanceof CallFailed && error.operation === 'create') await noteFailure(session, attempt, error)
+    throw error
+  }
+}
+
+/** Makes it durable that a thing is about to be made, in the name of the object as it is now. */
+async function begin(session: Session, attempt: Attempt, { attempt: last, id }: Remembered): Promise<void> {
+  const { memory, parts: { seen, kind }, uid, object, base: { client, signal } } = session
+  seen.attemptSeen(uid, attempt.key, session.nowMs)
+  const isWritten = last?.key === attempt.key && last.outcome === 'Pending' && id === undefined
+  if (!isWritten) {
+    await memory.write({ attempt })
+    return
+  }
+  // Written before; whether the object is still the same is asked, as a view may be old.
+  const { name = '', namespace } = object.metadata
+  const now = await client.get(kind, { name, ...namespace !== undefined && { namespace } }, { live: true, signal }) as KubeObject
+  if (now.metadata.uid !== uid || now.metadata.deletionTimestamp !== object.metadata.deletionTimestamp) throw conflict({ group: kind.group, kind: kind.kind, name }, 'it has changed since it was looked at')
+}
+
+/** In a status nothing is written: it would wake its own object, which would fail again at once. */
+async function noteFailure({ memory, parts: { seen, strategy }, uid }: Session, attempt: Attempt, { failure }: CallFailed): Promise<void> {
+  // That a name is taken says that something is there: perhaps what an attempt before has made.
+  const isRefused = failure !== 'unknown' && !(failure === 'refused' && strategy === 'S1')
+  if (isRefused) seen.of(uid).refusedKey = attempt.key
+  else delete seen.of(uid).refusedKey
+  if (memory.isSeparate) await memory.note({ attempt: { ...attempt, outcome: isRefused ? 'Refused' : 'Unknown' } })
+}
+
+/** What an attempt to have a thing begins with. */
+export function firstAttempt(session: Session): Attempt {
+  return attemptOf(session, 1)
+}
+
+function attemptOf({ uid, base: { clock } }: Session, number: number): Attempt {
+  return { number, key: `${uid}-${number}`, time: formatTime(clock.now()), outcome: 'Pending' }
+}
+
+/** The same one again, unless it has ended. */
+function nextAttempt(session: Session, { attempt, observedGeneration }: Remembered, isAnswered: boolean): Attempt {
+  if (!attempt) return firstAttempt(session)
+  const isOver = isAnswered || attempt.outcome === 'Adopted' || (attempt.outcome === 'Created' && observedGeneration !== undefined)
+  return isOver ? attemptOf(session, attempt.number + 1) : { ...attempt, outcome: 'Pending' }
+}
+
+/** @throws {CallFailed} when the driver gives no id: whatever it made cannot be found again */
+function idMade({ parts: { driver } }: Session, made: unknown): string {
+  const { id } = (made ?? {}) as { readonly id?: unknown }
+  if (typeof id === 'string' && id !== '') return id
+  throw new CallFailed('create', new Error(`the driver ${driver.name} gave no id for what it made`))
+}

@@ -1,0 +1,100 @@
+/**
+ * What is said about an object and its thing: `status.external`, and the conditions Synced, Ready, Owned and Drifted.
+ *
+ * The time of the last look alone is no news: it is written with other news, or when the old one is about to be older
+ * than a status may be that says it is in sync.
+ */
+import { deepEqual, formatTime, parseTime } from '#api'
+import type { ExternalReport, JsonObject } from '#api'
+import type { ThingReadiness } from '../driver/driver.ts'
+import type { Remembered } from '../memory/memory.ts'
+import { reportIn } from '../memory/status-memory.ts'
+import { messageOf } from '../driver/failure.ts'
+import type { Session } from './session.ts'
+
+interface Words {
+  readonly reason: string
+  readonly message: string
+}
+
+/** How many paths of a drift are told. */
+const pathsMax = 20
+
+export function sayOwned({ words, parts: { strategy } }: Session): void {
+  words.set('Owned', { holds: true, reason: ownedReasons[strategy], message: '' })
+}
+
+const ownedReasons = { S1: 'Named', S2: 'Marked', S3: 'Token', S4: 'Tracked', S5: 'Checkpoint' } as const
+
+export function sayNotOwned({ words }: Session, facts: Words): void {
+  words.set('Owned', { holds: false, ...facts })
+}
+
+/** It is not as it should be, and so it cannot be ready. */
+export function sayNotSynced({ words }: Session, facts: Words): void {
+  words.set('Synced', { holds: false, ...facts })
+  words.set('Ready', { holds: false, ...facts })
+}
+
+export function saySynced({ words }: Session, readiness: ThingReadiness): void {
+  const { ready, reason = ready ? 'Ready' : 'NotReady', message = '' }: Exclude<ThingReadiness, boolean> = typeof readiness === 'boolean' ? { ready: readiness } : readiness
+  words.set('Synced', { holds: true, reason: 'Synced', message: '' })
+  words.set('Ready', { holds: ready, reason, message })
+}
+
+export function sayDrift({ words }: Session, paths: readonly string[], { reason = 'Drifted' }: { reason?: string } = {}): void {
+  words.set('Drifted', paths.length === 0 ? { holds: false, reason: 'AsDesired', message: '' } : { holds: true, reason, message: shown(paths) })
+}
+
+const order = ['Synced', 'Ready', 'Owned', 'Drifted'] as const
+
+/** Says it all, in the same order whatever happened: the order of a list is part of it. */
+export function tellWords({ words, status, parts: { kind } }: Session): void {
+  if (!status || !kind.subresources.status) return
+  for (const type of order) {
+    const said = words.get(type)
+    if (said) status.condition(type, said.holds, { reason: said.reason, message: said.message })
+  }
+}
+
+/** `color, size and 3 more` */
+export function shown(paths: readonly string[]): string {
+  const first = paths.slice(0, pathsMax).map((path) => path || 'everything').join(', ')
+  return paths.length > pathsMax ? `${first} and ${paths.length - pathsMax} more` : first
+}
+
+interface Facts {
+  readonly drift?: { readonly paths: readonly string[], readonly isReverted?: boolean }
+  /** Whether this run has seen the thing. */
+  readonly isSeen: boolean
+}
+
+/** Writes down what is known of the thing. */
+export function writeReport(session: Session, remembered: Remembered, { drift, isSeen }: Facts): void {
+  const { status, parts: { hasRoom, strategy, settings: { maxAgeMs }, driver }, base: { clock }, object } = session
+  if (!status || !hasRoom) return
+  const old = reportIn(object)
+  const now = formatTime(clock.now())
+  const { id, attempt, observedGeneration } = remembered
+  const lastRevertedTime = drift?.isReverted ? now : old.drift?.lastRevertedTime
+  const hasDrift = (drift?.paths.length ?? 0) > 0 || lastRevertedTime !== undefined
+  const next: ExternalReport = {
+    ...id !== undefined && { id }, strategy, ...attempt && { lastCreateAttempt: attempt }, ...observedGeneration !== undefined && { observedGeneration },
+    ...hasDrift && { drift: { ...drift && drift.paths.length > 0 && { paths: drift.paths.slice(0, pathsMax), count: drift.paths.length }, ...lastRevertedTime !== undefined && { lastRevertedTime } } },
+  }
+  const { lastObservedTime: oldTime, ...rest } = old
+  const isOld = clock.now() - (parseTime(oldTime ?? '') ?? -Infinity) >= maxAgeMs - session.policy.pollIntervalMs
+  const lastObservedTime = isSeen && (isOld || !deepEqual(rest, next)) ? now : oldTime
+  status.set({ external: { ...next, ...lastObservedTime !== undefined && { lastObservedTime } } } as unknown as Partial<JsonObject>)
+  if (old.strategy !== undefined && old.strategy !== strategy) session.base.log.warn('the way things are known to be ours has changed', { system: driver.name, from: old.strategy, to: strategy })
+}
+
+/** Says that looking failed; a status may keep saying what a look not long ago has shown. */
+export function sayUnseen(session: Session, { reason, error }: { reason: string, error: unknown }): void {
+  const { parts: { seen, driver }, uid, nowMs, policy: { pollIntervalMs }, object } = session
+  const { lastSeenMs } = seen.of(uid)
+  if (lastSeenMs !== undefined && nowMs - lastSeenMs <= 2 * pollIntervalMs) return
+  const { lastObservedTime } = reportIn(object)
+  const since = lastObservedTime === undefined ? 'it was never looked at' : `last seen at ${lastObservedTime} or later`
+  sayNotSynced(session, { reason, message: `${driver.name} cannot be asked (${since}): ${messageOf(error)}` })
+}

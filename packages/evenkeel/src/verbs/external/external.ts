@@ -1,0 +1,246 @@
+/**
+ * `external`: objects whose real thing is in another system, kept in step in both directions.
+ *
+ *   object ──▶ finalizer ──▶ intent ──▶ make, change, remove ──▶ look again ──▶ status
+ *   outside ──▶ sweep, watch, poll ──▶ single looks
+ *
+ * The author writes a driver and a sheet on what the system can do; the rest follows. Guarantees: the finalizer and the
+ * intent are durable before anything is made; at most one thing for each uid, or the engine stops and asks; nothing is
+ * changed or deleted that cannot be proven to be ours; a removal is believed when it is seen.
+ */
+import type { KubeObject } from '#api'
+import { PerRun, StopReconcile } from '#controller'
+import type { BaseContext, ControllerDeclaration, PluginRun, Reconciled, Verb, VerbParts, WatchDeclaration } from '#controller'
+import { callsOf } from './calls/calls.ts'
+import { checkDriver, chooseStrategy, describeStrategy } from './driver/capabilities.ts'
+import type { Driver } from './driver/driver.ts'
+import { afterFailure } from './engine/failing.ts'
+import { Seen } from './engine/known.ts'
+import { release } from './engine/release.ts'
+import { tellWords } from './engine/report.ts'
+import { Session } from './engine/session.ts'
+import type { Parts } from './engine/session.ts'
+import { sync } from './engine/sync.ts'
+import type { Synced } from './engine/sync.ts'
+import { ExternalRef } from './memory/external-ref.ts'
+import type { ExternalRefObject } from './memory/external-ref.ts'
+import type { ThingRecord } from './memory/records.ts'
+import { isRefOf } from './memory/ref-records.ts'
+import { hasRoom } from './memory/status-memory.ts'
+import { settingsOf } from './options.ts'
+import type { ExternalOptions, Settings } from './options.ts'
+import { Remembering } from './remembering.ts'
+import { ExternalSweep, sweepName } from './sweep/external-sweep.ts'
+import { ExternalSource } from './sweep/source.ts'
+import { sweep } from './sweep/sweep.ts'
+
+/** The thing of an object, as it was last seen. */
+export interface ExternalThing<Observed> {
+  readonly id: string
+  readonly observed: Observed
+  readonly isReady: boolean
+}
+
+export interface ExternalVerb<Observed = unknown> extends Verb {
+  /**
+   * The thing of the object of this run, brought to what the object says; done once in a run. While it is not so the
+   * reconcile ends here, and the status says why.
+   */
+  sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalThing<Observed>>
+}
+
+/** @throws {RangeError} for a sheet that contradicts its driver, and for options that cannot be meant. */
+export function external<T extends KubeObject, Desired, Observed>(driver: Driver<T, Desired, Observed>, options: ExternalOptions<T>): ExternalVerb<Observed> {
+  checkDriver(driver as unknown as Driver)
+  return new External(driver as unknown as Driver, settingsOf(options)) as unknown as ExternalVerb<Observed>
+}
+
+/** A verb in one controller, with what it needs there. */
+interface Wiring {
+  readonly parts: Parts
+  readonly remembering: Remembering
+  readonly source: ExternalSource
+}
+
+/** One run of it. */
+interface Running extends Wiring {
+  readonly base: BaseContext
+  readonly run: PluginRun
+  synced?: Promise<Synced>
+}
+
+class External implements ExternalVerb {
+  readonly name: string
+  readonly kinds: Verb['kinds'] & object
+  readonly #driver: Driver
+  readonly #settings: Settings
+  readonly #runs: PerRun<Running>
+  readonly #bySource = new WeakMap<object, Wiring>()
+
+  constructor(driver: Driver, settings: Settings) {
+    this.name = `external ${driver.name}`
+    this.#driver = driver
+    this.#settings = settings
+    this.#runs = new PerRun(this.name)
+    this.kinds = [...settings.checkpoint ? [] : [ExternalRef], ...driver.list ? [ExternalSweep] : []]
+  }
+
+  adds(declaration: ControllerDeclaration): VerbParts {
+    const { for: kind } = declaration
+    const [driver, settings] = [this.#driver, this.#settings]
+    if (settings.scope !== undefined && !driver.list) throw new RangeError(`the driver ${driver.name}: exclusive use needs a list`)
+    const room = hasRoom(kind)
+    const strategy = strategyFor(driver, settings, room)
+    const remembering = new Remembering({ driver, kind, strategy, settings, hasRoom: room })
+    const marker = { instance: settings.instance, kind, secret: settings.secret }
+    const parts: Parts = { driver, kind, strategy, settings, calls: callsOf(driver), seen: new Seen(), marker, hasRoom: room }
+    const source = new ExternalSource({ parts, sweepKey: sweepKeyFor(declaration, driver), leftKeys: () => remembering.leftKeys() })
+    const wiring: Wiring = { parts, remembering, source }
+    this.#bySource.set(source, wiring)
+    return {
+      sources: [source], watches: watchesFor(wiring), rbac: rulesFor(wiring),
+      cleanup: [{ finalizer: `external.evenkeel.dev/${driver.name}`, cleanup: (object, context) => this.#cleanUp(object as KubeObject, context) }],
+    }
+  }
+
+  extend(base: BaseContext, run: PluginRun): { context: object, start?: () => Promise<Reconciled>, finish?: () => Promise<Reconciled> } {
+    const wiring = this.#wiringOf(run)
+    const running = this.#runs.set(base, { ...wiring, base, run })
+    if (this.#settings.manual || run.isCleanup || !run.object) return { context: {} }
+    return {
+      context: {},
+      start: async () => {
+        const { isSynced, result } = await this.#sync(running)
+        return isSynced ? undefined : result ?? untilChange
+      },
+      finish: async () => (await this.#sync(running)).result,
+    }
+  }
+
+  async sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalThing<unknown>> {
+    const { thing, isSynced, isReady, result } = await this.#sync(this.#runs.get(context))
+    if (!thing || !isSynced) throw new StopReconcile(`${this.name} is not in sync yet`, { result: result ?? untilChange })
+    return { id: thing.id, observed: thing.observed, isReady }
+  }
+
+  /** Also the way sweeps run: under a key that no object has. */
+  async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
+    const wiring = this.#wiringOf(run)
+    const { parts, remembering, source } = wiring
+    const { name, namespace } = base.key
+    if (name === source.sweepKey.name) {
+      base.log.debug('sweep', { system: parts.driver.name, strategy: parts.strategy, because: describeStrategy(parts.strategy) })
+      return sweep({ parts, base, run, enqueue: (key, note) => { source.enqueue(key, note) }, remembered: (objects) => remembering.all(objects, base), onMissed: (count) => { source.countMissed(count) } })
+    }
+    return this.#finishLeft({ ...wiring, base, run }, { name, ...namespace !== undefined && { namespace } })
+  }
+
+  async #sync(running: Running): Promise<Synced> {
+    running.synced ??= this.#syncOnce(running)
+    return running.synced
+  }
+
+  async #syncOnce(running: Running): Promise<Synced> {
+    const { parts, remembering, base, run: { object, status } } = running
+    if (!object) throw new RangeError(`${this.name} works for objects, not for keys alone`)
+    const session = new Session({ parts, base, object, status, memory: remembering.memoryFor(object, base) })
+    try {
+      const { name = '', namespace } = object.metadata
+      await this.#finishLeft(running, { name, ...namespace !== undefined && { namespace } }, object.metadata.uid)
+      return await sync(session)
+    } catch (error) {
+      return { isSynced: false, isReady: false, result: await afterFailure(session, error) }
+    } finally {
+      tellWords(session)
+    }
+  }
+
+  async #cleanUp(object: KubeObject, context: BaseContext): Promise<Reconciled> {
+    const { parts, remembering, base, run: { status } } = this.#runs.get(context)
+    const session = new Session({ parts, base, object, status, memory: remembering.memoryFor(object, base) })
+    try {
+      return await release(session)
+    } catch (error) {
+      return await afterFailure(session, error)
+    } finally {
+      tellWords(session)
+    }
+  }
+
+  /** Records that have outlived their objects: their things are ours, and nobody asks for them any more. */
+  async #finishLeft({ parts, remembering, base }: Running, key: { name: string, namespace?: string }, aliveUid?: string): Promise<Reconciled> {
+    let soonest: Reconciled
+    for (const record of await remembering.left(key, { aliveUid, base })) {
+      const result = await this.#finishRecord({ parts, remembering, base }, record)
+      if ((result?.afterMs ?? Infinity) < (soonest?.afterMs ?? Infinity)) soonest = result
+    }
+    return soonest
+  }
+
+  async #finishRecord({ parts, remembering, base }: Pick<Running, 'parts' | 'remembering' | 'base'>, { owner: { name, namespace, uid }, isLetGo }: ThingRecord): Promise<Reconciled> {
+    const { settings, driver, kind: { apiVersion, kind } } = parts
+    const place = { name, ...namespace !== '' && { namespace } }
+    const alive = await base.client.find(parts.kind, place, { live: true, signal: base.signal }) as KubeObject | undefined
+    if (alive?.metadata.uid === uid) return { afterMs: 1000 }
+    if (settings.orphans === 'report') {
+      base.log.warn('a thing outside has outlived its object', { system: driver.name, object: name, uid })
+      return undefined
+    }
+    const gone: KubeObject = { apiVersion, kind, metadata: { ...place, uid } }
+    const session = new Session({ parts, base, object: gone, status: undefined, memory: remembering.memoryFor(gone, base) })
+    try {
+      return await release(session, { isLetGo })
+    } catch (error) {
+      return await afterFailure(session, error)
+    }
+  }
+
+  #wiringOf({ declaration: { sources = [] } }: PluginRun): Wiring {
+    for (const source of sources) {
+      const wiring = this.#bySource.get(source)
+      if (wiring) return wiring
+    }
+    throw new RangeError(`${this.name} is not among the verbs of this controller: add it to verbs of its declaration`)
+  }
+}
+
+/** What a list shows is looked at when it changes. */
+const untilChange: Reconciled = { park: 'a change of the object, or of its thing' }
+
+/** A token is only as good as the memory of it: without room in the status there are records, which need none. */
+function strategyFor(driver: Driver, { checkpoint }: Settings, room: boolean): Parts['strategy'] {
+  const strategy = chooseStrategy(driver, { hasCheckpoint: checkpoint !== undefined })
+  return strategy === 'S3' && !room ? checkpoint ? 'S5' : 'S4' : strategy
+}
+
+/** No object can be called so. */
+function sweepKeyFor({ namespaces, for: { scope } }: ControllerDeclaration, { name }: Driver): { name: string, namespace?: string } {
+  const [namespace] = namespaces ?? []
+  return { name: `(sweep of ${name})`, ...scope === 'Namespaced' && namespace !== undefined && { namespace } }
+}
+
+function watchesFor({ parts: { driver, kind, settings: { instance } }, remembering, source: { sweepKey } }: Wiring): readonly WatchDeclaration[] {
+  const refs: WatchDeclaration = {
+    kind: ExternalRef,
+    map: (object) => {
+      const { spec: { owner } } = object as unknown as ExternalRefObject
+      return isRefOf(object as unknown as ExternalRefObject, { system: driver.name, instance, kind }) ? [{ name: owner.name, ...owner.namespace !== undefined && { namespace: owner.namespace } }] : []
+    },
+    // Its contents are our own words; what matters is that it is there, or about to go.
+    predicates: [({ type, old, object }) => type !== 'update' || old?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp],
+  }
+  const name = sweepName({ system: driver.name, instance, kind: kind.kind })
+  const answers: WatchDeclaration = {
+    kind: ExternalSweep, map: (object) => (object.metadata.name === name ? [sweepKey] : []),
+    predicates: [({ type, old, object }) => type === 'update' && JSON.stringify(old?.metadata.annotations) !== JSON.stringify(object.metadata.annotations)],
+  }
+  return [...remembering.usesRefs ? [refs] : [], ...driver.list ? [answers] : []]
+}
+
+function rulesFor({ parts: { driver }, remembering }: Wiring): NonNullable<VerbParts['rbac']> {
+  const { group, plural } = ExternalRef
+  return [
+    ...remembering.usesRefs ? [{ apiGroups: [group], resources: [plural], verbs: ['create', 'patch', 'update', 'delete'] }, { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] }] : [],
+    ...driver.list ? [{ apiGroups: [group], resources: [ExternalSweep.plural], verbs: ['create', 'patch'] }] : [],
+  ]
+}

@@ -1,0 +1,110 @@
+/**
+ * Records in a file of this machine: for a single process that must not write other objects.
+ *
+ * The whole file is written beside the old one and takes its place, so there is always a whole one. One process may use
+ * it at a time; a machine that is lost takes its records with it, and things without a record are never touched.
+ */
+import { open, readFile, rename } from 'node:fs/promises'
+import { getOwn, isJsonObject } from '#api'
+import type { JsonObject } from '#api'
+import type { CacheKey } from '#cache'
+import { readAttempt } from './memory.ts'
+import type { Owner, Remembered } from './memory.ts'
+import type { Records, ThingRecord } from './records.ts'
+
+/** Where records are kept, as texts by uid. */
+export interface Checkpoint {
+  entries(): Promise<ReadonlyMap<string, string>>
+  /** Resolves when it is durable. `undefined` takes an entry away. */
+  put(uid: string, text: string | undefined): Promise<void>
+}
+
+/** A checkpoint in a file; it is made when the first record is written. */
+export function fileCheckpoint(path: string): Checkpoint {
+  let entries: Promise<Map<string, string>> | undefined
+  let writing: Promise<void> = Promise.resolve()
+  const load = (): Promise<Map<string, string>> => entries ??= readEntries(path)
+  return {
+    entries: load,
+    put: async (uid, text) => {
+      const known = await load()
+      if (text === undefined) known.delete(uid)
+      else known.set(uid, text)
+      const write = async (): Promise<void> => { await replaceFile(path, JSON.stringify(Object.fromEntries(known), undefined, 2)) }
+      // One after the other: an older state must not take the place of a newer one.
+      writing = writing.then(write, write)
+      await writing
+    },
+  }
+}
+
+async function readEntries(path: string): Promise<Map<string, string>> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (!isJsonObject(parsed)) throw new RangeError(`${path} is not a checkpoint: move it out of the way if nothing in it is needed`)
+    return new Map(Object.entries(parsed).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === 'ENOENT') return new Map()
+    throw error
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const file = await open(`${path}.next`, 'w')
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.next`, path)
+}
+
+export class CheckpointRecords implements Records {
+  readonly #checkpoint: Checkpoint
+
+  constructor(checkpoint: Checkpoint) {
+    this.#checkpoint = checkpoint
+  }
+
+  async find(uid: string): Promise<ThingRecord | undefined> {
+    const text = (await this.#checkpoint.entries()).get(uid)
+    return text === undefined ? undefined : parseRecord(uid, text)
+  }
+
+  async save(owner: Owner, remembered: Remembered): Promise<void> {
+    await this.#checkpoint.put(owner.uid, JSON.stringify({ owner, ...remembered }))
+  }
+
+  async remove(uid: string): Promise<void> {
+    if ((await this.#checkpoint.entries()).has(uid)) await this.#checkpoint.put(uid, undefined)
+  }
+
+  async ofKey({ name, namespace = '' }: CacheKey): Promise<readonly ThingRecord[]> {
+    return (await this.all()).filter(({ owner }) => owner.name === name && owner.namespace === namespace)
+  }
+
+  async all(): Promise<readonly ThingRecord[]> {
+    const entries = [...await this.#checkpoint.entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+    return entries.map(([uid, text]) => parseRecord(uid, text))
+  }
+}
+
+/** @throws {RangeError} when it is no record: what cannot be read must not be taken for nothing. */
+function parseRecord(uid: string, text: string): ThingRecord {
+  const parsed = parseObject(text)
+  const owner = getOwn(parsed, 'owner')
+  const { id, attempt, observedGeneration } = parsed
+  if (!isJsonObject(owner) || typeof owner['name'] !== 'string') throw new RangeError(`the checkpoint of ${uid} cannot be read: ${text.slice(0, 80)}`)
+  const remembered: Remembered = { ...typeof id === 'string' && { id }, attempt: isJsonObject(attempt) ? readAttempt(attempt) : undefined, ...typeof observedGeneration === 'number' && { observedGeneration } }
+  return { owner: { namespace: String(owner['namespace'] ?? ''), name: owner['name'], uid }, remembered, isLetGo: false }
+}
+
+function parseObject(text: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isJsonObject(parsed) ? parsed : {}
+  } catch {
+    return {}
+  }
+}

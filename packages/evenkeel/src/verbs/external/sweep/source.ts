@@ -1,0 +1,173 @@
+/**
+ * What wakes a verb `external` besides its objects: the time for a sweep, and what the outside tells by itself.
+ *
+ * A stream that ends or breaks may have missed something, so a sweep follows every gap. The sweep is a run like any
+ * other, under a key that no object can have: one at a time, on the leader only, and it is tried again when it fails.
+ */
+import { randomFraction, sleep } from '#base'
+import type { AbortOptions, Counter } from '#base'
+import type { KubeObject } from '#api'
+import type { CacheKey } from '#cache'
+import type { Source, SourceContext, StartedSource } from '#controller'
+import type { DriverEvent } from '../driver/driver.ts'
+import { failureOf } from '../driver/failure.ts'
+import { judgeMarks, readMarks } from '../driver/marks.ts'
+import type { Parts } from '../engine/session.ts'
+import { rememberedIn } from '../memory/status-memory.ts'
+
+interface ExternalSourceOptions {
+  readonly parts: Parts
+  /** The key under which sweeps run. */
+  readonly sweepKey: CacheKey
+  /** Keys of records that may have outlived their objects. */
+  readonly leftKeys: () => Promise<readonly CacheKey[]>
+}
+
+export class ExternalSource implements Source {
+  readonly name: string
+  readonly parts: Parts
+  readonly sweepKey: CacheKey
+  readonly #leftKeys: ExternalSourceOptions['leftKeys']
+  #context: SourceContext | undefined
+  #missed: Counter | undefined
+
+  constructor({ parts, sweepKey, leftKeys }: ExternalSourceOptions) {
+    this.name = `external ${parts.driver.name}`
+    this.parts = parts
+    this.sweepKey = sweepKey
+    this.#leftKeys = leftKeys
+  }
+
+  start(context: SourceContext): StartedSource {
+    this.#context = context
+    this.#missed = context.metrics?.counter('evenkeel_external_missed_events_total', { help: 'Changes outside that a watch should have told, and a sweep found.', labels: ['system'] }).with({ system: this.parts.driver.name })
+    return new StartedExternal(this, context, this.#leftKeys)
+  }
+
+  enqueue(key: CacheKey, note: string, { priority = 0 }: { priority?: number } = {}): void {
+    this.#context?.enqueue(key, { type: 'event', source: this.name, note }, { priority })
+  }
+
+  countMissed(count: number): void {
+    this.#missed?.add(count)
+  }
+}
+
+const retryMsMin = 1000
+const retryMsMax = 60_000
+
+class StartedExternal implements StartedSource {
+  readonly #source: ExternalSource
+  readonly #context: SourceContext
+  readonly #stopping = new AbortController()
+  readonly #done: Promise<unknown>
+  #problem: string | undefined
+
+  constructor(source: ExternalSource, context: SourceContext, leftKeys: ExternalSourceOptions['leftKeys']) {
+    this.#source = source
+    this.#context = context
+    const { driver } = source.parts
+    this.#done = Promise.all([this.#tellLeft(leftKeys), driver.list ? this.#sweepNowAndThen() : undefined, driver.watch ? this.#watch() : undefined])
+  }
+
+  get name(): string {
+    return this.#source.name
+  }
+
+  /** The outside does not say when it has told everything, and nobody waits for it. */
+  get hasSynced(): boolean {
+    return true
+  }
+
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  waitForSync(_options: AbortOptions = {}): Promise<void> {
+    return Promise.resolve()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the source is no longer wanted'))
+    await this.#done
+  }
+
+  async #tellLeft(leftKeys: ExternalSourceOptions['leftKeys']): Promise<void> {
+    try {
+      for (const key of await leftKeys()) this.#source.enqueue(key, 'a record is left')
+    } catch (error) {
+      this.#problem = `the records cannot be read: ${error instanceof Error ? error.message : String(error)}`
+      this.#context.log.error('the records of things outside cannot be read', { source: this.name, error })
+    }
+  }
+
+  async #sweepNowAndThen(): Promise<void> {
+    const { clock, random } = this.#context
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      // Before all objects: what a list has shown need not be asked for one by one.
+      this.#source.enqueue(this.#source.sweepKey, 'time to sweep', { priority: 1 })
+      await sleep(clock, this.#source.parts.settings.sweepMs * (0.9 + 0.2 * randomFraction(random)), { signal }).catch(() => undefined)
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { clock, random, log } = this.#context
+    const { signal } = this.#stopping
+    let cursor: string | undefined
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        for await (const event of this.#open(cursor)) {
+          if (signal.aborted) return
+          cursor = event.cursor ?? cursor
+          failures = 0
+          this.#problem = undefined
+          this.#hear(event)
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (failureOf(error) === 'absent') cursor = undefined
+        this.#problem = `the watch broke: ${error instanceof Error ? error.message : String(error)}`
+        log.warn('a watch of things outside broke', { source: this.name, error })
+      }
+      // Whatever happened in the gap is found by looking at everything.
+      this.#source.enqueue(this.#source.sweepKey, 'the watch had a gap')
+      await sleep(clock, Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random)), { signal }).catch(() => undefined)
+    }
+  }
+
+  async* #open(cursor: string | undefined): AsyncGenerator<DriverEvent> {
+    const { driver } = this.#source.parts
+    const { clock } = this.#context
+    const { signal } = this.#stopping
+    const iterator = driver.watch?.(cursor, { signal, clock, connection: undefined })[Symbol.asyncIterator]()
+    const aborted = new Promise<undefined>((resolve) => { signal.addEventListener('abort', () => { resolve(undefined) }, { once: true }) })
+    while (iterator) {
+      // A stream that hangs must not hold us up.
+      const next = await Promise.race([iterator.next(), aborted])
+      if (!next || next.done === true) break
+      yield next.value
+    }
+    Promise.resolve(iterator?.return?.()).catch(() => undefined)
+  }
+
+  #hear({ id, marks: given }: DriverEvent): void {
+    const { parts, sweepKey } = this.#source
+    const marks = readMarks(given)
+    const isOurs = marks !== undefined && judgeMarks(given, parts.marker, marks.uid) === 'ours'
+    if (isOurs) this.#source.enqueue({ name: marks.name, ...marks.namespace !== '' && { namespace: marks.namespace } }, 'told by the outside')
+    const known = id === undefined ? undefined : this.#objectOf(id)
+    if (known) this.#source.enqueue({ name: known.metadata.name ?? '', ...known.metadata.namespace !== undefined && { namespace: known.metadata.namespace } }, 'told by the outside')
+    // Strangers' things are their business; what cannot be told apart is looked at.
+    else if (!isOurs && (id === undefined || !parts.hasRoom) && parts.driver.list) this.#source.enqueue(sweepKey, 'something happened outside')
+  }
+
+  /** By what objects remember; a thing that nobody remembers is found by a sweep. */
+  #objectOf(id: string): KubeObject | undefined {
+    const { kind, hasRoom } = this.#source.parts
+    const { cache } = this.#context
+    // Before the first list there is nobody to remember; every object is looked at then anyway.
+    const isReady = hasRoom && cache.hasSynced
+    return isReady ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => rememberedIn(object).id === id) : undefined
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * A look at everything at once: finds what single looks cannot, and asks for a single look wherever something is wrong.
+ *
+ * Invariants: nothing is deleted because something is missing somewhere; a thing is deleted only after it was looked at
+ * again and its object asked for at the server; when too much is wrong at once it is taken for a mistake of the list, or
+ * of the server, and a person is asked.
+ */
+import { isNotFound } from '#api'
+import type { KubeObject } from '#api'
+import type { CacheKey } from '#cache'
+import type { BaseContext, PluginRun, Reconciled } from '#controller'
+import type { Sighting } from '../driver/driver.ts'
+import { failureOf, isProviderUnavailable, messageOf } from '../driver/failure.ts'
+import { judgeMarks, kindMark, readMarks } from '../driver/marks.ts'
+import type { Parts } from '../engine/session.ts'
+import type { Remembered } from '../memory/memory.ts'
+import { policyFor } from '../policy/policy.ts'
+import { takeCensus } from './census.ts'
+import type { Census, Orphan } from './census.ts'
+import { ExternalSweep, isConfirmed, makeQuestion, sweepName, writeSweep } from './external-sweep.ts'
+import type { ExternalSweepObject, Question } from './external-sweep.ts'
+
+export interface SweepRun {
+  readonly parts: Parts
+  readonly base: BaseContext
+  readonly run: PluginRun
+  /** Asks for a single look. */
+  readonly enqueue: (key: CacheKey, note: string) => void
+  /** What is remembered for the objects there are. */
+  readonly remembered: (objects: readonly KubeObject[]) => Promise<ReadonlyMap<string, Remembered>>
+  /** Counts what a watch should have told. */
+  readonly onMissed: (count: number) => void
+}
+
+const thingsMax = 1_000_000
+/** Below so many, a share says nothing. */
+const fewMax = 2
+
+export async function sweep(given: SweepRun): Promise<Reconciled> {
+  const { parts, base, run } = given
+  const things = await listThings(given).catch((error: unknown) => unlisted(given, error))
+  if (!things) return undefined
+  parts.seen.noteSwept(new Set(things.flatMap(({ marks }) => readMarks(marks)?.uid ?? [])))
+  const objects = run.cache.list(parts.kind) as unknown as readonly KubeObject[]
+  const census = takeCensus(things, { parts, objects, remembered: await given.remembered(objects), nowMs: base.clock.now() })
+  const name = sweepName({ system: parts.driver.name, instance: parts.settings.instance, kind: parts.kind.kind })
+  const known = await base.client.find(ExternalSweep, { name }, { signal: base.signal }) as ExternalSweepObject | undefined
+  tellObjects(given, census)
+  const questions = [...askMissing(given, census, known), ...await clearOrphans(given, census, known), ...await clearForeign(given, census, known)]
+  const left = parts.settings.scope === undefined || questions.length > 0 ? census.orphans : []
+  const report = { system: parts.driver.name, instance: parts.settings.instance, questions, orphans: deletesOrphans(parts) ? [] : left.map(({ thing }) => thing.id), suspicious: census.suspicious }
+  await writeSweep(known, { name, report }, base)
+  return undefined
+}
+
+async function listThings({ parts: { driver, calls, settings: { callTimeoutMs, scope, instance }, marker }, base: { signal, clock, random } }: SweepRun): Promise<Sighting<unknown>[] | undefined> {
+  const { list } = driver
+  if (!list) return undefined
+  const marks = scope === undefined ? { instance, kind: kindMark(marker) } : {}
+  return calls.collect({ signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined }, { open: (call) => list.call(driver, { marks, ...scope !== undefined && { scope } }, call), itemsMax: thingsMax })
+}
+
+/** Nothing follows from a list that failed. */
+function unlisted({ base: { log, signal }, parts: { driver } }: SweepRun, error: unknown): undefined {
+  if (signal.aborted) throw error
+  log.warn('things outside could not be listed', { system: driver.name, error: messageOf(error), ...isProviderUnavailable(error) && { retryAfterMs: error.retryAfterMs } })
+  return undefined
+}
+
+function tellObjects({ parts: { seen, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun, { fine, changed, stale, twins }: Census): void {
+  for (const uid of fine) seen.of(uid).lastSeenMs = clock.monotonic()
+  for (const [uid, ids] of twins) seen.of(uid).twins = ids
+  for (const object of changed) enqueue(keyOf(object), 'not as desired')
+  for (const object of stale) enqueue(keyOf(object), 'not looked at for long')
+  if (changed.length === 0 || !driver.watch) return
+  onMissed(changed.length)
+  log.warn('the watch of things outside has missed changes', { system: driver.name, count: changed.length })
+}
+
+function askMissing({ parts: { settings: { missingPercentMax }, driver }, base: { log }, enqueue, onMissed }: SweepRun, { missing, expected }: Census, known: ExternalSweepObject | undefined): Question[] {
+  const ids = missing.map(({ metadata: { namespace = '', name = '' } }) => `${namespace}/${name}`)
+  const question = makeQuestion('recreateMissing', `${missing.length} of ${expected} things are not in the list of ${driver.name}: a mistake of the list, or are they really gone?`, ids)
+  const isTooMany = missing.length > fewMax && missing.length * 100 > expected * missingPercentMax
+  if (isTooMany && !isConfirmed(known, question)) {
+    log.error('too many things outside are missing: nothing is done about it until somebody agrees', { system: driver.name, missing: missing.length, expected, confirm: question.hash })
+    return [question]
+  }
+  for (const object of missing) enqueue(keyOf(object), 'not in the list')
+  if (missing.length > 0 && driver.watch) onMissed(missing.length)
+  return []
+}
+
+/** Certain is what is sealed; otherwise somebody must have said so. */
+function deletesOrphans({ settings: { orphans, secret } }: Parts): boolean {
+  return (orphans ?? (secret === undefined ? 'report' : 'delete')) === 'delete'
+}
+
+async function clearOrphans(given: SweepRun, { orphans, expected }: Census, known: ExternalSweepObject | undefined): Promise<Question[]> {
+  const { parts, base: { log } } = given
+  if (orphans.length === 0 || parts.settings.scope !== undefined) return []
+  const ids = orphans.map(({ thing }) => thing.id)
+  if (!deletesOrphans(parts)) {
+    log.warn('things outside carry our marks and have no object: leftovers, or forged', { system: parts.driver.name, ids: ids.slice(0, 20), count: ids.length })
+    return []
+  }
+  const question = makeQuestion('deleteOrphans', `${ids.length} things have no object any more, and only ${expected} have one: is this the right cluster?`, ids)
+  const isTooMany = ids.length > fewMax && ids.length * 100 > (ids.length + expected) * parts.settings.missingPercentMax
+  if (isTooMany && !isConfirmed(known, question)) return [question]
+  for (const orphan of orphans) if (await isAbandoned(given, orphan)) await removeThing(given, orphan.thing)
+  return []
+}
+
+/** In exclusive use everything that no object asks for goes, after somebody has agreed to this very list. */
+async function clearForeign(given: SweepRun, { foreign, orphans, suspicious }: Census, known: ExternalSweepObject | undefined): Promise<Question[]> {
+  const { scope } = given.parts.settings
+  const doomed = [...foreign.map(({ id }) => id), ...orphans.map(({ thing }) => thing.id), ...suspicious]
+  if (scope === undefined || doomed.length === 0) return []
+  const question = makeQuestion('deleteForeign', `${doomed.length} things in ${scope} are asked for by no object, and would be deleted`, doomed)
+  if (!isConfirmed(known, question)) return [question]
+  for (const id of question.ids.length === doomed.length ? question.ids : doomed) await removeThing(given, { id, observed: undefined })
+  return []
+}
+
+/** Asked of the server itself: a cache may be behind. */
+async function isAbandoned({ parts, base: { client, signal }, enqueue }: SweepRun, { thing, marks }: Orphan): Promise<boolean> {
+  if (!marks) return isUnnamed({ parts, client, signal }, thing)
+  const { name, namespace } = marks
+  const place = { name, ...namespace !== '' && { namespace } }
+  const object = await client.find(parts.kind, place, { live: true, signal }).catch((error: unknown) => { if (isNotFound(error)) return undefined; throw error }) as KubeObject | undefined
+  if (!object) return true
+  if (object.metadata.uid === marks.uid) return false
+  if (policyFor(object as never, parts.settings.policy).adoption !== 'ifMarked') return true
+  enqueue(place, 'something of its predecessor is there')
+  return false
+}
+
+async function isUnnamed({ parts, client, signal }: { parts: Parts } & Pick<BaseContext, 'client' | 'signal'>, thing: Sighting<unknown>): Promise<boolean> {
+  const { items } = await client.list(parts.kind, { live: true, signal })
+  const again = takeCensus([thing], { parts, objects: items as unknown as readonly KubeObject[], remembered: new Map(), nowMs: 0 })
+  return again.orphans.length === 1
+}
+
+/** Looked at once more: what it was a moment ago proves nothing. */
+async function removeThing({ parts: { driver, calls, settings, marker }, base: { signal, clock, random, log } }: SweepRun, { id, marks }: Sighting<unknown>): Promise<void> {
+  const caller = { signal, clock, random, timeoutMs: settings.callTimeoutMs, connection: undefined }
+  try {
+    const now = await calls.make(caller, (call) => driver.observe(id, call))
+    if (!now) return
+    const uid = (marks as { readonly uid?: string } | undefined)?.uid ?? ''
+    if (settings.scope === undefined && (driver.capabilities.marks ?? 'none') !== 'none' && judgeMarks(now.marks, marker, uid) !== 'ours') return
+    await calls.make(caller, (call) => driver.remove(id, call))
+    log.info('removed a thing outside that has no object', { system: driver.name, id })
+  } catch (error) {
+    if (failureOf(error) !== 'absent') throw error
+  }
+}
+
+function keyOf({ metadata: { name = '', namespace } }: KubeObject): CacheKey {
+  return { name, ...namespace !== undefined && { namespace } }
+}
