@@ -16,10 +16,11 @@ import { snapshot } from './commands/running/snapshot.ts'
 import { tree } from './commands/understanding/tree.ts'
 import { watch } from './commands/objects/watch.ts'
 import { why } from './commands/understanding/why.ts'
+import { up } from './commands/running/up.ts'
 import type { Section } from './frame/help.ts'
 
 export const sections: readonly Section[] = [
-  { title: 'Run', commands: [serve, kubeconfig, snapshot, doctor] },
+  { title: 'Run', commands: [up, serve, kubeconfig, snapshot, doctor] },
   { title: 'Understand', commands: [why, tree, finalizers] },
   { title: 'Look and change', commands: [get, describe, watch, logs, apply, remove, act] },
   { title: 'This command', commands: [completionOf(() => sections.flatMap(({ commands }) => commands))] },

@@ -16,7 +16,7 @@ export interface Io {
   readonly signal: AbortSignal
 }
 
-interface Output {
+export interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
   readonly columns?: number

@@ -11,7 +11,7 @@ import type { Io, Options, Values } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 
 /** Where `evenkeel up` leaves the address of its manager. */
-export const managerFile = join('data', 'manager.json')
+export const managerFileName = 'manager.json'
 
 export const ofManager: Options = { manager: { type: 'string', value: 'URL', about: 'the endpoints of a running manager (default: that of evenkeel up in this folder)' } }
 
@@ -43,7 +43,7 @@ export async function readJson(url: URL, { signal }: Pick<Io, 'signal'>): Promis
 
 async function leftAddress(cwd: string): Promise<string | undefined> {
   try {
-    const { url } = JSON.parse(await readFile(join(cwd, managerFile), 'utf8')) as { url?: unknown }
+    const { url } = JSON.parse(await readFile(join(cwd, 'data', managerFileName), 'utf8')) as { url?: unknown }
     return typeof url === 'string' ? url : undefined
   } catch {
     return undefined

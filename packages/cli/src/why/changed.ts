@@ -12,7 +12,7 @@ export function whyChanged(facts: Facts): Answer {
   const { object, manager, nowMs } = facts
   const written = [...object.metadata.managedFields ?? []].sort((a, b) => String(b.time ?? '').localeCompare(String(a.time ?? '')))
   const because = written.slice(0, 6).map(({ manager: who = 'somebody', operation = 'Update', time, subresource, fieldsV1 }) => {
-    const fields = pathsOf(fieldsV1 as JsonValue | undefined)
+    const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shortened))]
     const shown = fields.slice(0, 5).join(', ')
     return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
   })
@@ -34,6 +34,11 @@ function lastWrite({ kind, metadata: { name, namespace, resourceVersion } }: Kub
 export function isSame(key: string, { kind, name, namespace }: { kind: string, name?: string | undefined, namespace?: string | undefined }): boolean {
   const parsed = parseKey(key)
   return parsed.kind === kind && parsed.name === name && (parsed.namespace ?? '') === (namespace ?? '')
+}
+
+/** Two names say where; the rest is for those who read the object. */
+function shortened(path: string): string {
+  return path.replace(/\[.*$/, '').split('.').slice(0, path.startsWith('metadata.') ? 3 : 2).join('.')
 }
 
 /** The fields of an entry of managedFields: `spec.replicas`, `metadata.labels.app`. */

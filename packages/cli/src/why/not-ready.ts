@@ -15,7 +15,7 @@ export function whyNotReady(facts: Facts): Answer {
   const { object } = facts
   const state = stateOf(object)
   const because = [...lag(object), ...conditionLines(facts), ...partLines(object, 'children', 'it made'), ...partLines(object, 'dependencies', 'it needs'), ...runLines(facts), ...eventLines(facts)]
-  if (state.isGood === true && because.length === 0) return { question: 'not-ready', answer: `it is ready${state.why === '' ? '' : `: ${state.why}`}`, because, advice: [] }
+  if (state.isGood === true && because.length === 0) return { question: 'not-ready', answer: `it is ready${state.why === '' || state.why === state.word ? '' : `: ${state.why}`}`, because, advice: [] }
   if (because.length === 0) return { question: 'not-ready', answer: state.isGood === undefined ? 'nothing says whether it is ready' : `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`, because: silence(facts), advice: adviceFor(facts) }
   return { question: 'not-ready', answer: `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`, because, advice: adviceFor(facts) }
 }

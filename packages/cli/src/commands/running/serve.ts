@@ -34,7 +34,7 @@ export const serve: Command = {
 }
 
 /** A plane that runs, and where it keeps things. */
-export interface RunningPlane {
+interface RunningPlane {
   readonly plane: Plane
   readonly url: string
   readonly folder: string
@@ -43,7 +43,7 @@ export interface RunningPlane {
 }
 
 /** Runs a plane as the options say while `use` lasts; leaves its objects and nothing else. */
-export async function withPlane(values: Values, io: Pick<Io, 'cwd'>, use: (running: RunningPlane) => Promise<void>): Promise<void> {
+async function withPlane(values: Values, io: Pick<Io, 'cwd'>, use: (running: RunningPlane) => Promise<void>): Promise<void> {
   const folder = resolve(io.cwd, values.text('data') ?? 'data')
   const port = portOf(values.text('port') ?? '6443')
   const isDurable = !values.flag('memory')
@@ -64,14 +64,14 @@ export async function withPlane(values: Values, io: Pick<Io, 'cwd'>, use: (runni
   }
 }
 
-/** @throws {Failure} `usage` */
-function portOf(text: string): number {
+/** A number of a port. @throws {Failure} `usage` */
+export function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   throw new Failure('usage', `--port must be a number up to 65535, got ${JSON.stringify(text)}`, { hint: 'evenkeel serve --port 0' })
 }
 
 /** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => { resolve() }, { once: true })

@@ -1,0 +1,71 @@
+/**
+ * Programs of users: modules that export controllers, and what else they need.
+ *
+ *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]
+ *     export const kinds = [...]                     more kinds to install
+ *     export const runnables = [...]                 what runs beside the controllers
+ *     export async function serve({ client, signal }) { return [{ name: 'page', url }] }
+ *     export const scenario = { ... }                what `evenkeel explore` plays
+ */
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Kind } from 'evenkeel/api'
+import type { Client } from 'evenkeel/client'
+import type { ControllerDeclaration } from 'evenkeel/controller'
+import type { Manager, Runnable } from 'evenkeel/manager'
+import { Failure } from '../frame/failure.ts'
+
+/** Something a program shows to people. */
+export interface Address {
+  readonly name: string
+  readonly url: string
+}
+
+/** What a program may use to serve pages of its own. */
+export interface ServeContext {
+  readonly client: Client
+  readonly manager: Manager
+  /** Aborts when everything stops: let go of ports then. */
+  readonly signal: AbortSignal
+}
+
+export interface UserModule {
+  readonly path: string
+  readonly controllers: readonly ControllerDeclaration[]
+  readonly kinds: readonly Kind[]
+  readonly runnables: readonly (Runnable & { readonly needsLeader?: boolean })[]
+  readonly serve: ((context: ServeContext) => Promise<readonly Address[]>) | undefined
+}
+
+/** @throws {Failure} `bad-file`, when it is not there, cannot be loaded or has no controllers. */
+export async function loadModule(file: string, cwd: string): Promise<UserModule> {
+  const exports = await importFile(file, cwd)
+  const { controllers, kinds = [], runnables = [], serve } = exports
+  if (!Array.isArray(controllers) || controllers.length === 0) throw new Failure('bad-file', `${file} does not export controllers`, { hint: 'export const controllers = [{ for: Website, reconcile }]' })
+  return { path: resolve(cwd, file), controllers: controllers as UserModule['controllers'], kinds: kinds as UserModule['kinds'], runnables: runnables as UserModule['runnables'], serve: typeof serve === 'function' ? serve as UserModule['serve'] : undefined }
+}
+
+async function importFile(file: string, cwd: string): Promise<Record<string, unknown>> {
+  const path = resolve(cwd, file)
+  if (!existsSync(path)) throw new Failure('bad-file', `there is no file ${path}`)
+  await readTypeScript(path, cwd)
+  try {
+    return await import(pathToFileURL(path).href) as Record<string, unknown>
+  } catch (error) {
+    throw new Failure('bad-file', `${file} could not be loaded: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Newer Nodes read TypeScript themselves; older ones through tsx, if the project has it. */
+async function readTypeScript(path: string, cwd: string): Promise<void> {
+  if (!/\.[cm]?ts$/.test(path) || (process.features as { typescript?: unknown }).typescript || process.execArgv.some((argument) => argument.includes('tsx'))) return
+  try {
+    const api = createRequire(join(cwd, 'package.json')).resolve('tsx/esm/api')
+    const { register } = await import(pathToFileURL(api).href) as { register(): () => void }
+    register()
+  } catch (error) {
+    throw new Failure('bad-file', `Node ${process.versions.node} does not read TypeScript by itself`, { cause: error, hint: 'npm install --save-dev tsx, or use Node 22.18 or newer' })
+  }
+}
