@@ -60,7 +60,7 @@ async function tryIt(kubeconfig: string): Promise<void> {
     if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
     const { status } = event.object as { status?: object }
     if (status === undefined) continue
-    expect(status).toMatchObject({ text: 'Hello, you!', observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }] })
+    expect(status).toMatchObject({ text: 'Hello, you!', observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }, { type: 'ChildrenReady', status: 'True' }] })
     break
   }
   await client.close()

@@ -1,7 +1,7 @@
 /**
  * Programs of users: modules that export controllers, and what else they need.
  *
- *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]
+ *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     may be left out with serve
  *     export const kinds = [...]                     more kinds to install
  *     export const runnables = [...]                 what runs beside the controllers
  *     export async function serve({ client, signal }) { return [{ name: 'page', url }] }
@@ -42,8 +42,8 @@ export interface UserModule {
 /** @throws {Failure} `bad-file`, when it is not there, cannot be loaded or has no controllers. */
 export async function loadModule(file: string, cwd: string): Promise<UserModule> {
   const exports = await importFile(file, cwd)
-  const { controllers, kinds = [], runnables = [], serve } = exports
-  if (!Array.isArray(controllers) || controllers.length === 0) throw new Failure('bad-file', `${file} does not export controllers`, { hint: 'export const controllers = [{ for: Website, reconcile }]' })
+  const { controllers = [], kinds = [], runnables = [], serve } = exports
+  if (!Array.isArray(controllers) || (controllers.length === 0 && typeof serve !== 'function')) throw new Failure('bad-file', `${file} exports neither controllers nor serve`, { hint: 'export const controllers = [{ for: Website, reconcile }]' })
   return { path: resolve(cwd, file), controllers: controllers as UserModule['controllers'], kinds: kinds as UserModule['kinds'], runnables: runnables as UserModule['runnables'], serve: typeof serve === 'function' ? serve as UserModule['serve'] : undefined }
 }
 

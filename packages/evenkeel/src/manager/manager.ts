@@ -11,7 +11,7 @@
 import type { AbortOptions, Metrics } from '#base'
 import type { Kind } from '#api'
 import type { ObjectCache } from '#cache'
-import type { Client } from '#client'
+import type { Client, ClientOptions } from '#client'
 import type { Controller, ControllerDeclaration, Ledger } from '#controller'
 import { childrenPlugin } from '#verbs'
 import { preflight } from './access/preflight.ts'
@@ -60,6 +60,11 @@ export class Manager {
   /** Refuses writes from the moment on at which another replica may lead. Reconciles of the leader write through it. */
   get leaderClient(): Client {
     return this.#shared.leaderClient
+  }
+
+  /** The connection it has, for whoever wants to share it: another manager, a client of its own. */
+  get transport(): ClientOptions['transport'] {
+    return this.#shared.connection.transport
   }
 
   get cache(): ObjectCache {

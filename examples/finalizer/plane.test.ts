@@ -1,0 +1,27 @@
+import { expect, test as plainTest } from 'vitest'
+import { matchers, planeFixture } from 'evenkeel/testing'
+import { fixed } from './fixed.ts'
+import { Bucket } from './kinds.ts'
+import { scenario } from './scenario.ts'
+
+declare module 'vitest' {
+  interface Matchers<T> {
+    toConverge(): Promise<T>
+    toKeepTheRules(): Promise<T>
+  }
+}
+
+expect.extend(matchers)
+
+// Every test has a control plane of its own, on a clock that stands still until it is told to move.
+const { cloud } = scenario.outside()
+const test = plainTest.extend({ plane: planeFixture(() => ({ kinds: [Bucket], controllers: fixed({ outside: { cloud } }), simulated: true })) })
+
+test('a bucket says where it is', async ({ plane }) => {
+  await plane.client.create(Bucket, { metadata: { name: 'photos' }, spec: { region: 'north' } })
+  await plane.until(async () => (await plane.client.get(Bucket, { name: 'photos' })).status?.region === 'north')
+})
+
+test('the program comes to rest', async () => {
+  await expect({ controllers: fixed, scenario }).toConverge()
+})

@@ -1,0 +1,23 @@
+/**
+ * The demo as a module for `evenkeel up`: a service that draws shapes, a page that shows them, and a controller in seven steps.
+ */
+import type { Client } from 'evenkeel/client'
+import type { Manager } from 'evenkeel/manager'
+import { ExternalRef, ExternalSweep } from 'evenkeel/verbs'
+import { Demo } from './demo.ts'
+import { Shape } from './kinds.ts'
+import { servePage } from './page/serve-page.ts'
+import { ShapesInMemory } from './service/shapes-in-memory.ts'
+
+export const kinds = [Shape, ExternalRef, ExternalSweep]
+
+/** The controller is the demo's own: the page stops it, starts it and exchanges it. */
+export async function serve({ client, manager, signal }: { client: Client, manager: Manager, signal: AbortSignal }): Promise<{ name: string, url: string }[]> {
+  const service = new ShapesInMemory()
+  const page = await servePage({ service, port: Number(process.env['SHAPES_PORT'] ?? 0), signal })
+  const demo = new Demo({ client, transport: manager.transport, service, url: page.url })
+  page.show(demo, { client })
+  demo.start()
+  signal.addEventListener('abort', () => { void demo.stop() }, { once: true })
+  return [{ name: 'Shapes', url: page.url }]
+}

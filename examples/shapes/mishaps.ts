@@ -1,0 +1,146 @@
+/**
+ * Everything that can happen, one function for each button of the page.
+ */
+import type { Client } from 'evenkeel/client'
+import { ExternalRef } from 'evenkeel/verbs'
+import type { Demo } from './demo.ts'
+import { Shape } from './kinds.ts'
+import type { DrawnShape } from './kinds.ts'
+import type { ShapesInMemory } from './service/shapes-in-memory.ts'
+
+export interface MishapParts {
+  readonly demo: Demo
+  readonly client: Client
+  readonly service: ShapesInMemory
+}
+
+export interface Mishap {
+  readonly label: string
+  /** What a person would say they did. */
+  readonly says: string
+  run(parts: MishapParts): Promise<void> | void
+}
+
+const colors = ['purple', 'orange', 'teal', 'crimson', 'gold', 'navy']
+const place = { name: 'foo', namespace: 'default' }
+
+/** The shape of the object that the buttons are about, or the first there is. */
+function fooOf({ shapes }: ShapesInMemory): DrawnShape | undefined {
+  return [...shapes.values()].find(({ name }) => name === 'foo') ?? [...shapes.values()][0]
+}
+
+async function foo(client: Client): Promise<ReturnType<typeof client.get<typeof Shape>> extends Promise<infer T> ? T | undefined : never> {
+  return await client.find(Shape, place)
+}
+
+export const mishaps: Readonly<Record<string, Mishap>> = {
+  'create': {
+    label: 'Ask for foo', says: 'asked for foo, a purple square',
+    async run({ client }) { if (!await foo(client)) await client.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } }) },
+  },
+  'recolor-object': {
+    label: 'Want another color', says: 'changed the color in the object',
+    async run({ client }) {
+      const object = await foo(client)
+      if (object) await client.patch(object, { spec: { color: colors[(colors.indexOf(object.spec.color) + 1) % colors.length] ?? 'purple' } })
+    },
+  },
+  'delete-object': {
+    label: 'Delete the object', says: 'deleted the object foo',
+    async run({ client }) {
+      const object = await foo(client)
+      if (object) await client.delete(object)
+    },
+  },
+  'remove-by-hand': {
+    label: 'Remove the shape by hand', says: 'removed the shape in the service, by hand',
+    run({ service }) {
+      const shape = fooOf(service)
+      if (shape) service.deleteShape(shape.id)
+    },
+  },
+  'recolor-by-hand': {
+    label: 'Recolor the shape by hand', says: 'painted the shape grey in the service, by hand',
+    run({ service }) {
+      const shape = fooOf(service)
+      if (shape) service.updateShape(shape.id, { color: 'grey' })
+    },
+  },
+  'foreign': {
+    label: 'Somebody else draws bar', says: 'drew bar in the service, as somebody else',
+    run({ service }) { service.createShape({ name: 'bar', type: 'circle', color: 'royalblue', labels: {} }) },
+  },
+  'forge': {
+    label: 'Forge a mark', says: 'drew baz in the service, with the mark of the controller on it',
+    run({ service }) {
+      const uid = '00000000-0000-4000-8000-000000000000'
+      service.createShape({ name: 'baz', type: 'triangle', color: 'crimson', labels: { owner: 'k8s', instance: 'demo', uid, group: 'shapes.example.com', kind: 'Shape', namespace: 'default', name: 'baz' } })
+    },
+  },
+  'strip-marks': {
+    label: 'Strip the marks', says: 'took all marks off the shape, by hand',
+    run({ service }) {
+      const shape = fooOf(service)
+      if (shape) service.updateShape(shape.id, { labels: {} })
+    },
+  },
+  'miss-deletion': {
+    label: 'Delete while the controller is down', says: 'stopped the controller, deleted the object, and started it again',
+    async run({ demo, client }) {
+      await demo.stop()
+      const object = await foo(client)
+      if (object) await client.delete(object)
+      demo.start()
+    },
+  },
+  'force-finalizer': {
+    label: 'Force the finalizer off', says: 'stopped the controller, deleted the object, took its finalizers off by force, and started the controller again',
+    async run({ demo, client }) {
+      await demo.stop()
+      const object = await foo(client)
+      if (object) {
+        await client.delete(object)
+        const left = await foo(client)
+        for (const finalizer of left?.metadata.finalizers ?? []) if (left) await client.removeFinalizer(left, finalizer)
+      }
+      demo.start()
+    },
+  },
+  'restart': {
+    label: 'Restart the controller', says: 'restarted the controller',
+    async run({ demo }) {
+      await demo.stop()
+      demo.start()
+    },
+  },
+  'delete-ref': {
+    label: 'Delete the tracking object', says: 'deleted the tracking object by hand',
+    async run({ client }) {
+      for (const ref of (await client.list(ExternalRef)).items) await client.delete(ref, { ignoreNotFound: true })
+    },
+  },
+  'down': {
+    label: 'Take the service down, or up again', says: 'pulled the plug of the service, or put it back in',
+    run({ service, demo }) {
+      service.isDown = !service.isDown
+      demo.say(service.isDown ? 'the service is down' : 'the service is up again', 'you')
+    },
+  },
+  'stop': {
+    label: 'Stop or start the controller', says: 'stopped or started the controller',
+    async run({ demo }) {
+      if ((await demo.state()).isRunning) await demo.stop()
+      else demo.start()
+    },
+  },
+  'clear': {
+    label: 'Begin anew', says: 'cleared everything',
+    async run({ demo, client, service }) {
+      service.isDown = false
+      demo.start()
+      const object = await foo(client)
+      if (object) await client.delete(object)
+      for (const { id, labels } of [...service.shapes.values()]) if (labels['uid'] === undefined || labels['uid'].startsWith('00000000')) service.deleteShape(id)
+    },
+  },
+}

@@ -1,0 +1,28 @@
+/**
+ * What people do to Shapes, for the Explorer: it plays this against every step, under every single fault.
+ */
+import type { UserStep } from 'evenkeel/testing'
+import { Shape } from './kinds.ts'
+import type { ShapesApi } from './kinds.ts'
+import { ShapesInMemory } from './service/shapes-in-memory.ts'
+
+const place = { name: 'foo', namespace: 'default' }
+
+const steps: readonly UserStep[] = [
+  { name: 'creates Shape foo, a purple square', run: (user) => user.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } }) },
+  { name: 'makes it red', run: async (user) => user.patch(await user.get(Shape, place), { spec: { color: 'red' } }) },
+  { name: 'deletes it', run: async (user) => user.delete(await user.get(Shape, place)) },
+]
+
+export const scenario = {
+  name: 'shapes',
+  steps,
+  outside: () => {
+    const shapes = new ShapesInMemory()
+    // Somebody else's, there before us and to be left alone.
+    shapes.createShape({ name: 'bar', type: 'circle', color: 'blue', labels: {} })
+    return { shapes: shapes as unknown as ShapesApi }
+  },
+  // A seal is made from the uid, which is another one in every schedule: what it is like says nothing.
+  services: { shapes: { contents: (service: ShapesInMemory) => Object.fromEntries([...service.shapes].map(([id, { labels: { seal: _, ...labels }, ...shape }]) => [id, { ...shape, labels }])) } },
+}

@@ -1,0 +1,90 @@
+/**
+ * The service over HTTP, and a client of it: what a controller talks to in real life.
+ *
+ *   GET /shapes   GET /shapes/ID   POST /shapes   PATCH /shapes/ID   DELETE /shapes/ID
+ */
+import type { IncomingMessage } from 'node:http'
+import type { DrawnShape, ShapesApi } from '../kinds.ts'
+import { ServiceError } from './shapes-in-memory.ts'
+import type { ShapesInMemory } from './shapes-in-memory.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+const bodyMax = 10_000
+
+/** The answer to a request below `/shapes`; undefined for other paths. */
+export async function answerShapes(service: ShapesInMemory, request: IncomingMessage): Promise<Answer | undefined> {
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+  const match = /^\/shapes(?:\/([a-z0-9]+))?$/.exec(pathname)
+  if (!match) return undefined
+  try {
+    return await serve(service, request, match[1])
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { status: error.status, body: { error: error.message } }
+  }
+}
+
+async function serve(service: ShapesInMemory, request: IncomingMessage, id: string | undefined): Promise<Answer> {
+  if (request.method === 'GET' && id === undefined) return { status: 200, body: service.listShapes() }
+  if (request.method === 'POST' && id === undefined) return { status: 201, body: service.createShape(shapeOf(await readJson(request))) }
+  if (id === undefined) return { status: 405, body: { error: 'GET or POST' } }
+  if (request.method === 'GET') {
+    const shape = service.getShape(id)
+    return shape ? { status: 200, body: shape } : { status: 404, body: { error: `there is no shape ${id}` } }
+  }
+  if (request.method === 'PATCH') service.updateShape(id, changeOf(await readJson(request)))
+  else if (request.method === 'DELETE') service.deleteShape(id)
+  else return { status: 405, body: { error: 'GET, PATCH or DELETE' } }
+  return { status: 200, body: {} }
+}
+
+/** @throws {ServiceError} 400 */
+export async function readJson(request: AsyncIterable<Uint8Array>): Promise<Record<string, unknown>> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of request) {
+    length += piece.byteLength
+    if (length > bodyMax) throw new ServiceError(413, 'that is too much')
+    pieces.push(piece)
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(pieces).toString() || '{}')
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw new ServiceError(400, 'the body must be a JSON object')
+}
+
+function shapeOf(body: Record<string, unknown>): Omit<DrawnShape, 'id'> {
+  const { name, type, color, labels } = changeOf(body)
+  if (name === undefined || type === undefined || color === undefined) throw new ServiceError(400, 'a shape has a name, a type and a color')
+  return { name, type, color, labels: labels ?? {} }
+}
+
+function changeOf({ name, type, color, labels }: Record<string, unknown>): Partial<Omit<DrawnShape, 'id'>> {
+  for (const value of [name, type, color]) if (value !== undefined && (typeof value !== 'string' || value.length > 200)) throw new ServiceError(400, 'name, type and color are texts')
+  const marks = typeof labels === 'object' && labels !== null ? Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)])) : undefined
+  return { ...name !== undefined && { name: String(name) }, ...type !== undefined && { type: String(type) }, ...color !== undefined && { color: String(color) }, ...marks && { labels: marks } }
+}
+
+/** A client of the service at an address. What it throws has the `status` of the answer. */
+export function shapesClient(url: string): ShapesApi {
+  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await fetch(new URL(path, url), { method, ...body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } })
+    const value: unknown = await answer.json()
+    if (!answer.ok) throw new ServiceError(answer.status, (value as { error?: string }).error ?? `the service answers ${answer.status}`)
+    return value
+  }
+  return {
+    listShapes: async () => await ask('GET', '/shapes') as DrawnShape[],
+    getShape: async (id) => ask('GET', `/shapes/${id}`).catch((error: unknown) => { if ((error as { status?: number }).status === 404) return undefined; throw error }) as Promise<DrawnShape | undefined>,
+    createShape: async (shape) => await ask('POST', '/shapes', shape) as DrawnShape,
+    updateShape: async (id, change) => { await ask('PATCH', `/shapes/${id}`, change) },
+    deleteShape: async (id) => { await ask('DELETE', `/shapes/${id}`) },
+  }
+}

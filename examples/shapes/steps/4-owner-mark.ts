@@ -1,0 +1,43 @@
+/**
+ * Step 4: a mark. What carries `owner: k8s` is ours; the rest is not.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import { Shape } from '../kinds.ts'
+import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import type { Step } from './step.ts'
+
+const labels = { owner: 'k8s' }
+
+export const ownerMark: Step = {
+  number: 4,
+  title: 'Missed deletion',
+  does: 'Marks what it makes with owner: k8s, lists what is marked, and removes what no object asks for any more.',
+  lacks: 'Anybody can write the mark: a shape that only looks like ours is removed as well.',
+  controllers({ outside: { shapes }, explain }) {
+    const controller: ControllerDeclaration<typeof Shape> = {
+      for: Shape,
+      async reconcileKey({ name }, { client }) {
+        const objects = (await client.list(Shape)).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        const owned = (await shapes.listShapes()).filter((shape) => shape.labels['owner'] === labels.owner)
+        for (const shape of owned) {
+          if (objects.some((object) => object.metadata.name === shape.name)) continue
+          explain?.(`${shape.name} (${shape.id}) carries my mark and no object asks for it: I missed a deletion, I remove it`)
+          await deleteIfThere(shapes, shape.id)
+        }
+        const object = objects.find(({ metadata }) => metadata.name === name)
+        if (!object) return undefined
+        const mine = owned.find((shape) => shape.name === name)
+        const { type, color } = object.spec
+        if (!mine) {
+          explain?.(`none of my shapes is called ${name}: I draw a ${color} ${type}`)
+          await shapes.createShape({ name, type, color, labels })
+        } else if (!isAsWanted(object, mine)) {
+          explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+          await shapes.updateShape(mine.id, { type, color })
+        }
+        return { afterMs: pollMs }
+      },
+    }
+    return [controller as ControllerDeclaration]
+  },
+}

@@ -1,0 +1,50 @@
+/**
+ * Step 5: a better mark. It names the very object; what names no object that is known is reported, not removed.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import { Shape } from '../kinds.ts'
+import type { DrawnShape, ShapeObject } from '../kinds.ts'
+import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import type { Step } from './step.ts'
+
+const instance = 'demo'
+
+export const uidMark: Step = {
+  number: 5,
+  title: 'Forged mark',
+  does: 'Marks what it makes with the uid of the object; a mark with an unknown uid is suspicious and reported.',
+  lacks: 'What is left behind by a missed deletion carries an unknown uid too: it is reported and stays. A deletion must not be missed in the first place.',
+  controllers({ outside: { shapes }, explain }) {
+    const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined => drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
+    const known = new Map<string, string>()
+    const controller: ControllerDeclaration<typeof Shape> = {
+      for: Shape,
+      async reconcileKey({ name, namespace = 'default' }, { client }) {
+        const object = await client.find(Shape, { name, namespace })
+        const drawn = await shapes.listShapes()
+        const uids = new Set((await client.list(Shape)).items.map(({ metadata }) => metadata.uid))
+        for (const { id, labels } of drawn) if (labels['instance'] === instance && !uids.has(labels['uid'] ?? '') && labels['uid'] !== known.get(name)) explain?.(`${id} carries my mark for an object that I do not know: suspicious, I leave it alone`)
+        if (!object || object.metadata.deletionTimestamp !== undefined) {
+          const gone = drawn.find(({ labels }) => labels['uid'] === (object?.metadata.uid ?? known.get(name)))
+          if (gone) {
+            explain?.(`${name} was deleted: I remove ${gone.id}, which carries its uid`)
+            await deleteIfThere(shapes, gone.id)
+          }
+          return undefined
+        }
+        known.set(name, object.metadata.uid)
+        const mine = mineOf(drawn, object)
+        const { type, color } = object.spec
+        if (!mine) {
+          explain?.(`no shape carries the uid of ${name}: I draw a ${color} ${type}`)
+          await shapes.createShape({ name, type, color, labels: { instance, uid: object.metadata.uid } })
+        } else if (!isAsWanted(object, mine)) {
+          explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+          await shapes.updateShape(mine.id, { type, color })
+        }
+        return { afterMs: pollMs }
+      },
+    }
+    return [controller as ControllerDeclaration]
+  },
+}

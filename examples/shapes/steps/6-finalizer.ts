@@ -1,0 +1,50 @@
+/**
+ * Step 6: a finalizer. It is on the object before the first shape is drawn, so no deletion can be missed, whoever is down.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import { Shape } from '../kinds.ts'
+import type { DrawnShape, ShapeObject } from '../kinds.ts'
+import { deleteIfThere, isAsWanted, pollMs } from './step.ts'
+import type { Step } from './step.ts'
+
+const instance = 'demo'
+
+export const finalizer: Step = {
+  number: 6,
+  title: 'Restart and finalizer',
+  does: 'Puts a finalizer on before it draws, and takes it off when the shape is seen to be gone. It remembers nothing: a restart changes nothing.',
+  lacks: 'It needs a service that keeps marks and lists them at once. When somebody takes the finalizer off by force, nobody is left who knows.',
+  controllers({ outside: { shapes }, explain }) {
+    const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> => (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
+    const controller: ControllerDeclaration<typeof Shape> = {
+      for: Shape,
+      async reconcile(object, { status }) {
+        const [mine] = await find(object)
+        const { metadata: { name, uid }, spec: { type, color } } = object
+        if (!mine) {
+          explain?.(`no shape carries the uid of ${name}: I draw a ${color} ${type}`)
+          const { id } = await shapes.createShape({ name, type, color, labels: { instance, uid } })
+          status.set({ id })
+        } else {
+          if (!isAsWanted(object, mine)) {
+            explain?.(`${name} is a ${mine.color} ${mine.type} and should be a ${color} ${type}: I change it`)
+            await shapes.updateShape(mine.id, { type, color })
+          }
+          status.set({ id: mine.id })
+        }
+        status.condition('Ready', true)
+        return { afterMs: pollMs }
+      },
+      async cleanup(object) {
+        const left = await find(object)
+        for (const { id } of left) {
+          explain?.(`${object.metadata.name} is being deleted: I remove ${id}`)
+          await deleteIfThere(shapes, id)
+        }
+        // Gone is what is seen to be gone.
+        return left.length === 0 ? undefined : { afterMs: 100 }
+      },
+    }
+    return [controller as ControllerDeclaration]
+  },
+}

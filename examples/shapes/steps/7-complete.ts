@@ -1,0 +1,54 @@
+/**
+ * Step 7: complete. `external` with a tracking object that is written before anything is drawn: it works with a service that
+ * can neither keep marks nor list, and finds what is left when the finalizer was taken off by force.
+ */
+import { external } from 'evenkeel'
+import type { ControllerDeclaration, Driver } from 'evenkeel'
+import { Shape } from '../kinds.ts'
+import type { DrawnShape, ShapeObject, ShapesApi } from '../kinds.ts'
+import { pollMs } from './step.ts'
+import type { Step } from './step.ts'
+
+type Look = Pick<DrawnShape, 'name' | 'type' | 'color'>
+
+/** How `external` talks to the service: a translation, nothing more. */
+function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefined): Driver<ShapeObject, Look, Look> {
+  return {
+    name: 'shapes',
+    capabilities: { marks: 'none', ids: 'assigned', idempotent: 'no' },
+    desired: ({ metadata: { name }, spec: { type, color } }) => ({ name, type, color }),
+    async observe(id) {
+      const shape = await shapes.getShape(id)
+      return shape && sighting(shape)
+    },
+    async create(desired) {
+      explain?.(`${desired.name} has no shape: I draw a ${desired.color} ${desired.type}`)
+      const { id } = await shapes.createShape({ ...desired, labels: {} })
+      return { id }
+    },
+    async update(id, desired, { paths }) {
+      explain?.(`${desired.name} (${id}) differs in ${paths.join(', ')}: I make it a ${desired.color} ${desired.type}`)
+      await shapes.updateShape(id, desired)
+    },
+    async remove(id) {
+      explain?.(`${id} is not asked for any more: I remove it`)
+      await shapes.deleteShape(id)
+    },
+  }
+}
+
+function sighting({ id, name, type, color }: DrawnShape): { id: string, observed: Look } {
+  return { id, observed: { name, type, color } }
+}
+
+export const complete: Step = {
+  number: 7,
+  title: 'Tracking object, complete',
+  does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The service need neither keep marks nor list.',
+  lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
+  controllers({ outside: { shapes }, explain }) {
+    const shape = external(driverFor(shapes, explain), { instance: 'demo', policy: { pollIntervalMs: pollMs } })
+    const controller: ControllerDeclaration<typeof Shape> = { for: Shape, verbs: [shape] }
+    return [controller as ControllerDeclaration]
+  },
+}
