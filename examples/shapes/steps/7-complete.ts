@@ -4,6 +4,7 @@
  */
 import { external } from 'evenkeel'
 import type { ControllerDeclaration, Driver } from 'evenkeel'
+import { ExternalError } from 'evenkeel/verbs'
 import { Shape } from '../kinds.ts'
 import type { DrawnShape, ShapeObject, ShapesApi } from '../kinds.ts'
 import { pollMs } from './step.ts'
@@ -23,7 +24,7 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
     },
     async create(desired) {
       explain?.(`${desired.name} has no shape: I draw a ${desired.color} ${desired.type}`)
-      const { id } = await shapes.createShape({ ...desired, labels: {} })
+      const { id } = await knowing(shapes.createShape({ ...desired, labels: {} }))
       return { id }
     },
     async update(id, desired, { paths }) {
@@ -34,6 +35,16 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
       explain?.(`${id} is not asked for any more: I remove it`)
       await shapes.deleteShape(id)
     },
+  }
+}
+
+/** The service says 503 before it does anything: nothing was made, and it may be asked again soon. */
+async function knowing<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    if ((error as { status?: number }).status !== 503) throw error
+    throw new ExternalError('the shapes service is down; nothing was done', { status: 429, retryAfterMs: 1000, cause: error })
   }
 }
 

@@ -1,0 +1,123 @@
+/**
+ * A headless browser for tests, driven through pipes: no packages, no ports. Undefined where none is installed.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** The path of a browser, or undefined. */
+export function findBrowser(): string | undefined {
+  return names.find((name) => spawnSync(name, ['--version'], { timeout: 20_000 }).status === 0)
+}
+
+interface Reply {
+  readonly id?: number
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly message: string }
+}
+
+export class Browser {
+  readonly #process: ChildProcess
+  readonly #folder: string
+  readonly #waiting = new Map<number, { resolve: (result: Record<string, unknown>) => void, reject: (error: Error) => void }>()
+  #next = 1
+  #rest = ''
+
+  constructor(path: string) {
+    this.#folder = mkdtempSync(join(tmpdir(), 'evenkeel-browser-'))
+    const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars', '--no-first-run', '--remote-debugging-pipe', `--user-data-dir=${this.#folder}`]
+    this.#process = spawn(path, flags, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+    const answers = this.#process.stdio[4] as Readable
+    answers.setEncoding('utf8')
+    answers.on('data', (text: string) => { this.#read(text) })
+    this.#process.on('exit', () => { for (const { reject } of this.#waiting.values()) reject(new Error('the browser is gone')) })
+  }
+
+  /** A page of this size, at an address. */
+  async open(url: string, { width, height }: { width: number, height: number }): Promise<OpenPage> {
+    const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' })
+    const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true })
+    const page = new OpenPage((method, parameters) => this.send(method, parameters, String(sessionId)))
+    await page.size(width, height)
+    await page.go(url)
+    return page
+  }
+
+  send(method: string, parameters: object = {}, sessionId?: string): Promise<Record<string, unknown>> {
+    const id = this.#next++
+    const text = JSON.stringify({ id, method, params: parameters, ...sessionId !== undefined && { sessionId } })
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      (this.#process.stdio[3] as Writable).write(`${text}\0`)
+    })
+  }
+
+  async close(): Promise<void> {
+    const gone = new Promise((resolve) => { this.#process.once('exit', resolve) })
+    this.#process.kill('SIGKILL')
+    await gone
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  #read(text: string): void {
+    const parts = (this.#rest + text).split('\0')
+    this.#rest = parts.pop() ?? ''
+    for (const part of parts) {
+      const { id, result, error } = JSON.parse(part) as Reply
+      const waiting = id === undefined ? undefined : this.#waiting.get(id)
+      if (id === undefined || !waiting) continue
+      this.#waiting.delete(id)
+      if (error) waiting.reject(new Error(error.message))
+      else waiting.resolve(result ?? {})
+    }
+  }
+}
+
+type Send = (method: string, parameters?: object) => Promise<Record<string, unknown>>
+
+class OpenPage {
+  readonly #send: Send
+
+  constructor(send: Send) {
+    this.#send = send
+  }
+
+  async size(width: number, height: number): Promise<void> {
+    await this.#send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
+  }
+
+  async go(url: string): Promise<void> {
+    await this.#send('Page.enable')
+    await this.#send('Page.navigate', { url })
+    await this.until('document.body !== null && document.body.dataset.ready === "yes"')
+  }
+
+  /** What an expression gives in the page. */
+  async evaluate<T>(expression: string): Promise<T> {
+    const { result, exceptionDetails } = await this.#send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true }) as { result: { value: T }, exceptionDetails?: { text: string } }
+    if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.text}`)
+    return result.value
+  }
+
+  /** Waits inside the page, which looks again after every frame, until an expression holds. */
+  async until(expression: string): Promise<void> {
+    await this.evaluate(`new Promise((resolve, reject) => { let frames = 0; const look = () => { try { if (${expression}) return resolve(true) } catch {} if (++frames > 1500) return reject(new Error('it never came true')); setTimeout(look, 20) }; look() })`).catch(async (error: unknown) => {
+      const text = await this.evaluate<string>('document.body.innerText').catch(() => '')
+      throw new Error(`${expression} did not come true; the page says:\n${text}`, { cause: error })
+    })
+  }
+
+  async click(selector: string): Promise<void> {
+    await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`)
+  }
+
+  async screenshot(): Promise<Buffer> {
+    const { data } = await this.#send('Page.captureScreenshot', { format: 'png' })
+    return Buffer.from(String(data), 'base64')
+  }
+}
