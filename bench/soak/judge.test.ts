@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { growthOf } from './growth.ts'
 import { judge } from './judge.ts'
+import { LineLog } from './line-log.ts'
 
 const history = ['3 a/x', '5 b/y', '6 a/x deleted', '9 a/z', '12 b/y']
 
@@ -26,4 +27,11 @@ test('growthOf finds what grows, and forgives what goes up and down', () => {
   expect([growthOf('RSS', 240, 260), growthOf('RSS', 240, 200), growthOf('the live heap', 20, 28)]).toEqual([[], [], []])
   expect(growthOf('RSS', 240, 280)).toEqual(['RSS grew from 240 to 280 MiB'])
   expect(growthOf('the live heap', 41, 62)).toEqual(['the live heap grew from 41 to 62 MiB'])
+})
+
+test('LineLog gives back what it was given, in order', () => {
+  const log = new LineLog()
+  const lines = Array.from({ length: 3000 }, (_, index) => `${index} a/${'x'.repeat(index % 40)}`)
+  for (const line of lines) log.push(line)
+  expect([new LineLog().lines(), log.lines()]).toEqual([[], lines])
 })

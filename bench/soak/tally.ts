@@ -2,19 +2,15 @@
  * What a soak counts: latencies over time, mistakes, and the rest by name. Everything counts from the beginning but the time, which begins after a warm-up.
  */
 
-interface Sample {
-  /** When, as a part of the time that counts, from 0 to 1; below 0 while it warmed up. */
-  readonly at: number
-  readonly value: number
-}
-
 const errorsShown = 10
 
 export class Tally {
   #startedMs = performance.now()
   readonly #lengthMs: number
   readonly #warmUpMs: number
-  readonly #latencies: Sample[] = []
+  /** When each request was made, as a part of the time that counts: from 0 to 1, below 0 while it warmed up; and how long it took. */
+  readonly #at: number[] = []
+  readonly #tookMs: number[] = []
   readonly #counts = new Map<string, number>()
   readonly #errors: string[] = []
 
@@ -58,13 +54,14 @@ export class Tally {
   async time<T>(work: () => Promise<T>): Promise<T> {
     const begun = performance.now()
     const value = await work()
-    this.#latencies.push({ at: (begun - this.#startedMs) / this.#lengthMs, value: performance.now() - begun })
+    this.#at.push((begun - this.#startedMs) / this.#lengthMs)
+    this.#tookMs.push(performance.now() - begun)
     return value
   }
 
   /** The 99th percentile in the first and in the last third. */
   p99(): { readonly firstMs: number, readonly lastMs: number } {
-    const within = (from: number, to: number): number => quantile(this.#latencies.filter(({ at }) => at >= from && at < to).map(({ value }) => value), 0.99)
+    const within = (from: number, to: number): number => quantile(this.#tookMs.filter((_, index) => (this.#at[index] ?? -1) >= from && (this.#at[index] ?? -1) < to), 0.99)
     return { firstMs: within(0, 1 / 3), lastMs: within(2 / 3, 1) }
   }
 }

@@ -3,6 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Caller } from './calls.ts'
+import { LineLog } from './line-log.ts'
 import { namespaceOf, plan, soakers, soakToken } from './plan.ts'
 import type { Ready } from './server-process.ts'
 import type { Tally } from './tally.ts'
@@ -13,9 +14,9 @@ export type Heard = string
 export class Watcher {
   /** Empty for all namespaces. */
   readonly namespace: string
-  readonly heard: Heard[] = []
   /** Everything after this has to be heard. */
   readonly from: number
+  readonly #heard = new LineLog()
   readonly #caller: Caller
   readonly #tally: Tally
   readonly #ending = new AbortController()
@@ -28,6 +29,10 @@ export class Watcher {
     this.#tally = tally
     this.namespace = namespace
     this.from = this.#version = from
+  }
+
+  get heard(): readonly Heard[] {
+    return this.#heard.lines()
   }
 
   /** Whether the server has answered. */
@@ -80,7 +85,7 @@ export class Watcher {
     const { type, object: { metadata, code } } = JSON.parse(line) as { type: string, object: { code?: number, metadata: { resourceVersion: string, namespace?: string, name?: string } } }
     if (type === 'ERROR') throw new Error(`a watch ended with ${String(code)}`)
     this.#version = Number(metadata.resourceVersion)
-    if (type !== 'BOOKMARK') this.heard.push(`${metadata.resourceVersion} ${metadata.namespace ?? ''}/${metadata.name ?? ''}${type === 'DELETED' ? ' deleted' : ''}`)
+    if (type !== 'BOOKMARK') this.#heard.push(`${metadata.resourceVersion} ${metadata.namespace ?? ''}/${metadata.name ?? ''}${type === 'DELETED' ? ' deleted' : ''}`)
   }
 }
 

@@ -22,7 +22,7 @@ describe('the corpus of mutants', () => {
     expect(wanted.filter((id) => !ids.has(id))).toEqual(['d14'])
   })
 
-  test.each(['m27', 'm31', 'd18'])('%s is found by a rule that it breaks, at its tier', async (id) => {
+  test.each(['m27', 'm31', 'd18', 'n01', 'n05', 'n15', 'n22'])('%s is found by a rule that it breaks, at its tier', async (id) => {
     const { broken: { controllers, scenario }, rules, tier } = byId(id)
     const { failures } = await explore({ controllers, scenario, stories: 0, until: ({ rule }) => rules.includes(rule) })
     const found = failures.find(({ rule }) => rules.includes(rule))

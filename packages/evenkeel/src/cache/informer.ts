@@ -123,6 +123,7 @@ export class Informer<T extends KubeObject> {
       },
     })
     this.#synced.promise.catch(() => undefined)
+    this.#answered.promise.catch(() => undefined)
   }
 
   get state(): ReflectorState {
@@ -163,7 +164,9 @@ export class Informer<T extends KubeObject> {
     this.#log.debug('the informer begins', { ...this.#scope })
     await this.#reflector.run(signal)
     this.#aheadCheck.stop()
-    this.#synced.reject(new Error('the informer was stopped before there was a list', { cause: signal.reason }))
+    const stopped = new Error('the informer was stopped before there was a list', { cause: signal.reason })
+    this.#synced.reject(stopped)
+    this.#answered.reject(stopped)
   }
 
   /**

@@ -304,6 +304,21 @@ test('ObjectCache.waitForSync is refused at once when it may not list', async ()
   expect((error as Error).message).toContain('User "bob" cannot watch')
 })
 
+test('Holding.waitForAnswer resolves when it is known how things stand: listed, refused, or no such kind', async () => {
+  const { cache, clock, api } = setUp()
+  api.isThere = false
+  const holding = cache.hold(Widget)
+  const answered = holding.waitForAnswer()
+  await clock.advance(0)
+  await answered
+  expect([holding.hasSynced, holding.list(), holding.find({ name: 'one', namespace: 'a' })]).toEqual([false, [], undefined])
+  api.isThere = true
+  cache.wake(Widget)
+  await clock.advance(0)
+  expect(namesOf(holding.list())).toEqual(['one', 'two'])
+  expect(holding.find({ name: 'two', namespace: 'b' })?.metadata.name).toBe('two')
+})
+
 test('ObjectCache lets nobody wait for what was released', async () => {
   const { cache, api, clock } = setUp()
   api.isThere = false

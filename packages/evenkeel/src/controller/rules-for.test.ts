@@ -34,6 +34,10 @@ test('rulesFor owned and watched kinds, a cleanup, and what the author adds; eac
   ])
 })
 
+test('rulesFor children where no owner reference reaches: they are listed on their parent', () => {
+  expect(rulesFor({ for: Widget, owns: [{ kind: Gadget, elsewhere: true }] })).toContainEqual({ apiGroups: ['test.dev'], resources: ['widgets'], verbs: ['get', 'list', 'watch', 'patch'] })
+})
+
 test('rulesFor a kind of which only two words are known asks for the rest', () => {
   expect(() => rulesFor({ for: Widget, watches: [{ kind: { apiVersion: 'x.dev/v1', kind: 'Thing' }, map: () => [] }] })).toThrow('the rules for Thing (x.dev/v1) go by its plural, which is not known: use a kind made by defineKind or declareKind')
 })

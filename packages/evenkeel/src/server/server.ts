@@ -243,10 +243,11 @@ export async function startServer({
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
   const stop: Server['stop'] = async ({ graceMs = 5000 } = {}) => {
     const closing = late.door?.close(graceMs)
-    stopping.abort(new Error('the server is stopping'))
+    const reason = new Error('the server is stopping')
+    stopping.abort(reason)
     stopCompaction()
-    definitions.stop()
-    views.stop()
+    definitions.stop(reason)
+    views.stop(reason)
     await closing
     await audit?.close()
     if (given === undefined) await store.close()

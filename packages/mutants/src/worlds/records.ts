@@ -15,7 +15,7 @@ export const DnsRecord = defineKind({
   status: { type: 'object', properties: { hosts: { type: 'array', items: { type: 'string' } }, observedGeneration: { type: 'integer' } } } as const,
 })
 
-export type RecordObject = ObjectOf<typeof DnsRecord>
+type RecordObject = ObjectOf<typeof DnsRecord>
 
 class Zone {
   readonly names = new Map<string, { owner: string, values: readonly string[] }>([['mail', { owner: 'the mail people', values: ['10.0.0.9'] }]])
@@ -51,7 +51,7 @@ export const does = {
   remove: { name: 'deletes DnsRecord r', run: async (user) => user.delete(await user.get(DnsRecord, place)) },
 } satisfies Record<string, UserStep>
 
-export type RecordMaking = (process: ProcessContext<{ zone: AsCalled<Zone> }>) => ControllerDeclaration<typeof DnsRecord>
+type RecordMaking = (process: ProcessContext<{ zone: AsCalled<Zone> }>) => ControllerDeclaration<typeof DnsRecord>
 
 export function recordProgram(make: RecordMaking, steps: readonly UserStep[] = [does.create, does.rename, does.remove]): Subject {
   return {

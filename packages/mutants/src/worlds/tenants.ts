@@ -14,8 +14,8 @@ export const Tenant = defineKind({
   status: { type: 'object', properties: { members: { type: 'integer' }, observedGeneration: { type: 'integer' } } } as const,
 })
 
-export type TenantObject = ObjectOf<typeof Tenant>
-export type TenantContext = Pick<ReconcileContext<typeof Tenant>, 'client'>
+type TenantObject = ObjectOf<typeof Tenant>
+type TenantContext = Pick<ReconcileContext<typeof Tenant>, 'client'>
 
 const place = { name: 't' }
 
@@ -25,7 +25,7 @@ export const does = {
   remove: { name: 'deletes Tenant t', run: async (user) => user.delete(await user.get(Tenant, place)) },
 } satisfies Record<string, UserStep>
 
-export type TenantMaking = (process: ProcessContext<object>) => ControllerDeclaration<typeof Tenant>
+type TenantMaking = (process: ProcessContext<object>) => ControllerDeclaration<typeof Tenant>
 
 const rbac = [{ apiGroups: [''], resources: ['namespaces', 'serviceaccounts'], verbs: ['get', 'list', 'create', 'patch', 'update', 'delete'] }]
 
@@ -64,7 +64,7 @@ export async function pruneMembers(tenant: TenantObject, { client }: TenantConte
   }
 }
 
-export const rightTenant: TenantMaking = () => ({
+const rightTenant: TenantMaking = () => ({
   for: Tenant,
   async reconcile(tenant, { client, status }) {
     await applyHome(tenant, { client })

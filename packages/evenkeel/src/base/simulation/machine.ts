@@ -20,16 +20,26 @@ export interface MachineStandIns {
 type AnyFunction = (...parameters: unknown[]) => unknown
 type TimerName = 'setTimeout' | 'setInterval' | 'setImmediate'
 
-/** Who stands in at present. */
-let standing: MachineStandIns | undefined
+/** Who stands in, the last one first of all: simulations may overlap, and end in any order. */
+const standing: MachineStandIns[] = []
 /** Timers that a stand-in has set, and how to stop them. */
 const stops = new WeakMap<object, () => void>()
+let putBack: (() => void) | undefined
 
 /** @returns what puts everything back */
 export function replaceMachine(standIns: MachineStandIns): () => void {
-  const before = standing
-  standing = standIns
-  if (before) return () => { standing = before }
+  putBack ??= install()
+  standing.push(standIns)
+  return () => {
+    const index = standing.indexOf(standIns)
+    if (index >= 0) standing.splice(index, 1)
+    if (standing.length > 0) return
+    putBack?.()
+    putBack = undefined
+  }
+}
+
+function install(): () => void {
   const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch } = globalThis
   const { random } = Math
   const { exit } = process
@@ -39,11 +49,14 @@ export function replaceMachine(standIns: MachineStandIns): () => void {
   Math.random = simulatedRandom
   process.exit = simulatedExit
   return () => {
-    standing = undefined
     Object.assign(globalThis, { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch })
     Math.random = random
     process.exit = exit
   }
+}
+
+function current(): MachineStandIns | undefined {
+  return standing.at(-1)
 }
 
 type Machine = Pick<typeof globalThis, TimerName | 'clearTimeout' | 'clearInterval' | 'clearImmediate' | 'Date' | 'fetch'> & { random(): number, exit: typeof process.exit }
@@ -61,12 +74,12 @@ function makeReplacements(machine: Machine): Machine {
   const RealDate = machine.Date
   class SimulatedDate extends RealDate {
     constructor(...parameters: [] | [number]) {
-      if (parameters.length === 0) super(standing?.now() ?? RealDate.now())
+      if (parameters.length === 0) super(current()?.now() ?? RealDate.now())
       else super(...parameters)
     }
 
     static override now(): number {
-      return standing?.now() ?? RealDate.now()
+      return current()?.now() ?? RealDate.now()
     }
   }
   const timers = {
@@ -78,18 +91,18 @@ function makeReplacements(machine: Machine): Machine {
     ...timers as unknown as Pick<Machine, keyof typeof timers>,
     Date: SimulatedDate as unknown as DateConstructor,
     fetch: (...parameters) => {
-      standing?.fetch(String(parameters[0]))
+      current()?.fetch(String(parameters[0]))
       return machine.fetch(...parameters)
     },
-    random: () => standing?.random() ?? machine.random(),
-    exit: ((code?: unknown) => { if (!standing?.exit(code)) machine.exit(code as number) }) as typeof process.exit,
+    random: () => current()?.random() ?? machine.random(),
+    exit: ((code?: unknown) => { if (!current()?.exit(code)) machine.exit(code as number) }) as typeof process.exit,
   }
 }
 
 function timer(kind: TimerName, real: AnyFunction): AnyFunction {
   return (callback, ...rest) => {
     const [delay, ...parameters] = kind === 'setImmediate' ? [0, ...rest] : rest
-    const stop = standing?.timer(kind, typeof delay === 'number' && delay > 0 ? delay : 0, () => { (callback as AnyFunction)(...parameters) })
+    const stop = current()?.timer(kind, typeof delay === 'number' && delay > 0 ? delay : 0, () => { (callback as AnyFunction)(...parameters) })
     if (!stop) return real(callback, ...rest)
     const handle = { ref: () => handle, unref: () => handle, hasRef: () => true, [Symbol.toPrimitive]: () => 0 }
     stops.set(handle, stop)

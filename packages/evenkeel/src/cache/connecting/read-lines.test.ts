@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { isExpired } from '#api'
 import type { KubeObject } from '#api'
 import { isConnectionError } from '#client'
@@ -118,6 +118,24 @@ test('LineReader reads what kube-apiserver writes: fields by name, metadata afte
   new LineReader({ form, gather }).read(Buffer.from(`{"type":"ADDED","object":{"apiVersion":"test.dev/v1","data":null,"kind":"Widget","metadata":{${metadata}},"spec":{"a":1}}}`))
   expect(gather.get('n', 'x')?.object).toMatchObject({ metadata: { name: 'x', uid: 'u', labels: { a: '}' } }, spec: { a: 1 } })
   expect(gather.get('n', 'x')?.object.metadata.managedFields).toBeUndefined()
+})
+
+test('LineReader copies lines as they came only where objects stay as they came', () => {
+  const line = (name: string, metadata = {}): string => JSON.stringify({ type: 'ADDED', object: { apiVersion: 'test.dev/v1', kind: 'Widget', metadata: { name, resourceVersion: '1', ...metadata }, spec: { a: 1, b: 2 } } })
+  const read = (reading: typeof form, runs: readonly string[]): [copies: number, specs: unknown[]] => {
+    const gather = new Items<KubeObject>()
+    const copying = vi.spyOn(gather, 'copyLines')
+    const reader = new LineReader({ form: reading, gather })
+    for (const run of runs) reader.read(Buffer.from(run))
+    return [copying.mock.calls.length, [...gather.values()].map(({ object }) => (object as { spec?: unknown }).spec)]
+  }
+  const whole = { a: 1, b: 2 }
+  expect(read(form, [line('a'), line('b'), line('c')])).toEqual([3, [whole, whole, whole]])
+  const managed = line('b', { managedFields: [{}] })
+  expect(read(form, [line('a'), managed, line('c'), managed, line('d')])).toEqual([2, [whole, whole, whole, whole]])
+  expect(read(keeping, [line('a'), managed, line('c')])).toEqual([3, [whole, whole, whole]])
+  const picked = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget', paths: ['spec.a'] } as unknown as Parameters<typeof formOf>[0])
+  expect(read(picked, [line('a'), line('b')])).toEqual([0, [{ a: 1 }, { a: 1 }]])
 })
 
 function thrownBy(lines: string): unknown {

@@ -28,7 +28,7 @@ export class LineReader<T extends KubeObject> {
   readonly #scanner = new LineScanner()
   #gather: Items<T> | undefined
   #namespace = ''
-  /** Whether the last object came with managed fields that are not kept. */
+  /** Whether an object came with managed fields that are not kept: most servers send them with every one. */
   #isCutting = false
 
   constructor({ form, gather }: LineReaderOptions<T>) {
@@ -40,8 +40,8 @@ export class LineReader<T extends KubeObject> {
   read(bytes: Buffer): Arrival<T>[] {
     const arrivals: Arrival<T>[] = []
     for (let start = 0; start < bytes.length;) {
-      // Where a part of every object is left out, each is copied by itself.
-      if (!this.#gather || this.#isCutting) {
+      // Where a part of every object is left out, each is kept by itself.
+      if (!this.#gather || !this.#form.isWhole || this.#isCutting) {
         this.#readLines(bytes, { start, end: bytes.length }, arrivals)
         break
       }
@@ -61,7 +61,7 @@ export class LineReader<T extends KubeObject> {
       const scanned = this.#form.isWhole ? this.#scanner.scan(bytes, start, end) : undefined
       if (scanned) {
         if (this.#form.keepManagedFields) scanned.cutStart = scanned.cutEnd = scanned.start
-        this.#isCutting = scanned.cutEnd > scanned.cutStart
+        this.#isCutting ||= scanned.cutEnd > scanned.cutStart
         this.#namespace = sameText(bytes, scanned, this.#namespace)
         if (!this.#gather || !this.#putListed(bytes, scanned, this.#gather)) this.#hear(this.#arrivalOf(bytes, scanned, encoding), arrivals)
       } else if (end > start) {

@@ -98,6 +98,7 @@ export class Blocks {
     if (this.#held[last] === 0) this.#blocks[last] = noBlock
     this.#block = Buffer.allocUnsafeSlow(Math.max(last < 0 ? firstBytes : blockBytes, length))
     this.#blocks.push(this.#block)
+    this.#held.push(0)
     this.#used = 0
   }
 }

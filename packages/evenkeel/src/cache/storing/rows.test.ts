@@ -91,3 +91,13 @@ test('Blocks copy whole lines, and objects stay where they lie in them', () => {
     for (let block = 0; block < count; block++) expect(blocks.at(block)).toHaveLength(0)
   }), { numRuns: 30 })
 })
+
+test('Blocks give back lines of which nothing was kept', () => {
+  const blocks = new Blocks()
+  const bytes = Buffer.alloc(900_000, 'x')
+  const { block } = blocks.copyLines(bytes, 0)
+  const isHeld = (): boolean => Array.from({ length: 5 }, (_, index) => blocks.at(index)).includes(block)
+  expect(isHeld()).toBe(true)
+  blocks.copyLines(bytes, 0)
+  expect(isHeld()).toBe(false)
+})

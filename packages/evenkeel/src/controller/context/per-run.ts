@@ -7,23 +7,29 @@
 import type { BaseContext } from './context.ts'
 
 export class PerRun<T extends object> {
-  readonly #byRun = new WeakMap<AbortSignal, T>()
+  // Kept by the signal itself: a weak map that outlives the run would keep all of it until old memory is cleared.
+  readonly #place: symbol
   readonly #name: string
 
   /** The name of the verb, for people who forgot to declare it. */
   constructor(name: string) {
     this.#name = name
+    this.#place = Symbol(name)
   }
 
   set(context: Pick<BaseContext, 'signal'>, value: T): T {
-    this.#byRun.set(context.signal, value)
+    placesOf(context)[this.#place] = value
     return value
   }
 
   /** @throws {RangeError} when the controller of this run does not have the verb. */
   get(context: Pick<BaseContext, 'signal'>): T {
-    const value = this.#byRun.get(context.signal)
+    const value = placesOf(context)[this.#place] as T | undefined
     if (!value) throw new RangeError(`${this.#name} is not among the verbs of this controller: add it to verbs of its declaration`)
     return value
   }
+}
+
+function placesOf({ signal }: Pick<BaseContext, 'signal'>): Record<symbol, unknown> {
+  return signal as unknown as Record<symbol, unknown>
 }

@@ -49,7 +49,7 @@ export class StatusWriter<S = JsonObject> {
   }
 
   /** Sets fields; others stay as they are, `undefined` takes one away. */
-  set(fields: Partial<S>): void {
+  set(fields: { readonly [Name in keyof S]?: S[Name] | undefined }): void {
     this.#touch()
     for (const [name, value] of Object.entries(fields)) setOwn(this.#fields, name, value)
   }

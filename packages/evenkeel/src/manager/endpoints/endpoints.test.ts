@@ -75,15 +75,16 @@ describe('runEndpoints', () => {
   test('serves health, metrics and reconciles, each only if it was given', async () => {
     const metrics = new Metrics()
     metrics.counter('made_total', { help: 'Made.' }).with().add(3)
-    const url = await serve({ live: [well], ready: [unwell], metrics, reconciles: () => ({ running: ['a'] }) })
+    const url = await serve({ live: [well], ready: [unwell], metrics, reconciles: () => ({ running: ['a'] }), rules: () => [{ rule: 'conflict' }] })
     expect(await ask(`${url}/healthz`)).toEqual({ status: 200, type: 'text/plain; charset=utf-8', text: 'ok' })
     expect((await ask(`${url}/readyz`)).status).toBe(500)
     expect(await ask(`${url}/metrics`)).toMatchObject({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: expect.stringContaining('made_total 3\n') })
     expect(await ask(`${url}/debug/reconciles`)).toEqual({ status: 200, type: 'application/json', text: '{"running":["a"]}\n' })
+    expect(await ask(`${url}/debug/rules`)).toEqual({ status: 200, type: 'application/json', text: '{"findings":[{"rule":"conflict"}]}\n' })
     expect((await ask(`${url}/other`)).status).toBe(404)
     expect(await ask(`${url}/healthz`, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
     const bare = await serve({ live: [] })
-    for (const path of ['/metrics', '/debug/reconciles']) expect((await ask(`${bare}${path}`)).status).toBe(404)
+    for (const path of ['/metrics', '/debug/reconciles', '/debug/rules']) expect((await ask(`${bare}${path}`)).status).toBe(404)
   })
 
   test('refuses writes, other names and web pages', async () => {

@@ -43,6 +43,8 @@ export function namespaceController({ concurrency = 10, graceMs = 0 }: Namespace
   if (!(graceMs >= 0)) throw new RangeError(`graceMs must be 0 or more, got ${graceMs}`)
   // How often in a row a namespace was looked at in vain. Forgetting it costs an early look, nothing else.
   const looks = new Map<string, number>()
+  // When each was first seen going, by this process's own clock; forgetting it costs a grace period.
+  const seenMs = new Map<string, number>()
   return {
     name: 'namespace-controller', for: namespaceKind, concurrency, predicates: [endsNow], backoff: { maxMs: 60_000 },
     rbac: [
@@ -50,22 +52,27 @@ export function namespaceController({ concurrency = 10, graceMs = 0 }: Namespace
       { apiGroups: ['*'], resources: ['*'], verbs: ['delete', 'deletecollection', 'get', 'list'] },
     ],
     async reconcileKey({ name }, context): Promise<ReconcileResult | undefined> {
-      const waitMs = await reconcileNamespace(name, { context, graceMs })
+      const sinceMs = seenMs.get(name) ?? context.clock.monotonic()
+      seenMs.set(name, sinceMs)
+      const waitMs = await reconcileNamespace(name, { context, graceMs, sinceMs })
       const count = looks.get(name) ?? 0
-      if (waitMs === 0) looks.delete(name)
-      else looks.set(name, count + 1)
+      if (waitMs === 0) {
+        looks.delete(name)
+        seenMs.delete(name)
+      } else looks.set(name, count + 1)
       return waitMs === 0 ? undefined : { afterMs: Math.min(quickLookMs * 2 ** Math.min(count, 20), waitMs) }
     },
   }
 }
 
 /** Does what can be done now; gives how long to wait, 0 when nothing is left to do. */
-async function reconcileNamespace(name: string, { context, graceMs }: { context: BaseContext, graceMs: number }): Promise<number> {
+async function reconcileNamespace(name: string, { context, graceMs, sinceMs }: { context: BaseContext, graceMs: number, sinceMs: number }): Promise<number> {
   const { client, clock, signal } = context
   // From the server: another namespace of this name must not be taken for the one that went.
   const namespace = await client.find(namespaceKind, { name }, { live: true, signal })
   if (namespace?.metadata.deletionTimestamp === undefined || !namespace.spec?.finalizers?.length) return 0
-  const goingMs = clock.now() - (parseTime(namespace.metadata.deletionTimestamp) ?? 0)
+  // The server's clock may be ahead of ours: then what we have seen ourselves is more to go by.
+  const goingMs = Math.max(clock.now() - (parseTime(namespace.metadata.deletionTimestamp) ?? 0), clock.monotonic() - sinceMs)
   if (goingMs < graceMs) return graceMs - goingMs
   const look = await empty({ client, namespace: name, goingMs, signal })
   const explained = await explain(namespace, look, context)

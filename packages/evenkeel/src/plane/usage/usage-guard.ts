@@ -32,8 +32,10 @@ export function usageGuard({ clock }: { clock: Clock }): UsageGuard {
         // Whoever makes the first one shows that the kind is there.
         { operations: ['CREATE'], apiGroups: ['evenkeel.dev'], resources: ['usages', 'clusterusages'] },
       ],
-      async validate(object, { request: { operation, kind, apiVersion, name = '', namespace = '' }, signal }) {
+      async validate(object, { request: { operation, kind, apiVersion }, signal }) {
         const usages = await loading
+        // Not those of the request: whoever deletes a collection names nothing.
+        const { name = '', namespace = '' } = object.metadata
         const { group } = parseApiVersion(apiVersion)
         if (operation !== 'DELETE') usages?.lookAgain()
         if (!usages || operation !== 'DELETE' || group === 'evenkeel.dev' || object.metadata.deletionTimestamp !== undefined) return undefined

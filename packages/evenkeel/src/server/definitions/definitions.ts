@@ -68,9 +68,9 @@ export class Definitions {
     this.#follow(this.#source).catch((error: unknown) => { this.#rooms.log.error('definitions are no longer followed', { error }) })
   }
 
-  stop(): void {
+  stop(reason = new Error('the server is stopping')): void {
     this.#source?.close()
-    for (const { retire } of this.#served.values()) retire.abort(new Error('the server is stopping'))
+    for (const { retire } of this.#served.values()) retire.abort(reason)
   }
 
   /** Resolves once everything up to a revision has been taken in. */

@@ -94,7 +94,7 @@ test('row 21: over sockets, who comes while a long list is looked into is answer
   let begun = deferred<void>()
   const store = told(openMemoryStore(), () => { begun.resolve() })
   const tested = await start({ store, clock: new SystemClock(), listen: { tls: false } })
-  await fill(tested, 60)
+  await fill(tested, 120)
   const { url = '', token = '' } = tested.server.address ?? {}
   const agent = new Agent({ keepAlive: true })
   ends.push(() => Promise.resolve(agent.destroy()))

@@ -109,6 +109,21 @@ describe('listen with TLS', () => {
   })
 })
 
+test('row 19: listen outlives connections that are reset, in the middle of anything', async () => {
+  const { listening } = await serve()
+  for (let index = 0; index < 12; index++) {
+    const client = new RawClient(listening.url)
+    await once(client.socket, 'connect')
+    if (index % 4 > 0) client.send(get.slice(0, 9))
+    if (index % 4 > 1) client.send(get.slice(9))
+    if (index % 4 > 2) await client.until('ok')
+    for (let turns = index; turns > 0; turns--) await turn()
+    client.socket.resetAndDestroy()
+  }
+  await until(() => listening.connections === 0)
+  expect(await new RawClient(listening.url).send(get).until('ok')).toContain(' 200 ')
+})
+
 describe('listen gives up', () => {
   const cases: Record<string, [string, number, string]> = {
     'a connection that says nothing': ['', 10_000, ''],

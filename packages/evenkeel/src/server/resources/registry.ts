@@ -7,12 +7,14 @@
 import type { Resource } from './resource.ts'
 
 export class Registry {
-  readonly #byPath = new Map<string, Resource>()
-  readonly #groups = new Set<string>()
+  readonly #byPath: Map<string, Resource>
+  readonly #groups: Set<string>
   #generation = 1
 
-  constructor(resources: Iterable<Resource> = []) {
-    for (const resource of resources) this.#put(resource)
+  constructor(resources: readonly Resource[] = []) {
+    const { byPath, groups } = indexOf(resources)
+    this.#byPath = new Map(byPath)
+    this.#groups = new Set(groups)
   }
 
   /** Grows with every change of the set. */
@@ -33,6 +35,12 @@ export class Registry {
     return [...this.#byPath.values()]
   }
 
+  /** A resource whose objects are stored under these names. */
+  stored(group: string, plural: string): Resource | undefined {
+    for (const resource of this.#byPath.values()) if (resource.storage.plural === plural && resource.storage.group === group) return resource
+    return undefined
+  }
+
   /** Serves a resource, in place of one that has the same path. */
   add(resource: Resource): void {
     this.#put(resource)
@@ -51,6 +59,20 @@ export class Registry {
     this.#byPath.set(pathOf(resource), resource)
     this.#groups.add(resource.group)
   }
+}
+
+interface Index {
+  readonly byPath: ReadonlyMap<string, Resource>
+  readonly groups: ReadonlySet<string>
+}
+
+/** Servers of one process begin with the same resources: naming their paths takes longer than copying them. */
+const indexes = new WeakMap<readonly Resource[], Index>()
+
+function indexOf(resources: readonly Resource[]): Index {
+  let known = indexes.get(resources)
+  if (!known) indexes.set(resources, known = { byPath: new Map(resources.map((resource) => [pathOf(resource), resource])), groups: new Set(resources.map(({ group }) => group)) })
+  return known
 }
 
 function pathOf({ group, version, plural }: Resource): string {

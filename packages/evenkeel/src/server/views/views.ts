@@ -46,7 +46,7 @@ export class Views {
     const known = this.#followed.get(`${group}/${plural}`)
     if (known) return known.view
     assert(!this.#started, `the view of ${plural} is asked for too late`)
-    const resource = this.#options.registry.all().find((one) => one.storage.group === group && one.storage.plural === plural)
+    const resource = this.#options.registry.stored(group, plural)
     assert(resource, `there is no built-in resource ${group}/${plural}`)
     const prefix = keyPrefix(this.#options.cluster, resource.storage)
     const followed: Followed = { view: new View(group, plural), prefix, source: undefined, seen: 0, waiting: [] }
@@ -68,8 +68,8 @@ export class Views {
     }
   }
 
-  stop(): void {
-    this.#stopped.abort(new Error('the server is stopping'))
+  stop(reason = new Error('the server is stopping')): void {
+    this.#stopped.abort(reason)
     for (const { source, waiting } of this.#followed.values()) {
       source?.close()
       for (const { done } of waiting.splice(0)) done.resolve(undefined)

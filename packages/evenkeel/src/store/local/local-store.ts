@@ -102,17 +102,18 @@ export class LocalStore implements Store, JournalSink {
   }
 
   range(prefix: string, { revision, after, limit = Infinity, signal }: RangeOptions = {}): Promise<RangeResult> {
-    return this.#now(signal, async () => {
+    return this.#now<RangeResult>(signal, () => {
       checkPrefix(prefix)
       checkLimit(limit)
       const entries: Entry[] = []
       let remaining = 0
       const from = after === undefined ? '' : `${after}\u0000`
-      const at = await this.#scan(prefix, { revision, from, signal }, (version) => {
+      const scanned = this.#scan(prefix, { revision, from, signal }, (version) => {
         if (entries.length < limit) entries.push(entryOf(version))
         else remaining++
       })
-      return typeof at === 'number' ? { ok: true, revision: at, entries, remaining } : at
+      const answer = (at: number | Refused): RangeResult => (typeof at === 'number' ? { ok: true, revision: at, entries, remaining } : at)
+      return scanned instanceof Promise ? scanned.then(answer) : answer(scanned)
     })
   }
 
@@ -214,11 +215,17 @@ export class LocalStore implements Store, JournalSink {
     return revision < compacted ? { ok: false, reason: 'compacted', compacted } : revision
   }
 
-  /** Visits one revision in steps; a compaction that overtakes the scan ends it, because versions may be gone. */
-  async #scan(prefix: string, { revision, from, signal }: { revision: number | undefined, from: string, signal: AbortSignal | undefined }, visit: (version: Version) => void): Promise<number | Refused> {
+  /** Visits one revision, at once if it is small. */
+  #scan(prefix: string, { revision, from, signal }: { revision: number | undefined, from: string, signal: AbortSignal | undefined }, visit: (version: Version) => void): number | Refused | Promise<number | Refused> {
     const at = this.#at(revision)
     if (typeof at !== 'number') return at
-    let next = this.#versions.scan({ prefix, revision: at, from, visitMax: scanStep }, visit)
+    const next = this.#versions.scan({ prefix, revision: at, from, visitMax: scanStep }, visit)
+    return next === undefined ? at : this.#scanOn(prefix, { at, from: next, signal }, visit)
+  }
+
+  /** The rest, in steps; a compaction that overtakes the scan ends it, because versions may be gone. */
+  async #scanOn(prefix: string, { at, from, signal }: { at: number, from: string, signal: AbortSignal | undefined }, visit: (version: Version) => void): Promise<number | Refused> {
+    let next: string | undefined = from
     while (next !== undefined) {
       await nextTurn(this.#clock)
       signal?.throwIfAborted()

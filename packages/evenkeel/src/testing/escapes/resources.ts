@@ -8,7 +8,7 @@
 import { createHook } from 'node:async_hooks'
 
 const names: Readonly<Record<string, string>> = {
-  Timeout: 'a timer', TCPCONNECTWRAP: 'a connection', TCPSERVERWRAP: 'a server', PIPECONNECTWRAP: 'a connection', UDPWRAP: 'a socket', GETADDRINFOREQWRAP: 'a look-up of a name',
+  Timeout: 'a timer', TCPWRAP: 'a connection', PIPEWRAP: 'a connection', TCPCONNECTWRAP: 'a connection', TCPSERVERWRAP: 'a server', PIPECONNECTWRAP: 'a connection', UDPWRAP: 'a socket', GETADDRINFOREQWRAP: 'a look-up of a name',
   QUERYWRAP: 'a look-up of a name', HTTPCLIENTREQUEST: 'a connection', FSREQCALLBACK: 'a file', FSREQPROMISE: 'a file', FSEVENTWRAP: 'a file', STATWATCHER: 'a file', PROCESSWRAP: 'a process', WORKER: 'a thread',
 }
 

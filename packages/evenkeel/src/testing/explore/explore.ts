@@ -41,7 +41,7 @@ export interface ExploreOptions<Outside extends object = object> {
   readonly seeds?: number
   /** What the server may do. @default 'evenkeel' */
   readonly profile?: ProfileName
-  /** Begin no schedule after this long; what was left out is said. @default no limit */
+  /** Begin no schedule after this long; what was left out is said. With tier 3, pairs have half of what singles leave. @default no limit */
   readonly budgetMs?: number
   /** Run no more schedules than this. @default no limit */
   readonly schedulesMax?: number
@@ -131,7 +131,7 @@ async function goDeeper(tour: Tour, { singles }: Session, { tier, seed, seeds }:
   const outcomes = await tour.run(1, singles.map(({ deviation }) => [deviation]), { wantsNexts: tier >= 2 })
   if (tier < 2) return
   const { pairs, pruned } = planPairs(singles, outcomes.map(({ nexts }) => nexts))
-  await tour.run(2, pairs, { pruned: outcomes.reduce((sum, outcome) => sum + outcome.pruned, pruned) })
+  await tour.run(2, pairs, { pruned: outcomes.reduce((sum, outcome) => sum + outcome.pruned, pruned), share: tier === 3 ? 0.5 : 1 })
   if (tier < 3) return
   // What goes wrong alone hides what only goes wrong together.
   const deviations = singles.flatMap(({ deviation }, index) => (outcomes[index]?.findings.every(({ severity }) => severity === 'info') ? [deviation] : []))

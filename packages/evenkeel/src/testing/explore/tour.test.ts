@@ -72,12 +72,21 @@ describe('Tour', () => {
     expect([told.stopped, told.schedules]).toEqual(['signal', 0])
   })
 
+  test('gives a tier its share of the time, and goes on with the next one', async () => {
+    const clock = new SimulatedClock()
+    const { tour } = tourOf({ lanes: 1, run: async () => { await clock.advance(100); return nothing } }, { clock, budgetMs: 1000 })
+    await tour.run(2, ten, { share: 0.5 })
+    await tour.run(3, ten)
+    expect(tour.tiers.map(({ done }) => done)).toEqual([6, 5])
+    expect(tour.stopped).toBe('budget')
+  })
+
   test('says how far it is', async () => {
     const clock = new SimulatedClock()
     const heard: Progress[] = []
     const { tour } = tourOf({ lanes: 1, run: async () => { await clock.advance(50); return nothing } }, { clock, onProgress: (progress) => heard.push(progress) })
     await tour.run(1, ten)
     expect(heard).toHaveLength(10)
-    expect(heard.at(-1)).toEqual({ tier: 1, done: 10, planned: 10, failures: 0, perSecond: 20 })
+    expect(heard.at(-1)).toEqual({ tier: 1, done: 10, planned: 10, failures: 0, broken: [], perSecond: 20 })
   })
 })

@@ -22,6 +22,8 @@ export interface Progress {
   readonly planned: number
   /** Failures so far, each counted once. */
   readonly failures: number
+  /** Rules that were found broken so far. */
+  readonly broken: readonly string[]
   /** Schedules a second, in this tier. */
   readonly perSecond: number
 }
@@ -56,6 +58,8 @@ export class Tour {
   readonly #startedAtMs: number
   #schedules = 0
   #stopped: Stopped | undefined
+  /** A tier has used up its share of the time; others may go on. */
+  #isCut = false
 
   constructor(options: TourOptions) {
     this.#options = options
@@ -64,7 +68,7 @@ export class Tour {
 
   /** Why it ended early, if it did. */
   get stopped(): Stopped | undefined {
-    return this.#stopped
+    return this.#stopped ?? (this.#isCut ? 'budget' : undefined)
   }
 
   /** Schedules that were run. */
@@ -72,14 +76,18 @@ export class Tour {
     return this.#schedules
   }
 
-  /** @returns what the schedules came to, in their order, as far as they were run */
-  async run(tier: Tier, schedules: readonly (readonly Deviation[])[], { pruned = 0, wantsNexts = false }: { pruned?: number, wantsNexts?: boolean } = {}): Promise<readonly Outcome[]> {
-    const { runner, clock } = this.#options
+  /**
+   * @param options `share`: of the time that is left, for there is more to come
+   * @returns what the schedules came to, in their order, as far as they were run
+   */
+  async run(tier: Tier, schedules: readonly (readonly Deviation[])[], { pruned = 0, wantsNexts = false, share = 1 }: { pruned?: number, wantsNexts?: boolean, share?: number } = {}): Promise<readonly Outcome[]> {
+    const { runner, clock, budgetMs = Infinity } = this.#options
     const [begun, taken] = [new Map<number, Outcome>(), [] as Outcome[]]
     const startedAtMs = clock.monotonic()
+    const endMs = startedAtMs + share * (this.#startedAtMs + budgetMs - startedAtMs)
     let next = 0
     const lane = async (): Promise<void> => {
-      while (next < schedules.length && !this.#isOver(next - taken.length)) {
+      while (next < schedules.length && !this.#isOver(next - taken.length, endMs)) {
         const index = next++
         begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNexts }))
         for (let outcome = begun.get(taken.length); outcome && this.#stopped !== 'found'; outcome = begun.get(taken.length)) {
@@ -104,18 +112,20 @@ export class Tour {
   }
 
   /** @param begun schedules that are under way */
-  #isOver(begun: number): boolean {
+  #isOver(begun: number, endMs: number): boolean {
     const { clock, budgetMs = Infinity, schedulesMax = Infinity, signal } = this.#options
+    const nowMs = clock.monotonic()
     if (signal?.aborted) this.#stopped ??= 'signal'
-    else if (clock.monotonic() - this.#startedAtMs > budgetMs) this.#stopped ??= 'budget'
+    else if (nowMs - this.#startedAtMs > budgetMs) this.#stopped ??= 'budget'
     else if (this.#schedules + begun >= schedulesMax) this.#stopped ??= 'schedules'
-    return this.#stopped !== undefined
+    this.#isCut ||= nowMs > endMs
+    return this.#stopped !== undefined || nowMs > endMs
   }
 
   #tell({ tier, done, planned, startedAtMs }: { tier: Tier, done: number, planned: number, startedAtMs: number }): void {
     const { clock, collected, onProgress } = this.#options
     if (!onProgress) return
     const seconds = (clock.monotonic() - startedAtMs) / 1000
-    onProgress({ tier, done, planned, failures: collected.failures.length, perSecond: seconds > 0 ? Math.round(done / seconds) : 0 })
+    onProgress({ tier, done, planned, failures: collected.failures.length, broken: [...new Set(collected.failures.map(({ rule }) => rule))], perSecond: seconds > 0 ? Math.round(done / seconds) : 0 })
   }
 }

@@ -16,6 +16,7 @@ import { Line } from './line.ts'
 import type { LineHost } from './line.ts'
 import { outsideOf } from './outside.ts'
 import { ProcessClock } from './process-clock.ts'
+import { silentMetrics } from './silent-metrics.ts'
 
 /** Whose code is running at this moment. */
 const running = new AsyncLocalStorage<Life>()
@@ -92,7 +93,7 @@ export class Life {
         const controllers = declared.map((one) => remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight))
         const runnables = scenario.runnables?.({ outside, clock, random, log, client }) ?? []
         this.#manager = new Manager({
-          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, runnables, tracing: silentTracing, watchdog: false,
+          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, runnables, tracing: silentTracing, metrics: silentMetrics, watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
         })
         this.#manager.run(new AbortController().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })

@@ -47,6 +47,9 @@ interface LineOptions {
   readonly staleKind: string | undefined
 }
 
+/** Made once: the stack of an error costs more than telling of it. */
+const watcherGone = new Error('the watcher is gone')
+
 interface Waiting {
   readonly request: WireRequest
   readonly asked: Asked
@@ -162,7 +165,7 @@ export class Line {
     const response = await this.#host.server({ ...request, signal: closing.signal })
     const { body } = response
     if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body)) return this.#answer(waiting, response)
-    const stream = new Stream({ agenda: this.#host.agenda, actor: this.#life.name, resource, onLine: (line) => { this.sight.line(line) }, close: () => { closing.abort(new Error('the watcher is gone')) } })
+    const stream = new Stream({ agenda: this.#host.agenda, actor: this.#life.name, resource, onLine: (line) => { this.sight.line(line) }, close: () => { closing.abort(watcherGone) } })
     this.#streams.add(stream)
     onAbort(request.signal, (reason) => {
       this.#streams.delete(stream)

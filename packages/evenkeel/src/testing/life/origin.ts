@@ -21,12 +21,13 @@ export function originOf({ direct = false }: { direct?: boolean } = {}): string 
   const { stack = '' } = new Error('where')
   Error.stackTraceLimit = before
   for (const line of stack.split('\n').slice(1)) {
+    if (line.includes('node:internal') || /[( ]node:/.test(line)) continue
     const [, place] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
     if (place === undefined) continue
     const path = place.startsWith('file://') ? place.slice('file://'.length) : place
-    if (path.startsWith(machine) || path.includes('/testing/escapes/') || path.includes('/life/origin.')) continue
+    if (path.startsWith(machine) || /\/testing\/escapes\/(?:guard|resources)\./.test(path) || path.includes('/life/origin.')) continue
     if (direct && isOurs(path)) return undefined
-    if (isOurs(path) || path.includes('node:') || path.includes('/node_modules/')) continue
+    if (isOurs(path) || path.includes('/node_modules/')) continue
     return path.replace(/:\d+$/, '')
   }
   return undefined

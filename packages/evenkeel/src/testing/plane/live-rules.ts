@@ -30,7 +30,11 @@ export interface LiveRulesOptions {
   readonly onFinding?: (finding: LiveFinding) => void
 }
 
-export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = {}): RequestRules & { findings(): readonly LiveFinding[] } {
+export interface LiveRules extends RequestRules {
+  findings(): readonly LiveFinding[]
+}
+
+export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = {}): LiveRules {
   const found = new Map<string, LiveFinding>()
   const tell = (finding: Omit<Finding, 'step'>): void => {
     const key = `${finding.rule} ${finding.about}`

@@ -22,11 +22,13 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
   // Undisturbed, the end is what matters.
   if (deviations.length === 0) return lines.slice(-linesMax)
   const turns = new Set(lines.flatMap((line, index) => (line.isTurn ? [index] : [])))
-  const words = about.split(/[ /]/).filter((word) => word.length > 0)
+  const words = about.toLowerCase().split(/[ /]/).filter((word) => word.length > 0)
   const kept = new Set<number>()
-  for (const [index, { text }] of lines.entries()) if (turns.has(index) || turns.has(index + 1) || turns.has(index - 1) || words.every((word) => text.includes(word))) kept.add(index)
+  for (const [index, { text }] of lines.entries()) if (turns.has(index) || turns.has(index + 1) || turns.has(index - 1) || words.every((word) => text.toLowerCase().includes(word))) kept.add(index)
+  if (kept.size === 0) return deviations.map((deviation) => ({ text: describeDeviation(deviation), isTurn: true }))
+  fill(kept, { turns, length: lines.length })
   const chosen = lines.filter((_, index) => kept.has(index))
-  if (chosen.length <= linesMax) return chosen.length > 0 ? chosen : deviations.map((deviation) => ({ text: describeDeviation(deviation), isTurn: true }))
+  if (chosen.length <= linesMax) return chosen
   const first = chosen.findIndex(({ isTurn }) => isTurn)
   const from = Math.max(0, Math.min(first - 2, chosen.length - linesMax))
   // How it went wrong, and how it ended.
@@ -34,6 +36,14 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
 }
 
 const lastLines = 2
+
+/** Where there is room, also what came next and what came before. */
+function fill(kept: Set<number>, { turns, length }: { turns: ReadonlySet<number>, length: number }): void {
+  const [first, last] = [Math.min(...turns, length), Math.max(...turns, 0)]
+  for (let distance = 1; kept.size < linesMax && distance < length; distance++) {
+    for (const index of [last + distance, first - distance]) if (index >= 0 && index < length && kept.size < linesMax) kept.add(index)
+  }
+}
 
 /** The same line again and again is one line. */
 function withoutRepeats(lines: readonly StoryLine[]): StoryLine[] {

@@ -52,7 +52,7 @@ export function describeLimits({ tiers, coverage: { rules } }: Pick<Explored, 't
   return `This is not a proof: only what goes through the client, the clock and the outside is controlled, and ${deepest === 3 ? faults : `only ${faults}`}${idle}.`
 }
 
-/** `single deviations 120/185, 104/s, 2 found` */
-export function formatProgress({ tier, done, planned, failures, perSecond }: Progress): string {
-  return `${tierNames[tier]} ${done}/${planned}, ${perSecond}/s${failures > 0 ? `, ${failures} found` : ''}`
+/** `single deviations 120/185, 104/s, 2 found (cleanup, state)` */
+export function formatProgress({ tier, done, planned, failures, broken, perSecond }: Progress): string {
+  return `${tierNames[tier]} ${done}/${planned}, ${perSecond}/s${failures > 0 ? `, ${failures} found (${broken.join(', ')})` : ''}`
 }

@@ -18,12 +18,14 @@ export function chanceBetween(one: Snapshot, other: Snapshot): Set<string> {
   const found = new Set<string>()
   for (const { about, expected, found: values, type } of compareSnapshots(one, other)) {
     if (type !== 'changed') continue
-    for (const [index, value] of expected.entries()) {
-      const [first, second] = [flatten(JSON.parse(value)), flatten(JSON.parse(values[index] ?? 'null'))]
-      for (const path of new Set([...first.keys(), ...second.keys()])) if (first.get(path) !== second.get(path)) found.add(`${about} ${path}`)
-    }
+    for (const [index, value] of expected.entries()) for (const path of differingPaths(value, values[index] ?? 'null')) found.add(`${about} ${path}`)
   }
   return found
+}
+
+function differingPaths(one: string, other: string): string[] {
+  const [first, second] = [flatten(JSON.parse(one)), flatten(JSON.parse(other))]
+  return [...new Set([...first.keys(), ...second.keys()])].filter((path) => first.get(path) !== second.get(path))
 }
 
 /** @param chance what may differ */

@@ -97,12 +97,23 @@ export function plain(value: unknown, naming: Naming, { generation }: { generati
   return plainFields(value as JsonObject, naming, generation)
 }
 
+/** Which condition came first is history. */
+function byType(conditions: readonly JsonValue[]): JsonValue {
+  const typeOf = (condition: JsonValue): string => (isJsonObject(condition) ? String(condition['type']) : '')
+  return conditions.toSorted((a, b) => (typeOf(a) < typeOf(b) ? -1 : 1))
+}
+
 function plainFields(value: JsonObject, naming: Naming, generation: number | undefined): JsonValue {
   const fields: [string, JsonValue][] = []
+  // A report about another object has that one's generation beside it, which depends on how often it was written.
+  const about = 'state' in value && typeof value['generation'] === 'number' ? value['generation'] : undefined
   for (const key of Object.keys(value).sort()) {
     const field = value[key]
     if (field === undefined || typeof field === 'function') continue
-    if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined) fields.push([key, field === generation ? 'current' : 'old'])
+    if (key === 'generation' && about !== undefined) continue
+    if (key === 'observedGeneration' && about !== undefined) fields.push([key, field === about ? 'current' : 'old'])
+    else if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined) fields.push([key, field === generation ? 'current' : 'old'])
+    else if (key === 'conditions' && Array.isArray(field)) fields.push([key, byType(field.map((item) => plain(item, naming, { generation })))])
     else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key)) fields.push([key, typeof field === 'string' ? withoutNumbers(field, naming) : isJsonObject(field) ? plain(field, naming) : '<value>'])
     else fields.push([key, plain(field, naming, { generation })])
   }

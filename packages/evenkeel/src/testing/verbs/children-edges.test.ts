@@ -58,6 +58,37 @@ test('A15: a crash between list and create leaks nothing and leaves no finalizer
   expect(await world.configMap('a', 'b')).toBeUndefined()
 })
 
+test('A15: a child without a namespace goes with a parent that has one, and the parent waits for it', async () => {
+  await using world = await ChildWorld.start(sites(async (_, { children }) => {
+    await children.apply(Namespace, { metadata: { name: 'made' } })
+  }, { owns: [{ kind: Namespace, elsewhere: true }] }))
+  await world.site()
+  expect(await world.client.find(Namespace, { name: 'made' })).toBeDefined()
+  expect(await world.rows()).toMatchObject([{ kind: 'Namespace', namespace: '', name: 'made', state: 'Ready' }])
+  await world.client.create(ConfigMap, { metadata: { name: 'in-it', namespace: 'made', finalizers: ['x.dev/wait'] } })
+  await world.client.delete(await world.client.get(Site, { name: 'a', ...place }))
+  await world.settle(20_000)
+  expect((await world.client.get(Site, { name: 'a', ...place })).metadata.finalizers).toEqual(['children.evenkeel.dev/site'])
+  await world.client.patch(await world.configMap('in-it', 'made') as never, { metadata: { finalizers: null } })
+  await world.settle(40_000)
+  expect(await world.client.find(Namespace, { name: 'made' })).toBeUndefined()
+  expect(await world.client.find(Site, { name: 'a', ...place })).toBeUndefined()
+})
+
+test('A15: a list that was copied with its object is guarded anew, and what it lists of others stays', async () => {
+  await using world = await ChildWorld.start(elsewhere)
+  await world.client.create(Namespace, { metadata: { name: 'b' } })
+  await world.client.create(ConfigMap, { metadata: { name: 'other', namespace: 'b' } })
+  const annotations = { 'children.evenkeel.dev/site': '[["v1","ConfigMap","b","a"],["v1","ConfigMap","b","other"]]' }
+  await world.client.create(Site, { metadata: { name: 'a', ...place, annotations }, spec: { names: ['b'] } })
+  await world.settle()
+  const { metadata } = await world.client.get(Site, { name: 'a', ...place })
+  expect(metadata).toMatchObject({ finalizers: ['children.evenkeel.dev/site'], annotations: { 'children.evenkeel.dev/site': '[["v1","ConfigMap","b","a"]]' } })
+  await world.client.delete(await world.client.get(Site, { name: 'a', ...place }))
+  await world.settle()
+  expect([await world.configMap('a', 'b'), (await world.configMap('other', 'b'))?.metadata.name]).toEqual([undefined, 'other'])
+})
+
 test('a child where no owner reference reaches must be declared as such; a foreign one there is left alone', async () => {
   await using world = await ChildWorld.start(sites(async (_, { children }) => { await children.apply(ConfigMap, { metadata: { namespace: 'b' } }) }))
   await world.client.create(Namespace, { metadata: { name: 'b' } })

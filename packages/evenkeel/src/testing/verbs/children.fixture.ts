@@ -1,8 +1,8 @@
 /**
  * A whole plane on a simulated clock, and a manager on it whose requests can be counted, delayed and lost.
  */
-import { createLogger, SeededRandom, SimulatedClock, sleep } from '#base'
-import type { LogRecord } from '#base'
+import { createLogger, SeededRandom, sleep } from '#base'
+import type { LogRecord, SimulatedClock } from '#base'
 import { declareKind, defineKind } from '#api'
 import type { ChildReport, Condition, Kind, KubeObject } from '#api'
 import type { Client, ClientOptions } from '#client'
@@ -35,7 +35,7 @@ export const Site = defineKind({
 /** A child that takes its time, as a Deployment does. */
 export const Box = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Box', spec: open, status: { type: 'object', properties: { ready: { type: 'boolean' } } } })
 
-export type Reconcile = NonNullable<ControllerDeclaration<typeof Site, ManagedContext>['reconcile']>
+type Reconcile = NonNullable<ControllerDeclaration<typeof Site, ManagedContext>['reconcile']>
 
 export class ChildWorld {
   readonly plane: TestPlane

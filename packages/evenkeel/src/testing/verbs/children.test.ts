@@ -50,6 +50,26 @@ test('A3: a field that is no longer declared goes, and marks that were stripped 
   expect((await world.configMap('a'))?.metadata).toMatchObject({ annotations: { 'evenkeel.dev/applied': expect.stringContaining('site/2/') as string }, labels: { 'evenkeel.dev/owner-uid': expect.any(String) as string } })
 })
 
+test('A3: an owner reference that was taken off is put back', async () => {
+  await using world = await ChildWorld.start(sites(oneForEach))
+  await world.site('a', { names: ['x'] })
+  await world.client.patch(await world.configMap('x') as never, { metadata: { ownerReferences: null } })
+  await world.settle()
+  expect((await world.configMap('x'))?.metadata.ownerReferences).toMatchObject([{ name: 'a', controller: true }])
+})
+
+test('A3: a Secret that was said in stringData is put right in data', async () => {
+  await using world = await ChildWorld.start(sites(async (_, { children }) => {
+    await children.apply(Secret, { stringData: { a: 'é', __proto__: 'x' } } as never)
+  }, { owns: [Secret] }))
+  await world.site()
+  const writes = world.writes.length
+  await world.client.patch(await world.client.get(Secret, { name: 'a', ...place }), { data: { a: 'AAAA' } })
+  await world.settle()
+  expect((await world.client.get(Secret, { name: 'a', ...place })).data).toMatchObject({ a: Buffer.from('é').toString('base64') })
+  expect(world.writes.length).toBe(writes + 1)
+})
+
 test('A4: three children of different kinds with one name: a change of each brings a run', async () => {
   let runs = 0
   await using world = await ChildWorld.start(sites(async (_, { children }) => {

@@ -23,6 +23,8 @@ export interface Happening {
 
 interface ChronicleOptions {
   readonly store: Store
+  /** What is there from the start, by key, as far as it is known. */
+  readonly ground: ReadonlyMap<string, UnstructuredObject>
   /** Who is acting at this moment. */
   actor(): string
   step(): number
@@ -50,8 +52,9 @@ export class Chronicle {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('the store of a new world can be read')
     for (const { key, value } of range.entries) {
-      this.#put(key, parse(value))
-      this.#meant.set(key, parse(value))
+      const object = this.#options.ground.get(key) ?? parse(value)
+      this.#put(key, object)
+      this.#meant.set(key, object)
     }
     this.#source = this.#options.store.watch('/', { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => { throw error })

@@ -103,6 +103,8 @@ export class Course {
     // What was claimed before healing must be true before healing.
     if (!loop.restless && interventions.isBroken) await this.#judge(false)
     this.#isHealed = true
+    // Those that can be served wait for one that cannot.
+    if (loop.restless && interventions.poisoned > 0) world.find({ rule: 'failure', severity: 'error', about: 'reconcile', message: 'one object that cannot be served holds up the others: their runs fail as well, or never end', hint: 'what goes wrong for one object must not stop the others: work on one object in a run' })
     // Whoever waits longer after every failure may be waiting still; whether it gets done is asked when all is well.
     if (loop.restless?.why === 'time' && world.options.deviations.length > 0) loop.forgive()
     world.note('world', 'everything is made well again')

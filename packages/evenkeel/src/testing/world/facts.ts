@@ -14,6 +14,8 @@ interface FactsParts {
   readonly chronicle: Chronicle
   readonly lives: readonly Life[]
   readonly services: object
+  /** What is in a service, as the scenario says. */
+  contentsOf(name: string, service: unknown): unknown
   /** How many steps the user has taken. */
   phase(): number
 }
@@ -31,8 +33,8 @@ export class Facts {
 
   /** The kinds of the program, and how everything stands. */
   get view(): View {
-    const { lives, chronicle } = this.#parts
-    this.#view ??= new View(lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [], chronicle)
+    const { lives, chronicle, contentsOf } = this.#parts
+    this.#view ??= new View(lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [], chronicle, contentsOf)
     return this.#view
   }
 

@@ -5,7 +5,8 @@
  * a store with the same commits, hence the same versions, and is ready in under a millisecond.
  */
 import { SeededRandom, settle, SimulatedClock } from '#base'
-import type { Kind } from '#api'
+import { deepFreeze } from '#api'
+import type { Kind, UnstructuredObject } from '#api'
 import { Client } from '#client'
 import { startServer } from '#server'
 import { openMemoryStore } from '#store'
@@ -19,6 +20,8 @@ interface PastCommit {
 
 export interface Ground {
   readonly startMs: number
+  /** What is there, by key; frozen, because every world has the same. */
+  readonly objects: ReadonlyMap<string, UnstructuredObject>
   /** A store in which all that has happened. */
   open(clock: SimulatedClock): Promise<Store>
 }
@@ -43,6 +46,7 @@ export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: r
   // The roles of a cluster are left out: everybody here may do everything, and rules judge what is asked for.
   for (const name of ['default', 'kube-system']) await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const object of scenario.objects ?? []) await client.create(object)
+  const objects = await objectsOf(store)
   await settle()
   const stopping = server.stop()
   await clock.advance(0)
@@ -50,7 +54,13 @@ export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: r
   source.close()
   await following
   await store.close()
-  return { startMs: clock.now(), open: (worldClock) => replay(commits, worldClock) }
+  return { startMs: clock.now(), objects, open: (worldClock) => replay(commits, worldClock) }
+}
+
+async function objectsOf(store: Store): Promise<ReadonlyMap<string, UnstructuredObject>> {
+  const range = await store.range('/')
+  const entries = range.ok ? range.entries : []
+  return new Map(entries.map(({ key, value }) => [key, deepFreeze(JSON.parse(Buffer.from(value).toString()) as UnstructuredObject)]))
 }
 
 async function replay(commits: readonly PastCommit[], clock: SimulatedClock): Promise<Store> {

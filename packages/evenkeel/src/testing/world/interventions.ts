@@ -2,9 +2,9 @@
  * Carries out the deviations of a schedule, each when the world has come to its place.
  */
 import type { UnstructuredObject } from '#api'
-import type { Deed, Deviation, Place } from '../faults/deviation.ts'
+import type { Deed, Deviation, ObjectPlace, Place } from '../faults/deviation.ts'
 import type { Fate, Point } from '../life/effect.ts'
-import { doDeed } from './deeds.ts'
+import { asNew, doDeed } from './deeds.ts'
 import type { Life } from '../life/life.ts'
 import { connectionReset } from '../life/answers.ts'
 import { evict } from './troubles/eviction.ts'
@@ -116,6 +116,7 @@ export class Interventions {
     for (const { deed } of due) {
       const life = this.#world.lives.findLast(({ isDead }) => !isDead)
       if (life) await this.#do(deed, life)
+      if (deed.type === 'recreate') await this.#makeAnew(deed.object)
     }
     return due.length > 0
   }
@@ -147,6 +148,8 @@ export class Interventions {
       case 'crash':
         world.kill(life)
         world.startLife({ prefix: life.name[0] ?? 'A' })
+        // The lease of the dead has to run out first.
+        if (world.options.scenario.leaderElection) this.#isContested = true
         return { type: 'dead' }
       case 'die':
         world.kill(life)
@@ -179,15 +182,23 @@ export class Interventions {
       case 'past':
         world.note('world', 'the service answers from the past')
         return { type: 'past' }
-      case 'forbid':
-        world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
-        this.troubles.add(forbidden(deed))
-        return go
       case 'amend':
         await this.#amend(deed)
         return go
       case 'early':
         await world.step()
+        return go
+      default: return await this.#lasting(deed)
+    }
+  }
+
+  /** What lasts for a while, or goes for good. */
+  async #lasting(deed: Deed): Promise<Fate> {
+    const world = this.#world
+    switch (deed.type) {
+      case 'forbid':
+        world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
+        this.troubles.add(forbidden(deed))
         return go
       case 'evict':
         this.troubles.add(await evict(world, deed.namespace))
@@ -213,6 +224,17 @@ export class Interventions {
         return go
       default: return await this.#foreign(deed)
     }
+  }
+
+  /** Whoever has finalizers goes later: then another one is made under its name. */
+  async #makeAnew(place: ObjectPlace): Promise<void> {
+    const world = this.#world
+    const direct = world.direct('somebody')
+    const going = direct.find(place)
+    if (going?.metadata.deletionTimestamp === undefined) return
+    const beside = direct.besideOf(going)
+    await world.settleDown({ forgives: true })
+    if (!direct.find(place)) await world.as('somebody', `makes ${place.kind} ${place.name} anew`, () => direct.create(asNew(going), beside))
   }
 
   async #foreign(deed: Deed): Promise<Fate> {

@@ -104,7 +104,8 @@ export class Loop {
       const entry = trace.add(action.actor, `${action.type} ${action.about}`, { atMs: clock.monotonic() })
       if (options.onAction) await options.onAction(entry)
       const before = chronicle.happenings.length
-      await action.run()
+      const running = action.run()
+      if (running) await running
       await settle()
       if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
       world.actor = 'world'

@@ -14,11 +14,14 @@ export class View {
   readonly #reconciled: ReadonlySet<string>
   readonly #owned: ReadonlySet<string>
   readonly #chronicle: Chronicle
+  readonly #contentsOf: (name: string, service: unknown) => unknown
   /** What the program consists of. */
   readonly declarations: readonly ControllerDeclaration[]
 
-  constructor(declarations: readonly ControllerDeclaration[], chronicle: Chronicle) {
+  /** @param contentsOf what is in a service, as plain data */
+  constructor(declarations: readonly ControllerDeclaration[], chronicle: Chronicle, contentsOf: (name: string, service: unknown) => unknown) {
     this.#chronicle = chronicle
+    this.#contentsOf = contentsOf
     this.declarations = declarations
     this.#reconciled = new Set(declarations.map(({ for: kind }) => nameOf(kind)))
     this.#owned = new Set(declarations.flatMap(({ owns = [] }) => owns.map((one) => nameOf(kindOf(one)))))
@@ -60,7 +63,7 @@ export class View {
   outside(services: object): Snapshot {
     const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
     const found = new Map<string, readonly string[]>()
-    for (const [name, service] of Object.entries(services)) for (const [about, values] of snapshotService(name, service, naming)) found.set(about, values)
+    for (const [name, service] of Object.entries(services)) for (const [about, values] of snapshotService(name, this.#contentsOf(name, service), naming)) found.set(about, values)
     return found
   }
 

@@ -109,8 +109,8 @@ export class World implements LineHost {
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.() ?? {}
-    this.chronicle = new Chronicle({ store: parts.store, actor: () => this.actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor) })
-    this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, phase: () => this.#course.phase })
+    this.chronicle = new Chronicle({ store: parts.store, ground: options.ground.objects, actor: () => this.actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor) })
+    this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, contentsOf: (name, service) => contentsOf(options.scenario, name, service), phase: () => this.#course.phase })
     this.#interventions = new Interventions(this, options.deviations)
     this.#loop = new Loop(this, this.#interventions)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
@@ -316,4 +316,10 @@ export class World implements LineHost {
     if (forgives) this.#loop.forgive()
     return isAtRest
   }
+}
+
+/** What is in a service, as plain data: what the scenario says, or its own fields. */
+function contentsOf({ services = {} }: Scenario, name: string, service: unknown): unknown {
+  const { contents } = (services as Readonly<Record<string, { readonly contents?: (service: never) => unknown } | undefined>>)[name] ?? {}
+  return contents ? contents(service as never) : service
 }

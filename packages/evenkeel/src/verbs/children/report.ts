@@ -6,6 +6,7 @@
  */
 import { compareText, formatTime, getOwn, isJsonObject } from '#api'
 import type { ChildCount, ChildReport, JsonObject, Kind, KubeObject, PartState } from '#api'
+import { observedGenerationOf } from '../readiness/readiness.ts'
 import type { Readiness } from '../readiness/verdict.ts'
 import { describeId, idText } from './making/wanted.ts'
 import type { ChildId } from './making/wanted.ts'
@@ -25,7 +26,7 @@ export interface Seen {
   readonly appliedFor?: number | undefined
 }
 
-export interface Summary {
+interface Summary {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
@@ -59,7 +60,7 @@ export function rowOf({ id, object, readiness, appliedFor }: Seen, { earlier, no
   const { state, reason, message } = readiness
   const appliedForGeneration = appliedFor ?? earlier?.appliedForGeneration
   const { generation, uid = earlier?.uid } = object?.metadata ?? {}
-  const observedGeneration = object && observedOf(object)
+  const observedGeneration = object && observedGenerationOf(object)
   return {
     group: id.group, kind: id.kind, namespace: id.namespace, name: id.name, apiVersion: id.apiVersion,
     ...reporter !== undefined && { controller: reporter },
@@ -115,10 +116,9 @@ function reasonOf({ state, reason }: ChildReport): string {
   return state === 'Missing' ? 'Missing' : 'Progressing'
 }
 
-function observedOf(object: KubeObject): number | undefined {
-  const status = getOwn(object as unknown as JsonObject, 'status')
-  const observed = isJsonObject(status) ? status['observedGeneration'] : undefined
-  return typeof observed === 'number' ? observed : undefined
+/** Whether the status of a kind is ours to write to: those of Namespaces, Nodes and their like belong to the cluster. */
+export function reportsOn({ group, subresources }: Kind): boolean {
+  return subresources.status && group.includes('.') && !group.endsWith('.k8s.io')
 }
 
 /** Whether the status of a kind has room for rows: its schema says so, and means the same by it. */

@@ -22,7 +22,7 @@ import { declaredKinds, isApplied, ownedChildren } from './taking/owned.ts'
 import { ChildProblem } from './making/problem.ts'
 import { pruneChildren } from './taking/pruning.ts'
 import type { Left } from './taking/pruning.ts'
-import { allRows, conditionOf, cutRows, earlierRows, hasRows, rowOf, summarize } from './report.ts'
+import { allRows, conditionOf, cutRows, earlierRows, hasRows, reportsOn, rowOf, summarize } from './report.ts'
 import type { Seen } from './report.ts'
 import { checkSame, describeId, idOf, idText, wantedChild } from './making/wanted.ts'
 import type { ChildId, DesiredChild, Wanted } from './making/wanted.ts'
@@ -41,7 +41,7 @@ interface Declared extends Seen {
   readonly judge: JudgeReadiness
 }
 
-export interface RunChildrenOptions {
+interface RunChildrenOptions {
   readonly checkDeterminism: boolean
 }
 
@@ -232,7 +232,7 @@ export class RunChildren implements Children {
   #report({ isWhole = false, waitsFor }: { isWhole?: boolean, waitsFor?: string }): void {
     const { run: { status, kind }, base: { clock }, reporter } = this.#run
     // Rows of a run under way are for those who look when it fails; with many children only its end is worth the work.
-    if (!status || !kind.subresources.status || (!isWhole && waitsFor === undefined && this.#declared.size > underWayMax)) return
+    if (!status || !reportsOn(kind) || (!isWhole && waitsFor === undefined && this.#declared.size > underWayMax)) return
     const parent = newestParent(this.#run)
     const earlier = earlierRows(parent, reporter)
     const rows = new Map<string, ChildReport>(isWhole ? [] : earlier)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { declareKind, defineKind } from '#api'
-import type { ControllerDeclaration } from '#controller'
+import type { ControllerDeclaration, Verb } from '#controller'
 import { dependsOn } from './depends-on.ts'
 import { GatewayReferenceGrant } from './judging/grants.ts'
 
@@ -9,7 +9,7 @@ const Route = defineKind({ group: 'route.test.dev', version: 'v1', kind: 'Route'
 const Plain = defineKind({ group: 'route.test.dev', version: 'v1', kind: 'Plain', spec: { type: 'object' }, status: { type: 'object', properties: {} } })
 const none = (): undefined => undefined
 
-function rulesOf(verb: ReturnType<typeof dependsOn>, more: object = {}): string[] {
+function rulesOf(verb: Verb, more: object = {}): string[] {
   const declaration = { for: Route, verbs: [verb], ...more } as unknown as ControllerDeclaration
   return (verb.adds?.(declaration).rbac ?? []).map(({ apiGroups, resources, verbs }) => `${apiGroups.join()}/${resources.join()}: ${verbs.join()}`)
 }
@@ -24,7 +24,7 @@ describe('the permissions of dependsOn', () => {
   test('include what marks, grants and Usages need', () => {
     expect(rulesOf(dependsOn(App, none, { mark: true }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
     expect(rulesOf(dependsOn(App, none, { protect: 'finalizer' }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
-    expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual(['app.test.dev/apps: get,list,watch', 'evenkeel.dev/usages: get,list,watch,create,patch,delete'])
+    expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual(['app.test.dev/apps: get,list,watch', 'evenkeel.dev/usages: get,list,watch,create,patch,delete', 'route.test.dev/routes/finalizers: update'])
     expect(rulesOf(dependsOn(App, none, { crossNamespace: 'granted', grants: GatewayReferenceGrant }))).toEqual(['app.test.dev/apps: get,list,watch', 'gateway.networking.k8s.io/referencegrants: get,list,watch'])
   })
 })

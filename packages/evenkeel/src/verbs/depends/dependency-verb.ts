@@ -112,7 +112,8 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     return [
       ...depended,
       ...crossNamespace === 'granted' ? [{ apiGroups: [grants.group], resources: [grants.plural], verbs: ['get', 'list', 'watch'] }] : [],
-      ...usage === undefined ? [] : [{ apiGroups: [usages.group], resources: [usages.plural], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] }],
+      // Whoever names an owner that waits for its children must be allowed to set the owner's finalizers.
+      ...usage === undefined ? [] : [{ apiGroups: [usages.group], resources: [usages.plural], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] }, { apiGroups: [kind.group], resources: [`${kind.plural}/finalizers`], verbs: ['update'] }],
     ]
   }
 
@@ -146,9 +147,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
 
   async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
     const members = membersOf(run.declaration)
-    if (members[0] !== this || !members.some((member) => needsRecord([member], run) || member.edgesFor(run).usage !== undefined)) return
-    const { group, kind, namespace = '', name } = base.key
-    await RunGroup.of({ base, run, members }).sweep({ group, kind, namespace, name })
+    if (members.find((member) => member.edgesFor(run).isHeld) === this) await RunGroup.of({ base, run, members }).sweep()
   }
 
   async resolve(context: Pick<BaseContext, 'signal'>): Promise<readonly Resolved<never, never, Reference>[]> {

@@ -9,11 +9,10 @@ import type { BaseContext, PluginRun } from '#controller'
 import { dropEdges, isSameEdge, mergeEdges, recordedEdges, settleEdges } from './edges/edge.ts'
 import type { Edge } from './edges/edge.ts'
 import { Holds } from './edges/holds.ts'
-import { removeUsages, settleUsages, usageKindFor } from './edges/usages.ts'
+import { settleUsages, usageKindFor } from './edges/usages.ts'
 import type { WantedUsage } from './edges/usages.ts'
 import type { FollowedDependencies } from './following/dependency-source.ts'
 import { comparePlaces, placeKey } from './reference.ts'
-import type { Place } from './reference.ts'
 import { conditionOf, conditionType, hasRoom, linesOf } from './report.ts'
 import type { Judged } from './report.ts'
 
@@ -75,12 +74,9 @@ export class RunGroup {
     await dropEdges([...recorded, ...named], { base, referer, holds: this.#holds(referer) })
   }
 
-  /** The referer has gone: what it left behind, if it was not asked. */
-  async sweep(place: Place): Promise<void> {
-    const { base, run, members } = this.#parts
-    if (members.some((member) => member.edgesFor(run).isHeld)) await this.#holds(undefined).sweep()
-    const usages = members.flatMap((member) => member.followedIn(run).usagesOf(place))
-    await removeUsages([...new Map(usages.map((usage) => [usage.metadata.uid, usage])).values()], base)
+  /** A referer has gone: what it held, if it was not asked. */
+  async sweep(): Promise<void> {
+    await this.#holds(undefined).sweep()
   }
 
   async #conclude(referer: KubeObject): Promise<void> {
@@ -113,10 +109,7 @@ export class RunGroup {
     return mergeEdges([...this.#judged].flatMap(([member, judged]) => {
       const { prefix, isHeld } = member.edgesFor(run)
       if (prefix === undefined && !isHeld) return []
-      return judged.flatMap(({ verdict: { place, object, apiVersion } }) => {
-        const uid = object?.metadata.uid
-        return object && apiVersion !== undefined && uid !== undefined ? [{ ...place, apiVersion, uid, object, isHeld, prefixes: prefix === undefined ? [] : [prefix] }] : []
-      })
+      return judged.flatMap(({ verdict: { place, object, apiVersion } }) => object && apiVersion !== undefined ? [{ ...place, apiVersion, object, isHeld, prefixes: prefix === undefined ? [] : [prefix] }] : [])
     }))
   }
 
@@ -136,7 +129,7 @@ export class RunGroup {
       const { usage: reason = '' } = member.edgesFor(run)
       for (const { verdict: { place, object } } of this.#judged.get(member) ?? []) if (object && !wanted.has(placeKey(place))) wanted.set(placeKey(place), { of: place, reason })
     }
-    await settleUsages([...wanted.values()].sort((a, b) => comparePlaces(a.of, b.of)), { base, referer, kind: usageKindFor(run.kind), present: first.followedIn(run).usagesOf(referer.metadata.uid ?? '') })
+    await settleUsages([...wanted.values()].sort((a, b) => comparePlaces(a.of, b.of)), { base, referer, kind: usageKindFor(run.kind), present: first.followedIn(run).usagesOf(referer) })
   }
 }
 

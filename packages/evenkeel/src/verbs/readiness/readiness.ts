@@ -50,7 +50,7 @@ export function observedGenerationOf(object: KubeObject): number | undefined {
 }
 
 /** The conditions of an object, as far as they are some. */
-export function conditionsOf(object: KubeObject): readonly Condition[] {
+function conditionsOf(object: KubeObject): readonly Condition[] {
   const conditions = statusOf(object)['conditions']
   return (Array.isArray(conditions) ? conditions.filter(isJsonObject) : []) as unknown as readonly Condition[]
 }

@@ -2,7 +2,7 @@
  * Calls out: a {@link Transport} to one HTTPS origin, for webhooks and their like.
  *
  * What answers is not ours, so little is left to it: no redirect is followed, a name is resolved to one address, some
- * addresses are never called, and an answer that is too large is cut off. Answers come in whole. Connections are kept for the next call, without keeping
+ * addresses are never called, no other protocol is spoken, and an answer that is too large is cut off. Answers come in whole. Connections are kept for the next call, without keeping
  * the process alive.
  *
  * There is no deadline in here: the caller's signal ends a call at any point.
@@ -127,6 +127,12 @@ function attempt({ method, target, headers, signal }: WireRequest, body: Uint8Ar
         sent.destroy()
         fail(error as Error)
       })
+    })
+    // Nobody asked for another protocol. Without this Node would end the call, and say nothing.
+    sent.on('upgrade', (answer, socket) => {
+      socket.destroy()
+      stop()
+      resolve({ status: answer.statusCode ?? 0, headers: headersOf(answer), body: new Uint8Array() })
     })
     sent.end(body)
   })

@@ -226,4 +226,26 @@ const failing: readonly ServerCase[] = [
   },
 ]
 
-export const webhookAnswerCases: readonly ServerCase[] = [...changing, ...refusing, ...failing]
+const counting: readonly ServerCase[] = [
+  {
+    id: 'server/webhooks/metrics',
+    rule: '`/metrics` tells of each webhook how long it took, what it refused, how often it failed, and how often a write went on without it.',
+    needs,
+    run: (place) => withWebhooks(place, {
+      validating: { a: { 'counted-no': { objectSelector: { matchLabels: { v: 'no' } } }, 'counted-gone': { clientConfig: { url: 'https://127.0.0.1:1/x' }, failurePolicy: 'Ignore', objectSelector: { matchLabels: { v: 'gone' } } } } },
+      mutating: { b: { 'counted-yes': { objectSelector: { matchLabels: { v: 'gone' } } } } },
+      answers: { 'counted-no': () => ({ allowed: false, status: { code: 418, message: 'no' } }) },
+    }, async () => {
+      expectStatus(await place.post('configmaps', configMap('a', { metadata: { labels: { v: 'no' } } })), { code: 418 })
+      ok(await place.post('configmaps', configMap('a', { metadata: { labels: { v: 'gone' } } })), 201)
+      const { text } = await place.client.request('GET', '/metrics')
+      const about = (name: string): string => `name="${name}.judge.example.com"`
+      assert.match(text, new RegExp(`^apiserver_admission_webhook_rejection_count\\{error_type="no_error",${about('counted-no')},operation="CREATE",rejection_code="418",type="validating"\\} [1-9]`, 'm'))
+      assert.match(text, new RegExp(`^apiserver_admission_webhook_fail_open_count\\{${about('counted-gone')},type="validating"\\} [1-9]`, 'm'))
+      assert.match(text, new RegExp(`^apiserver_admission_webhook_request_total\\{code="200",${about('counted-yes')},operation="CREATE",rejected="false",type="admit"\\} [1-9]`, 'm'))
+      assert.match(text, new RegExp(`^apiserver_admission_webhook_admission_duration_seconds_bucket\\{${about('counted-no')},operation="CREATE",rejected="true",type="validating",le="2.5"\\} [1-9]`, 'm'))
+    }),
+  },
+]
+
+export const webhookAnswerCases: readonly ServerCase[] = [...changing, ...refusing, ...failing, ...counting]

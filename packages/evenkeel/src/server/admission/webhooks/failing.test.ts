@@ -61,6 +61,10 @@ const broken: readonly (readonly [name: string, Respond, RegExp])[] = [
     response.end(JSON.stringify({ kind: 'Secret', data: { password: secret } }))
     return undefined
   }, /received invalid webhook response: webhook response was absent$/],
+  ['another protocol (row 10)', (_, response) => {
+    response.socket?.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n${secret}`)
+    return undefined
+  }, /failed to call webhook: the server responded with the status code 101 but did not return more information$/],
   ['a hang-up', (_, response) => {
     response.socket?.destroy()
     return undefined

@@ -78,7 +78,7 @@ function roleOf(actor: string): string {
 }
 
 /** Over at once: what is left of these can be seen in the world. */
-const momentary: ReadonlySet<Deed['type']> = new Set(['crash', 'refuse', 'lose', 'delete', 'recreate', 'touch', 'drift', 'neighbour', 'finalize', 'terminate', 'past', 'cut', 'amend', 'early'])
+const momentary: ReadonlySet<Deed['type']> = new Set(['crash', 'refuse', 'lose', 'delete', 'recreate', 'touch', 'drift', 'neighbour', 'finalize', 'terminate', 'past', 'cut', 'amend', 'early', 'vanish'])
 
 /** What still stands in the way at this moment: deeds whose effect goes on. */
 function lasting({ options: { deviations } }: World): string {

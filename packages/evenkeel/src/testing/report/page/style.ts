@@ -35,7 +35,7 @@ ol.story .at { float: right; margin-left: 1rem }
 .turn { background: var(--turn-ground); border-radius: 4px }
 ol.story .turn { color: var(--turn); font-weight: 600 }
 .hint { border-left: 3px solid var(--good); padding: .2rem .8rem; margin: .6rem 0 }
-.scroll { overflow-x: auto; max-height: 34rem; overflow-y: auto; border-radius: 8px }
+.scroll { overflow-x: auto; max-height: 48rem; overflow-y: auto; border-radius: 8px }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: .88rem }
 th { text-align: left; font-weight: 600; color: var(--faint); position: sticky; top: 0; background: var(--sheet); border-bottom: 1px solid var(--line); z-index: 1 }
 th, td { padding: .28rem .6rem; vertical-align: top }

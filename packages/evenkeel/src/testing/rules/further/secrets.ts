@@ -27,7 +27,7 @@ function judge(world: World): void {
     if (values.some((value) => text.includes(value))) tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
   }
   for (const { record } of world.logs) {
-    const text = `${record.message} ${JSON.stringify(record.fields, (_, value: unknown) => (value instanceof Error ? value.message : value)) ?? ''}`
+    const text = `${record.message} ${JSON.stringify(record.fields, (_, value: unknown) => (value instanceof Error ? `${value.message} ${String(value.cause ?? '')}` : value)) ?? ''}`
     if (values.some((value) => text.includes(value))) tell('log', `the log: ${record.message.slice(0, 60)}`)
   }
 }

@@ -40,6 +40,7 @@ function judge(world: World): void {
   // What was taken away outside need not come back by itself; but what is left must go in the end.
   const isLess = world.options.deviations.some(({ deed }) => deed.type === 'vanish')
   for (const difference of nearest ?? []) {
+    if (isOthersLoss(difference, world)) continue
     if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || rest.statuses.size > 0))) continue
     world.find(isLate && rest.statuses.size > 0 ? nameLate(difference, world) : name(difference, world, { isGone: rest.statuses.size === 0 }))
   }
@@ -78,6 +79,13 @@ function name(difference: Difference, world: World, { isGone }: { isGone: boolea
   if (!world.options.reference) return { rule: 'state', severity: 'error', about, diff, message: `${about} is otherwise than it was when the same was asked for before: what was switched on is not switched off again`, hint: 'compute everything from the spec as it is, also what is no longer in it' }
   const word = type === 'missing' ? 'is missing' : 'is otherwise than in the undisturbed run'
   return { ...blame(world), about, diff, message: `${about} ${word}` }
+}
+
+/** It went with its namespace, and the program never made it. */
+function isOthersLoss({ type, about }: Difference, { options: { deviations }, facts }: World): boolean {
+  if (type !== 'missing' || !deviations.some(({ deed }) => deed.type === 'evict')) return false
+  const [, kind = '', namespace = '', name = ''] = /^(\S+) (?:([^/]+)\/)?(.+)$/.exec(about) ?? []
+  return !facts.hasMade({ apiVersion: '', kind, namespace, name })
 }
 
 /** The same wish at once and by detours: what is only told, or kept because it cannot be made again, may differ. */

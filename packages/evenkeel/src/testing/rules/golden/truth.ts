@@ -20,7 +20,7 @@ export const truth: Rule = {
       judgeLastWords(world, news)
     },
     between() {
-      judgeGenerations(world)
+      if (!world.isBroken) judgeGenerations(world)
       judgePredicate(world)
     },
     quiet({ isHealed }) {

@@ -74,7 +74,7 @@ test.each(['S1', 'S2', 'S3', 'S4'] as const)('B13-B25 %s: wherever the process d
     expect({ at: steps[at], most }).toEqual({ at: steps[at], most: 1 })
     if (strategy !== 'S4') expect(wasAsked).toBe(false)
   }
-}, 240_000)
+}, 480_000)
 
 test('B13-B25 S5: wherever the process dies, there is exactly one shape, and none after the delete', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shapes-'))
@@ -90,7 +90,7 @@ test('B13-B25 S5: wherever the process dies, there is exactly one shape, and non
   } finally {
     await rm(folder, { recursive: true })
   }
-}, 240_000)
+}, 480_000)
 
 const crashPoints: readonly (readonly [id: string, name: string, step: string])[] = [
   ['B13', 'K0 before the finalizer', 'before PATCH shapes/foo'],

@@ -65,6 +65,18 @@ test.each([
   expect((await sweepOf(world))?.report.orphans ?? []).toEqual(left === 0 ? [] : ['shape-1'])
 })
 
+test('objects that this controller does not see are no leftovers', async () => {
+  await using world = await startShapes({ capabilities: sheets.S2, options: { secret: 's' }, isStarted: false })
+  const first = world.start()
+  await world.create()
+  await world.synced()
+  await first.stop()
+  world.start({ declaration: { labelSelector: 'mine=true' } })
+  await world.advance(200_000)
+  expect(world.service.shapes.size).toBe(1)
+  expect(await sweepOf(world)).toBeUndefined()
+})
+
 test('B8 names of ours without marks are found as well', async () => {
   await using world = await startShapes({ capabilities: { ids: 'deterministic' }, driver: { list: true }, options: { orphans: 'delete' } })
   await world.create('a')
@@ -256,4 +268,18 @@ test('a kind without room in its status: records do, and conditions say it', asy
   await world.gone()
   expect(world.service.shapes.size).toBe(0)
   expect((await world.client.list(ExternalRef)).items).toEqual([])
+})
+
+test('S4: an id that could not be written down at once is not forgotten', async () => {
+  await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
+  // Somebody writes on the ref between the create and the answer.
+  world.start({ driven: (driver) => ({ ...driver, create: async (desired, call) => {
+    const made = await driver.create(desired, call)
+    const [ref] = (await world.client.list(ExternalRef)).items
+    if (ref) await world.client.patch(ref, { metadata: { labels: { touched: 'yes' } } })
+    return made
+  } }) })
+  await world.create()
+  await world.synced()
+  expect((await world.client.list(ExternalRef)).items[0]?.spec).toMatchObject({ id: 'shape-1', phase: 'Created' })
 })

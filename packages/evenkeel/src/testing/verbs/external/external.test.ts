@@ -164,7 +164,7 @@ test('B28 G9 a delete that takes 30 s: the finalizer stays, a condition tells, a
   await world.until(async () => await world.condition('Synced') === 'False Deleting')
   await world.advance(20_000)
   expect((await world.get()).metadata.finalizers).toEqual(['external.evenkeel.dev/shapes'])
-  expect(await world.condition('Ready')).toBe('False Deleting')
+  expect((await world.conditionOf('Ready'))?.status).toBe('False')
   expect(world.service.count('remove')).toBe(1)
   await world.gone('foo', 60_000)
   expect(world.service.shapes.size).toBe(0)
@@ -259,6 +259,31 @@ test('B38 G6 credentials are revoked: not in sync, with the age of the last look
   expect(synced?.message).toMatch(/last seen at .*who are you/)
   expect(world.service.shapes.size).toBe(1)
   expect(world.service.count('remove')).toBe(0)
+})
+
+test('B38 G6 with a list: a system that cannot be asked for long is said so on every object, and that it is back', async () => {
+  await using world = await startShapes({ capabilities: sheets.S2 })
+  await world.create()
+  await world.synced()
+  world.service.isDown = true
+  await world.advance(100_000)
+  expect(await world.condition('Synced')).toBe('True Synced')
+  await world.advance(200_000)
+  expect((await world.conditionOf('Synced'))?.status).toBe('False')
+  expect((await world.conditionOf('Synced'))?.message).toContain('shapes cannot be asked')
+  world.service.isDown = false
+  await world.synced('foo', 100_000)
+  expect(world.service.count('create')).toBe(1)
+})
+
+test('B36 a thing to be taken over that is not there: waited for, and no other one is made', async () => {
+  await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { adoption: 'explicitId' } } })
+  await world.create('foo', {}, { adopt: 'old' })
+  await world.until(async () => await world.condition('Synced') === 'False AdoptionPending')
+  await world.advance(100_000)
+  expect(world.service.count('create')).toBe(0)
+  world.service.put('old', { color: 'red', size: 1 })
+  await world.synced('foo', 100_000)
 })
 
 test('B40 paused: looked at, said, and not touched', async () => {

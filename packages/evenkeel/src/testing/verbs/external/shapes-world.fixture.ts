@@ -102,9 +102,9 @@ export class ShapesWorld implements AsyncDisposable {
       stop: async () => {
         stopping.abort(new Error('the test stops it'))
         if (life.isDead) return
-        let isOver = false
-        void running.finally(() => { isOver = true }).catch(() => undefined)
-        for (let turn = 0; !isOver && turn < 1000; turn++) await this.clock.advance(10)
+        const end = { isOver: false }
+        void running.finally(() => { end.isOver = true }).catch(() => undefined)
+        for (let turn = 0; !end.isOver && turn < 1000; turn++) await this.clock.advance(10)
       },
     }
     this.#processes.push(started)

@@ -21,7 +21,7 @@ export interface ShapeBody {
   readonly size: number
 }
 
-export interface StoredShape extends ShapeBody {
+interface StoredShape extends ShapeBody {
   readonly marks?: unknown
 }
 

@@ -22,7 +22,9 @@ export async function evict(world: World, namespace: string): Promise<Trouble> {
   }
 }
 
-function makesNew({ asked }: Pick<Point, 'asked'>, { chronicle }: World, namespace: string): boolean {
+function makesNew({ asked, request }: Pick<Point, 'asked' | 'request'>, { chronicle }: World, namespace: string): boolean {
   if (!asked?.isWrite || asked.namespace !== namespace || asked.subresource !== '' || asked.verb === 'delete' || asked.verb === 'deletecollection') return false
-  return asked.verb === 'create' || !chronicle.objects.has(`/default/${asked.group === '' ? 'core' : asked.group}/${asked.resource}/${namespace}/${asked.name}`)
+  if (asked.verb === 'create') return true
+  // Of all patches only an apply makes what is not there.
+  return request?.headers['content-type']?.startsWith('application/apply-patch') === true && !chronicle.objects.has(`/default/${asked.group === '' ? 'core' : asked.group}/${asked.resource}/${namespace}/${asked.name}`)
 }

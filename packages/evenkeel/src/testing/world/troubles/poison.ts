@@ -1,7 +1,7 @@
 /**
  * One object that cannot be served: whatever is made for it is refused, for good. The others must not notice.
  */
-import { isJsonObject } from '#api'
+import { isJsonObject, parseApiVersion } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { ObjectPlace } from '../../faults/deviation.ts'
 import type { Point } from '../../life/effect.ts'
@@ -23,7 +23,7 @@ export async function poison(world: World, place: ObjectPlace): Promise<Trouble 
   await world.as('somebody', `creates ${place.kind} ${name}, for which everything is refused`, () => direct.create(made, direct.besideOf(object)))
   return {
     lasts: 'healing',
-    fate: (point) => (isFor(point, { name, uid: direct.find({ ...place, name })?.metadata.uid ?? name }) ? { type: 'refuse', status: 422, reason: 'Invalid' } : undefined),
+    fate: (point) => (isFor(point, { ...place, name, uid: direct.find({ ...place, name })?.metadata.uid ?? name }) ? { type: 'refuse', status: 422, reason: 'Invalid' } : undefined),
     async end() {
       const now = direct.find({ ...place, name })
       if (now) await world.as('somebody', `deletes ${place.kind} ${name}`, () => direct.delete(now))
@@ -32,11 +32,13 @@ export async function poison(world: World, place: ObjectPlace): Promise<Trouble 
 }
 
 /** Whether something is made for the one; what is said about the object itself is taken. */
-function isFor({ type, asked, call, request }: Parameters<NonNullable<Trouble['fate']>>[0], { name, uid }: { name: string, uid: string }): boolean {
+function isFor({ type, asked, call, request, life }: Parameters<NonNullable<Trouble['fate']>>[0], { apiVersion = '', namespace, name, uid }: ObjectPlace & { uid: string }): boolean {
   if (type !== 'effect') return false
   if (call) return JSON.stringify(call.parameters).includes(name) || JSON.stringify(call.parameters).includes(uid)
-  if (!asked || asked.name === name) return false
-  return asked.name.includes(poisonName) || ownersIn(request).includes(uid)
+  // A child may have the name of its parent; what it cannot have as well is its place.
+  if (!asked || (asked.name === name && asked.namespace === namespace && asked.group === parseApiVersion(apiVersion).group)) return false
+  const [, id = ''] = /reconcile\/(\S+)/.exec(request?.headers['user-agent'] ?? '') ?? []
+  return asked.name.includes(poisonName) || ownersIn(request).includes(uid) || (life.manager?.ledger.find(id)?.key ?? '').includes(poisonName)
 }
 
 function ownersIn(request: Point['request']): string {

@@ -9,7 +9,7 @@ export interface Trouble {
   /** What ends it: the next rest, making everything well, or only itself. @default 'rest' */
   readonly lasts?: 'rest' | 'healing' | 'itself'
   /** What becomes of an effect or a look; undefined when it is not concerned. */
-  fate?(point: Pick<Point, 'about' | 'asked' | 'call' | 'request' | 'type'>): Fate | undefined
+  fate?(point: Pick<Point, 'about' | 'asked' | 'call' | 'life' | 'request' | 'type'>): Fate | undefined
   /** What the server says to any request of a process, watches too; undefined when it is not concerned. */
   answer?(asked: Asked): Refusal | undefined
   end?(): void | Promise<void>

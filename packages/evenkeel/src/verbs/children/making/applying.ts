@@ -12,7 +12,7 @@ import type { KubeObject } from '#api'
 import { StopReconcile } from '#controller'
 import { ifCached } from '../child-run.ts'
 import type { ChildRun } from '../child-run.ts'
-import { appliedAnnotation, belongsTo, formatMark, ownerUidLabel, readMark } from './marks.ts'
+import { appliedAnnotation, belongsTo, formatMark, ownerAnnotation, readMark } from './marks.ts'
 import type { AdoptPolicy, RecreatePolicy } from '../options.ts'
 import { ChildProblem } from './problem.ts'
 import { describeId } from './wanted.ts'
@@ -65,7 +65,8 @@ function foreignness({ run: { controller }, parent }: ChildRun, live: KubeObject
   }
   const owner = getControllerOf(live)
   if (owner) return { what: `exists and belongs to ${owner.kind} ${owner.name} (uid ${owner.uid})`, isFree: false }
-  if (by !== undefined && live.metadata.labels?.[ownerUidLabel] !== undefined) return { what: `exists and belongs to the object with the uid ${live.metadata.labels[ownerUidLabel]}`, isFree: false }
+  const named = live.metadata.annotations?.[ownerAnnotation]
+  if (by !== undefined && named !== undefined) return { what: `exists and belongs to ${named}`, isFree: false }
   return { what: 'exists and belongs to nobody: delete it, give the child another name, or let it be adopted', isFree: live.metadata.deletionTimestamp === undefined }
 }
 

@@ -19,7 +19,7 @@ export const pruneAnnotation = 'evenkeel.dev/prune'
 /** `Kind.group/namespace/name` of a parent that no owner reference can name. */
 export const ownerAnnotation = 'evenkeel.dev/owner'
 
-export interface AppliedMark {
+interface AppliedMark {
   readonly controller: string
   /** That of the parent. */
   readonly generation: number
@@ -48,9 +48,9 @@ export function readOwner({ metadata: { annotations } }: KubeObject, { kind, gro
   return { name, ...namespace !== '' && { namespace } }
 }
 
-/** How an object belongs to a parent. */
+/** Whether it is the child of a parent: by its controller, or by our marks where no controller is named. */
 export function belongsTo(object: KubeObject, parent: KubeObject): boolean {
   const controller: OwnerReference | undefined = getControllerOf(object)
   if (controller) return controller.uid === parent.metadata.uid
-  return object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid && object.metadata.annotations?.[ownerAnnotation] === formatOwner(parent)
+  return object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid && readMark(object) !== undefined
 }

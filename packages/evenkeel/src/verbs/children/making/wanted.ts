@@ -4,8 +4,8 @@
  * Invariants: the same input gives the same object; nothing that only a server can say (uid, version, managed fields) is
  * in it, also when the author built it from an object that was read.
  */
-import { deepEqual, parseApiVersion, setControllerReference } from '#api'
-import type { JsonValue, Kind, KubeObject, ObjectMeta, Owner, TypeMeta } from '#api'
+import { deepEqual, isJsonObject, parseApiVersion, setControllerReference } from '#api'
+import type { JsonObject, JsonValue, Kind, KubeObject, ObjectMeta, Owner, TypeMeta } from '#api'
 import { digestOf } from './digest.ts'
 import { formatOwner, ownerAnnotation, ownerUidLabel, pruneAnnotation, revisionsLabel } from './marks.ts'
 
@@ -28,7 +28,7 @@ export interface Wanted {
   readonly isElsewhere: boolean
 }
 
-export interface WantedFacts {
+interface WantedFacts {
   readonly kind: Kind | TypeMeta
   readonly isNamespaced: boolean
   /** @default true */
@@ -42,7 +42,8 @@ export type DesiredChild = Partial<TypeMeta> & { readonly metadata?: ObjectMeta 
 /** @throws {RangeError} for a child that cannot be. */
 export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedFacts): Wanted {
   const { apiVersion, kind } = facts.kind
-  const { metadata = {}, ...content } = JSON.parse(JSON.stringify(desired)) as KubeObject
+  const { metadata = {}, ...rest } = JSON.parse(JSON.stringify(desired)) as KubeObject
+  const content = apiVersion === 'v1' && kind === 'Secret' ? encoded(rest as JsonObject) : rest
   if (metadata.generateName !== undefined) throw new RangeError(`a child ${kind} of ${parent.kind} ${parent.metadata.name} cannot have a generateName: it would be made anew in every run. Give it a name, or use revisions`)
   const name = metadata.name ?? parent.metadata.name
   const namespace = facts.isNamespaced ? metadata.namespace ?? parent.metadata.namespace : undefined
@@ -51,7 +52,17 @@ export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedF
   const bare = { ...content, apiVersion, kind, metadata: { name, ...namespace !== undefined && { namespace }, ...marked(metadata, parent, { ...facts, isElsewhere }) } }
   const object = isElsewhere ? bare : setControllerReference(parent, bare)
   const id = { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace: namespace ?? '', name }
-  return { id, kind: facts.kind, object, digest: digestOf(object as unknown as JsonValue), isElsewhere }
+  // What follows from the parent is compared by itself; without it the digest is the same for the same content.
+  const { labels, annotations, ownerReferences, finalizers } = metadata
+  const said = { ...content, apiVersion, kind, metadata: { labels, annotations, ownerReferences, finalizers }, isElsewhere, prune: facts.prune ?? true, revisions: facts.revisions }
+  return { id, kind: facts.kind, object, digest: digestOf(said as unknown as JsonValue), isElsewhere }
+}
+
+/** Servers take `stringData` and keep `data`; what is said as it is kept can be compared. */
+function encoded({ stringData, data, ...rest }: JsonObject): JsonObject {
+  if (!isJsonObject(stringData)) return { ...rest, ...data !== undefined && { data } }
+  const texts = Object.entries(stringData).map(([name, text]) => [name, typeof text === 'string' ? Buffer.from(text).toString('base64') : text] as const)
+  return { ...rest, data: Object.fromEntries([...Object.entries(isJsonObject(data) ? data : {}), ...texts]) }
 }
 
 function marked({ labels, annotations, ownerReferences, finalizers }: ObjectMeta, parent: Owner, { prune = true, revisions, isElsewhere }: WantedFacts & { isElsewhere: boolean }): ObjectMeta {

@@ -5,7 +5,7 @@
  * patch, before the first of those children is made: whatever dies when, there is a list of all that may be there.
  * Entries go when their child is seen to be gone; the finalizer goes with the last.
  */
-import { addFinalizer, removeFinalizer } from '#api'
+import { addFinalizer, hasFinalizer, removeFinalizer } from '#api'
 import type { KubeObject, Owner } from '#api'
 import type { CleanupStep, ControllerDeclaration, Reconciled, ReconcileContext } from '#controller'
 import { isUnknownKind } from '#client'
@@ -43,7 +43,8 @@ export async function listChildren(run: ChildRun, ids: readonly ChildId[]): Prom
   const listed = listedChildren(parent, run.run.controller)
   const known = new Set(listed.map(idText))
   const added = ids.filter((id) => !known.has(idText(id)))
-  if (added.length === 0) return
+  // A list without the finalizer came from a copy: of a backup, or of another object.
+  if (added.length === 0 && hasFinalizer(parent, finalizerOf(run.run.controller))) return
   if (listed.length + added.length > entriesMax) throw new RangeError(`${parent.kind} ${parent.metadata.name} has more than ${entriesMax} children where no owner reference reaches: make one object in each namespace that owns them there`)
   await write(run, parent, [...listed, ...added])
 }
@@ -94,7 +95,9 @@ export async function removeChild(id: ChildId, { parent, client, signal, control
     if (!mark || !belongsTo(live, parent) || mark.controller !== controller) return true
     if (live.metadata.deletionTimestamp !== undefined || mark.generation > generation) return false
     const { uid, resourceVersion } = live.metadata
-    return await client.delete(live, { preconditions: { uid, resourceVersion }, ignoreNotFound: true, signal }) === undefined
+    await client.delete(live, { preconditions: { uid, resourceVersion }, ignoreNotFound: true, signal })
+    // Not every kind says in its answer that it stays for a while: a Namespace does not.
+    return (await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal }))?.metadata.uid !== uid
   } catch (error) {
     // A kind that is gone has no objects left.
     if (isUnknownKind(error)) return true

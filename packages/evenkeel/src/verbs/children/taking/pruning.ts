@@ -14,7 +14,7 @@ import { ownedChildren } from './owned.ts'
 import { idOf, idText } from '../making/wanted.ts'
 import type { ChildId } from '../making/wanted.ts'
 
-export interface Declared {
+interface Declared {
   /** Texts of the children of this run. */
   readonly ids: ReadonlySet<string>
   /** Children of this run, as they are. */

@@ -16,7 +16,6 @@ import { mark, unmark } from './marks.ts'
 
 export interface Edge extends Place {
   readonly apiVersion: string
-  readonly uid: string
   /** Prefixes of the annotations it gets. */
   readonly prefixes: readonly string[]
   readonly isHeld: boolean
@@ -24,10 +23,9 @@ export interface Edge extends Place {
   readonly object: KubeObject
 }
 
-/** An edge of an earlier run. */
+/** An edge of an earlier run: a place, whatever is there by now. Objects are made again with what stood on them. */
 export interface OldEdge extends Place {
   readonly apiVersion: string
-  readonly uid: string
 }
 
 interface EdgeSettling {
@@ -73,11 +71,11 @@ export async function dropEdges(edges: readonly OldEdge[], { base, referer, hold
 }
 
 export function recordedEdges(referer: KubeObject): readonly OldEdge[] {
-  return recordedDependencies(referer).flatMap(({ group, kind, namespace, name, apiVersion, uid }) => apiVersion === undefined || uid === undefined ? [] : [{ group, kind, namespace, name, apiVersion, uid }])
+  return recordedDependencies(referer).flatMap(({ group, kind, namespace, name, apiVersion }) => apiVersion === undefined ? [] : [{ group, kind, namespace, name, apiVersion }])
 }
 
 export function isSameEdge(a: OldEdge, b: OldEdge): boolean {
-  return a.uid === b.uid && placeKey(a) === placeKey(b)
+  return placeKey(a) === placeKey(b)
 }
 
 /** New lines and old ones: nothing is forgotten before it was taken back. */

@@ -32,11 +32,10 @@ export class Holds {
   }
 
   /** From the server: what memory shows may be older than what was written. */
-  async read({ apiVersion, kind, namespace, name, uid }: OldEdge): Promise<KubeObject | undefined> {
+  async read({ apiVersion, kind, namespace, name }: OldEdge): Promise<KubeObject | undefined> {
     const { client, signal } = this.#options.base
     try {
-      const object = await client.find({ apiVersion, kind }, { name, ...namespace !== '' && { namespace } }, { live: true, signal })
-      return object?.metadata.uid === uid ? object : undefined
+      return await client.find({ apiVersion, kind }, { name, ...namespace !== '' && { namespace } }, { live: true, signal })
     } catch (error) {
       if (isUnknownKind(error)) return undefined
       throw error
@@ -66,10 +65,7 @@ export class Holds {
   async sweep(): Promise<void> {
     const { followed, finalizer } = this.#options
     const held = followed.flatMap(({ kinds }) => kinds).flatMap((kind) => kind.withFinalizer(finalizer))
-    for (const object of held) {
-      const { uid = '' } = object.metadata
-      await this.letGo({ ...placeOf(object), apiVersion: object.apiVersion, uid, object })
-    }
+    for (const object of held) await this.letGo({ ...placeOf(object), apiVersion: object.apiVersion, object })
   }
 
   #isUsed(place: Place): boolean {

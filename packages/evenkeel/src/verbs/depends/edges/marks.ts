@@ -39,12 +39,13 @@ export async function mark(edge: Edge, { base, referer }: Marking): Promise<stri
   }
 }
 
-/** The object without our mark. */
+/** The object without our mark, whoever owns it by now: objects are copied with what stands on them. */
 export async function unmark(object: KubeObject, { base: { client, signal }, referer }: Marking): Promise<KubeObject> {
   const hash = hashOf(referer)
-  if (!Object.keys(object.metadata.annotations ?? {}).some((key) => key.endsWith(`/${hash}`))) return object
+  const keys = Object.keys(object.metadata.annotations ?? {}).filter((key) => key.endsWith(`/${hash}`))
+  if (keys.length === 0) return object
   try {
-    return await client.apply(identityOf(object, {}), { fieldOwner: ownerOf(referer), force: true, signal })
+    return await client.patch(object, { metadata: { annotations: Object.fromEntries(keys.map((key) => [key, null])) } }, { fieldOwner: ownerOf(referer), signal })
   } catch (error) {
     if (isNotFound(error)) return object
     throw error

@@ -63,7 +63,7 @@ interface UsageSettling {
   readonly base: BaseContext
   readonly referer: KubeObject
   readonly kind: typeof Usage
-  /** Those of the referer that there are. */
+  /** Those that belong to the referer. */
   readonly present: readonly UsageObject[]
 }
 
@@ -82,7 +82,7 @@ export async function settleUsages(wanted: readonly WantedUsage[], { base, refer
 }
 
 /** Takes Usages away, each only if it is still the one that was seen. */
-export async function removeUsages(usages: readonly UsageObject[], { client, signal }: BaseContext): Promise<void> {
+async function removeUsages(usages: readonly UsageObject[], { client, signal }: BaseContext): Promise<void> {
   for (const usage of [...usages].sort((a, b) => compareText(a.metadata.name ?? '', b.metadata.name ?? ''))) {
     const { uid } = usage.metadata
     try {

@@ -40,11 +40,11 @@ interface DependencyPlan {
   readonly marks?: { keyOf(object: KubeObject): string, lost(event: CacheEvent): readonly string[] | undefined } | undefined
 }
 
-const usageIndex = 'by'
+const usageIndex = 'owners'
 
-/** A Usage is found by who made it, and by where that was. */
-function usageKeys({ spec: { by: { uid = '', group = '', kind = '', namespace = '', name = '' } = {} } = {} }: UsageObject): readonly string[] {
-  return [uid, placeKey({ group, kind, namespace, name })]
+/** A Usage is found by who owns it; what only looks like one is not touched. */
+function usageKeys({ metadata: { ownerReferences = [] } }: KubeObject): readonly string[] {
+  return ownerReferences.map(({ uid }) => uid)
 }
 
 export class DependencySource implements Source {
@@ -131,9 +131,9 @@ export class FollowedDependencies implements StartedSource {
     return this.#grants?.standing === 'listed' || this.#grants?.standing === 'missing' ? this.#grants.list() : undefined
   }
 
-  /** The Usages of a referer by its UID, or of whoever had its place. */
-  usagesOf(by: string | Place): readonly UsageObject[] {
-    return this.#usages?.list({ index: { name: usageIndex, value: typeof by === 'string' ? by : placeKey(by) } }) ?? []
+  /** The Usages that belong to a referer. */
+  usagesOf({ metadata: { uid = '' } }: KubeObject): readonly UsageObject[] {
+    return this.#usages?.list({ index: { name: usageIndex, value: uid } }) ?? []
   }
 
   /** Who refers to a place now. */

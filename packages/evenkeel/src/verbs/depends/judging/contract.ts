@@ -67,8 +67,10 @@ function standardCheck({ validate }: Standard, where: string): Check {
 
 function schemaCheck(schema: object, where: string): Check {
   const root = toStructural({ type: 'object', properties: { contract: jsonSchemaOf(schema, `the contract ${where}`) } } as JsonObject)
+  // Loaded now if it is needed at all: a reconcile that waits for a file is no longer the same each time.
+  const loading = JSON.stringify(schema).includes('"pattern') ? loadPatterns() : undefined
   return async (value) => {
-    const matches = await patterns()
+    const matches = await loading ?? (() => true)
     const [error] = validateCustomObject({ contract: value }, root, { matches })
     if (!error) return { value, published: value }
     return { reason: 'ContractInvalid', message: formatFieldError({ ...error, field: `${where}${error.field.slice('contract'.length)}` }) }
@@ -77,7 +79,8 @@ function schemaCheck(schema: object, where: string): Check {
 
 type Matches = Parameters<typeof validateCustomObject>[2]['matches']
 
-async function patterns(): Promise<Matches> {
-  const { RE2JS } = await import('re2js')
-  return (pattern, text) => RE2JS.compile(pattern).matcher(text).find()
+let loadingPatterns: Promise<Matches> | undefined
+
+function loadPatterns(): Promise<Matches> {
+  return loadingPatterns ??= import('re2js').then(({ RE2JS }) => (pattern, text) => RE2JS.compile(pattern).matcher(text).find())
 }

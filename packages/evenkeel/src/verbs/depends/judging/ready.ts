@@ -14,11 +14,12 @@ import type { Readiness } from '../../readiness/verdict.ts'
 export type IsReady = (object: KubeObject, kind: Kind | undefined) => Promise<Readiness>
 
 export function isReadyBy(rule: ReadyRule<never> | undefined): IsReady {
-  let judging: Promise<JudgeReadiness> | undefined
+  // Compiled now: a reconcile that waits for a file is no longer the same each time. Who asks hears of a mistake.
+  const judging: Promise<JudgeReadiness> = judgeBy(rule)
+  judging.catch(() => undefined)
   return async (object, kind) => {
     const unseen = rule === undefined && object.metadata.generation !== undefined && observedGenerationOf(object) === undefined && reportsGeneration(kind)
     if (unseen) return { state: 'Pending', reason: 'NotObserved', message: 'its controller has not seen it yet' }
-    judging ??= judgeBy(rule)
     return (await judging)(object)
   }
 }

@@ -13,7 +13,7 @@ interface BreakerOptions {
   readonly failuresMax?: number
   /** How long it is open at first; twice as long each time. @default 1000 */
   readonly openMs?: number
-  /** @default 60_000 */
+  /** @default 20_000 */
   readonly openMaxMs?: number
 }
 
@@ -26,7 +26,7 @@ export class Breaker {
   #isTrying = false
   #why: unknown
 
-  constructor({ failuresMax = 5, openMs = 1000, openMaxMs = 60_000 }: BreakerOptions = {}) {
+  constructor({ failuresMax = 5, openMs = 1000, openMaxMs = 20_000 }: BreakerOptions = {}) {
     this.#failuresMax = failuresMax
     this.#openMs = openMs
     this.#openMaxMs = openMaxMs

@@ -12,7 +12,7 @@ import { Breaker } from './breaker.ts'
 import { Budget } from './budget.ts'
 
 /** For whom a call is made. */
-export interface Caller {
+interface Caller {
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly random: Random
@@ -27,20 +27,10 @@ export class Calls {
   readonly #name: string
   readonly #budget: Budget
   readonly #breaker = new Breaker()
-  #made = 0
 
   constructor({ name, capabilities: { quota } }: Pick<Driver, 'name' | 'capabilities'>) {
     this.#name = name
     this.#budget = quota ? new Budget(quota) : new Budget()
-  }
-
-  /** How many calls were made. */
-  get made(): number {
-    return this.#made
-  }
-
-  get isDown(): boolean {
-    return this.#breaker.isOpen
   }
 
   /** What the call gives. @throws {ProviderUnavailable} when it is not made; what the driver throws otherwise. */
@@ -63,7 +53,6 @@ export class Calls {
   /** Waiting for one's turn does not count. */
   async #within<R>(timeoutMs: number, { signal, clock }: { signal: AbortSignal, clock: Clock }, call: (limit: AbortSignal) => Promise<R>): Promise<R> {
     const limit = deadline(clock, timeoutMs, { signal })
-    this.#made++
     try {
       return await abortable(call(limit.signal), { signal: limit.signal })
     } finally {

@@ -4,23 +4,23 @@
  * Whatever happens in between, whoever comes next reads that an attempt is open and knows where to look. The number of
  * an attempt goes up only when the one before is known to have ended, so a repeated attempt carries the same token.
  */
-import { conflict, formatTime } from '#api'
-import type { KubeObject } from '#api'
+import { formatTime } from '#api'
 import type { Attempt, Remembered } from '../memory/memory.ts'
-import { idOf } from './locate.ts'
+import { nameFor } from './locate.ts'
 import { CallFailed } from './session.ts'
 import type { Session } from './session.ts'
 
 /** What is remembered once it is made. @throws {CallFailed} */
 export async function create(session: Session, remembered: Remembered, { isAnswered }: { isAnswered: boolean }): Promise<Remembered> {
-  const { memory, parts: { driver }, base: { log }, object, marks } = session
+  const { memory, parts: { driver, seen }, base: { log }, uid, object, marks } = session
   const attempt = nextAttempt(session, remembered, isAnswered)
-  const id = driver.capabilities.ids === 'deterministic' ? idOf(session, {}) : undefined
+  const id = driver.capabilities.ids === 'deterministic' ? nameFor(session) : undefined
   const desired = driver.desired(object as never)
   await begin(session, attempt, remembered)
   try {
     const made = await session.call('create', (given) => driver.create(desired, { ...given, id, marks, idempotencyKey: attempt.key }))
     const created: Remembered = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
+    seen.of(uid).made = { key: attempt.key, id: created.id ?? '' }
     await memory.note(created)
     log.info('made a thing outside', { system: driver.name, id: created.id, attempt: attempt.number })
     if (driver.capabilities.marks === 'afterCreate') await session.call('mark', async (given) => driver.mark?.(created.id ?? '', marks, given))
@@ -33,17 +33,11 @@ export async function create(session: Session, remembered: Remembered, { isAnswe
 
 /** Makes it durable that a thing is about to be made, in the name of the object as it is now. */
 async function begin(session: Session, attempt: Attempt, { attempt: last, id }: Remembered): Promise<void> {
-  const { memory, parts: { seen, kind }, uid, object, base: { client, signal } } = session
+  const { memory, parts: { seen }, uid } = session
   seen.attemptSeen(uid, attempt.key, session.nowMs)
   const isWritten = last?.key === attempt.key && last.outcome === 'Pending' && id === undefined
-  if (!isWritten) {
-    await memory.write({ attempt })
-    return
-  }
-  // Written before; whether the object is still the same is asked, as a view may be old.
-  const { name = '', namespace } = object.metadata
-  const now = await client.get(kind, { name, ...namespace !== undefined && { namespace } }, { live: true, signal }) as KubeObject
-  if (now.metadata.uid !== uid || now.metadata.deletionTimestamp !== object.metadata.deletionTimestamp) throw conflict({ group: kind.group, kind: kind.kind, name }, 'it has changed since it was looked at')
+  if (isWritten) await session.assertCurrent()
+  else await memory.write({ attempt })
 }
 
 /** In a status nothing is written: it would wake its own object, which would fail again at once. */

@@ -43,7 +43,7 @@ async function tell(session: Session, error: CallFailed, isDeleting: boolean): P
   else if (looks.has(operation)) sayUnseen(session, { reason, error })
   else {
     sayNotSynced(session, { reason, message: error.message })
-    writeReport(session, await session.memory.read(), { isSeen: false })
+    writeReport(session, await session.recall(), { isSeen: false })
   }
   if (failure === 'throttled') return { afterMs: session.jittered(Math.max(retryAfterOf(cause) ?? 1000, 100)) }
   throw error

@@ -1,14 +1,18 @@
 /**
  * What a process has seen of things and may forget at any time: it then waits longer, looks again, and comes to the same.
  */
-export interface Known {
+interface Known {
   /** Which attempt, and when this process first heard of it: clocks of other processes do not count. */
   attemptKey?: string
   attemptSeenMs?: number
   /** The attempt that the system said no to: nothing came of it. */
   refusedKey?: string
+  /** What an attempt of this process has made, if it could not be written down. */
+  made?: { readonly key: string, readonly id: string }
   /** Since when it is not shown, although it should be there. */
   absentSinceMs?: number
+  /** Since when it is shown to be otherwise than it was brought to. */
+  driftSinceMs?: number
   /** When its removal was last asked for. */
   removedAtMs?: number
   /** When it was first asked for. */

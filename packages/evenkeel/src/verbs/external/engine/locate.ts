@@ -8,6 +8,7 @@ import type { Sighting } from '../driver/driver.ts'
 import { judgeMarks, kindMark, ownName, readMarks } from '../driver/marks.ts'
 import type { MarkVerdict } from '../driver/marks.ts'
 import type { Attempt, Remembered } from '../memory/memory.ts'
+import { annotationOf } from '../policy/policy.ts'
 import { resolutionOf } from './resolution.ts'
 import type { Session } from './session.ts'
 
@@ -19,6 +20,8 @@ export type Found =
   | { readonly state: 'adoptable', readonly thing: Sighting<unknown> }
   /** Where ours should be there is one that cannot be proven to be ours. */
   | { readonly state: 'foreign', readonly thing: Sighting<unknown>, readonly why: MarkVerdict | 'unproven' }
+  /** The one that somebody named is not there. */
+  | { readonly state: 'missing', readonly id: string }
   /** Too early to say. */
   | { readonly state: 'unsure', readonly afterMs: number }
   /** Somebody began to make it, and nobody can say what came of that. */
@@ -35,16 +38,25 @@ export async function locate(session: Session, remembered: Remembered, options: 
   if (resolution?.type === 'recreate') return { state: 'absent' }
   const thing = id === undefined ? undefined : await session.observe(id)
   if (thing) return judge(session, remembered, { thing, isAnswer: resolution?.type === 'adopt' })
+  const named = namedBy(session)
+  if (remembered.id === undefined && remembered.attempt === undefined && named !== undefined) return { state: 'missing', id: named }
   const marked = await findMarked(session, remembered, options)
   return marked ?? judgeAbsence(session, remembered, options)
 }
 
 /** Where it should be. */
-export function idOf({ parts: { strategy, driver, marker }, object, uid, policy }: Session, { id }: Remembered): string | undefined {
-  if (id !== undefined) return id
-  const wanted = policy.adoption === 'explicitId' && policy.manage.includes('adopt') ? object.metadata.annotations?.['external.evenkeel.dev/adopt'] : undefined
-  if (wanted !== undefined && wanted !== '') return wanted
+export function idOf(session: Session, { id }: Remembered): string | undefined {
+  return id ?? namedBy(session) ?? nameFor(session)
+}
+
+/** The name that it is given, where names can be chosen. */
+export function nameFor({ parts: { strategy, driver, marker }, object, uid }: Session): string | undefined {
   return strategy === 'S1' ? ownName(marker, uid) : driver.identify?.(object)
+}
+
+/** The thing that somebody wants to be taken over. */
+function namedBy({ object, policy: { adoption, manage } }: Session): string | undefined {
+  return adoption === 'explicitId' && manage.includes('adopt') ? annotationOf(object, 'adopt') : undefined
 }
 
 /** Whose a thing is. */
@@ -68,10 +80,9 @@ function verdictOf({ parts: { driver, strategy, marker }, uid }: Session, { id, 
   return isRemembered && (attempt?.outcome === 'Adopted' || isMarkedLater) ? 'ours' : verdict
 }
 
-function mayAdopt({ policy: { adoption, manage }, parts: { driver }, object }: Session, { id }: Sighting<unknown>): boolean {
-  if (!manage.includes('adopt')) return false
-  if (adoption === 'explicitId') return object.metadata.annotations?.['external.evenkeel.dev/adopt'] === id
-  return adoption === 'byName' && driver.identify?.(object) === id
+function mayAdopt(session: Session, { id }: Sighting<unknown>): boolean {
+  const { policy: { adoption, manage }, parts: { driver }, object } = session
+  return namedBy(session) === id || (adoption === 'byName' && manage.includes('adopt') && driver.identify?.(object) === id)
 }
 
 /** By its marks, where things have them from the first moment. */
@@ -113,7 +124,7 @@ function judgeAbsence(session: Session, { attempt, id, observedGeneration }: Rem
   if (sinceMs < waitMs) return { state: 'unsure', afterMs: waitMs - sinceMs }
   // Made, and never seen: whatever the driver made, it is not where it says.
   if (!isOpen && observedGeneration === undefined && !isHarmless && !isCleanup) return { state: 'unknown', attempt }
-  return isHarmless && strategy === 'S1' ? { state: 'absent' } : again(session)
+  return isOpen && isHarmless ? { state: 'absent' } : again(session)
 }
 
 /** One look is not enough to make another thing, or to let the object go: the look may be old, or wrong. */

@@ -21,10 +21,10 @@ interface ReleaseOptions {
 
 /** Nothing when it is done; otherwise when to go on, or what it waits for. */
 export async function release(session: Session, { isLetGo }: ReleaseOptions = { isLetGo: false }): Promise<Reconciled> {
-  const { memory, policy: { deletion, manage, paused }, object } = session
+  const { policy: { deletion, manage, paused }, object } = session
   if (paused) return wait(session, { reason: 'Paused', message: 'it is not removed while paused' }, { park: 'the end of the pause' })
   await session.connect()
-  const remembered = await memory.read()
+  const remembered = await session.recall({ live: true })
   const answer = resolutionOf(object, remembered)?.type
   if (deletion === 'orphan' || !manage.includes('delete') || answer === 'orphan') return letGo(session, remembered)
   const found = await locate(session, remembered, { isCleanup: true })
@@ -36,6 +36,7 @@ export async function release(session: Session, { isLetGo }: ReleaseOptions = { 
     // What somebody said to be ours is; what only could become ours is not.
     case 'adoptable': return answer === 'adopt' || remembered.id === found.thing.id ? remove(session, remembered, [found.thing.id]) : done(session)
     case 'foreign': return leave(session, remembered, found)
+    case 'missing': return done(session)
   }
 }
 

@@ -11,7 +11,7 @@ import type { KubeObject } from '#api'
 import type { Attempt, Remembered } from '../memory/memory.ts'
 import { annotationOf, annotationPrefix } from '../policy/policy.ts'
 
-export type Resolution = { readonly type: 'adopt', readonly id: string } | { readonly type: 'recreate' } | { readonly type: 'orphan' }
+type Resolution = { readonly type: 'adopt', readonly id: string } | { readonly type: 'recreate' } | { readonly type: 'orphan' }
 
 export function resolutionOf(object: KubeObject, { id, attempt }: Remembered): Resolution | undefined {
   const text = annotationOf(object, 'resolve') ?? ''

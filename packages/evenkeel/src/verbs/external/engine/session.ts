@@ -2,6 +2,7 @@
  * One look at one object and its thing: the parts that finding, bringing and removing it share.
  */
 import { randomFraction } from '#base'
+import { conflict } from '#api'
 import type { Kind, KubeObject } from '#api'
 import type { BaseContext, StatusWriter } from '#controller'
 import type { Calls } from '../calls/calls.ts'
@@ -11,7 +12,7 @@ import { failureOf, isProviderUnavailable, messageOf } from '../driver/failure.t
 import type { Failure } from '../driver/failure.ts'
 import { makeMarks } from '../driver/marks.ts'
 import type { Marker, Marks } from '../driver/marks.ts'
-import type { Memory } from '../memory/memory.ts'
+import type { Memory, Remembered } from '../memory/memory.ts'
 import type { Settings } from '../options.ts'
 import { policyFor } from '../policy/policy.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -91,6 +92,11 @@ export class Session {
     return this.base.clock.monotonic()
   }
 
+  /** Of the object; 0 where the server does not count. */
+  get generation(): number {
+    return this.object.metadata.generation ?? 0
+  }
+
   get windowMs(): number {
     return this.parts.driver.capabilities.consistencyWindowMs ?? 0
   }
@@ -105,10 +111,27 @@ export class Session {
     return Math.round(ms * (0.9 + 0.2 * randomFraction(this.base.random)))
   }
 
+  /** What is remembered; what this process has made itself it need not be told. */
+  async recall({ live = false }: { live?: boolean } = {}): Promise<Remembered> {
+    const remembered = await this.memory.read({ live })
+    const { made } = this.parts.seen.of(this.uid)
+    const { attempt, id } = remembered
+    const isMine = made !== undefined && attempt?.key === made.key && id === undefined
+    return isMine ? { ...remembered, id: made.id, attempt: { ...attempt, outcome: 'Created' } } : remembered
+  }
+
   /** Credentials and the like, for everything that follows. */
   async connect(): Promise<void> {
     const { driver } = this.parts
     if (driver.connect) this.#connection = await this.call('connect', ({ signal, clock }) => driver.connect?.(this.object, { signal, clock }) ?? Promise.resolve(undefined))
+  }
+
+  /** Whoever changes something outside asks the server first: a view may be old. @throws {ApiError} `Conflict`, when it is */
+  async assertCurrent(): Promise<void> {
+    const { base: { client, signal }, parts: { kind }, object: { metadata: { name = '', namespace, generation, deletionTimestamp } } } = this
+    const now = await client.get(kind, { name, ...namespace !== undefined && { namespace } }, { live: true, signal }) as KubeObject
+    const isSame = now.metadata.uid === this.uid && now.metadata.generation === generation && now.metadata.deletionTimestamp === deletionTimestamp
+    if (!isSame) throw conflict({ group: kind.group, kind: kind.kind, name }, 'it has changed since it was looked at')
   }
 
   /** @throws {CallFailed} with what the driver threw; `ProviderUnavailable` as it is */

@@ -15,6 +15,7 @@ import type { Found } from './locate.ts'
 import { sayDrift, sayNotOwned, sayNotSynced, sayOwned, saySynced, shown, writeReport } from './report.ts'
 import { choicesFor, resolutionOf } from './resolution.ts'
 import type { Session } from './session.ts'
+import { removeTwins } from './twins.ts'
 
 export interface Synced {
   /** The thing, when it is there and ours. */
@@ -27,13 +28,14 @@ export interface Synced {
 /** @throws {CallFailed} and whatever the server says */
 export async function sync(session: Session): Promise<Synced> {
   await session.connect()
-  const remembered = await session.memory.read()
+  const remembered = await session.recall()
   const found = await locate(session, remembered, { isCleanup: false })
   switch (found.state) {
     case 'absent': return bringBack(session, remembered)
     case 'unsure': return waitFor(session, remembered, found.afterMs)
     case 'unknown': return ask(session, remembered, found)
     case 'foreign': return refuse(session, remembered, found)
+    case 'missing': return waitForThing(session, found.id)
     case 'adoptable': return adopt(session, remembered, found.thing)
     case 'ours': return bring(session, rememberedAs(remembered, found.thing.id), found)
   }
@@ -58,6 +60,12 @@ function waitFor(session: Session, remembered: Remembered, afterMs: number): Syn
     writeReport(session, remembered, { isSeen: false })
   }
   return stopped({ afterMs })
+}
+
+/** Somebody named a thing to take over: another one would not be what was meant. */
+function waitForThing(session: Session, id: string): Synced {
+  sayNotSynced(session, { reason: 'AdoptionPending', message: `${id} is to be taken over, and is not there` })
+  return stopped({ afterMs: session.policy.pollIntervalMs })
 }
 
 function ask(session: Session, remembered: Remembered, { attempt }: Extract<Found, { state: 'unknown' }>): Synced {
@@ -95,14 +103,14 @@ async function adopt(session: Session, remembered: Remembered, thing: Sighting<u
   log.info('took over a thing outside', { system: driver.name, id: thing.id })
   // Another object's marks on it would be believed; none at all is no harm.
   if (thing.marks !== undefined && driver.mark) await session.call('mark', async (given) => driver.mark?.(thing.id, marks, given))
-  return bring(session, next, { state: 'ours', thing, twins: [] })
+  return bring(session, next, { thing, twins: [] })
 }
 
 async function bringBack(session: Session, remembered: Remembered): Promise<Synced> {
   const { object, policy: { paused, manage, drift, pollIntervalMs } } = session
   const isAnswered = resolutionOf(object, remembered)?.type === 'recreate'
   const wasThere = remembered.observedGeneration !== undefined && !isAnswered
-  const isDrift = wasThere && remembered.observedGeneration === object.metadata.generation
+  const isDrift = wasThere && remembered.observedGeneration === session.generation
   const why = paused ? 'Paused' : !manage.includes('create') ? 'CreateNotAllowed' : isDrift && drift !== 'revert' ? 'Missing' : undefined
   if (why !== undefined) {
     sayNotSynced(session, { reason: why, message: 'it is not there, and is not made' })
@@ -115,7 +123,7 @@ async function bringBack(session: Session, remembered: Remembered): Promise<Sync
   if (!thing) return notSeenYet(session, made)
   const found = judge(session, made, { thing, isAnswer: false })
   if (found.state === 'foreign') return refuse(session, made, found)
-  return bring(session, made, { state: 'ours', thing, twins: [] }, { isBack: isDrift })
+  return bring(session, made, { thing, twins: [], isBack: isDrift })
 }
 
 function notSeenYet(session: Session, made: Remembered): Synced {
@@ -125,17 +133,35 @@ function notSeenYet(session: Session, made: Remembered): Synced {
   return stopped({ afterMs: Math.max(session.windowMs, 1000) })
 }
 
-async function bring(session: Session, remembered: Remembered, { thing, twins }: Extract<Found, { state: 'ours' }>, { isBack = false }: { isBack?: boolean } = {}): Promise<Synced> {
-  const { parts: { seen }, object, uid, nowMs } = session
+interface Bringing {
+  readonly thing: Sighting<unknown>
+  readonly twins: readonly string[]
+  /** It was gone, and has just been made again. @default false */
+  readonly isBack?: boolean
+}
+
+async function bring(session: Session, remembered: Remembered, { thing, twins, isBack = false }: Bringing): Promise<Synced> {
+  const { parts: { seen }, uid, nowMs } = session
   seen.of(uid).lastSeenMs = nowMs
   const left = await removeTwins(session, thing.id, twins)
   if (left.length > 0) return tellTwins(session, remembered, [thing.id, ...left])
   sayOwned(session)
   const drift = compare(session, thing)
-  const isNewWish = remembered.observedGeneration !== object.metadata.generation
+  const isNewWish = remembered.observedGeneration !== session.generation
   const wanted = isNewWish ? [...drift.revert, ...drift.report].sort() : drift.revert
+  const waitMs = isNewWish ? 0 : doubtMs(session, drift)
+  // A single look may be old, and would be taken for a change of somebody else.
+  if (waitMs > 0) return stopped({ afterMs: waitMs })
   if (wanted.length === 0) return settled(session, { remembered, thing, reported: isNewWish ? [] : drift.report, isReverted: isBack })
   return change(session, { remembered, thing, paths: wanted, isNewWish })
+}
+
+/** How long until a difference is believed. */
+function doubtMs({ parts: { seen }, uid, nowMs, windowMs }: Session, { revert, report }: Drift): number {
+  const known = seen.of(uid)
+  if (revert.length === 0 && report.length === 0) delete known.driftSinceMs
+  else known.driftSinceMs ??= nowMs
+  return known.driftSinceMs === undefined ? 0 : windowMs - (nowMs - known.driftSinceMs)
 }
 
 function compare({ parts: { driver }, object, policy }: Session, { observed }: Sighting<unknown>): Drift {
@@ -158,6 +184,7 @@ async function change(session: Session, { remembered, thing, paths, isNewWish }:
     writeReport(session, remembered, { isSeen: true, drift: { paths } })
     return { thing, ...stopped({ afterMs: pollIntervalMs }) }
   }
+  await session.assertCurrent()
   await session.call('update', (given) => driver.update(thing.id, driver.desired(object as never), { ...given, observed: thing.observed, paths, marks }))
   log.info('changed a thing outside', { system: driver.name, id: thing.id, paths: shown(paths) })
   const after = await session.observe(thing.id)
@@ -177,10 +204,11 @@ interface Settled {
 }
 
 async function settled(session: Session, { remembered, thing, reported, isReverted }: Settled): Promise<Synced> {
-  const { parts: { driver }, object: { metadata: { generation } }, policy: { pollIntervalMs } } = session
+  const { parts: { driver, seen }, uid, generation, policy: { pollIntervalMs } } = session
+  if (reported.length === 0) delete seen.of(uid).driftSinceMs
   const readiness = driver.ready?.(thing.observed) ?? true
   const isReady = typeof readiness === 'boolean' ? readiness : readiness.ready
-  const next: Remembered = { ...remembered, observedGeneration: generation ?? 0 }
+  const next: Remembered = { ...remembered, observedGeneration: generation }
   await session.memory.note(next)
   sayDrift(session, reported)
   if (reported.length > 0) sayNotSynced(session, { reason: 'Drifted', message: `somebody changed it: ${shown(reported)}` })
@@ -192,25 +220,6 @@ async function settled(session: Session, { remembered, thing, reported, isRevert
 }
 
 const unreadyMs = 5000
-
-/** Those that are left. */
-async function removeTwins(session: Session, kept: string, twins: readonly string[]): Promise<readonly string[]> {
-  const { policy: { duplicates, paused, manage }, parts: { driver, seen, marker }, uid } = session
-  const left: string[] = []
-  for (const id of twins) {
-    const twin = await session.observe(id)
-    if (!twin || id === kept || !isOfUid(twin, uid, marker.instance)) continue
-    if (duplicates === 'delete' && !paused && manage.includes('delete')) await session.call('remove', (given) => driver.remove(id, given))
-    else left.push(id)
-  }
-  seen.of(uid).twins = left
-  return left
-}
-
-function isOfUid({ marks }: Sighting<unknown>, uid: string, instance: string): boolean {
-  const { uid: marked, instance: of } = (marks ?? {}) as { readonly uid?: unknown, readonly instance?: unknown }
-  return marked === uid && of === instance
-}
 
 function tellTwins(session: Session, remembered: Remembered, ids: readonly string[]): Synced {
   const words = { reason: 'Duplicate', message: `${ids.length} things say that they are of this object: ${ids.join(', ')}; none is touched. Remove the wrong one, or set duplicates to delete to keep ${ids[0] ?? ''}` }

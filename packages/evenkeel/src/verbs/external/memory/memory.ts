@@ -7,7 +7,7 @@
 import type { KubeObject } from '#api'
 
 /** What became of the last attempt to have a thing. */
-export type Outcome =
+type Outcome =
   /** Begun; if nobody is at it any more, nobody knows. */
   | 'Pending'
   | 'Created'
@@ -41,7 +41,8 @@ export interface Remembered {
 export interface Memory {
   /** Whether it is kept beside the object: writing there wakes nobody. */
   readonly isSeparate: boolean
-  read(): Promise<Remembered>
+  /** `live`: asked of the server itself. That there is nothing to remember is only believed then. */
+  read(options?: { readonly live?: boolean }): Promise<Remembered>
   write(next: Remembered): Promise<void>
   /** Says it with the status, or wherever it costs least. */
   note(next: Remembered): Promise<void>

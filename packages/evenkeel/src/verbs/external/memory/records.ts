@@ -14,9 +14,9 @@ export interface ThingRecord {
 }
 
 export interface Records {
-  find(uid: string): Promise<ThingRecord | undefined>
-  /** Resolves when it is durable. @throws {ApiError} when somebody else wrote it in between. */
-  save(owner: Owner, remembered: Remembered): Promise<void>
+  find(uid: string, options?: { readonly live?: boolean }): Promise<ThingRecord | undefined>
+  /** Resolves when it is durable. `isSure`: whoever made the thing knows best, whatever was written in between. @throws {ApiError} otherwise, when somebody did. */
+  save(owner: Owner, remembered: Remembered, options?: { readonly isSure?: boolean }): Promise<void>
   remove(uid: string): Promise<void>
   /** Records of objects that have, or had, this name. */
   ofKey(key: CacheKey): Promise<readonly ThingRecord[]>
@@ -37,8 +37,8 @@ export class RecordMemory implements Memory {
     this.#hearsay = hearsay
   }
 
-  async read(): Promise<Remembered> {
-    const record = await this.#records.find(this.#owner.uid)
+  async read({ live = false }: { live?: boolean } = {}): Promise<Remembered> {
+    const record = await this.#records.find(this.#owner.uid, { live })
     this.#last = record?.remembered ?? {}
     return record || this.#hearsay.id === undefined ? this.#last : { ...this.#hearsay, isLost: true }
   }
@@ -51,7 +51,8 @@ export class RecordMemory implements Memory {
   async note(next: Remembered): Promise<void> {
     const { id, attempt, observedGeneration, isDeleting = false } = this.#last
     if (next.id === id && next.observedGeneration === observedGeneration && (next.isDeleting ?? false) === isDeleting && next.attempt?.key === attempt?.key && next.attempt?.outcome === attempt?.outcome) return
-    await this.write(next)
+    await this.#records.save(this.#owner, next, { isSure: true })
+    this.#last = next
   }
 
   async forget(): Promise<void> {

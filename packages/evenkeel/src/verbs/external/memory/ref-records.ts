@@ -4,7 +4,7 @@
  * Its name follows from the uid of the owner, so two who write the first record of one object meet on the server, and
  * only one of them goes on.
  */
-import { isNotFound } from '#api'
+import { isConflict, isNotFound } from '#api'
 import type { Kind } from '#api'
 import type { CacheKey } from '#cache'
 import type { ReconcileClient } from '#controller'
@@ -23,6 +23,8 @@ interface RefRecordsOptions {
   readonly signal: AbortSignal
 }
 
+const attemptsMax = 5
+
 export class RefRecords implements Records {
   readonly #options: RefRecordsOptions
 
@@ -30,14 +32,25 @@ export class RefRecords implements Records {
     this.#options = options
   }
 
-  async find(uid: string): Promise<ThingRecord | undefined> {
-    const ref = await this.#find(uid)
+  async find(uid: string, { live = false }: { live?: boolean } = {}): Promise<ThingRecord | undefined> {
+    const ref = await this.#find(uid, live)
     return ref?.spec.owner.uid === uid ? recordOf(ref) : undefined
   }
 
-  async save(owner: Owner, remembered: Remembered): Promise<void> {
+  async save(owner: Owner, remembered: Remembered, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await this.#write(owner, remembered, attempt > 0)
+        return
+      } catch (error) {
+        if (!isSure || !isConflict(error) || attempt >= attemptsMax) throw error
+      }
+    }
+  }
+
+  async #write(owner: Owner, remembered: Remembered, live: boolean): Promise<void> {
     const { client, signal } = this.#options
-    const ref = await this.#find(owner.uid)
+    const ref = await this.#find(owner.uid, live)
     const spec = this.#specOf(owner, remembered)
     if (!ref) await client.create(ExternalRef, { apiVersion: ExternalRef.apiVersion, kind: ExternalRef.kind, metadata: { name: this.#nameFor(owner.uid), finalizers: [refFinalizer] }, spec }, { signal })
     else await client.patchFrom(ref, { ...ref, spec }, { signal })
@@ -45,7 +58,7 @@ export class RefRecords implements Records {
 
   async remove(uid: string): Promise<void> {
     const { client, signal } = this.#options
-    const ref = await this.#find(uid)
+    const ref = await this.#find(uid, false)
     if (!ref) return
     try {
       const held = ref.metadata.deletionTimestamp === undefined ? await client.delete(ref, { preconditions: { uid: ref.metadata.uid ?? '' }, ignoreNotFound: true, signal }) : ref
@@ -62,9 +75,9 @@ export class RefRecords implements Records {
     return mine.map((ref) => recordOf(ref as ExternalRefObject)).sort((a, b) => (a.owner.uid < b.owner.uid ? -1 : 1))
   }
 
-  async #find(uid: string): Promise<ExternalRefObject | undefined> {
+  async #find(uid: string, live: boolean): Promise<ExternalRefObject | undefined> {
     const { client, signal } = this.#options
-    return await client.find(ExternalRef, { name: this.#nameFor(uid) }, { signal }) as ExternalRefObject | undefined
+    return await client.find(ExternalRef, { name: this.#nameFor(uid) }, { live, signal }) as ExternalRefObject | undefined
   }
 
   #nameFor(uid: string): string {

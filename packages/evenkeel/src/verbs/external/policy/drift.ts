@@ -13,7 +13,7 @@ export type Drift = Readonly<Record<DriftRule, readonly string[]>>
 const depthMax = 32
 
 /** Paths of `desired` at which something else is there: `size.width`. Lists are compared as a whole. */
-export function differences(desired: unknown, observed: unknown, { path = '', depth = 0 }: { path?: string, depth?: number } = {}): string[] {
+function differences(desired: unknown, observed: unknown, { path = '', depth = 0 }: { path?: string, depth?: number } = {}): string[] {
   if (desired === undefined) return []
   if (depth >= depthMax || !isJsonObject(desired) || !isJsonObject(observed)) return deepEqual(desired, observed) ? [] : [path]
   return Object.keys(desired).flatMap((name) => differences(getOwn(desired, name), getOwn(observed, name), { path: path === '' ? name : `${path}.${name}`, depth: depth + 1 }))

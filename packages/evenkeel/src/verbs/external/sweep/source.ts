@@ -4,7 +4,7 @@
  * A stream that ends or breaks may have missed something, so a sweep follows every gap. The sweep is a run like any
  * other, under a key that no object can have: one at a time, on the leader only, and it is tried again when it fails.
  */
-import { randomFraction, sleep } from '#base'
+import { onAbort, randomFraction, sleep } from '#base'
 import type { AbortOptions, Counter } from '#base'
 import type { KubeObject } from '#api'
 import type { CacheKey } from '#cache'
@@ -62,6 +62,7 @@ class StartedExternal implements StartedSource {
   readonly #stopping = new AbortController()
   readonly #done: Promise<unknown>
   #problem: string | undefined
+  #cursor: string | undefined
 
   constructor(source: ExternalSource, context: SourceContext, leftKeys: ExternalSourceOptions['leftKeys']) {
     this.#source = source
@@ -114,19 +115,12 @@ class StartedExternal implements StartedSource {
   async #watch(): Promise<void> {
     const { clock, random, log } = this.#context
     const { signal } = this.#stopping
-    let cursor: string | undefined
     for (let failures = 0; !signal.aborted; failures++) {
       try {
-        for await (const event of this.#open(cursor)) {
-          if (signal.aborted) return
-          cursor = event.cursor ?? cursor
-          failures = 0
-          this.#problem = undefined
-          this.#hear(event)
-        }
+        if (await this.#hearAll()) failures = 0
       } catch (error) {
         if (signal.aborted) return
-        if (failureOf(error) === 'absent') cursor = undefined
+        if (failureOf(error) === 'absent') this.#cursor = undefined
         this.#problem = `the watch broke: ${error instanceof Error ? error.message : String(error)}`
         log.warn('a watch of things outside broke', { source: this.name, error })
       }
@@ -136,19 +130,29 @@ class StartedExternal implements StartedSource {
     }
   }
 
-  async* #open(cursor: string | undefined): AsyncGenerator<DriverEvent> {
+  /** @returns whether anything was heard before the stream ended */
+  async #hearAll(): Promise<boolean> {
     const { driver } = this.#source.parts
     const { clock } = this.#context
     const { signal } = this.#stopping
-    const iterator = driver.watch?.(cursor, { signal, clock, connection: undefined })[Symbol.asyncIterator]()
-    const aborted = new Promise<undefined>((resolve) => { signal.addEventListener('abort', () => { resolve(undefined) }, { once: true }) })
-    while (iterator) {
-      // A stream that hangs must not hold us up.
-      const next = await Promise.race([iterator.next(), aborted])
-      if (!next || next.done === true) break
-      yield next.value
+    const iterator = driver.watch?.(this.#cursor, { signal, clock, connection: undefined })[Symbol.asyncIterator]()
+    let stopListening = (): void => undefined
+    const aborted = new Promise<undefined>((resolve) => { stopListening = onAbort(signal, () => { resolve(undefined) }) })
+    let isHeard = false
+    try {
+      for (;;) {
+        // A stream that hangs must not hold us up.
+        const next = await Promise.race([iterator?.next(), aborted])
+        if (!next || next.done === true || signal.aborted) return isHeard
+        isHeard = true
+        this.#cursor = next.value.cursor ?? this.#cursor
+        this.#problem = undefined
+        this.#hear(next.value)
+      }
+    } finally {
+      stopListening()
+      Promise.resolve(iterator?.return?.()).catch(() => undefined)
     }
-    Promise.resolve(iterator?.return?.()).catch(() => undefined)
   }
 
   #hear({ id, marks: given }: DriverEvent): void {

@@ -20,7 +20,7 @@ import type { Census, Orphan } from './census.ts'
 import { ExternalSweep, isConfirmed, makeQuestion, sweepName, writeSweep } from './external-sweep.ts'
 import type { ExternalSweepObject, Question } from './external-sweep.ts'
 
-export interface SweepRun {
+interface SweepRun {
   readonly parts: Parts
   readonly base: BaseContext
   readonly run: PluginRun
@@ -33,6 +33,8 @@ export interface SweepRun {
 }
 
 const thingsMax = 1_000_000
+/** More are left to the next sweep. */
+const orphansMax = 1000
 /** Below so many, a share says nothing. */
 const fewMax = 2
 
@@ -46,9 +48,10 @@ export async function sweep(given: SweepRun): Promise<Reconciled> {
   const name = sweepName({ system: parts.driver.name, instance: parts.settings.instance, kind: parts.kind.kind })
   const known = await base.client.find(ExternalSweep, { name }, { signal: base.signal }) as ExternalSweepObject | undefined
   tellObjects(given, census)
-  const questions = [...askMissing(given, census, known), ...await clearOrphans(given, census, known), ...await clearForeign(given, census, known)]
-  const left = parts.settings.scope === undefined || questions.length > 0 ? census.orphans : []
-  const report = { system: parts.driver.name, instance: parts.settings.instance, questions, orphans: deletesOrphans(parts) ? [] : left.map(({ thing }) => thing.id), suspicious: census.suspicious }
+  const orphans = await abandonedOf(given, census)
+  const questions = [...askMissing(given, census, known), ...await clearOrphans(given, { ...census, orphans }, known), ...await clearForeign(given, { ...census, orphans }, known)]
+  const isLeft = parts.settings.scope === undefined && !deletesOrphans(parts)
+  const report = { system: parts.driver.name, instance: parts.settings.instance, questions, orphans: isLeft ? orphans.map(({ thing }) => thing.id) : [], suspicious: census.suspicious }
   await writeSweep(known, { name, report }, base)
   return undefined
 }
@@ -60,9 +63,13 @@ async function listThings({ parts: { driver, calls, settings: { callTimeoutMs, s
   return calls.collect({ signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined }, { open: (call) => list.call(driver, { marks, ...scope !== undefined && { scope } }, call), itemsMax: thingsMax })
 }
 
-/** Nothing follows from a list that failed. */
-function unlisted({ base: { log, signal }, parts: { driver } }: SweepRun, error: unknown): undefined {
+/** Nothing follows from a list that failed, but that nobody has looked for a while: each object finds out, and says so. */
+function unlisted({ base: { log, signal, clock }, run, parts: { driver, kind, seen, settings: { sweepMs } }, enqueue }: SweepRun, error: unknown): undefined {
   if (signal.aborted) throw error
+  for (const object of run.cache.list(kind) as unknown as readonly KubeObject[]) {
+    const { lastSeenMs = -Infinity } = seen.of(object.metadata.uid ?? '')
+    if (clock.monotonic() - lastSeenMs > 2 * sweepMs) enqueue(keyOf(object), 'nobody could look at it')
+  }
   log.warn('things outside could not be listed', { system: driver.name, error: messageOf(error), ...isProviderUnavailable(error) && { retryAfterMs: error.retryAfterMs } })
   return undefined
 }
@@ -106,7 +113,7 @@ async function clearOrphans(given: SweepRun, { orphans, expected }: Census, know
   const question = makeQuestion('deleteOrphans', `${ids.length} things have no object any more, and only ${expected} have one: is this the right cluster?`, ids)
   const isTooMany = ids.length > fewMax && ids.length * 100 > (ids.length + expected) * parts.settings.missingPercentMax
   if (isTooMany && !isConfirmed(known, question)) return [question]
-  for (const orphan of orphans) if (await isAbandoned(given, orphan)) await removeThing(given, orphan.thing)
+  for (const { thing } of orphans) await removeThing(given, thing)
   return []
 }
 
@@ -117,11 +124,17 @@ async function clearForeign(given: SweepRun, { foreign, orphans, suspicious }: C
   if (scope === undefined || doomed.length === 0) return []
   const question = makeQuestion('deleteForeign', `${doomed.length} things in ${scope} are asked for by no object, and would be deleted`, doomed)
   if (!isConfirmed(known, question)) return [question]
-  for (const id of question.ids.length === doomed.length ? question.ids : doomed) await removeThing(given, { id, observed: undefined })
+  for (const id of doomed.sort()) await removeThing(given, { id, observed: undefined })
   return []
 }
 
-/** Asked of the server itself: a cache may be behind. */
+/** The cache may be behind, or not hold all objects: the server says which are really gone. */
+async function abandonedOf(given: SweepRun, { orphans }: Census): Promise<readonly Orphan[]> {
+  const abandoned: Orphan[] = []
+  for (const orphan of orphans.slice(0, orphansMax)) if (await isAbandoned(given, orphan)) abandoned.push(orphan)
+  return abandoned
+}
+
 async function isAbandoned({ parts, base: { client, signal }, enqueue }: SweepRun, { thing, marks }: Orphan): Promise<boolean> {
   if (!marks) return isUnnamed({ parts, client, signal }, thing)
   const { name, namespace } = marks

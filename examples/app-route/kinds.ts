@@ -1,0 +1,86 @@
+/**
+ * App and Route, as on the slides: an App runs a command, a Route leads to Apps.
+ */
+import { defineKind } from 'evenkeel'
+import type { ObjectOf, Stored } from 'evenkeel'
+
+export const App = defineKind({
+  group: 'app.multi.ch', version: 'v1', kind: 'App',
+  printerColumns: [
+    { name: 'Running', type: 'boolean', jsonPath: '.spec.running' },
+    { name: 'Pid', type: 'integer', jsonPath: '.status.pid' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  ],
+  spec: {
+    type: 'object',
+    required: ['command', 'port'],
+    properties: {
+      command: { type: 'string', minLength: 1, maxLength: 4096 },
+      port: { type: 'integer', minimum: 1, maximum: 65_535 },
+      running: { type: 'boolean', default: true },
+      config: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+  },
+  status: {
+    type: 'object',
+    properties: {
+      pid: { type: 'integer' },
+      restarts: { type: 'integer' },
+      // What a Route needs to know of an App, and nothing more: the two know each other by this alone.
+      routeContract: { type: 'object', properties: { host: { type: 'string' }, port: { type: 'integer' } } },
+    },
+  },
+  reports: ['children', 'actions'],
+} as const)
+
+export const Route = defineKind({
+  group: 'route.multi.ch', version: 'v1', kind: 'Route',
+  printerColumns: [
+    { name: 'Hostnames', type: 'string', jsonPath: '.spec.hostnames' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  ],
+  spec: {
+    type: 'object',
+    required: ['hostnames', 'targetRefs'],
+    properties: {
+      hostnames: { type: 'array', items: { type: 'string', maxLength: 253 }, maxItems: 50 },
+      targetRefs: {
+        type: 'array', maxItems: 50,
+        items: { type: 'object', required: ['name'], properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, name: { type: 'string' }, pathPrefix: { type: 'string', default: '/' } } },
+      },
+    },
+  },
+  status: { type: 'object', properties: { backends: { type: 'array', items: { type: 'string' } } } },
+  reports: ['dependencies'],
+} as const)
+
+export type AppObject = Stored<ObjectOf<typeof App>>
+export type RouteObject = Stored<ObjectOf<typeof Route>>
+
+/** The processes behind Apps. Each is known by the uid of its App. */
+export interface Processes {
+  /** Makes it run with this command and configuration; one that does already is left alone. */
+  ensureRunning(uid: string, command: string, config: Readonly<Record<string, string>>): Promise<RunningProcess>
+  /** One that does not run is fine. */
+  ensureStopped(uid: string): Promise<void>
+  getProcess(uid: string): Promise<RunningProcess | undefined>
+}
+
+export interface RunningProcess {
+  readonly pid: number
+  readonly command: string
+  readonly config: Readonly<Record<string, string>>
+}
+
+/** What leads requests to Apps. Each Route has one entry, known by its uid. */
+export interface Router {
+  ensureRoutes(uid: string, routes: readonly RouteEntry[]): Promise<void>
+  removeRoutes(uid: string): Promise<void>
+  listRoutes(): Promise<Readonly<Record<string, readonly RouteEntry[]>>>
+}
+
+export interface RouteEntry {
+  readonly hostname: string
+  readonly pathPrefix: string
+  readonly to: string
+}

@@ -1,0 +1,82 @@
+/**
+ * Processes of this machine. They belong to this program: when it ends, so do they.
+ */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import type { ChannelEvent } from 'evenkeel/controller'
+import type { Processes, RunningProcess } from './kinds.ts'
+
+interface Held extends RunningProcess {
+  readonly child: ChildProcess
+}
+
+export class RealProcesses implements Processes {
+  readonly #held = new Map<string, Held>()
+  #onExit: (uid: string) => void = () => undefined
+
+  /** Called when a process ended by itself. */
+  onExit(call: (uid: string) => void): void {
+    this.#onExit = call
+  }
+
+  async ensureRunning(uid: string, command: string, config: Readonly<Record<string, string>>): Promise<RunningProcess> {
+    const held = this.#held.get(uid)
+    if (held && held.command === command && JSON.stringify(held.config) === JSON.stringify(config)) return held
+    await this.ensureStopped(uid)
+    const child = spawn(command, { shell: true, stdio: 'ignore', detached: true, env: { ...process.env, ...config } })
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', reject)
+    })
+    const running: Held = { pid: child.pid ?? 0, command, config, child }
+    this.#held.set(uid, running)
+    child.once('exit', () => {
+      if (this.#held.get(uid) !== running) return
+      this.#held.delete(uid)
+      this.#onExit(uid)
+    })
+    return running
+  }
+
+  async ensureStopped(uid: string): Promise<void> {
+    const held = this.#held.get(uid)
+    if (!held) return
+    this.#held.delete(uid)
+    const gone = new Promise((resolve) => { held.child.once('exit', resolve) })
+    // The shell and whatever it started.
+    try {
+      process.kill(-held.pid, 'SIGTERM')
+    } catch {
+      return
+    }
+    await gone
+  }
+
+  getProcess(uid: string): Promise<RunningProcess | undefined> {
+    return Promise.resolve(this.#held.get(uid))
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#held.keys()].map((uid) => this.ensureStopped(uid)))
+  }
+}
+
+/** Ends of processes as a channel, for a source of the controller. */
+export class Exits {
+  readonly #waiting: ChannelEvent[] = []
+  #wake: () => void = () => undefined
+
+  push(event: ChannelEvent): void {
+    this.#waiting.push(event)
+    this.#wake()
+  }
+
+  async *events(signal: AbortSignal): AsyncGenerator<ChannelEvent> {
+    signal.addEventListener('abort', () => { this.#wake() }, { once: true })
+    while (!signal.aborted) {
+      const next = this.#waiting.shift()
+      if (next) yield next
+      else await new Promise<void>((resolve) => { this.#wake = resolve })
+    }
+  }
+}

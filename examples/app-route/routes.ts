@@ -1,0 +1,33 @@
+/**
+ * The controller of Routes: waits for the Apps it leads to, takes their address from their contract, and leaves a visible
+ * mark on them for as long as it does.
+ */
+import { dependsOn } from 'evenkeel'
+import type { ControllerDeclaration } from 'evenkeel'
+import type { ManagedContext } from 'evenkeel/manager'
+import { App, Route } from './kinds.ts'
+import type { RouteObject, Router } from './kinds.ts'
+
+const contract = { path: 'status.routeContract', schema: { type: 'object', required: ['host', 'port'], properties: { host: { type: 'string' }, port: { type: 'integer' } } } } as const
+
+export function routeController(router: Router): ControllerDeclaration<typeof Route, ManagedContext> {
+  const app = dependsOn(App, (route: RouteObject) => route.spec.targetRefs.map(({ name, pathPrefix = '/' }) => ({ name, pathPrefix })), { contract, mark: 'used-by.multi.ch' })
+  return {
+    for: Route,
+    verbs: [app],
+    async reconcile(route, context) {
+      const { metadata: { uid }, spec: { hostnames } } = route
+      const found = await app.find(context)
+      // Who led somewhere that is gone leads nowhere: better an honest 503 than somebody else's answer.
+      if (found.some(({ isReady }) => !isReady)) await router.removeRoutes(uid)
+      const targets = await app.resolve(context)
+      const routes = hostnames.flatMap((hostname) => targets.map(({ contract: { host, port }, reference }) => ({ hostname, pathPrefix: (reference as { pathPrefix?: string }).pathPrefix ?? '/', to: `http://${host}:${port}` })))
+      await router.ensureRoutes(uid, routes)
+      context.status.set({ backends: targets.map(({ contract: { host, port } }) => `${host}:${port}`) })
+      context.status.condition('Ready', true, { reason: 'Routed' })
+    },
+    async cleanup({ metadata: { uid } }) {
+      await router.removeRoutes(uid)
+    },
+  }
+}
