@@ -6,7 +6,7 @@
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-const help = `npm start -- [options] [command]
+const help = `npm start -- serve [options] [command]
 
 Without a command: runs a control plane that kubectl and every other Kubernetes client can talk to.
 

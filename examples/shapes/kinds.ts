@@ -35,7 +35,10 @@ export interface DrawnShape {
 export interface ShapesApi {
   listShapes(): Promise<readonly DrawnShape[]>
   getShape(id: string): Promise<DrawnShape | undefined>
-  createShape(shape: Omit<DrawnShape, 'id'>): Promise<DrawnShape>
+  /** The same key again gives the shape that the first call drew, and draws no other. */
+  createShape(shape: Omit<DrawnShape, 'id'>, key?: string): Promise<DrawnShape>
+  /** Takes back whatever came of a create with this key, and of any that is still on its way. */
+  cancelCreate(key: string): Promise<void>
   updateShape(id: string, change: Partial<Omit<DrawnShape, 'id'>>): Promise<void>
   /** One that is not there is an error with `status: 404`. */
   deleteShape(id: string): Promise<void>

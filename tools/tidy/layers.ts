@@ -7,7 +7,7 @@ import { isBuiltin } from 'node:module'
 import ts from 'typescript'
 import { entryPoints, findingAt, layerOf, library, packageOf, resolveImport, type Finding, type House, type HouseFile } from './house.ts'
 import { importsOf, type ImportUse } from './imports.ts'
-import { judgedClients, judgeData, judgeImports, layers } from './rules.ts'
+import { computedImports, judgedClients, judgeData, judgeImports, layers } from './rules.ts'
 
 export function checkLayers(house: House): Finding[] {
   return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
@@ -25,7 +25,7 @@ function misplaced(file: HouseFile): Finding[] {
 
 function checkFile(house: House, file: HouseFile): Finding[] {
   return importsOf(file).flatMap((use) => {
-    const problem = use.specifier === '' ? 'imports a computed name' : complaint(house, file, use)
+    const problem = use.specifier === '' ? computedImports.includes(file.path) ? undefined : 'imports a computed name' : complaint(house, file, use)
     return problem ? [findingAt(file, use.node, problem)] : []
   })
 }

@@ -48,3 +48,6 @@ export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
 
 /** Files whose default export another tool asks for. */
 export const defaultExports: readonly string[] = ['tools/test-counter.mjs']
+
+/** Files that load modules of users, whose names nobody can know. */
+export const computedImports: readonly string[] = ['packages/cli/src/programs/load-module.ts', 'packages/evenkeel/src/testing/explore/cores/module.ts']

@@ -2,6 +2,8 @@
  * The service over HTTP, and a client of it: what a controller talks to in real life.
  *
  *   GET /shapes   GET /shapes/ID   POST /shapes   PATCH /shapes/ID   DELETE /shapes/ID
+ *
+ * A POST with `idempotency-key` can be repeated, and draws once; DELETE /shapes with the same key takes it back.
  */
 import type { IncomingMessage } from 'node:http'
 import type { DrawnShape, ShapesApi } from '../kinds.ts'
@@ -30,8 +32,9 @@ export async function answerShapes(service: ShapesInMemory, request: IncomingMes
 
 async function serve(service: ShapesInMemory, request: IncomingMessage, id: string | undefined): Promise<Answer> {
   if (request.method === 'GET' && id === undefined) return { status: 200, body: service.listShapes() }
-  if (request.method === 'POST' && id === undefined) return { status: 201, body: service.createShape(shapeOf(await readJson(request))) }
-  if (id === undefined) return { status: 405, body: { error: 'GET or POST' } }
+  if (request.method === 'POST' && id === undefined) return { status: 201, body: service.createShape(shapeOf(await readJson(request)), keyOf(request)) }
+  if (request.method === 'DELETE' && id === undefined) return cancel(service, keyOf(request))
+  if (id === undefined) return { status: 405, body: { error: 'GET, POST or DELETE' } }
   if (request.method === 'GET') {
     const shape = service.getShape(id)
     return shape ? { status: 200, body: shape } : { status: 404, body: { error: `there is no shape ${id}` } }
@@ -40,6 +43,19 @@ async function serve(service: ShapesInMemory, request: IncomingMessage, id: stri
   else if (request.method === 'DELETE') service.deleteShape(id)
   else return { status: 405, body: { error: 'GET, PATCH or DELETE' } }
   return { status: 200, body: {} }
+}
+
+function cancel(service: ShapesInMemory, key: string | undefined): Answer {
+  if (key === undefined) return { status: 400, body: { error: 'which one? say so in idempotency-key' } }
+  service.cancelCreate(key)
+  return { status: 200, body: {} }
+}
+
+/** @throws {ServiceError} 400 */
+function keyOf({ headers }: IncomingMessage): string | undefined {
+  const key = headers['idempotency-key']
+  if (Array.isArray(key) || (key?.length ?? 0) > 200) throw new ServiceError(400, 'an idempotency key is one text of up to 200 letters')
+  return key
 }
 
 /** @throws {ServiceError} 400 */
@@ -74,8 +90,9 @@ function changeOf({ name, type, color, labels }: Record<string, unknown>): Parti
 
 /** A client of the service at an address. What it throws has the `status` of the answer. */
 export function shapesClient(url: string): ShapesApi {
-  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const answer = await fetch(new URL(path, url), { method, ...body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } })
+  const ask = async (method: string, path: string, { body, key }: { body?: unknown, key?: string | undefined } = {}): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json', ...key !== undefined && { 'idempotency-key': key } }
+    const answer = await fetch(new URL(path, url), { method, headers, ...body !== undefined && { body: JSON.stringify(body) } })
     const value: unknown = await answer.json()
     if (!answer.ok) throw new ServiceError(answer.status, (value as { error?: string }).error ?? `the service answers ${answer.status}`)
     return value
@@ -83,8 +100,9 @@ export function shapesClient(url: string): ShapesApi {
   return {
     listShapes: async () => await ask('GET', '/shapes') as DrawnShape[],
     getShape: async (id) => ask('GET', `/shapes/${id}`).catch((error: unknown) => { if ((error as { status?: number }).status === 404) return undefined; throw error }) as Promise<DrawnShape | undefined>,
-    createShape: async (shape) => await ask('POST', '/shapes', shape) as DrawnShape,
-    updateShape: async (id, change) => { await ask('PATCH', `/shapes/${id}`, change) },
+    createShape: async (shape, key) => await ask('POST', '/shapes', { body: shape, key }) as DrawnShape,
+    cancelCreate: async (key) => { await ask('DELETE', '/shapes', { key }) },
+    updateShape: async (id, change) => { await ask('PATCH', `/shapes/${id}`, { body: change }) },
     deleteShape: async (id) => { await ask('DELETE', `/shapes/${id}`) },
   }
 }

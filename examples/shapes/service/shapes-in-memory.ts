@@ -19,6 +19,8 @@ export class ServiceError extends Error {
 export class ShapesInMemory {
   readonly shapes = new Map<string, DrawnShape>()
   isDown = false
+  readonly #byKey = new Map<string, DrawnShape>()
+  readonly #canceled = new Set<string>()
   #next = 1
   #onChange: () => void = () => undefined
 
@@ -37,12 +39,23 @@ export class ShapesInMemory {
     return this.shapes.get(id)
   }
 
-  createShape({ name, type, color, labels }: Omit<DrawnShape, 'id'>): DrawnShape {
+  createShape({ name, type, color, labels }: Omit<DrawnShape, 'id'>, key?: string): DrawnShape {
     this.#answer()
+    if (key !== undefined && this.#canceled.has(key)) throw new ServiceError(409, `the create ${key} was canceled`)
+    const known = key === undefined ? undefined : this.#byKey.get(key)
+    if (known) return this.shapes.get(known.id) ?? known
     const shape: DrawnShape = { id: `s${this.#next++}`, name, type, color, labels: { ...labels } }
     this.shapes.set(shape.id, shape)
+    if (key !== undefined) this.#byKey.set(key, shape)
     this.#onChange()
     return shape
+  }
+
+  cancelCreate(key: string): void {
+    this.#answer()
+    this.#canceled.add(key)
+    const made = this.#byKey.get(key)
+    if (made && this.shapes.delete(made.id)) this.#onChange()
   }
 
   updateShape(id: string, change: Partial<Omit<DrawnShape, 'id'>>): void {

@@ -16,21 +16,22 @@ type Look = Pick<DrawnShape, 'name' | 'type' | 'color'>
 function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefined): Driver<ShapeObject, Look, Look> {
   return {
     name: 'shapes',
-    capabilities: { marks: 'none', ids: 'assigned', idempotent: 'no' },
+    capabilities: { marks: 'none', ids: 'assigned', idempotent: 'byToken' },
     desired: ({ metadata: { name }, spec: { type, color } }) => ({ name, type, color }),
     async observe(id) {
       const shape = await shapes.getShape(id)
       return shape && sighting(shape)
     },
-    async create(desired) {
+    async create(desired, { idempotencyKey }) {
       explain?.(`${desired.name} has no shape: I draw a ${desired.color} ${desired.type}`)
-      const { id } = await knowing(shapes.createShape({ ...desired, labels: {} }))
+      const { id } = await knowing(shapes.createShape({ ...desired, labels: {} }, idempotencyKey))
       return { id }
     },
     async update(id, desired, { paths }) {
       explain?.(`${desired.name} (${id}) differs in ${paths.join(', ')}: I make it a ${desired.color} ${desired.type}`)
       await shapes.updateShape(id, desired)
     },
+    cancel: (key) => shapes.cancelCreate(key),
     async remove(id) {
       explain?.(`${id} is not asked for any more: I remove it`)
       await shapes.deleteShape(id)
@@ -58,7 +59,7 @@ export const complete: Step = {
   does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The service need neither keep marks nor list.',
   lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
   controllers({ outside: { shapes }, explain }) {
-    const shape = external(driverFor(shapes, explain), { instance: 'demo', policy: { pollIntervalMs: pollMs } })
+    const shape = external(driverFor(shapes, explain), { instance: 'demo', track: true, callTimeoutMs: 2000, policy: { pollIntervalMs: pollMs } })
     const controller: ControllerDeclaration<typeof Shape> = { for: Shape, verbs: [shape] }
     return [controller as ControllerDeclaration]
   },

@@ -7,7 +7,7 @@ import { isApiError } from 'evenkeel/api'
 import { isConfigError, isConnectionError, isUnknownKind } from 'evenkeel/client'
 
 /** Every code, with what it means. */
-const failureCodes = {
+export const failureCodes = {
   'usage': 'the command was not understood',
   'not-built': 'this clone was not built yet',
   'no-server': 'no server is configured, or none answers',
@@ -39,9 +39,9 @@ export class Failure extends Error {
     this.hint = hint
   }
 
-  /** 2 for what was not understood, as shells have it; 1 for everything else. */
+  /** 2 for what was not understood, be it words or files, as shells have it; 1 for everything else. */
   get exitCode(): number {
-    return this.code === 'usage' ? 2 : 1
+    return this.code === 'usage' || this.code === 'bad-file' ? 2 : 1
   }
 }
 

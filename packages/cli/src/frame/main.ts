@@ -4,6 +4,7 @@
  * Text for people goes to stdout when it was asked for and to stderr when it was not; with `--json` stdout has JSON
  * only, failures included: `{"error":{"code":…,"message":…,"hint":…}}`.
  */
+import { readFile } from 'node:fs/promises'
 import type { Client } from 'evenkeel/client'
 import type { Call, Command, ConnectOptions, Io } from './command.ts'
 import { sections } from '../commands.ts'
@@ -55,8 +56,8 @@ function help([name]: readonly string[], { stdout }: Io): number {
 }
 
 async function version({ stdout }: Io): Promise<number> {
-  const { default: own } = await import('../../package.json', { with: { type: 'json' } })
-  stdout.write(`${own.version}\n`)
+  const { version: own } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  stdout.write(`${own}\n`)
   return 0
 }
 

@@ -4,18 +4,18 @@
  *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     may be left out with serve
  *     export const kinds = [...]                     more kinds to install
  *     export const runnables = [...]                 what runs beside the controllers
- *     export async function serve({ client, signal }) { return [{ name: 'page', url }] }
+ *     export async function serve({ client, signal, onStop }) { return [{ name: 'page', url }] }
  *     export const scenario = { ... }                what `evenkeel explore` plays
  */
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Kind } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
 import type { Manager, Runnable } from 'evenkeel/manager'
 import { Failure } from '../frame/failure.ts'
+import { readTypeScript } from './read-typescript.ts'
 
 /** Something a program shows to people. */
 export interface Address {
@@ -29,6 +29,8 @@ export interface ServeContext {
   readonly manager: Manager
   /** Aborts when everything stops: let go of ports then. */
   readonly signal: AbortSignal
+  /** Called when the controllers have stopped, and waited for: end what they started. */
+  onStop(call: () => unknown): void
 }
 
 export interface UserModule {
@@ -55,17 +57,5 @@ async function importFile(file: string, cwd: string): Promise<Record<string, unk
     return await import(pathToFileURL(path).href) as Record<string, unknown>
   } catch (error) {
     throw new Failure('bad-file', `${file} could not be loaded: ${(error as Error).message}`, { cause: error })
-  }
-}
-
-/** Newer Nodes read TypeScript themselves; older ones through tsx, if the project has it. */
-async function readTypeScript(path: string, cwd: string): Promise<void> {
-  if (!/\.[cm]?ts$/.test(path) || (process.features as { typescript?: unknown }).typescript || process.execArgv.some((argument) => argument.includes('tsx'))) return
-  try {
-    const api = createRequire(join(cwd, 'package.json')).resolve('tsx/esm/api')
-    const { register } = await import(pathToFileURL(api).href) as { register(): () => void }
-    register()
-  } catch (error) {
-    throw new Failure('bad-file', `Node ${process.versions.node} does not read TypeScript by itself`, { cause: error, hint: 'npm install --save-dev tsx, or use Node 22.18 or newer' })
   }
 }

@@ -83,10 +83,10 @@ async function prepare(config: ConnectionConfig, options: RunOptions, signal: Ab
 }
 
 function makeManager(options: RunOptions, cluster: Pick<ManagerOptions, 'transport' | 'config'>): Manager {
-  const { controllers, kinds = [], name = nameFor(controllers), runnables, leaderElection, endpoints, webhooks, gracePeriodMs, plugins, client, cache, metrics, tracing, hotLoops, host } = options
+  const { controllers, kinds = [], name = nameFor(controllers), runnables, leaderElection, endpoints, webhooks, gracePeriodMs, plugins, client, cache, metrics, tracing, hotLoops, rules, host } = options
   return new Manager({
     ...cluster, ...seamsOf(options), name, controllers, kinds, ...host && { host }, ...runnables && { runnables }, ...leaderElection !== undefined && { leaderElection }, ...endpoints !== undefined && { endpoints },
-    ...webhooks && { webhooks }, ...gracePeriodMs !== undefined && { gracePeriodMs }, ...plugins && { plugins }, ...client && { client }, ...cache && { cache }, ...metrics && { metrics }, ...tracing && { tracing }, ...hotLoops && { hotLoops },
+    ...webhooks && { webhooks }, ...gracePeriodMs !== undefined && { gracePeriodMs }, ...plugins && { plugins }, ...client && { client }, ...cache && { cache }, ...metrics && { metrics }, ...tracing && { tracing }, ...hotLoops && { hotLoops }, ...rules && { rules },
   })
 }
 

@@ -8,7 +8,7 @@ import type { ControllerDeclaration } from '#controller'
 import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
 import type { Embedded } from './embedded.ts'
 
-type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'cache' | 'metrics' | 'tracing' | 'hotLoops'
+type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'cache' | 'metrics' | 'tracing' | 'hotLoops' | 'rules'
 
 export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
   readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }

@@ -2,9 +2,7 @@
  * `evenkeel serve`: a control plane of its own until Ctrl-C, for kubectl and every other client.
  */
 import { join, resolve } from 'node:path'
-import { ensureIdentity, startPlane, writeKubeconfig } from 'evenkeel/server'
 import type { Plane } from 'evenkeel/server'
-import { openFileStore, openMemoryStore } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
 import type { Command, Io, Options, Values } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
@@ -44,6 +42,7 @@ interface RunningPlane {
 
 /** Runs a plane as the options say while `use` lasts; leaves its objects and nothing else. */
 async function withPlane(values: Values, io: Pick<Io, 'cwd'>, use: (running: RunningPlane) => Promise<void>): Promise<void> {
+  const [{ ensureIdentity, startPlane, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([import('evenkeel/server'), import('evenkeel/unstable/store')])
   const folder = resolve(io.cwd, values.text('data') ?? 'data')
   const port = portOf(values.text('port') ?? '6443')
   const isDurable = !values.flag('memory')

@@ -2,7 +2,6 @@
  * `evenkeel snapshot`: a backup of all objects of a data folder, and the way back.
  */
 import { join, resolve } from 'node:path'
-import { openFileStore, restoreBackup, saveBackup } from 'evenkeel/unstable/store'
 import type { Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 
@@ -16,6 +15,7 @@ export const snapshot: Command = {
   details: 'The server must not run meanwhile: a data folder has one owner. A restore makes a new folder and never writes over one.',
   examples: ['evenkeel snapshot save monday.backup', 'evenkeel snapshot restore monday.backup --data restored'],
   async run({ words: [verb, file = ''], values, io, json }) {
+    const { openFileStore, restoreBackup, saveBackup } = await import('evenkeel/unstable/store')
     const folder = join(resolve(io.cwd, values.text('data') ?? 'data'), 'store')
     const path = resolve(io.cwd, file)
     if (verb === 'restore') {

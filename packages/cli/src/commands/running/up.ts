@@ -3,7 +3,6 @@
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { runControllers } from 'evenkeel'
 import type { Ready } from 'evenkeel'
 import type { Kind } from 'evenkeel/api'
 import { createLogger, prettyLines, SystemClock } from 'evenkeel/unstable/base'
@@ -14,6 +13,8 @@ import { loadModule } from '../../programs/load-module.ts'
 import type { Address, UserModule } from '../../programs/load-module.ts'
 import { portOf, serving } from './serve.ts'
 
+const { audit: _, ...withoutAudit } = serving
+
 export const up: Command = {
   name: 'up',
   about: 'run a control plane with the controllers of modules, and watch them live',
@@ -21,7 +22,7 @@ export const up: Command = {
   words: { least: 1, most: Infinity },
   completes: 'files',
   options: {
-    ...serving,
+    ...withoutAudit,
     'cluster': { type: 'boolean', about: 'run on the cluster of the kubeconfig instead of a plane of its own' },
     'plain': { type: 'boolean', about: 'print the log line by line, also in a terminal' },
   },
@@ -43,16 +44,20 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
   const listening = new Late<string>()
   const onCluster = values.flag('cluster')
   const kubeconfig = values.text('kubeconfig')
+  const stops: (() => unknown)[] = []
+  const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
+  const log = createLogger({ clock, sink: prettyLines((text) => { screen.log(text) }, { color: io.stderr.isTTY === true && !screen.isLive }) })
   try {
     await runControllers(io.signal, {
       controllers: modules.flatMap(({ controllers }) => controllers), kinds: modules.flatMap(({ kinds }) => kinds), runnables: modules.flatMap(({ runnables }) => runnables),
-      clock, log: createLogger({ clock, sink: prettyLines((text) => { screen.log(text) }, { color: io.stderr.isTTY === true && !screen.isLive }) }),
+      clock, log, rules: liveRules({ log }),
       embedded: !onCluster, ...onCluster ? { ...kubeconfig !== undefined && { kubeconfig } } : { port: portOf(values.text('port') ?? '6443'), ...!values.flag('memory') && { data: folder } },
       endpoints: { port: 0, onListening: (url) => { listening.set(url) } },
-      onReady: (ready) => { void announce(ready, { modules, call, screen, left, endpoints: listening.value }).catch((error: unknown) => { screen.log(`${String(error)}\n`) }) },
+      onReady: (ready) => { void announce(ready, { modules, call, screen, left, endpoints: listening.value, stops }).catch((error: unknown) => { screen.log(`${String(error)}\n`) }) },
     })
   } finally {
     screen.stop()
+    for (const stop of stops) await stop()
     await rm(left, { force: true })
     if (!json) io.stdout.write('Stopped.\n')
   }
@@ -65,11 +70,13 @@ interface Announcing {
   readonly left: string
   /** Where the manager can be asked; it listens a moment after it was made. */
   readonly endpoints: Promise<string>
+  /** What is called at the end. */
+  readonly stops: (() => unknown)[]
 }
 
-async function announce({ manager, url, embedded, kinds }: Ready, { modules, call, screen, left, endpoints }: Announcing): Promise<void> {
+async function announce({ manager, url, embedded, kinds }: Ready, { modules, call, screen, left, endpoints, stops }: Announcing): Promise<void> {
   const { io, json } = call
-  const served = await Promise.all(modules.map(({ serve }) => serve?.({ client: manager.client, manager, signal: io.signal }) ?? []))
+  const served = await Promise.all(modules.map(({ serve }) => serve?.({ client: manager.client, manager, signal: io.signal, onStop: (stop) => { stops.push(stop) } }) ?? []))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
   const debug = await endpoints
   if (embedded?.isDurable) await writeFile(left, `${JSON.stringify({ url: debug, pid: process.pid })}\n`, { mode: 0o600 })

@@ -30,7 +30,7 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: N
   const found = new Map<string, string[]>()
   for (const object of objects) {
     if (!isWished(object)) continue
-    const about = describeObject(object)
+    const about = object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
     found.set(about, [...found.get(about) ?? [], JSON.stringify(tidy(object, naming))])
   }
   for (const values of found.values()) values.sort()

@@ -35,6 +35,8 @@ export interface ExternalOptions<T extends KubeObject = KubeObject> {
   readonly missingPercentMax?: number
   /** Where to remember what the system cannot say itself, instead of ExternalRef objects: this machine only. @default objects */
   readonly checkpoint?: Checkpoint
+  /** Keep a record of every thing although the status could remember it: it is still there when an object was forced away. @default false */
+  readonly track?: boolean
 }
 
 export interface Settings {
@@ -48,12 +50,13 @@ export interface Settings {
   readonly maxAgeMs: number
   readonly missingPercentMax: number
   readonly checkpoint: Checkpoint | undefined
+  readonly track: boolean
   /** How often to sweep: what holds for objects that say nothing themselves. */
   readonly sweepMs: number
 }
 
 /** @throws {RangeError} for what cannot be meant. */
-export function settingsOf<T extends KubeObject>({ instance, policy = {}, secret, orphans, use = 'shared', scope, manual = false, callTimeoutMs = 30_000, maxAgeMs = 3_600_000, missingPercentMax = 50, checkpoint }: ExternalOptions<T>): Settings {
+export function settingsOf<T extends KubeObject>({ instance, policy = {}, secret, orphans, use = 'shared', scope, manual = false, callTimeoutMs = 30_000, maxAgeMs = 3_600_000, missingPercentMax = 50, checkpoint, track = false }: ExternalOptions<T>): Settings {
   if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance)) throw new RangeError(`instance must be up to 20 letters in lower case, digits and dashes, got ${JSON.stringify(instance)}`)
   if (use === 'exclusive' && (scope === undefined || scope === '')) throw new RangeError('exclusive use needs a scope: everything in it that no object asks for is deleted')
   if (use === 'shared' && scope !== undefined) throw new RangeError('a scope is only for exclusive use')
@@ -62,7 +65,7 @@ export function settingsOf<T extends KubeObject>({ instance, policy = {}, secret
   if (!(missingPercentMax >= 0 && missingPercentMax <= 100)) throw new RangeError(`missingPercentMax must be from 0 to 100, got ${missingPercentMax}`)
   const sweepMs = sweepOf(policy as PolicySource<never>)
   if (!(maxAgeMs >= sweepMs)) throw new RangeError(`maxAgeMs must be at least pollIntervalMs (${sweepMs}), got ${maxAgeMs}`)
-  return { instance, policy: policy as PolicySource<never>, secret, orphans, scope, manual, callTimeoutMs, maxAgeMs, missingPercentMax, checkpoint, sweepMs }
+  return { instance, policy: policy as PolicySource<never>, secret, orphans, scope, manual, callTimeoutMs, maxAgeMs, missingPercentMax, checkpoint, track, sweepMs }
 }
 
 function sweepOf(policy: PolicySource<never>): Policy['pollIntervalMs'] {

@@ -1,5 +1,6 @@
 /**
- * Where a verb remembers: in the status if the kind has room for it and the system can be asked, otherwise in records.
+ * Where a verb remembers: in the status if the kind has room for it and the system can be asked, otherwise, or if
+ * the author wants it so, in records.
  */
 import type { Kind, KubeObject } from '#api'
 import type { CacheKey } from '#cache'
@@ -32,8 +33,8 @@ export class Remembering {
 
   /** Whether there are records beside the objects. */
   get usesRecords(): boolean {
-    const { strategy, hasRoom } = this.#options
-    return strategy === 'S4' || strategy === 'S5' || !hasRoom
+    const { strategy, hasRoom, settings: { track } } = this.#options
+    return track || strategy === 'S4' || strategy === 'S5' || !hasRoom
   }
 
   /** Whether those are ExternalRef objects. */

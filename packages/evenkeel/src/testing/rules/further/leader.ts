@@ -13,19 +13,22 @@ export const leader: Rule = {
     done(point) {
       const { life, about, type, outcome, asked } = point
       if (type !== 'effect' || !/^(?:20|done)/.test(outcome) || asked?.resource === 'leases') return
+      const holder = holderFor(point, world)
+      // Whoever came after it is gone as well, and it was elected again.
+      if (holder === life.name) world.deposed.delete(life)
       const since = world.deposed.get(life)
       if (since !== undefined) world.deposed.set(life, since + 1)
       // One deed may have been on its way.
-      if ((since ?? 0) === 0 && !isUsurped(point, world)) return
+      if ((since ?? 0) === 0 && (holder === '' || holder === life.name)) return
       world.find({ rule: 'leader', severity: 'error', about, message: `${life.name} works on although another process leads: ${about}`, hint: 'look at the signal before every call outside; write with the client of the context' })
     },
   }),
 }
 
-/** Whether somebody else had the lease already when this was asked for. */
-function isUsurped({ life, askedAt }: Point, { chronicle, options: { scenario } }: World): boolean {
-  if (!scenario.leaderElection) return false
+/** Who had the lease when this was asked for; nobody: ''. */
+function holderFor({ askedAt }: Point, { chronicle, options: { scenario } }: World): string {
+  if (!scenario.leaderElection) return ''
   const last = chronicle.happenings.findLast(({ resource, step, after }) => resource === 'leases' && step < askedAt && after !== undefined)
   const holder = isJsonObject(last?.after?.['spec']) ? last.after['spec']['holderIdentity'] : undefined
-  return typeof holder === 'string' && holder !== '' && holder !== life.name
+  return typeof holder === 'string' ? holder : ''
 }

@@ -78,6 +78,11 @@ export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Ob
   update(id: string, desired: Desired, call: UpdateCall<Observed>): Promise<void>
   /** May return before the thing is gone. */
   remove(id: string, call: DriverCall): Promise<void>
+  /**
+   * Makes sure that nothing comes of a create with this token: what it has made goes, and it is refused from now on.
+   * @default the create is repeated, to learn what to remove
+   */
+  cancel?(idempotencyKey: string, call: DriverCall): Promise<void>
   /** Writes other marks on a thing. @default marks change only with `update` */
   mark?(id: string, marks: Marks, call: DriverCall): Promise<void>
   /** All things of a query, page by page. */

@@ -36,8 +36,15 @@ async function begin(session: Session, attempt: Attempt, { attempt: last, id }: 
   const { memory, parts: { seen }, uid } = session
   seen.attemptSeen(uid, attempt.key, session.nowMs)
   const isWritten = last?.key === attempt.key && last.outcome === 'Pending' && id === undefined
-  if (isWritten) await session.assertCurrent()
-  else await memory.write({ attempt })
+  if (!isWritten) await memory.write({ attempt })
+  // A status is written for the version that was seen; a record knows nothing of the object.
+  if (!isWritten && !memory.isSeparate) return
+  try {
+    await session.assertCurrent()
+  } catch (error) {
+    if (!isWritten) await memory.note({ attempt: { ...attempt, outcome: 'Refused' } })
+    throw error
+  }
 }
 
 /** In a status nothing is written: it would wake its own object, which would fail again at once. */

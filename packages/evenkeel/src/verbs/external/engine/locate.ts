@@ -112,14 +112,15 @@ function isRefused({ parts: { seen }, uid }: Session, { key, outcome }: Attempt)
 }
 
 function judgeAbsence(session: Session, { attempt, id, observedGeneration }: Remembered, { isCleanup }: LocateOptions): Found {
-  const { parts: { strategy, seen }, uid, nowMs, windowMs, settleMs } = session
+  const { parts: { strategy, seen, driver }, uid, nowMs, windowMs, settleMs } = session
   if (!attempt) return id === undefined || strategy === 'S1' ? { state: 'absent' } : again(session)
   if (isRefused(session, attempt) && id === undefined) return { state: 'absent' }
   const isOpen = attempt.outcome === 'Pending' || attempt.outcome === 'Unknown'
   const sinceMs = nowMs - seen.attemptSeen(uid, attempt.key, nowMs)
   if (isOpen && (strategy === 'S4' || strategy === 'S5')) return { state: 'unknown', attempt }
-  // A second create under the same name, or with the same token, does no harm; something that appears after a removal does.
-  const isHarmless = !isCleanup && (strategy === 'S1' || strategy === 'S3')
+  // A second create under the same name, or with the same token, does no harm; something that appears
+  // after a removal does, unless it can be called off.
+  const isHarmless = (!isCleanup && (strategy === 'S1' || strategy === 'S3')) || (isCleanup && strategy === 'S3' && driver.cancel !== undefined)
   const waitMs = isOpen ? isHarmless ? 0 : settleMs : windowMs
   if (sinceMs < waitMs) return { state: 'unsure', afterMs: waitMs - sinceMs }
   // Made, and never seen: whatever the driver made, it is not where it says.

@@ -72,9 +72,14 @@ async function removeUnseen(session: Session, remembered: Remembered): Promise<R
   return remove(session, remembered, [at])
 }
 
-/** Only another create with the same token says what the first one has made. */
+/** Where it cannot be called off, only another create with the same token says what the first one has made. */
 async function removeByToken(session: Session, remembered: Remembered): Promise<Reconciled> {
-  const { object } = session
+  const { object, parts: { driver } } = session
+  if (driver.cancel && remembered.attempt) {
+    const { key } = remembered.attempt
+    await session.call('remove', async (given) => driver.cancel?.(key, given))
+    return done(session)
+  }
   if ((object as { readonly spec?: unknown }).spec === undefined) return askWhat(session, remembered)
   const made = await create(session, remembered, { isAnswered: false })
   return remove(session, made, made.id === undefined ? [] : [made.id])

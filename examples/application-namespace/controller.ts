@@ -1,0 +1,75 @@
+/**
+ * The controller of ApplicationNamespaces: makes the Namespace, or adopts the one that is there if its policy allows that.
+ *
+ * Invariants: a Namespace of somebody else is never touched, and "somebody else" is a matter of uids, not of names; what
+ * was there before us carries a mark that says so, written together with the owner reference.
+ */
+import { isOwnedBy } from 'evenkeel'
+import type { ControllerDeclaration, ObjectOf, Stored } from 'evenkeel'
+import type { ReconcileClient } from 'evenkeel/controller'
+import { Namespace } from 'evenkeel/kinds/core/v1'
+import type { ManagedContext } from 'evenkeel/manager'
+import type { AdoptPolicy } from 'evenkeel/verbs'
+import { adoptedAnnotation, adoptLabel, ApplicationNamespace } from './kinds.ts'
+import type { ApplicationNamespaceObject } from './kinds.ts'
+
+/** In logs, and as the manager of the fields that are ours. */
+const name = 'application-namespaces'
+/** On everything that `children` applied: the uid of whom it was applied for. */
+const ownerLabel = 'evenkeel.dev/owner-uid'
+
+export function applicationNamespaces(): ControllerDeclaration<typeof ApplicationNamespace, ManagedContext> {
+  return {
+    name,
+    for: ApplicationNamespace,
+    owns: [Namespace],
+    async reconcile(application, { children, client, event, status }) {
+      const { namespaceName, labels = {} } = application.spec
+      status.condition('Ready', false, { reason: 'NamespaceNotReady', message: 'see ChildrenReady' })
+      const there = await findNamespace(application, client)
+      const isNew = there !== undefined && !isOwnedBy(there, application)
+      const isAdopted = isNew || there?.metadata.annotations?.[adoptedAnnotation] !== undefined
+      const annotations = isAdopted ? { [adoptedAnnotation]: application.metadata.name } : {}
+      // What we have not seen we do not adopt: whoever makes it in this moment brings another run, which sees it.
+      const namespace = await children.apply(Namespace, { metadata: { name: namespaceName, labels, annotations } }, { adopt: there ? policyOf(application) : 'never' })
+      if (isNew) event({ type: 'Warning', reason: 'Adopted', note: warningFor(namespaceName), related: namespace })
+      status.set({ namespaceUid: namespace.metadata.uid, adopted: isAdopted })
+      status.condition('Adopted', isAdopted, { reason: isAdopted ? 'ThereBefore' : 'MadeHere', message: warningFor(namespaceName) })
+      if (children.ready()) status.condition('Ready', true, { reason: 'NamespaceActive' })
+    },
+    async cleanup(application, { client }) {
+      const namespace = await client.find(Namespace, { name: application.spec.namespaceName }, { live: true })
+      if (namespace && isLetGo(namespace, application)) await letGo(namespace, client)
+    },
+  }
+}
+
+/**
+ * Whether it stays (`--cascade=orphan`). The garbage collector may have been there before us: then the finalizer is off, and
+ * so is the owner reference.
+ */
+function isLetGo(namespace: Stored<ObjectOf<typeof Namespace>>, application: ApplicationNamespaceObject): boolean {
+  if (namespace.metadata.labels?.[ownerLabel] !== application.metadata.uid) return false
+  return application.metadata.finalizers?.includes('orphan') === true || !isOwnedBy(namespace, application)
+}
+
+/** To have applied nothing is to own nothing: what we put there goes, what others put there stays. */
+async function letGo({ apiVersion, kind, metadata: { name: namespaceName, uid } }: Stored<ObjectOf<typeof Namespace>>, client: ReconcileClient): Promise<void> {
+  await client.apply({ apiVersion, kind, metadata: { name: namespaceName, uid } }, { fieldOwner: name, force: true })
+}
+
+/** From memory if it is ours already; whether somebody else's is there is asked of the server. */
+async function findNamespace(application: ApplicationNamespaceObject, client: ReconcileClient): Promise<Stored<ObjectOf<typeof Namespace>> | undefined> {
+  const key = { name: application.spec.namespaceName }
+  const known = await client.find(Namespace, key)
+  return known && isOwnedBy(known, application) ? known : client.find(Namespace, key, { live: true })
+}
+
+function policyOf({ metadata: { name }, spec: { adopt } }: ApplicationNamespaceObject): AdoptPolicy {
+  if (adopt === 'Never') return 'never'
+  return adopt === 'IfOrphan' ? 'ifOrphan' : { ifLabelled: { [adoptLabel]: name } }
+}
+
+function warningFor(namespace: string): string {
+  return `deleting this deletes the Namespace ${namespace} and everything in it`
+}

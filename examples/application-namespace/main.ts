@@ -1,0 +1,17 @@
+/**
+ * ApplicationNamespaces as a module for `evenkeel up`.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import type { Client } from 'evenkeel/client'
+import { applicationNamespaces } from './controller.ts'
+import { ApplicationNamespace } from './kinds.ts'
+import { policies } from './policies.ts'
+
+export const kinds = [ApplicationNamespace]
+export const controllers = [applicationNamespaces()] as unknown as readonly ControllerDeclaration[]
+
+/** Nothing to show: but whoever deletes shall be warned. */
+export async function serve({ client }: { client: Client }): Promise<{ name: string, url: string }[]> {
+  for (const policy of policies) await client.apply(policy, { fieldOwner: 'application-namespace', force: true })
+  return []
+}

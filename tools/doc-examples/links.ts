@@ -1,0 +1,35 @@
+/**
+ * Links of a page that lead nowhere: to a file that is not there, or to a heading that the page there does not have.
+ */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { readPage, root } from './pages.ts'
+
+/** Each as `page:line target`. Addresses of other sites are left alone. */
+export function brokenLinks(page: string, text: string): readonly string[] {
+  return withoutFences(text).flatMap((line, index) => [...line.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => (isBroken(page, target) ? [`${page}:${index + 1} ${target}`] : [])))
+}
+
+function isBroken(page: string, target: string): boolean {
+  if (/^[a-z]+:/.test(target)) return false
+  const [path = '', anchor] = target.split('#')
+  const file = path === '' ? page : join(dirname(page), path)
+  if (!existsSync(join(root, file))) return true
+  return anchor !== undefined && file.endsWith('.md') && !anchorsOf(readPage(file)).has(anchor)
+}
+
+/** What headings are called in addresses. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const headings = withoutFences(text).flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])
+  return new Set(headings.map((heading) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')))
+}
+
+/** The lines, with those of fences empty. */
+function withoutFences(text: string): readonly string[] {
+  let isInside = false
+  return text.split('\n').map((line) => {
+    if (!line.startsWith('```')) return isInside ? '' : line
+    isInside = !isInside
+    return ''
+  })
+}

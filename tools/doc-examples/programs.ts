@@ -1,0 +1,93 @@
+/**
+ * Writes the programs of the pages to files, checks their types in one go, and runs them in one process.
+ *
+ * One process loads the library once, which takes longer than all programs together. Each program is a module; what it
+ * prints with `console.log` is taken down for it alone, since they run one after the other.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './pages.ts'
+import type { Program } from './pages.ts'
+
+export interface Ran {
+  readonly where: string
+  readonly printed: string
+  /** Absent when it came to its end. */
+  readonly error?: string
+}
+
+export class ProgramFiles {
+  readonly #folder: string
+  readonly #programs: readonly Program[]
+
+  /** The folder is ours alone and begins empty. */
+  constructor(folder: string, programs: readonly Program[]) {
+    this.#folder = folder
+    this.#programs = programs
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    for (const program of programs) writeFileSync(join(folder, fileOf(program)), `${program.text}\nexport {}\n`)
+  }
+
+  /** What is wrong with their types, by place in the page. */
+  async checkTypes(): Promise<readonly string[]> {
+    const options = { noEmit: true, incremental: false, customConditions: ['source'], noUnusedLocals: false, noUnusedParameters: false, noPropertyAccessFromIndexSignature: false }
+    writeFileSync(join(this.#folder, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.base.json'), compilerOptions: options, include: ['*.ts'] }))
+    const { output } = await runNode([join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'), '-p', this.#folder, '--pretty', 'false'])
+    return output.split('\n').filter((line) => line.includes('error TS')).map((line) => this.#toPage(line))
+  }
+
+  /** Runs them one after the other; one that fails does not keep the others from running. */
+  async run(): Promise<readonly Ran[]> {
+    const parts = this.#programs.filter(({ isRun }) => isRun).map((program) => `await tried(${JSON.stringify(whereIs(program))}, () => import('./${fileOf(program)}'))`)
+    writeFileSync(join(this.#folder, 'all.ts'), `${driver}\n${parts.join('\n')}\n`)
+    const { output, code } = await runNode([join(root, 'tools', 'run.mjs'), join(this.#folder, 'all.ts')])
+    const lines = output.split('\n').filter((line) => line.startsWith('{"where"')).map((line) => JSON.parse(line) as Ran)
+    const unseen = this.#programs.filter((program) => program.isRun && !lines.some(({ where }) => where === whereIs(program)))
+    const rest = output.split('\n').filter((line) => !line.startsWith('{"where"')).join('\n').slice(-2000)
+    return [...lines, ...unseen.map((program, index) => ({ where: whereIs(program), printed: '', error: index > 0 ? 'one before it did not come to its end' : `it did not come to its end (the process ended with ${code}) ${rest}` }))]
+  }
+
+  /** A message about a file, as one about the page. */
+  #toPage(message: string): string {
+    const program = this.#programs.find((each) => message.includes(fileOf(each)))
+    const line = Number(/\((\d+),/.exec(message)?.[1] ?? 0)
+    return program ? `${program.page}:${program.line + line - 1} ${message.slice(message.indexOf('error TS'))}` : message
+  }
+}
+
+export function whereIs({ page, line }: Program): string {
+  return `${page}:${line}`
+}
+
+function fileOf({ page, line }: Program): string {
+  return `${page.replace(/\.md$/, '').replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase()}-${line}.ts`
+}
+
+/** Tells of each program in one line of JSON. */
+const driver = `
+const say = process.stdout.write.bind(process.stdout)
+async function tried(where: string, load: () => Promise<unknown>): Promise<void> {
+  const lines: string[] = []
+  console.log = (...given: unknown[]) => { lines.push(given.map(String).join(' ') + '\\n') }
+  let error: string | undefined
+  try {
+    await load()
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown)
+  }
+  say(JSON.stringify({ where, printed: lines.join(''), error }) + '\\n')
+}
+`
+
+/** What it prints, both ways, and how it ends. */
+function runNode(args: readonly string[]): Promise<{ output: string, code: number | null }> {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: 150_000 })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => { output += piece.toString() })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => { resolve({ output, code }) })
+  })
+}
