@@ -8,9 +8,10 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { buildLibrary, isStale } from '../../tools/build.mjs'
 import { median } from '../print.ts'
 import type { Bench } from '../print.ts'
+
+const run = promisify(execFile)
 
 interface Round {
   readonly perSecond: number
@@ -22,7 +23,7 @@ interface Round {
 export const explorerBench: Bench = {
   about: 'schedules per second and core on the scenario of the tutorial, and the time of the whole tier 1',
   async run({ rounds, only, quick, print }) {
-    if (isStale()) await buildLibrary()
+    await run(process.execPath, [fileURLToPath(new URL('../../tools/build.mjs', import.meta.url))])
     // The first two are for the compiler.
     const [, , ...runs] = await measure({ rounds: rounds + 2, tier: quick ? 0 : 1 })
     if ('schedules'.includes(only)) print({ case: 'schedules', ours: median(runs.map(({ perSecond }) => perSecond)), peer: undefined, peerName: 'no peer', unit: 'schedules/s', more: { goal: 200, cpuMs: round(median(runs.map(({ cpuMs }) => cpuMs))) } })
@@ -33,7 +34,7 @@ export const explorerBench: Bench = {
 /** In a process without the `source` condition, so that the package is the built one. */
 async function measure({ rounds, tier }: { rounds: number, tier: number }): Promise<readonly Round[]> {
   const file = fileURLToPath(new URL('./once.ts', import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', import.meta.resolve('tsx'), file, String(rounds), String(tier)], { timeout: 900_000, maxBuffer: 1 << 24 })
+  const { stdout } = await run(process.execPath, ['--import', import.meta.resolve('tsx'), file, String(rounds), String(tier)], { timeout: 900_000, maxBuffer: 1 << 24 })
   return stdout.trim().split('\n').map((line) => JSON.parse(line) as Round)
 }
 

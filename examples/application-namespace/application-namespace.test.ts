@@ -56,6 +56,7 @@ describe('ApplicationNamespace: what is not there', () => {
     await create(plane, 'shop')
     const first = await untilReady(plane, 'shop')
     await remove(plane.client, 'shop')
+    await plane.until(async () => await plane.client.find(ApplicationNamespace, { name: 'shop' }) === undefined)
     const { metadata: { uid } } = await create(plane, 'shop')
     const second = await untilReady(plane, 'shop')
     expect(second.status?.namespaceUid).not.toBe(first.status?.namespaceUid)
@@ -97,7 +98,7 @@ describe('ApplicationNamespace: what is there already', () => {
     await create(plane, 'old', { namespaceName: 'legacy' })
     await plane.until(async () => {
       const { items } = await plane.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace: 'default' }) as { items: readonly { reason?: string, note?: string }[] }
-      return items.some(({ reason, note }) => reason === 'Adopted' && note === 'deleting this deletes the Namespace legacy and everything in it')
+      return items.some(({ reason, note }) => reason === 'Adopted' && note?.startsWith('the Namespace legacy was there before') === true)
     })
   })
 
@@ -168,6 +169,16 @@ describe('ApplicationNamespace: the deletion warning', () => {
     await client.patch(application, { metadata: { annotations: { [confirmAnnotation]: 'legacy' } } })
     await remove(client, 'old')
     await untilGone(plane, 'legacy')
+  })
+
+  test('and is kept on a server without our policies', async ({ plane }) => {
+    await plane.client.create(Namespace, { metadata: { name: 'legacy' } })
+    await create(plane, 'old', { namespaceName: 'legacy', adopt: 'IfOrphan' })
+    await untilReady(plane, 'old')
+    await remove(plane.client, 'old')
+    await plane.until(async () => await plane.client.find(ApplicationNamespace, { name: 'old' }) === undefined)
+    await plane.advance(60_000)
+    expect(await plane.client.get(Namespace, { name: 'legacy' })).toMatchObject({ status: { phase: 'Active' } })
   })
 })
 

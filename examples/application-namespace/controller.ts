@@ -2,15 +2,16 @@
  * The controller of ApplicationNamespaces: makes the Namespace, or adopts the one that is there if its policy allows that.
  *
  * Invariants: a Namespace of somebody else is never touched, and "somebody else" is a matter of uids, not of names; what
- * was there before us carries a mark that says so, written together with the owner reference.
+ * was there before us carries a mark that says so, written together with the owner reference, and outlives us unless
+ * somebody agreed that it shall not.
  */
 import { isOwnedBy } from 'evenkeel'
-import type { ControllerDeclaration, ObjectOf, Stored } from 'evenkeel'
+import type { ControllerDeclaration, KubeObject, ObjectOf, Stored } from 'evenkeel'
 import type { ReconcileClient } from 'evenkeel/controller'
 import { Namespace } from 'evenkeel/kinds/core/v1'
 import type { ManagedContext } from 'evenkeel/manager'
 import type { AdoptPolicy } from 'evenkeel/verbs'
-import { adoptedAnnotation, adoptLabel, ApplicationNamespace } from './kinds.ts'
+import { adoptedAnnotation, adoptLabel, ApplicationNamespace, confirmAnnotation } from './kinds.ts'
 import type { ApplicationNamespaceObject } from './kinds.ts'
 
 /** In logs, and as the manager of the fields that are ours. */
@@ -32,9 +33,9 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
       const annotations = isAdopted ? { [adoptedAnnotation]: application.metadata.name } : {}
       // What we have not seen we do not adopt: whoever makes it in this moment brings another run, which sees it.
       const namespace = await children.apply(Namespace, { metadata: { name: namespaceName, labels, annotations } }, { adopt: there ? policyOf(application) : 'never' })
-      if (isNew) event({ type: 'Warning', reason: 'Adopted', note: warningFor(namespaceName), related: namespace })
+      if (isNew) event({ type: 'Warning', reason: 'Adopted', note: keptFor(namespaceName), related: namespace })
       status.set({ namespaceUid: namespace.metadata.uid, adopted: isAdopted })
-      status.condition('Adopted', isAdopted, { reason: isAdopted ? 'ThereBefore' : 'MadeHere', message: warningFor(namespaceName) })
+      status.condition('Adopted', isAdopted, { reason: isAdopted ? 'ThereBefore' : 'MadeHere', message: isAdopted ? keptFor(namespaceName) : warningFor(namespaceName) })
       if (children.ready()) status.condition('Ready', true, { reason: 'NamespaceActive' })
     },
     async cleanup(application, { client }) {
@@ -45,12 +46,13 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
 }
 
 /**
- * Whether it stays (`--cascade=orphan`). The garbage collector may have been there before us: then the finalizer is off, and
- * so is the owner reference.
+ * Whether it stays: because of `--cascade=orphan`, or because it was there before us and nobody agreed to lose it. The garbage
+ * collector may have been there before us: then the finalizer is off, and so is the owner reference.
  */
-function isLetGo(namespace: Stored<ObjectOf<typeof Namespace>>, application: ApplicationNamespaceObject): boolean {
-  if (namespace.metadata.labels?.[ownerLabel] !== application.metadata.uid) return false
-  return application.metadata.finalizers?.includes('orphan') === true || !isOwnedBy(namespace, application)
+function isLetGo({ metadata: { annotations = {}, labels = {}, ownerReferences = [] } }: KubeObject, { metadata, spec }: ApplicationNamespaceObject): boolean {
+  if (labels[ownerLabel] !== metadata.uid) return false
+  const isOrphaned = metadata.finalizers?.includes('orphan') === true || !ownerReferences.some(({ uid }) => uid === metadata.uid)
+  return isOrphaned || (annotations[adoptedAnnotation] !== undefined && metadata.annotations?.[confirmAnnotation] !== spec.namespaceName)
 }
 
 /** To have applied nothing is to own nothing: what we put there goes, what others put there stays. */
@@ -72,4 +74,8 @@ function policyOf({ metadata: { name }, spec: { adopt } }: ApplicationNamespaceO
 
 function warningFor(namespace: string): string {
   return `deleting this deletes the Namespace ${namespace} and everything in it`
+}
+
+function keptFor(namespace: string): string {
+  return `the Namespace ${namespace} was there before: it is deleted with this, and everything in it, only if somebody agrees (${confirmAnnotation})`
 }

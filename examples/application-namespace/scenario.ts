@@ -12,7 +12,6 @@ const steps: readonly UserStep[] = [
   { name: 'creates ApplicationNamespace shop', run: (user) => user.create(ApplicationNamespace, { metadata: { name: 'shop' }, spec: { namespaceName: 'shop', labels: { team: 'blue' } } }) },
   { name: 'creates ApplicationNamespace old-shop for what is there', run: (user) => user.create(ApplicationNamespace, { metadata: { name: 'old-shop' }, spec: { namespaceName: 'legacy' } }) },
   { name: 'lets go of legacy', run: async (user) => user.delete(await user.get(ApplicationNamespace, { name: 'old-shop' }), { propagation: 'Orphan' }) },
-  { name: 'deletes shop', run: async (user) => user.delete(await user.get(ApplicationNamespace, { name: 'shop' })) },
 ]
 
 export const controllers = (): ControllerDeclaration[] => [applicationNamespaces() as unknown as ControllerDeclaration]

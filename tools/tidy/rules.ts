@@ -50,4 +50,4 @@ export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
 export const defaultExports: readonly string[] = ['tools/test-counter.mjs']
 
 /** Files that load modules of users, whose names nobody can know. */
-export const computedImports: readonly string[] = ['packages/cli/src/programs/load-module.ts', 'packages/evenkeel/src/testing/explore/cores/module.ts']
+export const computedImports: readonly string[] = ['packages/cli/src/programs/load-module.ts', 'packages/cli/src/programs/read-typescript.ts', 'packages/evenkeel/src/testing/explore/cores/module.ts']

@@ -12,7 +12,7 @@ export async function moduleOf(word: string, folder: string): Promise<string> {
   const [file, name] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at)]
   const path = resolve(folder, file)
   if (file === '' || !existsSync(path)) throw new Failure('bad-file', file === '' ? 'no module is named' : `there is no file ${path}`, { hint: 'evenkeel explore scenario.ts' })
-  await readTypeScript(path, folder)
+  await readTypeScript(path)
   return `${path}${name}`
 }
 

@@ -52,7 +52,7 @@ export async function loadModule(file: string, cwd: string): Promise<UserModule>
 async function importFile(file: string, cwd: string): Promise<Record<string, unknown>> {
   const path = resolve(cwd, file)
   if (!existsSync(path)) throw new Failure('bad-file', `there is no file ${path}`)
-  await readTypeScript(path, cwd)
+  await readTypeScript(path)
   try {
     return await import(pathToFileURL(path).href) as Record<string, unknown>
   } catch (error) {
