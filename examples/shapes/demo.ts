@@ -57,11 +57,20 @@ export class Demo {
     this.#options.service.onChange(call)
   }
 
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** Something changed that nobody else tells of. */
+  tell(): void {
+    this.#onChange()
+  }
+
   async state(): Promise<DemoState> {
     const { client, service } = this.#options
     const [objects, refs] = await Promise.all([client.list(Shape, place), client.list(ExternalRef)])
     return {
-      step: pick(this.#step), steps: steps.map(({ number, title }) => ({ number, title })), isRunning: this.#running !== undefined, isDown: service.isDown,
+      step: pick(this.#step), steps: steps.map(({ number, title }) => ({ number, title })), isRunning: this.isRunning, isDown: service.isDown,
       objects: objects.items as unknown as readonly ShapeObject[], refs: refs.items.map(({ metadata }) => ({ name: metadata.name })), shapes: [...service.shapes.values()], said: this.#said,
     }
   }
@@ -88,7 +97,7 @@ export class Demo {
   async choose(number: number): Promise<void> {
     const step = steps.find((each) => each.number === number)
     if (!step) throw new RangeError(`there is no step ${number}`)
-    const wasRunning = this.#running !== undefined
+    const wasRunning = this.isRunning
     await this.stop()
     this.#step = step
     if (wasRunning) this.start()

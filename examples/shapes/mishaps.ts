@@ -16,8 +16,8 @@ export interface MishapParts {
 
 export interface Mishap {
   readonly label: string
-  /** What a person would say they did. */
-  readonly says: string
+  /** What a person would say they did, after "You". A button with two sides has two sentences. */
+  readonly says: string | ((state: { readonly isDown: boolean, readonly isRunning: boolean }) => string)
   run(parts: MishapParts): Promise<void> | void
 }
 
@@ -120,16 +120,16 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     },
   },
   'down': {
-    label: 'Take the service down, or up again', says: 'pulled the plug of the service, or put it back in',
+    label: 'Take the service down, or up again', says: ({ isDown }) => (isDown ? 'put the plug of the service back in' : 'pulled the plug of the service'),
     run({ service, demo }) {
       service.isDown = !service.isDown
-      demo.say(service.isDown ? 'the service is down' : 'the service is up again', 'you')
+      demo.tell()
     },
   },
   'stop': {
-    label: 'Stop or start the controller', says: 'stopped or started the controller',
+    label: 'Stop or start the controller', says: ({ isRunning }) => (isRunning ? 'stopped the controller' : 'started the controller'),
     async run({ demo }) {
-      if ((await demo.state()).isRunning) await demo.stop()
+      if (demo.isRunning) await demo.stop()
       else demo.start()
     },
   },

@@ -87,7 +87,8 @@ async function press(pathname: string, response: ServerResponse, parts: MishapPa
   }
   const mishap = topic === 'do' && Object.hasOwn(mishaps, name) ? mishaps[name] : undefined
   if (!mishap) return send(response, 404, { error: 'there is no such button' })
-  parts.demo.say(mishap.says, 'you')
+  const { demo, service } = parts
+  demo.say(typeof mishap.says === 'string' ? mishap.says : mishap.says({ isDown: service.isDown, isRunning: demo.isRunning }), 'you')
   await mishap.run(parts)
   send(response, 200, {})
 }

@@ -1,6 +1,6 @@
 /**
- * Step 7: complete. `external` with a tracking object that is written before anything is drawn: it works with a service that
- * can neither keep marks nor list, and finds what is left when the finalizer was taken off by force.
+ * Step 7: complete. `external` with a tracking object that is written before anything is drawn: it needs neither marks nor
+ * lists, only a create that can be repeated and called off, and finds what is left when the finalizer was taken off by force.
  */
 import { external } from 'evenkeel'
 import type { ControllerDeclaration, Driver } from 'evenkeel'
@@ -39,7 +39,7 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
   }
 }
 
-/** The service says 503 before it does anything: nothing was made, and it may be asked again soon. */
+/** The service says 503 before it does anything: it may be asked again soon. */
 async function knowing<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
@@ -56,9 +56,10 @@ function sighting({ id, name, type, color }: DrawnShape): { id: string, observed
 export const complete: Step = {
   number: 7,
   title: 'Tracking object, complete',
-  does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The service need neither keep marks nor list.',
+  does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The tracking object is written before the shape is drawn and outlives the object; a lost answer is asked for again under the same key.',
   lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
   controllers({ outside: { shapes }, explain }) {
+    // The service is next door: an answer that takes longer than two seconds will not come.
     const shape = external(driverFor(shapes, explain), { instance: 'demo', track: true, callTimeoutMs: 2000, policy: { pollIntervalMs: pollMs } })
     const controller: ControllerDeclaration<typeof Shape> = { for: Shape, verbs: [shape] }
     return [controller as ControllerDeclaration]

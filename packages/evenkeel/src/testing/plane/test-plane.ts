@@ -18,6 +18,8 @@ import { Manager } from '#manager'
 import type { ManagedContext } from '#manager'
 import { startPlane } from '#plane'
 import type { Plane } from '#plane'
+import { isCallAction } from '#verbs'
+import type { AskedCall } from '#verbs'
 
 export interface TestPlaneOptions {
   /** Kinds to serve, beside those of the controllers. @default none */
@@ -48,6 +50,7 @@ export async function startTestPlane({ kinds = [], controllers = [], simulated =
   const clock = simulated ? new SimulatedClock() : new SystemClock()
   const random = new SeededRandom(seed)
   const plane = await startPlane({ clock, random, kinds: definedKinds(kinds, controllers), ...builtin ? {} : { controllers: false }, ...log && { log } })
+  answerActions(controllers, plane)
   const client = new Client({ transport: plane.transport, clock, random: new SeededRandom(`${seed} client`), namespace: 'default' })
   const stopping = new AbortController()
   const manager = controllers.length === 0 ? undefined : new Manager({ name: 'test', transport: plane.transport, clock, random: new SeededRandom(`${seed} manager`), controllers, leaderElection: false, children: { checkDeterminism: true }, ...log && { log } })
@@ -93,6 +96,18 @@ async function moved<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
 
 /** Those that are not built in, each once. */
 function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
-  const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [kind, ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind), ...verbs.flatMap((verb) => verb.kinds ?? [])])
+  const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [withActions(kind, verbs), ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind), ...verbs.flatMap((verb) => verb.kinds ?? [])])
   return [...new Map([...given, ...kinds].filter(({ schema }) => schema !== undefined).map((kind) => [`${kind.group}/${kind.kind}`, kind])).values()]
+}
+
+/** The kind with what its controller can be asked for. */
+function withActions(kind: Kind, verbs: NonNullable<ControllerDeclaration['verbs']>): Kind {
+  const sheets = verbs.flatMap(({ sheet }) => sheet ?? [])
+  return sheets.length === 0 ? kind : { ...kind, actions: [...kind.actions ?? [], ...sheets] }
+}
+
+function answerActions(controllers: readonly ControllerDeclaration<Kind, ManagedContext>[], plane: Plane): void {
+  for (const { for: kind, verbs = [] } of controllers) {
+    for (const verb of verbs) if (isCallAction(verb)) plane.onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
+  }
 }

@@ -81,11 +81,12 @@ function name(difference: Difference, world: World, { isGone }: { isGone: boolea
   return { ...blame(world), about, diff, message: `${about} ${word}` }
 }
 
-/** It went with its namespace, and the program never made it. */
+/** It went with its namespace, or was itself what somebody deleted, and the program never made it. */
 function isOthersLoss({ type, about }: Difference, { options: { deviations }, facts }: World): boolean {
-  if (type !== 'missing' || !deviations.some(({ deed }) => deed.type === 'evict')) return false
+  if (type !== 'missing') return false
   const [, kind = '', namespace = '', name = ''] = /^(\S+) (?:([^/]+)\/)?(.+)$/.exec(about) ?? []
-  return !facts.hasMade({ apiVersion: '', kind, namespace, name })
+  const isLost = deviations.some(({ deed }) => deed.type === 'evict' || (deed.type === 'deprive' && deed.object.kind === kind && deed.object.name === name && deed.object.namespace === namespace))
+  return isLost && !facts.hasMade({ apiVersion: '', kind, namespace, name })
 }
 
 /** The same wish at once and by detours: what is only told, or kept because it cannot be made again, may differ. */
