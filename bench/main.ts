@@ -14,8 +14,9 @@ import type { Bench } from './print.ts'
 import { runtimeBench } from './runtime/main.ts'
 import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
+import { verbsBench } from './verbs/main.ts'
 
-const benches: Readonly<Record<string, Bench>> = { apply: applyBench, explorer: explorerBench, plane: planeBench, runtime: runtimeBench, server: serverBench, store: storeBench }
+const benches: Readonly<Record<string, Bench>> = { apply: applyBench, explorer: explorerBench, plane: planeBench, runtime: runtimeBench, server: serverBench, store: storeBench, verbs: verbsBench }
 
 const help = `npm run bench -- NAME [options]
 
@@ -24,7 +25,7 @@ const help = `npm run bench -- NAME [options]
   --json       one JSON line per figure
   --only TEXT  cases whose name contains the text
   --rounds N   rounds per case, interleaved with the peers (default 3)
-  --quick      server, apply: everything once and small; the figures mean nothing
+  --quick      server, apply, verbs: everything once and small; the figures mean nothing
   --pin        server: servers on one core, the load generator on another (needs taskset)
   --peer-100k  server: load the peer with 100,000 objects as well, which takes minutes
   --help

@@ -16,9 +16,9 @@ const modules = join(root, 'node_modules')
  * is a suite once more on another store or tries every byte. `npm test` and CI have all of it; the gate has the rest, so that it stays quick enough to be run often.
  */
 const longTests = [
-  'tools/ensure.test.ts', 'tools/package.test.ts', 'packages/evenkeel/src/store/etcd/**', 'packages/conformance/src/store.test.ts', 'packages/conformance/src/clients/**',
-  'packages/evenkeel/src/store/file/damage.test.ts', 'packages/evenkeel/src/manager/election/thread/**', 'packages/evenkeel/src/plane/survival/**', 'packages/evenkeel/src/plane/launcher/launcher.test.ts', 'examples/hello/**',
-  'packages/evenkeel/src/testing/own/**', 'packages/evenkeel/src/testing/escapes/escapes.test.ts', 'packages/evenkeel/src/testing/verbs/**', 'packages/evenkeel/src/testing/explore/**', 'examples/shapes/**', 'examples/finalizer/**', 'packages/conformance/src/server/on-etcd.test.ts', 'packages/conformance/src/server/on-files.test.ts', 'packages/conformance/src/server/on-https.test.ts',
+  'tools/ensure.test.ts', 'tools/package.test.ts', 'tools/start.test.ts', 'packages/cli/src/commands/testing/**', 'packages/cli/src/commands/running/**', 'tools/docs.test.ts', 'packages/evenkeel/src/store/etcd/**', 'packages/conformance/src/store.test.ts', 'packages/conformance/src/clients/**',
+  'packages/evenkeel/src/store/file/damage.test.ts', 'packages/evenkeel/src/manager/election/thread/**', 'packages/evenkeel/src/plane/survival/**', 'packages/evenkeel/src/plane/launcher/launcher.test.ts', 'examples/hello/**', 'examples/*/explored.test.ts', 'examples/operators/programs.test.ts',
+  'packages/evenkeel/src/testing/own/**', 'packages/evenkeel/src/testing/escapes/escapes.test.ts', 'packages/evenkeel/src/testing/verbs/**', 'packages/evenkeel/src/testing/explore/**', 'examples/shapes/**', 'examples/app-route/**', 'examples/finalizer/**', 'packages/conformance/src/server/on-etcd.test.ts', 'packages/conformance/src/server/on-files.test.ts', 'packages/conformance/src/server/on-https.test.ts',
 ]
 /** Files that did not change are not looked at again. CI looks at all: what a rule says of a file may depend on others. */
 const lintCache = process.env.CI ? [] : ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/eslint']

@@ -1,47 +1,57 @@
 /**
- * Makes the file that users install: `node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER]`.
+ * Makes the files that users install: `node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER...]`; without folders, all that are published.
  *
- * Builds a staged copy, so that a build in the working tree is neither used nor disturbed, and
+ * Builds staged copies, each with those before it as its dependencies, so that a build in the working tree is neither used nor disturbed, and
  * packs that. The staged package.json loses the `source` condition and everything that is only
  * for development: `src` is not published, so a user whose own tools set `source` would
- * otherwise be sent to files that are not there. Prints npm's description of the package as JSON.
+ * otherwise be sent to files that are not there. Prints npm's description of the packages as JSON.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildWithPrograms } from './build.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const library = join(root, 'packages', 'evenkeel')
+/** What is published, dependencies first. */
+const published = ['evenkeel', 'cli'].map((name) => join(root, 'packages', name))
 
-/** Packs a package folder into `out` and gives npm's description: name, version, filename, files. */
-export async function pack(out, folder = library) {
+/** Packs package folders into `out` and gives npm's description of each: name, version, filename, files. */
+export async function pack(out, folders = published) {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-pack-'))
   try {
-    const stage = copyForBuild(scratch, folder)
-    await buildWithPrograms(stage)
-    writeFileSync(join(stage, 'package.json'), `${JSON.stringify(publishedManifest(stage), undefined, 2)}\n`)
+    cpSync(join(root, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'))
+    symlinkSync(join(root, 'node_modules'), join(scratch, 'node_modules'), 'dir')
     mkdirSync(out, { recursive: true })
-    const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], { cwd: stage, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-    return JSON.parse(output)[0]
+    const packed = []
+    const built = new Map()
+    for (const folder of folders) {
+      const stage = copyForBuild(scratch, folder, built)
+      await buildWithPrograms(stage)
+      const manifest = publishedManifest(stage)
+      built.set(manifest.name, stage)
+      writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+      const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], { cwd: stage, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      packed.push(JSON.parse(output)[0])
+    }
+    return packed
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
 }
 
-/** The package at the same depth as in the repository, with what its tsconfig looks for above it. */
-function copyForBuild(scratch, folder) {
-  const stage = join(scratch, relative(root, library))
-  mkdirSync(stage, { recursive: true })
-  for (const name of ['package.json', 'tsconfig.build.json', 'src', 'envtest', 'README.md']) {
+/** The package at the same depth as in the repository, with the packages that it uses beside it. */
+function copyForBuild(scratch, folder, built) {
+  const stage = join(scratch, relative(root, folder))
+  mkdirSync(join(stage, 'node_modules'), { recursive: true })
+  for (const name of ['package.json', 'tsconfig.build.json', 'src', 'bin', 'envtest', 'README.md']) {
     if (existsSync(join(folder, name))) cpSync(join(folder, name), join(stage, name), { recursive: true })
   }
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
-  cpSync(join(root, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'))
-  symlinkSync(join(root, 'node_modules'), join(scratch, 'node_modules'), 'dir')
-  if (existsSync(join(folder, 'node_modules'))) symlinkSync(join(folder, 'node_modules'), join(stage, 'node_modules'), 'dir')
+  const own = join(folder, 'node_modules')
+  const links = new Map([...(existsSync(own) ? readdirSync(own) : []).map((name) => [name, join(own, name)]), ...built])
+  for (const [name, target] of links) symlinkSync(target, join(stage, 'node_modules', name), 'dir')
   return stage
 }
 
@@ -56,8 +66,8 @@ function withoutSource(entry) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [out, folder] = process.argv.slice(2)
-  if (out) console.log(JSON.stringify(await pack(resolve(out), folder && resolve(folder))))
-  else console.error('Usage: node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER]')
+  const [out, ...folders] = process.argv.slice(2)
+  if (out) console.log(JSON.stringify(await pack(resolve(out), folders.length === 0 ? undefined : folders.map((folder) => resolve(folder)))))
+  else console.error('Usage: node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER...]')
   process.exitCode = out ? 0 : 2
 }

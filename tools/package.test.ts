@@ -1,5 +1,5 @@
 /**
- * The package as users get it: packed, installed in an empty folder, type-checked and run there.
+ * The packages as users get them: packed, installed in an empty folder, type-checked and run there.
  *
  * Everything happens in a temporary folder; the working tree and its build are left alone.
  */
@@ -30,15 +30,17 @@ const allowed = /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|envtest\/(?:etcd|kube-apiser
 const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
 let packed: Packed
+let commandLine: Packed
 let manifest: Manifest
 
 beforeAll(() => {
-  packed = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as Packed
+  const both = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed]
+  ;[packed, commandLine] = both
   write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
-  execFileSync('npm', ['install', ...npmQuiet, join(user, packed.filename)], { cwd: user, encoding: 'utf8', stdio: 'pipe' })
+  execFileSync('npm', ['install', ...npmQuiet, ...both.map(({ filename }) => join(user, filename))], { cwd: user, encoding: 'utf8', stdio: 'pipe' })
   manifest = JSON.parse(read('node_modules/evenkeel/package.json')) as Manifest
   addNodeTypes()
-}, 120_000)
+}, 240_000)
 
 afterAll(() => rmSync(user, { recursive: true, force: true }))
 
@@ -65,6 +67,21 @@ describe('the packed package', () => {
   test('has entry points, and none that needs the sources', () => {
     expect(Object.keys(manifest.exports)).toEqual(expect.arrayContaining(['.', './api']))
     expect(JSON.stringify(manifest)).not.toContain('/src/')
+  })
+})
+
+describe('the packed command line', () => {
+  test('row 28: holds only built files, the command, the readme, the licence and package.json, and runs nothing when it is installed', () => {
+    const paths = commandLine.files.map(({ path }) => path)
+    expect(paths.filter((path) => !/^(?:dist\/.+\.(?:js|d\.ts|js\.map)|bin\/evenkeel\.mjs|README\.md|LICENSE|package\.json)$/.test(path))).toEqual([])
+    expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
+    const { scripts } = JSON.parse(read('node_modules/@evenkeel/cli/package.json')) as Manifest
+    expect([scripts, read('node_modules/@evenkeel/cli/package.json')]).toEqual([undefined, expect.not.stringContaining('/src/') as string])
+  })
+
+  test('is the command evenkeel', () => {
+    expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), '--version')).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), 'why', '--help')).toContain('Usage: evenkeel why KIND/NAME')
   })
 })
 

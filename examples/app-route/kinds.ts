@@ -25,7 +25,6 @@ export const App = defineKind({
     type: 'object',
     properties: {
       pid: { type: 'integer' },
-      restarts: { type: 'integer' },
       // What a Route needs to know of an App, and nothing more: the two know each other by this alone.
       routeContract: { type: 'object', properties: { host: { type: 'string' }, port: { type: 'integer' } } },
     },

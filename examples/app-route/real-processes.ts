@@ -4,13 +4,20 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { ChannelEvent } from 'evenkeel/controller'
+import { sleep, SystemClock } from 'evenkeel/unstable/base'
 import type { Processes, RunningProcess } from './kinds.ts'
 
 interface Held extends RunningProcess {
   readonly child: ChildProcess
 }
 
+/** What ends sooner than this is not started again at once. */
+const soonMs = 1000
+/** How long a process has to end in order. */
+const graceMs = 3000
+
 export class RealProcesses implements Processes {
+  readonly #clock = new SystemClock()
   readonly #held = new Map<string, Held>()
   #onExit: (uid: string) => void = () => undefined
 
@@ -30,10 +37,12 @@ export class RealProcesses implements Processes {
     })
     const running: Held = { pid: child.pid ?? 0, command, config, child }
     this.#held.set(uid, running)
+    const startedAtMs = this.#clock.monotonic()
     child.once('exit', () => {
       if (this.#held.get(uid) !== running) return
       this.#held.delete(uid)
-      this.#onExit(uid)
+      if (this.#clock.monotonic() - startedAtMs >= soonMs) this.#onExit(uid)
+      else void sleep(this.#clock, soonMs).then(() => { this.#onExit(uid) })
     })
     return running
   }
@@ -42,13 +51,11 @@ export class RealProcesses implements Processes {
     const held = this.#held.get(uid)
     if (!held) return
     this.#held.delete(uid)
-    const gone = new Promise((resolve) => { held.child.once('exit', resolve) })
-    // The shell and whatever it started.
-    try {
-      process.kill(-held.pid, 'SIGTERM')
-    } catch {
-      return
-    }
+    const over = new AbortController()
+    const gone = new Promise<void>((resolve) => { held.child.once('exit', () => { resolve() }) }).finally(() => { over.abort() })
+    if (!signalAll(held, 'SIGTERM')) return
+    await Promise.race([gone, sleep(this.#clock, graceMs, { signal: over.signal }).catch(() => undefined)])
+    if (!over.signal.aborted) signalAll(held, 'SIGKILL')
     await gone
   }
 
@@ -58,6 +65,15 @@ export class RealProcesses implements Processes {
 
   async stopAll(): Promise<void> {
     await Promise.all([...this.#held.keys()].map((uid) => this.ensureStopped(uid)))
+  }
+}
+
+/** Tells the shell and whatever it started; false when there is nobody left. */
+function signalAll({ pid }: Held, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  try {
+    return process.kill(-pid, signal)
+  } catch {
+    return false
   }
 }
 

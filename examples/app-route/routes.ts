@@ -16,15 +16,20 @@ export function routeController(router: Router): ControllerDeclaration<typeof Ro
     for: Route,
     verbs: [app],
     async reconcile(route, context) {
+      const { status } = context
       const { metadata: { uid }, spec: { hostnames } } = route
-      const found = await app.find(context)
-      // Who led somewhere that is gone leads nowhere: better an honest 503 than somebody else's answer.
-      if (found.some(({ isReady }) => !isReady)) await router.removeRoutes(uid)
+      const waitsFor = (await app.find(context)).find(({ isReady }) => !isReady)
+      if (waitsFor) {
+        // Who led somewhere that is gone leads nowhere: better an honest 503 than somebody else's answer.
+        await router.removeRoutes(uid)
+        status.set({ backends: undefined })
+        status.condition('Ready', false, { reason: 'WaitsForApp', message: `App ${(waitsFor.reference as { name: string }).name}: ${waitsFor.message}` })
+      }
       const targets = await app.resolve(context)
       const routes = hostnames.flatMap((hostname) => targets.map(({ contract: { host, port }, reference }) => ({ hostname, pathPrefix: (reference as { pathPrefix?: string }).pathPrefix ?? '/', to: `http://${host}:${port}` })))
       await router.ensureRoutes(uid, routes)
-      context.status.set({ backends: targets.map(({ contract: { host, port } }) => `${host}:${port}`) })
-      context.status.condition('Ready', true, { reason: 'Routed' })
+      status.set({ backends: targets.map(({ contract: { host, port } }) => `${host}:${port}`) })
+      status.condition('Ready', true, { reason: 'Routed' })
     },
     async cleanup({ metadata: { uid } }) {
       await router.removeRoutes(uid)

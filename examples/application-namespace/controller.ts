@@ -26,7 +26,7 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
     owns: [Namespace],
     async reconcile(application, { children, client, event, status }) {
       const { namespaceName, labels = {} } = application.spec
-      status.condition('Ready', false, { reason: 'NamespaceNotReady', message: 'see ChildrenReady' })
+      status.condition('Ready', false, { reason: 'NamespaceNotReady', message: 'ChildrenReady says why' })
       const there = await findNamespace(application, client)
       const isNew = there !== undefined && !isOwnedBy(there, application)
       const isAdopted = isNew || there?.metadata.annotations?.[adoptedAnnotation] !== undefined

@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { fencesOf, listPages, programsOf, readPage, root } from './pages.ts'
 import { ProgramFiles } from './programs.ts'
 
+// Whoever reads our output may stop reading, as `head` does.
+process.stdout.on('error', () => undefined)
+
 const pages = process.argv.length > 2 ? process.argv.slice(2) : listPages()
 const programs = pages.flatMap((page) => programsOf(fencesOf(page, readPage(page))))
 const files = new ProgramFiles(join(root, '.cache', 'doc-examples', 'shown'), programs)

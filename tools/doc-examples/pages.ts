@@ -5,7 +5,7 @@
  *
  *   ```ts            must type-check
  *   ```ts run        must type-check, and run to its end; a fence `text prints` below it is what it prints
- *   ```ts file=PATH  must be found as it stands in that file, which has tests of its own
+ *   ```ts file=PATH  must be found line by line in that file, which has tests of its own
  *   ```ts fragment   part of something else; nobody looks at it
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -30,12 +30,13 @@ export class ProgramFiles {
     for (const program of programs) writeFileSync(join(folder, fileOf(program)), `${program.text}\nexport {}\n`)
   }
 
-  /** What is wrong with their types, by place in the page. */
+  /** What is wrong with their types, by place in the page. What is wrong elsewhere is found where the library is checked. */
   async checkTypes(): Promise<readonly string[]> {
     const options = { noEmit: true, incremental: false, customConditions: ['source'], noUnusedLocals: false, noUnusedParameters: false, noPropertyAccessFromIndexSignature: false }
     writeFileSync(join(this.#folder, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.base.json'), compilerOptions: options, include: ['*.ts'] }))
-    const { output } = await runNode([join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'), '-p', this.#folder, '--pretty', 'false'])
-    return output.split('\n').filter((line) => line.includes('error TS')).map((line) => this.#toPage(line))
+    const { output, code } = await runNode([join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'), '-p', this.#folder, '--pretty', 'false'])
+    const found = output.split('\n').filter((line) => line.includes('error TS')).flatMap((line) => this.#toPage(line))
+    return code === 0 || output.includes('error TS') ? found : [output]
   }
 
   /** Runs them one after the other; one that fails does not keep the others from running. */
@@ -50,10 +51,10 @@ export class ProgramFiles {
   }
 
   /** A message about a file, as one about the page. */
-  #toPage(message: string): string {
+  #toPage(message: string): readonly string[] {
     const program = this.#programs.find((each) => message.includes(fileOf(each)))
     const line = Number(/\((\d+),/.exec(message)?.[1] ?? 0)
-    return program ? `${program.page}:${program.line + line - 1} ${message.slice(message.indexOf('error TS'))}` : message
+    return program ? [`${program.page}:${program.line + line - 1} ${message.slice(message.indexOf('error TS'))}`] : []
   }
 }
 
@@ -67,10 +68,12 @@ function fileOf({ page, line }: Program): string {
 
 /** Tells of each program in one line of JSON. */
 const driver = `
+import { format } from 'node:util'
+
 const say = process.stdout.write.bind(process.stdout)
 async function tried(where: string, load: () => Promise<unknown>): Promise<void> {
   const lines: string[] = []
-  console.log = (...given: unknown[]) => { lines.push(given.map(String).join(' ') + '\\n') }
+  console.log = (...given: unknown[]) => { lines.push(format(...given) + '\\n') }
   let error: string | undefined
   try {
     await load()

@@ -38,14 +38,18 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
     return 0
   }
   const clients: Client[] = []
+  // A command that failed may have asked for more than it waited for: nobody needs those answers.
+  const over = new AbortController()
+  const signal = AbortSignal.any([io.signal, over.signal])
   const connect = async (options?: ConnectOptions): Promise<Client> => {
     const client = await connectFor(values, io, options)
     clients.push(client)
     return client
   }
   try {
-    return await command.run({ values, words, io, connect, json: values.flag('json') } satisfies Call)
+    return await command.run({ values, words, io: { ...io, signal }, connect, json: values.flag('json') } satisfies Call)
   } finally {
+    over.abort()
     for (const client of clients) await client.close()
   }
 }

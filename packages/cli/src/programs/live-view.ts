@@ -1,27 +1,32 @@
 /**
- * What goes on, in a terminal: the objects of the program's kinds, how each is, and the last lines of the log.
+ * What goes on, in a terminal: the objects of the programs' kinds, how each is, what was done about it last and why, and
+ * the last lines of the log.
  *
- * It draws over itself at most a few times a second, and only when something changed. Where there is no terminal the
- * log is printed line by line instead.
+ * It draws over itself a few times a second at most, only when something changed, and never more than fits: a
+ * terminal cannot go back to what has left its upper edge.
  */
 import type { Kind, KubeObject } from 'evenkeel/api'
-import type { Manager } from 'evenkeel/manager'
+import type { Ledger, LedgerEntry } from 'evenkeel/controller'
+import type { ObjectCache } from 'evenkeel/unstable/cache'
 import type { Output } from '../frame/command.ts'
 import { stateOf } from '../objects/state-of.ts'
 import { duration } from '../printing/ago.ts'
 import { safeText } from '../printing/safe-text.ts'
+import { isSame } from '../why/changed.ts'
+import { causeLines } from '../why/ran.ts'
 
-const linesMax = 8
-const objectsMax = 20
 const redrawMs = 250
+const logLinesMax = 8
+const runsMax = 300
 
-export interface ViewOptions {
+interface ViewOptions {
   readonly stdout: Output
-  readonly manager: Manager
+  readonly cache: Pick<ObjectCache, 'list'>
+  readonly ledger: Pick<Ledger, 'entries'>
   readonly kinds: readonly Kind[]
   /** What stands above everything. */
   readonly heading: string
-  readonly clock: { now(): number, every(ms: number, call: () => void): () => void }
+  readonly clock: { now(): number, after(ms: number, call: () => void): () => void }
 }
 
 export class LiveView {
@@ -29,32 +34,38 @@ export class LiveView {
   readonly #log: string[] = []
   #drawn = ''
   #height = 0
-  #stop: (() => void) | undefined
+  #stop: () => void = () => undefined
 
   constructor(options: ViewOptions) {
     this.#options = options
   }
 
   start(): void {
-    this.#stop = this.#options.clock.every(redrawMs, () => { this.draw() })
     this.draw()
+    this.#stop = this.#options.clock.after(redrawMs, () => { this.start() })
   }
 
+  /** Draws what there is a last time, and no more. */
   stop(): void {
-    this.#stop?.()
-    this.#stop = undefined
+    this.#stop()
+    this.draw()
   }
 
   /** One line of the log. */
   tell(line: string): void {
     this.#log.push(...safeText(line).split('\n').filter((each) => each !== ''))
-    this.#log.splice(0, this.#log.length - linesMax)
+    this.#log.splice(0, this.#log.length - logLinesMax)
   }
 
   draw(): void {
     const { stdout, heading } = this.#options
-    const { columns = 100 } = stdout
-    const lines = [...heading.split('\n'), '', ...this.#objects(), '', ...this.#log].map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
+    const columns = stdout.columns || 100
+    const rows = stdout.rows || 40
+    const above = heading.split('\n')
+    const told = this.#log.slice(-Math.max(1, Math.floor(rows / 4)))
+    const below = told.length === 0 ? [] : ['', ...told]
+    const room = Math.max(3, rows - above.length - below.length - 2)
+    const lines = [...above, '', ...this.#objects(room), ...below].slice(-rows + 1).map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
     const text = lines.join('\n')
     if (text === this.#drawn) return
     stdout.write(`${this.#height === 0 ? '' : `\u001b[${this.#height}A\r`}\u001b[J${text}\n`)
@@ -62,25 +73,33 @@ export class LiveView {
     this.#height = lines.length
   }
 
-  #objects(): readonly string[] {
-    const { manager: { cache }, kinds } = this.#options
+  /** Those that are not well first: they are what one looks for. */
+  #objects(room: number): readonly string[] {
+    const { cache, kinds, ledger } = this.#options
     const all = kinds.flatMap((kind) => listOf(() => cache.list(kind)).map((object) => ({ ...object, kind: kind.kind }) as KubeObject))
-    const shown = all.slice(0, objectsMax).map((object) => this.#line(object))
-    if (all.length === 0) return ['  (no objects yet)']
-    return all.length > objectsMax ? [...shown, `  and ${all.length - objectsMax} more`] : shown
+    if (all.length === 0) return [`  No objects yet${kinds.length === 0 ? '' : ` of ${kinds.map(({ plural }) => plural).join(', ')}`}.`]
+    const well = (object: KubeObject): number => (stateOf(object).isGood === false ? 0 : 1)
+    const shown = all.toSorted((a, b) => well(a) - well(b)).slice(0, all.length > room ? room - 1 : room)
+    const runs = ledger.entries({ limit: runsMax })
+    const width = Math.max(...shown.map((object) => refOf(object).length))
+    const lines = shown.map((object) => this.#line(object, { width, run: runs.find(({ key }) => isSame(key, { kind: object.kind, ...object.metadata })) }))
+    return all.length > shown.length ? [...lines, `  and ${all.length - shown.length} more`] : lines
   }
 
-  #line(object: KubeObject): string {
-    const { manager: { ledger }, clock } = this.#options
+  #line(object: KubeObject, { width, run }: { width: number, run: LedgerEntry | undefined }): string {
     const { word, isGood, why } = stateOf(object)
-    const { name = '', namespace } = object.metadata
-    const last = ledger.entries({ limit: 200 }).find(({ key }) => key.endsWith(`/${object.kind}/${namespace ?? ''}/${name}`))
-    const when = last ? `  reconciled ${duration(clock.now() - last.startedMs)} ago` : ''
-    return safeText(`  ${isGood === undefined ? '·' : isGood ? '✓' : '✗'} ${`${object.kind.toLowerCase()}/${name}`.padEnd(28)} ${word}${isGood === false && why !== '' ? `: ${why}` : ''}${when}`)
+    const mark = isGood === undefined ? '·' : isGood ? '✓' : '✗'
+    const [cause] = run ? causeLines(run) : []
+    const when = run ? `  (reconciled ${duration(this.#options.clock.now() - run.startedMs)} ago${cause === undefined ? '' : `: ${cause}`})` : ''
+    return safeText(`  ${mark} ${refOf(object).padEnd(width)}  ${word}${isGood === false && why !== '' && why !== word ? `: ${why}` : ''}${when}`).replace(/\n/g, ' ')
   }
 }
 
-/** A kind that is not followed yet has no list. */
+function refOf({ kind, metadata: { name = '', namespace = 'default' } }: KubeObject): string {
+  return `${kind.toLowerCase()}/${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`
+}
+
+/** A kind that was not read yet, or may not be, has no list. */
 function listOf<T>(list: () => readonly T[]): readonly T[] {
   try {
     return list()

@@ -6,7 +6,7 @@ import type { JsonValue, KubeObject } from 'evenkeel/api'
 import type { LedgerEntry } from 'evenkeel/controller'
 import { ago } from '../printing/ago.ts'
 import type { Answer, Facts } from './answer.ts'
-import { causeLine } from './ran.ts'
+import { causeLines } from './ran.ts'
 
 export function whyChanged(facts: Facts): Answer {
   const { object, manager, nowMs } = facts
@@ -17,9 +17,10 @@ export function whyChanged(facts: Facts): Answer {
     return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
   })
   const write = lastWrite(object, manager?.runs ?? [])
-  if (write) because.unshift(`version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`, ...write.run.causes.slice(0, 3).map((cause) => `which ran because ${causeLine(cause)}`))
-  const last = written[0]
-  return { question: 'changed', answer: last ? `${last.manager ?? 'somebody'} wrote it last` : 'nothing tells who wrote it', because, advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'] }
+  if (write) because.unshift(`version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`, ...causeLines(write.run).map((line) => `which ran because ${line}`))
+  // Times of managed fields count seconds; the ledger knows the very version.
+  const last = write && write.version === object.metadata.resourceVersion ? write.run.controller : written[0]?.manager
+  return { question: 'changed', answer: last === undefined ? 'nothing tells who wrote it' : `${last} wrote it last`, because, advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'] }
 }
 
 function lastWrite({ kind, metadata: { name, namespace, resourceVersion } }: KubeObject, runs: readonly LedgerEntry[]): { run: LedgerEntry, version: string } | undefined {

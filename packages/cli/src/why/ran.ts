@@ -14,7 +14,7 @@ export function whyRan(facts: Facts): Answer {
   if (!manager) return { question: 'ran', answer: 'no manager could be asked', because: [], advice: ['evenkeel up runs one here; --manager URL asks another one'] }
   const runs = lastRunsOf(facts)
   if (runs.length === 0) return { question: 'ran', answer: 'no reconcile of it is remembered', because: manager.controllers.map(({ name, isWorking }) => `controller ${name} ${isWorking ? 'works' : 'does not work: another replica may lead'}`), advice: [] }
-  const because = runs.slice(0, shownMax).flatMap((run) => [`${duration(nowMs - run.startedMs)} ago: ${endOf(run)}`, ...run.causes.slice(0, 3).map((cause) => `  because ${causeLine(cause)}`)])
+  const because = runs.slice(0, shownMax).flatMap((run) => [`${duration(nowMs - run.startedMs)} ago: ${endOf(run)}`, ...causeLines(run).map((line) => `  because ${line}`)])
   return { question: 'ran', answer: `${runs.length} ${runs.length === 1 ? 'reconcile is' : 'reconciles are'} remembered`, because, advice: [] }
 }
 
@@ -23,8 +23,13 @@ export function lastRunsOf({ object: { kind, metadata: { name, namespace } }, ma
   return (manager?.runs ?? []).filter(({ key }) => isSame(key, { kind, name, namespace })).toSorted((a, b) => b.startedMs - a.startedMs)
 }
 
+/** The first few, each once. */
+export function causeLines({ causes }: Pick<LedgerEntry, 'causes'>): readonly string[] {
+  return [...new Set(causes.map(causeLine))].slice(0, 3)
+}
+
 /** `deployment/web changed (owns Deployment), written by website for website/web`. */
-export function causeLine({ type, source, object, note, isInitial = false, writer, changed = [] }: RunCause): string {
+function causeLine({ type, source, object, note, isInitial = false, writer, changed = [] }: RunCause): string {
   const what = object === undefined ? undefined : nameOf(object)
   const words: Readonly<Record<string, string>> = {
     add: isInitial ? `${what ?? 'it'} was there when the controller came` : `${what ?? 'it'} was created`, update: `${what ?? 'it'} changed`, delete: `${what ?? 'it'} was deleted`,

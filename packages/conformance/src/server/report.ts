@@ -15,7 +15,7 @@ const header = `<!-- Generated from the results of the API server conformance su
 
 Every rule below is a case that first passed against a real kube-apiserver 1.36.4. The same cases run in our tests: in process,
 over HTTPS, on memory, on files and on etcd. What a server decides otherwise on purpose, or cannot be asked, is skipped with the
-reason. Not there yet: admission webhooks and policies, RBAC, garbage collection, service-account tokens, websockets, CBOR (answered 415).
+reason. Not there yet: websockets, CBOR (answered 415).
 `
 
 /** Markdown for docs/compatibility.md. */

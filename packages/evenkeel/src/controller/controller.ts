@@ -176,6 +176,11 @@ export class Controller {
     return this.#parked.wake(this.#queue, (_, parked) => waitingFor === undefined || parked.waitingFor === waitingFor, { reason: { type: 'request', source: 'request', note } })
   }
 
+  /** Keys whose last run failed: they are tried again. */
+  get failing(): number {
+    return this.#backoff.failingCount
+  }
+
   /** How it is, as plain JSON. */
   get health(): ControllerHealth {
     return describeHealth({

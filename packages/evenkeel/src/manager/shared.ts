@@ -47,8 +47,7 @@ export function shareParts(options: ManagerOptions, { plugins, rbac }: { plugins
   const { name, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics = new Metrics(), cluster = defaultCluster } = options
   if (name === '') throw new RangeError('a manager needs a name')
   const opened = connectionTo(options, { clock })
-  const heard = options.rules ? lookAtRequests(opened.transport, options.rules, rbac) : opened.transport
-  const connection = { ...opened, transport: countRequests(heard, metrics, { host: opened.config ? new URL(opened.config.server).host : 'in-process' }) }
+  const connection = { ...opened, transport: countRequests(opened.transport, metrics, { host: opened.config ? new URL(opened.config.server).host : 'in-process' }) }
   const { leaderElection = connection.config ? {} : false } = options
   const deadline = new LeaseDeadline({ clock })
   const ledger = new Ledger({ ...options.ledger, cluster })
@@ -58,8 +57,10 @@ export function shareParts(options: ManagerOptions, { plugins, rbac }: { plugins
     ...options.client, clock, random, log, userAgent, namespace: connection.namespace, ...writeHooks({ ledger, cache: () => late.cache }),
     transport, kinds: options.kinds ?? [],
   })
-  const client = make(connection.transport)
-  const leaderClient = leaderElection === false ? client : make(gateTransport(connection.transport, deadline, { clock }))
+  // Whoever shares the connection is another program: its requests say nothing about this one.
+  const own = options.rules ? lookAtRequests(connection.transport, options.rules, rbac) : connection.transport
+  const client = make(own)
+  const leaderClient = leaderElection === false ? client : make(gateTransport(own, deadline, { clock }))
   const cache = late.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache })
   const environment: ControllerEnvironment = {
     client, cache, ledger, clock, random, log, cluster, metrics, tracing: options.tracing ?? findTracing(),

@@ -56,7 +56,7 @@ type RecordMaking = (process: ProcessContext<{ zone: AsCalled<Zone> }>) => Contr
 export function recordProgram(make: RecordMaking, steps: readonly UserStep[] = [does.create, does.rename, does.remove]): Subject {
   return {
     controllers: ((process: ProcessContext<{ zone: AsCalled<Zone> }>) => [make(process)]) as unknown as Subject['controllers'],
-    scenario: { name: 'records', steps, outside: () => ({ zone: new Zone() }) } as Subject['scenario'],
+    scenario: { name: 'records', steps, outside: () => ({ zone: new Zone() }) } as unknown as Subject['scenario'],
   }
 }
 

@@ -4,13 +4,13 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Ready } from 'evenkeel'
-import type { Kind } from 'evenkeel/api'
+import { Client } from 'evenkeel/client'
 import { createLogger, prettyLines, SystemClock } from 'evenkeel/unstable/base'
 import type { Call, Command } from '../../frame/command.ts'
 import { managerFileName } from '../../objects/manager-report.ts'
-import { LiveView } from '../../programs/live-view.ts'
 import { loadModule } from '../../programs/load-module.ts'
 import type { Address, UserModule } from '../../programs/load-module.ts'
+import { Screen } from '../../programs/screen.ts'
 import { portOf, serving } from './serve.ts'
 
 const { audit: _, ...withoutAudit } = serving
@@ -56,7 +56,7 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
       onReady: (ready) => { void announce(ready, { modules, call, screen, left, endpoints: listening.value, stops }).catch((error: unknown) => { screen.log(`${String(error)}\n`) }) },
     })
   } finally {
-    screen.stop()
+    await screen.stop()
     for (const stop of stops) await stop()
     await rm(left, { force: true })
     if (!json) io.stdout.write('Stopped.\n')
@@ -76,18 +76,23 @@ interface Announcing {
 
 async function announce({ manager, url, embedded, kinds }: Ready, { modules, call, screen, left, endpoints, stops }: Announcing): Promise<void> {
   const { io, json } = call
-  const served = await Promise.all(modules.map(({ serve }) => serve?.({ client: manager.client, manager, signal: io.signal, onStop: (stop) => { stops.push(stop) } }) ?? []))
+  // Pages are people, not controllers: what they ask for says nothing about the permissions and habits of the program.
+  const client = new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
+  const served = await Promise.all(modules.map(async ({ serve }) => await serve?.({ client, manager, signal: io.signal, onStop: (stop) => { stops.push(stop) } }) ?? []))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
   const debug = await endpoints
   if (embedded?.isDurable) await writeFile(left, `${JSON.stringify({ url: debug, pid: process.pid })}\n`, { mode: 0o600 })
   if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig: embedded?.kubeconfig, manager: debug, addresses })}\n`)
-  else screen.begin(manager, { kinds, heading: heading(addresses, embedded?.kubeconfig) })
+  else await screen.begin({ manager, client, kinds, heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }) })
 }
 
-function heading(addresses: readonly Address[], kubeconfig: string | undefined): string {
+function heading(addresses: readonly Address[], { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined, io: Call['io'] }): string {
   const width = Math.max(...addresses.map(({ name }) => name.length))
   const lines = addresses.map(({ name, url }) => `  ${name.padEnd(width)}  ${url}`)
-  return ['Evenkeel is up. Ctrl-C stops it.', '', ...lines, ...kubeconfig === undefined ? [] : ['', `  export KUBECONFIG=${kubeconfig}`, '  evenkeel get all kinds of things: evenkeel --help']].join('\n')
+  const name = env['npm_execpath'] === undefined ? 'evenkeel' : 'npx evenkeel'
+  const isHere = kubeconfig === join(cwd, 'data', 'kubeconfig')
+  const next = isHere ? [`  In another terminal, in this folder: ${name} get KIND, ${name} why KIND/NAME, ${name} --help`] : []
+  return ['Evenkeel is up. Ctrl-C stops it.', '', ...lines, ...kubeconfig === undefined ? [] : ['', `  export KUBECONFIG=${kubeconfig}`, ...next]].join('\n')
 }
 
 /** A value that comes later. */
@@ -102,46 +107,4 @@ class Late<T> {
   set(value: T): void {
     this.#resolve(value)
   }
-}
-
-/** The live view in a terminal, lines of a log elsewhere. */
-class Screen {
-  readonly #call: Call
-  readonly #clock: SystemClock
-  readonly isLive: boolean
-  #view: LiveView | undefined
-
-  constructor(call: Call, clock: SystemClock) {
-    this.#call = call
-    this.#clock = clock
-    this.isLive = call.io.stdout.isTTY === true && !call.values.flag('plain') && !call.json
-  }
-
-  begin(manager: Ready['manager'], { kinds, heading: text }: { kinds: readonly Kind[], heading: string }): void {
-    const { stdout } = this.#call.io
-    if (!this.isLive) stdout.write(`${text}\n\n`)
-    else {
-      this.#view = new LiveView({ stdout, manager, kinds, heading: text, clock: { now: () => this.#clock.now(), every: (ms, call) => every(this.#clock, ms, call) } })
-      this.#view.start()
-    }
-  }
-
-  log(text: string): void {
-    if (this.#view) this.#view.tell(text)
-    else this.#call.io.stderr.write(text)
-  }
-
-  stop(): void {
-    this.#view?.stop()
-    this.#view = undefined
-  }
-}
-
-function every(clock: SystemClock, ms: number, call: () => void): () => void {
-  let cancel = clock.after(ms, again)
-  function again(): void {
-    call()
-    cancel = clock.after(ms, again)
-  }
-  return () => { cancel() }
 }

@@ -3,6 +3,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
+import type * as Loaded from 'evenkeel/testing'
 import type { Explored, ExploreModuleOptions, ProfileName, Progress, Tier } from 'evenkeel/testing'
 import { SystemClock } from 'evenkeel/unstable/base'
 import type { Call, Command, Values } from '../../frame/command.ts'
@@ -13,7 +14,7 @@ import { ProgressLine } from '../../printing/progress-line.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
 /** Loaded when it is needed: most commands are over before this would be read. */
-type Testing = typeof import('evenkeel/testing')
+type Testing = typeof Loaded
 
 const profileNames: readonly ProfileName[] = ['evenkeel', 'k8s>=1.35', 'k8s<=1.34']
 

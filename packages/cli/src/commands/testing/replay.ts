@@ -22,7 +22,7 @@ export const replay: Command = {
     step: { type: 'boolean', about: 'wait for Enter before every step' },
   },
   details: 'Ends with 0 when the rule holds now, with 1 when it is still broken, with 2 when it could not be played. Under a debugger (node --inspect-brk) it stops where something goes wrong.',
-  examples: ['evenkeel replay explored/cleanup-7f3a9c01.json', 'evenkeel replay explored/cleanup-7f3a9c01.json --step'],
+  examples: ['evenkeel replay explored/cleanup-e93bada4.json', 'evenkeel replay explored/cleanup-e93bada4.json --step'],
   async run(call) {
     const { words: [word = ''], values, io, json } = call
     const path = resolve(io.cwd, word)
@@ -60,7 +60,7 @@ function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayS
 
 function verdict({ isFound, isSame, findings, story }: Replayed): string {
   const told = story.map(({ text }, index) => `  ${index + 1}  ${text}\n`).join('')
-  const found = findings.map(({ rule, message }) => `✗ ${rule}: ${message}\n`).join('')
+  const found = [...new Set(findings.map(({ rule, message }) => `✗ ${rule}: ${message}\n`))].join('')
   const how = isSame ? 'It went the very same way.' : 'It went another way than when it was found: the code has changed since.'
   return safeText(`${told}${found}${isFound ? 'The rule is still broken.' : 'The rule holds now.'} ${how}\n`)
 }

@@ -1,31 +1,22 @@
 /**
  * A transport over HTTP: one server, kept connections, TLS, a proxy if there is one.
  *
- * The HTTP library is loaded with the first request: that takes longer than starting up, and in process nobody needs
- * it. Streams (watches, followed logs) have connections of their own, so that many of them never keep a request
+ * What speaks HTTP is loaded with the first request: in process nobody needs it. Streams (watches, followed logs) have connections of their own, so that many of them never keep a request
  * waiting. No redirect is followed. There is no deadline in here but that of connecting: the request's signal ends it.
  *
  * Invariant: when certificates change, new requests use the new ones; requests under way finish on the old.
  */
-import type * as Undici from 'undici'
-import type { Dispatcher, Pool } from 'undici'
+import { SystemClock } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from '../request/connection-error.ts'
-import { asking } from './before-send.ts'
+import type { CarriedAnswer, CarriedRequest, Carrier } from './carrying/carrier.ts'
+import { Dialer } from './carrying/dialer.ts'
+import type { TlsMaterial } from './carrying/dialer.ts'
+import { LoadingCarrier } from './carrying/loading-carrier.ts'
 import { toConnectionError } from './describe.ts'
 import { Streams } from './streaming/streams.ts'
 
-/** Whom to trust, and who we are. Two that are the same object are the same. */
-export interface TlsMaterial {
-  /** The authorities to trust, in PEM. @default those that Node trusts */
-  readonly caPem?: string
-  readonly certPem?: string
-  readonly keyPem?: string
-  /** The name that the certificate of the server must have. @default that of its address */
-  readonly serverName?: string
-  /** Trust anybody. For tests, and for nothing else. @default false */
-  readonly insecureSkipVerify?: boolean
-}
+export type { TlsMaterial }
 
 export interface HttpOptions {
   /** `https://10.0.0.1:6443`, perhaps with a path behind it. */
@@ -53,13 +44,16 @@ export interface HttpConnection {
   close(): Promise<void>
 }
 
+/** Answers that are longer come in pieces. */
+const shortBytes = 16 * 1024 * 1024
+
 /** The sets of connections. */
 interface Lines {
   readonly tls: TlsMaterial
-  readonly requests: Dispatcher
-  readonly streams: Dispatcher
-  /** For streams whose reader takes pieces on loan; absent when there is a proxy in between. */
-  readonly lent: Streams | undefined
+  readonly requests: Carrier
+  readonly streams: Carrier
+  /** For streams straight to the server that are nothing special; absent when there is a proxy in between. */
+  readonly direct: Streams | undefined
 }
 
 /** @throws {RangeError} when the address of the server or of the proxy cannot be used. */
@@ -69,45 +63,36 @@ export function httpTransport({ server, tls = {}, proxyUrl, headers = {}, connec
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]))
   const all = new Set<Lines>()
   let current: Lines | undefined
-  let library: typeof Undici | undefined
   let isClosed = false
   const linesFor = async (): Promise<Lines> => {
     const material = typeof tls === 'function' ? await tls() : tls
-    library ??= await import('undici')
     if (isClosed) throw new ConnectionError(`the connection to ${origin} was closed by its owner`, { problem: 'connect', address: origin })
     if (current?.tls === material) return current
     if (current) retire(current, all)
-    current = openLines(library, { origin, proxyUrl, tls: material, connectTimeoutMs, connectionsMax })
+    current = openLines({ origin, proxyUrl, tls: material, connectTimeoutMs, connectionsMax })
     all.add(current)
     return current
   }
   return {
     async transport(request) {
       const lines = await linesFor()
-      const { target, headers, signal } = request
-      if (lines.lent && isLent(request)) {
-        signal.throwIfAborted()
-        return lines.lent.ask({ method: 'GET', target: `${prefix}${target}`, headers: { ...headers, ...own }, signal })
-      }
-      const dispatcher = isStream(target) ? lines.streams : lines.requests
-      return exchange(dispatcher, request, { origin, prefix, headers: own })
+      const { target, signal } = request
+      signal.throwIfAborted()
+      const sent = { ...request, target: `${prefix}${target}`, headers: { ...request.headers, ...own } }
+      if (!isStream(target)) return exchange(lines.requests, sent, origin)
+      if (lines.direct && isBare(request)) return lines.direct.ask({ ...sent, isLent: request.borrowsPieces === true })
+      return exchange(lines.streams, sent, origin)
     },
     async close() {
       isClosed = true
-      for (const { lent } of all) lent?.destroy()
+      for (const { direct } of all) direct?.destroy()
       await Promise.all([...all].flatMap(({ requests, streams }) => [requests.destroy(), streams.destroy()]))
     },
   }
 }
 
-interface Destination {
-  readonly origin: string
-  readonly prefix: string
-  readonly headers: Readonly<Record<string, string | string[]>>
-}
-
-async function exchange(dispatcher: Dispatcher, { method, target, headers, body, signal, beforeSend }: WireRequest, { origin, prefix, headers: own }: Destination): Promise<WireResponse> {
-  signal.throwIfAborted()
+async function exchange(carrier: Carrier, request: CarriedRequest, origin: string): Promise<WireResponse> {
+  const { signal, beforeSend } = request
   let refusal: { readonly error: unknown } | undefined
   const ask = (): void => {
     try {
@@ -118,13 +103,10 @@ async function exchange(dispatcher: Dispatcher, { method, target, headers, body,
     }
   }
   try {
-    const response = await (beforeSend ? asking(dispatcher) : dispatcher).request({
-      origin, path: `${prefix}${target}`, method: method as Dispatcher.HttpMethod, headers: { ...headers, ...own }, signal, ...beforeSend && { beforeSend: ask },
-      body: body === undefined || body instanceof Uint8Array ? body ?? null : body as unknown as Dispatcher.DispatchOptions['body'] & object,
-    })
-    const answered = joinHeaders(response.headers)
-    const isShort = !isStream(target) && Number(answered['content-length'] ?? NaN) < 16 * 1024 * 1024
-    return { status: response.statusCode, headers: answered, body: isShort ? await response.body.bytes() : pieces(response.body, { origin, signal }) }
+    const answer = await carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request)
+    const headers = joinHeaders(answer.headers)
+    const isShort = !isStream(request.target) && Number(headers['content-length'] ?? NaN) < shortBytes
+    return { status: answer.status, headers, body: isShort ? await answer.whole() : pieces(answer.pieces, { origin, signal }) }
   } catch (error) {
     throw refusal ? refusal.error : explain(error, origin, signal)
   }
@@ -142,22 +124,20 @@ function explain(error: unknown, origin: string, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : toConnectionError(error, origin)
 }
 
-function openLines({ Pool, ProxyAgent }: typeof Undici, { origin, proxyUrl, tls, connectTimeoutMs, connectionsMax }: OpenOptions): Lines {
-  const secure = {
-    timeout: connectTimeoutMs, keepAlive: true, ...tls.caPem !== undefined && { ca: tls.caPem }, ...tls.certPem !== undefined && { cert: tls.certPem },
-    ...tls.keyPem !== undefined && { key: tls.keyPem }, ...tls.serverName !== undefined && { servername: tls.serverName },
-    ...tls.insecureSkipVerify && { rejectUnauthorized: false },
+function openLines(options: LinesOptions): Lines {
+  const { origin, tls, connectTimeoutMs, connectionsMax, proxyUrl } = options
+  const { connectionsMax: _, ...unbounded } = options
+  const isDirect = proxyUrl === undefined
+  const dialer = (): Dialer => new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() })
+  return {
+    tls,
+    requests: new LoadingCarrier({ direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined, library: options }),
+    streams: new LoadingCarrier({ library: unbounded }),
+    direct: isDirect ? new Streams({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) }) : undefined,
   }
-  // Deadlines are those of the request: zero turns the library's own off. Servers that keep connections for less say so.
-  const shared = { headersTimeout: 0, bodyTimeout: 0, pipelining: 1, keepAliveTimeout: 30_000 } satisfies Pool.Options
-  const open = (connections: number | null): Dispatcher => proxyUrl === undefined
-    ? new Pool(origin, { ...shared, connections, connect: secure })
-    : new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: secure, ...connections !== null && { connections } })
-  const lent = proxyUrl === undefined ? new Streams({ origin, tls, connectTimeoutMs, explain: (error) => toConnectionError(error, origin) }) : undefined
-  return { tls, requests: open(connectionsMax), streams: open(null), lent }
 }
 
-interface OpenOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'connectionsMax'>> {
+interface LinesOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'connectionsMax'>> {
   readonly origin: string
   readonly proxyUrl: string | undefined
   readonly tls: TlsMaterial
@@ -165,19 +145,19 @@ interface OpenOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'c
 
 /** Closes once nothing uses them any more; a watch may take minutes. */
 function retire(lines: Lines, all: Set<Lines>): void {
-  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.lent?.close()]).then(() => all.delete(lines))
+  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() => all.delete(lines))
 }
 
-/** Whether the reader takes pieces on loan, and there is nothing about the request that only the library can do. */
-function isLent({ method, body, borrowsPieces, beforeSend }: WireRequest): boolean {
-  return borrowsPieces === true && method === 'GET' && body === undefined && beforeSend === undefined
+/** Whether there is nothing about a request but its head. */
+function isBare({ method, body, beforeSend }: WireRequest): boolean {
+  return method === 'GET' && body === undefined && beforeSend === undefined
 }
 
 function isStream(target: string): boolean {
   return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
 }
 
-function joinHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): WireHeaders {
+function joinHeaders(headers: CarriedAnswer['headers']): WireHeaders {
   const joined: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')
   return joined

@@ -25,12 +25,17 @@ interface RunGroupOptions {
 export class RunGroup {
   readonly name: string
   readonly #options: RunGroupOptions
-  readonly #stopping = new AbortController()
+  /** Made for the first who needs it: most groups stay empty. */
+  #made: AbortController | undefined
   readonly #running = new Map<Task, Promise<void>>()
 
   constructor(name: string, options: RunGroupOptions) {
     this.name = name
     this.#options = options
+  }
+
+  get #stopping(): AbortController {
+    return this.#made ??= new AbortController()
   }
 
   /** What has not ended. */

@@ -38,6 +38,7 @@ const attemptsMax = 10
  */
 export async function installKinds(transport: Transport, kinds: readonly Kind[], { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {}): Promise<void> {
   const wanted = definitionsOf(kinds)
+  if (wanted.length === 0) return
   const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
   try {
     for (const definition of wanted) await put(definition, transport, waiting)

@@ -15,11 +15,20 @@ export function resetFilters(resource: Resource): ResetFilters {
   const { group, kind, subresources } = resource
   const special = Object.hasOwn(specials, `${group}/${kind}`) ? specials[`${group}/${kind}`] : undefined
   const hasStatus = subresources.some(({ name }) => name === 'status')
-  return { ...hasStatus && { '': excludeFields(['status']), status: excludeFields(...statusResets(resource)) }, ...special }
+  return { ...hasStatus && { '': withoutStatus, status: statusFilter(resource) }, ...special }
+}
+
+// Made once: whoever remembers what a write came to compares filters by `===`, also when a definition is served anew.
+const withoutStatus = excludeFields(['status'])
+const statusFilters = {
+  metadata: excludeFields(['metadata'], ['spec']),
+  labels: excludeFields(['spec'], ['metadata', 'labels']),
+  ownerReferences: excludeFields(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']),
+  other: excludeFields(['spec']),
 }
 
 const specials: Readonly<Record<string, ResetFilters>> = {
-  '/Namespace': { finalize: excludeFields(['status']) },
+  '/Namespace': { finalize: withoutStatus },
   '/Pod': {
     ephemeralcontainers: includeFields(['spec', 'ephemeralContainers']),
     resize: includeFields(...['containers', 'initContainers'].flatMap((list) => [['spec', list, '*', 'resources'], ['spec', list, '*', 'resizePolicy']])),
@@ -31,14 +40,14 @@ const specials: Readonly<Record<string, ResetFilters>> = {
   },
 }
 
-function statusResets({ custom, rules: { statusKeeps } }: Resource): string[][] {
-  if (custom || statusKeeps === 'metadata') return [['metadata'], ['spec']]
+function statusFilter({ custom, rules: { statusKeeps } }: Resource): FieldFilter {
+  if (custom || statusKeeps === 'metadata') return statusFilters.metadata
   switch (statusKeeps) {
     case 'labels':
-      return [['spec'], ['metadata', 'labels']]
+      return statusFilters.labels
     case 'ownerReferences':
-      return [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']]
+      return statusFilters.ownerReferences
     default:
-      return [['spec']]
+      return statusFilters.other
   }
 }

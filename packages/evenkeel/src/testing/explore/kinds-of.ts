@@ -10,7 +10,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 export function kindsOf(scenario: Scenario): Kind[] {
   const clock = new SimulatedClock()
   const client = new Client({ transport: () => Promise.reject(new Error('nobody is there yet: a factory must not ask anything')), clock, random: new SeededRandom('kinds') })
-  const declarations = made(() => scenario.controllers({ outside: scenario.outside?.() ?? {}, clock, random: new SeededRandom('kinds'), log: silentLogger, client }))
+  const declarations = made(() => scenario.controllers({ outside: scenario.outside?.({ clock }) ?? {}, clock, random: new SeededRandom('kinds'), log: silentLogger, client }))
   const kinds = [...scenario.kinds ?? [], ...declarations.flatMap(({ for: kind, owns = [], watches = [], verbs = [] }) => [kind, ...owns.map(asKind), ...watches.map((watch) => watch.kind as Kind), ...verbs.flatMap((verb) => verb.kinds ?? [])])]
   const byName = new Map(kinds.filter((kind) => isDefined(kind)).map((kind) => [`${kind.group}/${kind.kind}`, kind]))
   return [...byName.values()]

@@ -22,12 +22,12 @@ export interface Point {
   /** How many steps of the user had been taken. */
   readonly phase: number
   /** Objects that the process had seen to be deleted when it asked for this. */
-  readonly knew?: readonly UnstructuredObject[]
+  readonly knew?: readonly UnstructuredObject[] | undefined
   /** For requests to the server. */
-  readonly asked?: Asked
-  readonly request?: WireRequest
+  readonly asked?: Asked | undefined
+  readonly request?: WireRequest | undefined
   /** For calls to the outside. */
-  readonly call?: OutsideCall
+  readonly call?: OutsideCall | undefined
   /** How it was answered: the status, `lost`, `reset`, or what an outside call came to. */
   outcome: string
   /** The revision of the store before and after, for writes. */

@@ -44,7 +44,7 @@ function standIn(name: string, service: object, options: OutsideOptions): object
 
 interface Doing {
   readonly target: object
-  carryOut(): unknown
+  readonly carryOut: () => unknown
 }
 
 function call(what: { readonly service: string, readonly method: string, readonly parameters: readonly unknown[] }, doing: Doing, { host, life, scenario }: OutsideOptions): Promise<unknown> {
@@ -61,20 +61,21 @@ function call(what: { readonly service: string, readonly method: string, readonl
       actor: life.name, type: 'call', about,
       run: async () => {
         const point = host.point(life, { about, askedAt, call: what, knew }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
-        await answerCall(point, { ...doing, host, life, resolve, reject })
+        await answerCall(point, { doing, host, life, resolve, reject })
       },
     })
   })
 }
 
-interface Answering extends Doing {
+interface Answering {
+  readonly doing: Doing
   readonly host: Intervening & { readonly agenda: Agenda, readonly keepsPast: boolean }
   readonly life: Life
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-async function answerCall(point: Point, { host, life, target, carryOut, resolve, reject }: Answering): Promise<void> {
+async function answerCall(point: Point, { host, life, doing: { target, carryOut }, resolve, reject }: Answering): Promise<void> {
   const reply = (settle: () => void): void => {
     if (!life.isDead) host.agenda.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
   }

@@ -14,6 +14,8 @@ export class Sight {
   #arrivals = 0
   /** When each was first seen being deleted, by uid. */
   readonly #deletingSince = new Map<string, number>()
+  /** Something that arrived may be an object that is being deleted. */
+  #mentionsDeletion = false
   #arrived: { readonly type: 'line' | 'body', readonly text: string, readonly arrival: number }[] = []
 
   /** The last that was seen of an object; undefined when it never was, or was seen to go. */
@@ -35,17 +37,23 @@ export class Sight {
 
   /** Objects that were last seen being deleted, and had been when so much had arrived. */
   deleting(before = Infinity): UnstructuredObject[] {
+    if (!this.#mentionsDeletion) return []
     return [...this.all()].filter(({ metadata: { deletionTimestamp, uid = '' } }) => deletionTimestamp !== undefined && (this.#deletingSince.get(uid) ?? 0) <= before)
   }
 
   /** A line of a watch arrived. */
   line(text: string): void {
-    this.#arrived.push({ type: 'line', text, arrival: ++this.#arrivals })
+    this.#arrive('line', text)
   }
 
   /** An answer arrived: an object, or a list. */
   body(text: string): void {
-    this.#arrived.push({ type: 'body', text, arrival: ++this.#arrivals })
+    this.#arrive('body', text)
+  }
+
+  #arrive(type: 'line' | 'body', text: string): void {
+    this.#arrived.push({ type, text, arrival: ++this.#arrivals })
+    this.#mentionsDeletion ||= text.includes('"deletionTimestamp"')
   }
 
   #look(): void {

@@ -47,8 +47,8 @@ export interface Scenario<Outside extends object = object> {
   readonly kinds?: readonly Kind[]
   /** Objects that are there before anything starts. @default none */
   readonly objects?: readonly KubeObject[]
-  /** The world outside: made anew for every schedule. @default nothing */
-  readonly outside?: () => Outside
+  /** The world outside: made anew for every schedule. What takes time there looks at this clock. @default nothing */
+  readonly outside?: (world: { readonly clock: Clock }) => Outside
   /** More about the services. @default none */
   readonly services?: Partial<Record<Extract<keyof Outside, string>, OutsideService>>
   /** Elect a leader; two processes then run in some schedules. @default false */

@@ -3,6 +3,7 @@
  *
  * Controllers see the world through caches that lag and answers that get lost. Rules are judged against this.
  */
+import { deepFreeze } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { Store, Watch } from '#store'
 
@@ -117,6 +118,16 @@ function resourceOf(key: string): string {
   return key.split('/')[3] ?? ''
 }
 
+/** Schedules of one exploration differ in little: most of what is written was written before, letter by letter. */
+const parsed = new Map<string, UnstructuredObject>()
+const [parsedMax, textMax] = [1000, 16_384]
+
 function parse(value: Uint8Array): UnstructuredObject {
-  return JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as UnstructuredObject
+  const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
+  const known = parsed.get(text)
+  if (known) return known
+  const object = deepFreeze(JSON.parse(text) as UnstructuredObject)
+  if (parsed.size >= parsedMax) parsed.clear()
+  if (text.length <= textMax) parsed.set(text, object)
+  return object
 }

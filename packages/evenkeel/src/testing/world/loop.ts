@@ -88,7 +88,7 @@ export class Loop {
   }
 
   #isFailing(): boolean {
-    return this.#world.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ health }) => health.failing > this.#interventions.poisoned))
+    return this.#world.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ failing }) => failing > this.#interventions.poisoned))
   }
 
   /** @returns whether nothing is left to do now */

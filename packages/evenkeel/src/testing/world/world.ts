@@ -108,7 +108,7 @@ export class World implements LineHost {
     this.#store = parts.store
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
-    this.services = options.scenario.outside?.() ?? {}
+    this.services = options.scenario.outside?.({ clock: parts.clock }) ?? {}
     this.chronicle = new Chronicle({ store: parts.store, ground: options.ground.objects, actor: () => this.actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor) })
     this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, contentsOf: (name, service) => contentsOf(options.scenario, name, service), phase: () => this.#course.phase })
     this.#interventions = new Interventions(this, options.deviations)
@@ -261,7 +261,9 @@ export class World implements LineHost {
   point(life: Life, facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point {
     // What a rule provokes has no number: other schedules do not have it.
     const index = this.#course.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
-    const point: Point = { ...facts, type, index, life, step: this.trace.steps, phase: this.#course.phase, outcome: '' }
+    // Every field by its name: points of one form are made, and looked at, in a fraction of the time.
+    const { about, askedAt, asked, request, call, knew } = facts
+    const point: Point = { about, askedAt, asked, request, call, knew, type, index, life, step: this.trace.steps, phase: this.#course.phase, outcome: '' }
     this.points.push(point)
     return point
   }

@@ -45,6 +45,9 @@ interface Answer extends Found<unknown, unknown, Reference> {
 /** When nobody tells that a kind has come, we look ourselves. */
 const lookMs = 30_000
 
+/** When a mark could not be written: nothing depends on it, and many may try. */
+const markAgainMs = 300_000
+
 export class DependencyVerb implements DependsOn<never, never>, GroupMember {
   readonly name = 'dependsOn'
   readonly kinds: readonly Kind[]
@@ -141,7 +144,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     return {
       context: {},
       start: async () => { await this.#answer(state) },
-      finish: async () => state.run.isCleanup ? undefined : lookAgain(await this.#answer(state)),
+      finish: async () => state.run.isCleanup ? undefined : lookAgain(await this.#answer(state)) ?? (state.group.cannotMark ? { afterMs: markAgainMs } : undefined),
     }
   }
 

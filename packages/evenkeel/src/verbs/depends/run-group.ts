@@ -47,6 +47,7 @@ const groups = new WeakMap<AbortSignal, RunGroup>()
 export class RunGroup {
   readonly #parts: GroupParts
   readonly #judged = new Map<GroupMember, readonly Judged[]>()
+  #cannotMark = false
 
   constructor(parts: GroupParts) {
     this.#parts = parts
@@ -57,6 +58,11 @@ export class RunGroup {
     const group = groups.get(parts.base.signal) ?? new RunGroup(parts)
     groups.set(parts.base.signal, group)
     return group
+  }
+
+  /** Whether something could not be marked that may be possible later: nobody tells when. */
+  get cannotMark(): boolean {
+    return this.#cannotMark
   }
 
   /** Takes what a declaration found; with the last one, everything is told. */
@@ -95,6 +101,7 @@ export class RunGroup {
 
   #tellTroubles(troubles: readonly string[]): void {
     const { run, members } = this.#parts
+    this.#cannotMark = troubles.length > 0
     if (!members.some((member) => member.edgesFor(run).prefix !== undefined)) return
     run.status?.condition('DependenciesMarked', troubles.length === 0, troubles.length === 0 ? {} : { reason: 'CannotMark', message: troubles.slice(0, 5).join('; ') })
   }

@@ -25,13 +25,14 @@ export interface Intake {
 interface StreamCallOptions {
   /** Begins to connect; bytes that arrive are handed on. */
   readonly open: (intake: Intake) => Socket
-  /** The event that says that the request may go out. */
-  readonly connected: 'connect' | 'secureConnect'
+  /** Calls back when the request may go out. */
+  readonly onConnected: (socket: Socket, callback: () => void) => void
   /** The head of the request, as it goes out. */
   readonly text: string
   readonly signal: AbortSignal
   readonly clock: Clock
-  readonly connectTimeoutMs: number
+  /** Whether the reader is done with a piece when it asks for the next. */
+  readonly isLent: boolean
   /** What a reader is told about an error of the socket. */
   readonly explain: (error: unknown) => unknown
 }
@@ -42,10 +43,10 @@ export class StreamCall {
   readonly #socket: Socket
   readonly #pieces: Pieces
   readonly #reader: AnswerReader
-  readonly #cancels: readonly Cancel[]
+  readonly #stopHearing: Cancel
 
   constructor(options: StreamCallOptions) {
-    const { open, connected, text, signal, clock, connectTimeoutMs } = options
+    const { open, onConnected, text, signal, clock, isLent } = options
     this.#options = options
     const pieces = this.#pieces = new Pieces({ clock, onFull: () => { socket.pause() }, onRoom: () => { socket.resume() }, onLeft: () => { socket.destroy() } })
     const socket = this.#socket = open({ space: () => pieces.space(), onBytes: (bytes) => { this.#read(bytes) } })
@@ -57,12 +58,9 @@ export class StreamCall {
       },
       onData: (bytes) => { pieces.push(bytes) },
     })
-    const stopTimer = clock.after(connectTimeoutMs, () => { this.#fail(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })) })
-    this.#cancels = [stopTimer, onAbort(signal, (reason) => { this.#abort(reason) })]
-    socket.once(connected, () => {
-      stopTimer()
-      socket.write(text, 'latin1')
-    })
+    if (!isLent) pieces.keepAll()
+    this.#stopHearing = onAbort(signal, (reason) => { this.#abort(reason) })
+    onConnected(socket, () => { socket.write(text, 'latin1') })
     socket.on('error', (error) => { this.#fail(error) })
     socket.on('end', () => { this.#attempt(() => { this.#reader.end() }) })
     socket.on('close', () => { this.#onClose() })
@@ -100,7 +98,7 @@ export class StreamCall {
   }
 
   #onClose(): void {
-    for (const cancel of this.#cancels) cancel()
+    this.#stopHearing()
     if (this.#reader.isDone) this.#pieces.end()
     else this.#fail(new Error('the other side closed the connection'))
   }

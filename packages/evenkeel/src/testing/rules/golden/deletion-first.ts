@@ -9,7 +9,7 @@ import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 import { bodyOf } from '../request-body.ts'
 
-const undoes = /^(?:delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
+const undoes = /^(?:ensure)?(?:absent|gone|delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
 
 export const deletionFirst: Rule = {
   code: 'deletion-first', number: 4,

@@ -35,16 +35,15 @@ export async function create(session: Session, remembered: Remembered, { isAnswe
 async function begin(session: Session, attempt: Attempt, { attempt: last, id }: Remembered): Promise<void> {
   const { memory, parts: { seen }, uid } = session
   seen.attemptSeen(uid, attempt.key, session.nowMs)
+  const known = seen.of(uid)
   const isWritten = last?.key === attempt.key && last.outcome === 'Pending' && id === undefined
+  const isFirst = last?.key !== attempt.key || last.outcome === 'Refused' || known.refusedKey === attempt.key
+  // As long as nobody was asked, nothing can come of it.
+  if (isFirst) known.refusedKey = attempt.key
   if (!isWritten) await memory.write({ attempt })
   // A status is written for the version that was seen; a record knows nothing of the object.
-  if (!isWritten && !memory.isSeparate) return
-  try {
-    await session.assertCurrent()
-  } catch (error) {
-    if (!isWritten) await memory.note({ attempt: { ...attempt, outcome: 'Refused' } })
-    throw error
-  }
+  if (isWritten || memory.isSeparate) await session.assertCurrent()
+  delete known.refusedKey
 }
 
 /** In a status nothing is written: it would wake its own object, which would fail again at once. */

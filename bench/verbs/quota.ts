@@ -1,0 +1,78 @@
+/**
+ * Many objects with things in a system that allows so many calls a second: how long it takes on a simulated clock, and whether
+ * the quota is kept in every second of it.
+ */
+import { external } from 'evenkeel'
+import type { ControllerDeclaration, Driver, ObjectOf } from 'evenkeel'
+import { startTestPlane } from 'evenkeel/testing'
+import type { BenchOptions } from '../print.ts'
+import { Thing } from './kinds.ts'
+import { createAll } from './stage.ts'
+
+const namespace = 'default'
+const callsPerSecond = 100
+const burst = 20
+
+interface Look {
+  readonly size: number
+}
+
+export async function quotaBench({ only, quick, print }: BenchOptions): Promise<void> {
+  const count = quick ? 50 : 1000
+  const name = `${count} things under a quota`
+  if (!name.includes(only)) return
+  const system = new SystemInMemory()
+  await using plane = await startTestPlane({ controllers: [thingController(system)], simulated: true })
+  const { client, clock } = plane
+  await createAll(client, Thing, { namespace, count, spec: { size: 1 } })
+  const [startedMs, wallMs] = [clock.monotonic(), performance.now()]
+  let [most, before, synced] = [0, 0, 0]
+  for (let seconds = 0; synced < count && seconds < 600; seconds++) {
+    await plane.advance(1000)
+    most = Math.max(most, system.calls - before)
+    before = system.calls
+    const { items } = await client.list(Thing, { namespace })
+    synced = items.filter(({ status }) => status?.conditions?.some(({ type, status: is }) => type === 'Synced' && is === 'True')).length
+  }
+  if (synced !== count || system.things.size !== count) throw new Error(`${synced} of ${count} are in sync, and there are ${system.things.size} things`)
+  const seconds = (clock.monotonic() - startedMs) / 1000
+  print({
+    case: name, ours: seconds, peer: undefined, peerName: 'no peer', unit: 'virtual s', lessIsBetter: true,
+    more: { 'calls per thing': system.calls / count, 'most calls in a second': most, 'allowed in a second': callsPerSecond + burst, 'least possible s': (system.calls - burst) / callsPerSecond, wallMs: Math.round(performance.now() - wallMs) },
+  })
+}
+
+class SystemInMemory {
+  readonly things = new Map<string, Look>()
+  calls = 0
+}
+
+function thingController(system: SystemInMemory): ControllerDeclaration {
+  const driver: Driver<ObjectOf<typeof Thing>, Look, Look> = {
+    name: 'bench',
+    capabilities: { idempotent: 'byToken', quota: { callsPerSecond, burst } },
+    desired: ({ spec: { size = 0 } }) => ({ size }),
+    observe(id) {
+      system.calls++
+      const observed = system.things.get(id)
+      return Promise.resolve(observed && { id, observed })
+    },
+    create(desired, { idempotencyKey }) {
+      system.calls++
+      system.things.set(idempotencyKey, desired)
+      return Promise.resolve({ id: idempotencyKey })
+    },
+    update(id, desired) {
+      system.calls++
+      system.things.set(id, desired)
+      return Promise.resolve()
+    },
+    remove(id) {
+      system.calls++
+      system.things.delete(id)
+      return Promise.resolve()
+    },
+  }
+  const verbs = [external(driver, { instance: 'bench', policy: { pollIntervalMs: 3_600_000 } })]
+  return { for: Thing, concurrency: 16, verbs } as unknown as ControllerDeclaration
+}

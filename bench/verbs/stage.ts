@@ -1,0 +1,24 @@
+/**
+ * What sets the stage for the cases: many objects, and a count of all writes.
+ */
+import type { Kind, ObjectOf } from 'evenkeel'
+import type { Client } from 'evenkeel/client'
+
+interface Many {
+  readonly namespace: string
+  readonly count: number
+  readonly spec: object
+}
+
+export async function createAll(client: Client, kind: Kind, { namespace, count, spec }: Many): Promise<void> {
+  const names = Array.from({ length: count }, (_, at) => `o-${at}`).values()
+  const work = async (): Promise<void> => {
+    for (const name of names) await client.create(kind, { metadata: { name, namespace }, spec } as unknown as ObjectOf<Kind>)
+  }
+  await Promise.all(Array.from({ length: 32 }, work))
+}
+
+/** Every write has the next number. */
+export async function revisionOf(client: Client, kind: Kind, namespace: string): Promise<number> {
+  return Number((await client.page(kind, { namespace, pageSize: 1 })).metadata.resourceVersion)
+}

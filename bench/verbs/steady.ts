@@ -1,0 +1,34 @@
+/**
+ * What is written when nothing changes: parents with their children, a minute of simulated time.
+ */
+import { startTestPlane } from 'evenkeel/testing'
+import type { BenchOptions } from '../print.ts'
+import { countName } from '../server/plan.ts'
+import { Parent } from './kinds.ts'
+import { childrenEach, parentController } from './parents.ts'
+import { createAll, revisionOf } from './stage.ts'
+
+const namespace = 'default'
+
+export async function steadyBench({ only, quick, print }: BenchOptions): Promise<void> {
+  const count = quick ? 100 : 10_000
+  const name = `steady minute of ${countName(count)} parents`
+  if (!name.includes(only)) return
+  await using plane = await startTestPlane({ controllers: [{ ...parentController, concurrency: 16 }], simulated: true })
+  const { client } = plane
+  const first = await revisionOf(client, Parent, namespace)
+  await createAll(client, Parent, { namespace, count, spec: { text: 'x' } })
+  let before = first
+  // Until a second passes in which nothing is written.
+  for (let last = -1; before !== last;) {
+    last = before
+    await plane.advance(1000)
+    before = await revisionOf(client, Parent, namespace)
+  }
+  await plane.advance(60_000)
+  const writes = await revisionOf(client, Parent, namespace) - before
+  const { items } = await client.list(Parent, { namespace })
+  const made = items.filter(({ status }) => status?.made === childrenEach).length
+  if (made !== count) throw new Error(`${made} of ${count} parents have their children`)
+  print({ case: name, ours: writes, peer: undefined, peerName: 'no peer', unit: 'writes', lessIsBetter: true, more: { 'writes per parent before': (before - first) / count - 1, minimum: childrenEach + 1 } })
+}

@@ -1,0 +1,139 @@
+/** Real processes on this machine behind Apps, and a real router before them; then the Explorer, with both in memory. */
+import { createServer, request } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startTestPlane, explore, formatReport } from 'evenkeel/testing'
+import type { TestPlane } from 'evenkeel/testing'
+import { App, Route } from './kinds.ts'
+import { appRoute } from './program.ts'
+import * as apps from './scenario.ts'
+import * as routes from './scenario-routes.ts'
+
+const web = { name: 'web', namespace: 'default' }
+const shop = { name: 'shop', namespace: 'default' }
+
+/** Answers with the word it was given and its pid. */
+const program = `require('node:http').createServer((_, answer) => answer.end(process.env.WORD + ' ' + process.pid)).listen(process.env.PORT, '127.0.0.1')`
+const command = `exec ${JSON.stringify(process.execPath)} -e ${JSON.stringify(program)}`
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  const address = server.address()
+  await new Promise((resolve) => { server.close(resolve) })
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+interface Running {
+  readonly plane: TestPlane
+  /** What the router answers for a hostname. */
+  ask(hostname: string): Promise<{ status: number, text: string }>
+  pid(): Promise<number>
+}
+
+async function start(): Promise<Running> {
+  const { controllers, start: open, stop } = appRoute()
+  const plane = await startTestPlane({ controllers })
+  onTestFinished(async () => {
+    await plane.stop()
+    await stop()
+  })
+  if (!plane.manager) throw new Error('nothing runs')
+  const url = await open(plane.manager, 0)
+  const pid = async (): Promise<number> => (await plane.client.get(App, web)).status?.pid ?? 0
+  return { plane, pid, ask: (hostname) => get(url, hostname) }
+}
+
+function get(url: string, hostname: string): Promise<{ status: number, text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { headers: { host: hostname }, agent: false }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve({ status: answer.statusCode ?? 0, text }) })
+    })
+    asked.once('error', reject)
+    asked.end()
+  })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** An App and a Route to it, answering. */
+async function startShop(): Promise<Running> {
+  const running = await start()
+  const { plane, ask } = running
+  await plane.client.create(Route, { metadata: shop, spec: { hostnames: ['shop.local'], targetRefs: [{ name: 'web' }] } })
+  await plane.client.create(App, { metadata: web, spec: { command, port: await freePort(), config: { WORD: 'hello' } } })
+  await plane.until(async () => (await ask('shop.local')).text.startsWith('hello'), { timeoutMs: 30_000 })
+  return running
+}
+
+const act = (plane: TestPlane, action: string): Promise<unknown> => plane.client.raw({ method: 'POST', path: `/apis/app.multi.ch/v1/namespaces/default/apps/web/${action}`, body: {} })
+const readyOf = async (plane: TestPlane): Promise<{ status: string, message?: string } | undefined> => (await plane.client.get(Route, shop)).status?.conditions?.find(({ type }) => type === 'Ready')
+
+describe('App and Route', () => {
+  test('a Route waits for its App, then leads to its process; a stopped App is a reason and a 503; a started one is led to again', async () => {
+    const { plane, ask, pid } = await startShop()
+    expect((await ask('shop.local')).text).toBe(`hello ${await pid()}`)
+    expect(await readyOf(plane)).toMatchObject({ status: 'True' })
+    const before = await pid()
+
+    await act(plane, 'stop')
+    await plane.until(async () => (await readyOf(plane))?.message === 'App web: somebody stopped it')
+    expect(await readyOf(plane)).toMatchObject({ status: 'False', reason: 'WaitsForApp' })
+    expect((await ask('shop.local')).status).toBe(503)
+    expect(isAlive(before)).toBe(false)
+
+    await act(plane, 'start')
+    await plane.until(async () => (await ask('shop.local')).status === 200, { timeoutMs: 30_000 })
+    expect(await pid()).not.toBe(before)
+  })
+
+  test('refresh restarts the process once', async () => {
+    const { plane, pid } = await startShop()
+    const before = await pid()
+    await act(plane, 'refresh')
+    await plane.until(async () => await pid() !== before)
+    const after = await pid()
+    expect(isAlive(before)).toBe(false)
+    // Another reconcile of the same App does not do it again.
+    await plane.client.patch(await plane.client.get(App, web), { metadata: { labels: { touched: 'yes' } } })
+    await plane.until(async () => (await plane.client.get(App, web)).status?.actions?.[0]?.state === 'Done')
+    expect(await pid()).toBe(after)
+    expect(isAlive(after)).toBe(true)
+  })
+
+  test('a process that is killed from outside is started again, by the event of its end', async () => {
+    const { plane, ask, pid } = await startShop()
+    const before = await pid()
+    process.kill(before, 'SIGKILL')
+    await plane.until(async () => await pid() !== before, { timeoutMs: 30_000 })
+    await plane.until(async () => (await ask('shop.local')).text === `hello ${await pid()}`, { timeoutMs: 30_000 })
+  })
+
+  test('the App shows who uses it, for as long as somebody does; its deletion leaves no process', async () => {
+    const { plane, pid } = await startShop()
+    const marks = async (): Promise<string[]> => Object.entries((await plane.client.get(App, web)).metadata.annotations ?? {}).filter(([key]) => key.startsWith('used-by.multi.ch')).map(([, value]) => value)
+    await plane.until(async () => (await marks()).length === 1)
+    expect((await marks())[0]).toContain('Route default/shop')
+    await plane.client.delete(await plane.client.get(Route, shop))
+    await plane.until(async () => (await marks()).length === 0 && await plane.client.find(Route, shop) === undefined)
+
+    const last = await pid()
+    await plane.client.delete(await plane.client.get(App, web))
+    await plane.until(async () => await plane.client.find(App, web) === undefined)
+    expect(isAlive(last)).toBe(false)
+  })
+})
+
+describe('the Explorer finds nothing at tier 1', () => {
+  test.each([['apps', apps], ['routes', routes]] as const)('%s', async (_, { controllers, scenario }) => {
+    const explored = await explore({ controllers: controllers as never, scenario: scenario as never })
+    expect(explored.failures, formatReport(explored)).toEqual([])
+    expect(explored.left).toBe(0)
+  }, 300_000)
+})

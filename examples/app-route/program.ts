@@ -1,0 +1,40 @@
+/**
+ * Apps and Routes with real processes and a real router, as one program.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import { channelSource } from 'evenkeel/controller'
+import type { Manager } from 'evenkeel/manager'
+import { appController } from './apps.ts'
+import { App } from './kinds.ts'
+import { Exits, RealProcesses } from './real-processes.ts'
+import { RealRouter } from './real-router.ts'
+import { routeController } from './routes.ts'
+
+interface Program {
+  readonly controllers: readonly ControllerDeclaration[]
+  /** Follows the ends of processes, and opens the router; resolves with its address. */
+  start(manager: Manager, port: number): Promise<string>
+  /** Ends all processes. Only once the controllers have stopped: they would start them again. */
+  stop(): Promise<void>
+}
+
+export function appRoute(): Program {
+  const processes = new RealProcesses()
+  const router = new RealRouter()
+  const exits = new Exits()
+  const sources = [channelSource({ name: 'processes', events: ({ signal }) => exits.events(signal) })]
+  return {
+    controllers: [{ ...appController(processes), sources }, routeController(router)] as unknown as readonly ControllerDeclaration[],
+    start(manager, port) {
+      processes.onExit((uid) => {
+        const app = manager.cache.list(App).find(({ metadata }) => metadata.uid === uid)
+        if (app) exits.push({ name: app.metadata.name, namespace: app.metadata.namespace ?? 'default', note: 'its process ended' })
+      })
+      return router.listen(port)
+    },
+    async stop() {
+      router.close()
+      await processes.stopAll()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The way to a cloud: calls take time, some do not arrive, and of some the answer is lost.
+ */
+import { ExternalError } from 'evenkeel/verbs'
+import { sleep } from 'evenkeel/unstable/base'
+import type { Clock, Random } from 'evenkeel/unstable/base'
+import type { Cloud } from '../kinds.ts'
+import type { CloudInMemory } from './cloud-in-memory.ts'
+
+export interface Way {
+  readonly clock: Clock
+  readonly random: Random
+  /** How long a call takes at most, there and back. @default 400 */
+  readonly latencyMs?: number
+  /** How many calls of a hundred go wrong. @default 10 */
+  readonly faultsPercent?: number
+}
+
+export function farAway(cloud: CloudInMemory, { clock, random, latencyMs = 400, faultsPercent = 10 }: Way): Cloud {
+  const travel = async (what: string): Promise<void> => {
+    await sleep(clock, share(random) * latencyMs / 2)
+    if (share(random) * 200 < faultsPercent) throw new ExternalError(`${what}: the cloud does not answer`, { status: 503 })
+  }
+  const call = async (method: keyof Cloud, args: readonly unknown[]): Promise<unknown> => {
+    await travel(method)
+    const answer = (cloud[method] as (...given: unknown[]) => unknown).apply(cloud, [...args])
+    // It has been done, and whoever asked does not know.
+    await travel(method)
+    return answer
+  }
+  const methods = ['findAccount', 'createAccount', 'encryptAccount', 'deleteAccount', 'listGrants', 'putGrant', 'deleteGrant'] as const
+  return Object.fromEntries(methods.map((method) => [method, (...args: readonly unknown[]) => call(method, args)])) as unknown as Cloud
+}
+
+function share(random: Random): number {
+  return random.uint32() / 2 ** 32
+}

@@ -1,0 +1,53 @@
+/**
+ * The controller of SecureStorages: goes on as far as it can, says how far that was, and looks again only where nobody tells.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import type { ManagedContext } from 'evenkeel/manager'
+import { SecureStorage } from './kinds.ts'
+import type { Cloud } from './kinds.ts'
+import { accountOf, goOn, report } from './phases.ts'
+
+/** While something is under way in the cloud. */
+const soonMs = 5_000
+/** When all is well: somebody may change something there. */
+const driftMs = 300_000
+/** One call that fails is nothing to talk about. */
+const failuresQuietMax = 2
+
+export function secureStorages(cloud: Cloud): ControllerDeclaration<typeof SecureStorage, ManagedContext> {
+  return {
+    for: SecureStorage,
+    async reconcile(storage, context) {
+      try {
+        const reached = await goOn(storage, cloud)
+        report(reached, context, accountOf(storage))
+        return { afterMs: reached.stopped ? soonMs : driftMs }
+      } catch (error) {
+        if (context.attempt > failuresQuietMax) context.status.condition('Ready', undefined, { reason: 'CloudFailed', message: error instanceof Error ? error.message : String(error) })
+        throw error
+      }
+    },
+    // What was done last is undone first; each step only begins when the one before has succeeded.
+    cleanup: [{
+      finalizer: 'demo.example.com/encryption',
+      async cleanup(storage) {
+        const account = await cloud.findAccount(accountOf(storage))
+        if (account?.state === 'Active' && account.encryptedWith !== undefined) await cloud.encryptAccount(accountOf(storage))
+      },
+    }, {
+      finalizer: 'demo.example.com/key-access',
+      async cleanup(storage) {
+        for (const { key } of await cloud.listGrants(accountOf(storage))) await cloud.deleteGrant(accountOf(storage), key)
+      },
+    }, {
+      finalizer: 'demo.example.com/account',
+      async cleanup(storage) {
+        const name = accountOf(storage)
+        const account = await cloud.findAccount(name)
+        if (account?.state === 'Active') await cloud.deleteAccount(name)
+        // That it is gone is seen, not assumed.
+        return account ? { afterMs: soonMs } : undefined
+      },
+    }],
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * What people do to SecureStorages, for the Explorer. The cloud takes its time here, too: by the clock of the simulated world.
+ */
+import type { ControllerDeclaration } from 'evenkeel'
+import type { UserStep } from 'evenkeel/testing'
+import type { Clock } from 'evenkeel/unstable/base'
+import { CloudInMemory } from './cloud/cloud-in-memory.ts'
+import { secureStorages } from './controller.ts'
+import { SecureStorage } from './kinds.ts'
+import type { Cloud } from './kinds.ts'
+
+const place = { name: 'photos', namespace: 'default' }
+
+const steps: readonly UserStep[] = [
+  { name: 'creates SecureStorage photos', run: (user) => user.create(SecureStorage, { metadata: place, spec: { key: 'key-1' } }) },
+  { name: 'wants another key', run: async (user) => user.patch(await user.get(SecureStorage, place), { spec: { key: 'key-2' } }) },
+  { name: 'deletes it', run: async (user) => user.delete(await user.get(SecureStorage, place)) },
+]
+
+export const controllers = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [secureStorages(cloud) as unknown as ControllerDeclaration]
+
+export const scenario = {
+  name: 'secure-storage',
+  steps,
+  outside: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) as unknown as Cloud }),
+  services: { cloud: { contents } },
+}
+
+/** Which identity an account got does not matter, that its keys are for that one does; what is being deleted is as good as gone. */
+function contents({ accounts, grants }: CloudInMemory): Record<string, unknown> {
+  const live = [...accounts].filter(([, { goneAtMs }]) => goneAtMs === undefined)
+  const principals = new Map(live.map(([name, { principalId }]) => [name, principalId]))
+  return {
+    accounts: new Map(live.map(([name, { region, encryptedWith }]) => [name, { region, encryptedWith }])),
+    grants: new Map([...grants].map(([name, { key, principalId }]) => [name, { key, isUsable: principals.get(name.slice(0, name.lastIndexOf('/'))) === principalId }])),
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Connections to one server, as they are made: whom to trust, who we are, and how long to wait.
+ *
+ * Invariants: no connection is said to be made before the certificate of the server has been checked; all that are open
+ * are known, so that they can be cut off.
+ */
+import { connect as connectPlain, isIP } from 'node:net'
+import type { OnReadOpts, Socket, TcpSocketConnectOpts } from 'node:net'
+import { connect as connectTls, createSecureContext } from 'node:tls'
+import type { ConnectionOptions, SecureContext } from 'node:tls'
+import type { Clock } from '#base'
+
+/** Whom to trust, and who we are. Two that are the same object are the same. */
+export interface TlsMaterial {
+  /** The authorities to trust, in PEM. @default those that Node trusts */
+  readonly caPem?: string
+  readonly certPem?: string
+  readonly keyPem?: string
+  /** The name that the certificate of the server must have. @default that of its address */
+  readonly serverName?: string
+  /** Trust anybody. For tests, and for nothing else. @default false */
+  readonly insecureSkipVerify?: boolean
+}
+
+export interface DialerOptions {
+  /** `https://10.0.0.1:6443` */
+  readonly origin: string
+  readonly tls: TlsMaterial
+  readonly connectTimeoutMs: number
+  readonly clock: Clock
+}
+
+interface DialOptions {
+  /** Where to read to, for who does not want a stream. */
+  readonly onread?: OnReadOpts
+  /** Whether to go on with what was agreed on before, which saves both sides the signatures. @default false */
+  readonly resume?: boolean
+}
+
+const keepAliveMs = 60_000
+
+export class Dialer {
+  readonly #options: DialerOptions
+  readonly #url: URL
+  readonly #isSecure: boolean
+  readonly #sockets = new Set<Socket>()
+  #context: SecureContext | undefined
+  #session: Buffer | undefined
+
+  constructor(options: DialerOptions) {
+    this.#options = options
+    this.#url = new URL(options.origin)
+    this.#isSecure = this.#url.protocol === 'https:'
+  }
+
+  /** The server as requests name it. */
+  get host(): string {
+    return this.#url.host
+  }
+
+  /** Begins to connect. A socket that takes too long fails with `ETIMEDOUT`. */
+  dial({ onread, resume = false }: DialOptions = {}): Socket {
+    const { hostname, port } = this.#url
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const place = { host, port: Number(port || (this.#isSecure ? 443 : 80)), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs, ...onread && { onread } } satisfies TcpSocketConnectOpts
+    const socket = this.#isSecure ? connectTls({ ...place, ...this.#secure(host), ...resume && this.#session && { session: this.#session } }) : connectPlain(place)
+    if (resume) this.#remember(socket)
+    const stopTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () => { socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })) })
+    this.#sockets.add(socket)
+    this.onConnected(socket, stopTimer)
+    socket.once('close', () => {
+      stopTimer()
+      this.#sockets.delete(socket)
+    })
+    return socket
+  }
+
+  /** Calls back when a request may go out: at once when it may already. */
+  onConnected(socket: Socket, callback: () => void): void {
+    const isReady = this.#isSecure ? (socket as { secureConnecting?: boolean }).secureConnecting === false : !socket.connecting
+    if (isReady) callback()
+    else socket.once(this.#isSecure ? 'secureConnect' : 'connect', callback)
+  }
+
+  /** Resolves when all that are open have closed. */
+  async closed(): Promise<void> {
+    for (const socket of this.#sockets) await new Promise((resolve) => { socket.once('close', resolve) })
+  }
+
+  /** Cuts off what is under way. */
+  destroy(): void {
+    for (const socket of this.#sockets) socket.destroy(new Error('it was closed by its owner'))
+  }
+
+  #remember(socket: Socket): void {
+    socket.on('session', (session: Buffer) => { this.#session = session })
+    socket.on('error', () => { this.#session = undefined })
+  }
+
+  #secure(host: string): ConnectionOptions {
+    const { caPem, certPem, keyPem, serverName, insecureSkipVerify = false } = this.#options.tls
+    this.#context ??= createSecureContext({ ...caPem !== undefined && { ca: caPem }, ...certPem !== undefined && { cert: certPem }, ...keyPem !== undefined && { key: keyPem } })
+    // An address is no name that a server could be asked for.
+    const servername = serverName ?? (isIP(host) === 0 ? host : undefined)
+    return { secureContext: this.#context, rejectUnauthorized: !insecureSkipVerify, ALPNProtocols: ['http/1.1'], ...servername !== undefined && { servername } }
+  }
+}
