@@ -13,6 +13,9 @@ import type { Bench } from '../print.ts'
 
 const run = promisify(execFile)
 
+/** About a thousand schedules, after which the compiler has nothing more to do. The time of the whole tier is the first one's. */
+const warmUpRounds = 5
+
 interface Round {
   readonly perSecond: number
   readonly cpuMs: number
@@ -24,10 +27,11 @@ export const explorerBench: Bench = {
   about: 'schedules per second and core on the scenario of the tutorial, and the time of the whole tier 1',
   async run({ rounds, only, quick, print }) {
     await run(process.execPath, [fileURLToPath(new URL('../../tools/build.mjs', import.meta.url))])
-    // The first two are for the compiler.
-    const [, , ...runs] = await measure({ rounds: rounds + 2, tier: quick ? 0 : 1 })
+    const all = await measure({ rounds: rounds + warmUpRounds, tier: quick ? 0 : 1 })
+    const runs = all.slice(warmUpRounds)
+    const [cold] = all
     if ('schedules'.includes(only)) print({ case: 'schedules', ours: median(runs.map(({ perSecond }) => perSecond)), peer: undefined, peerName: 'no peer', unit: 'schedules/s', more: { goal: 200, cpuMs: round(median(runs.map(({ cpuMs }) => cpuMs))) } })
-    if ('tier 1'.includes(only)) print({ case: 'tier 1', ours: median(runs.map(({ ms }) => ms)), peer: undefined, peerName: 'no peer', unit: 'ms', lessIsBetter: true, more: { goal: 5000, schedules: runs[0]?.schedules ?? 0 } })
+    if ('tier 1'.includes(only)) print({ case: 'tier 1', ours: cold?.ms ?? 0, peer: undefined, peerName: 'no peer', unit: 'ms', lessIsBetter: true, more: { goal: 5000, schedules: cold?.schedules ?? 0, warmMs: round(median(runs.map(({ ms }) => ms))) } })
   },
 }
 

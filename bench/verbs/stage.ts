@@ -3,6 +3,7 @@
  */
 import type { Kind, ObjectOf } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
+import type { TestPlane } from 'evenkeel/testing'
 
 interface Many {
   readonly namespace: string
@@ -16,6 +17,15 @@ export async function createAll(client: Client, kind: Kind, { namespace, count, 
     for (const name of names) await client.create(kind, { metadata: { name, namespace }, spec } as unknown as ObjectOf<Kind>)
   }
   await Promise.all(Array.from({ length: 32 }, work))
+}
+
+/** Moves a simulated clock until something is done: servers let those wait who ask for a lot. */
+export async function moving<T>(plane: TestPlane, asked: Promise<T>): Promise<T> {
+  const state = { isDone: false }
+  const done = asked.finally(() => { state.isDone = true })
+  done.catch(() => undefined)
+  while (!state.isDone) await plane.advance(1)
+  return await done
 }
 
 /** Every write has the next number. */

@@ -6,7 +6,7 @@ import type { BenchOptions } from '../print.ts'
 import { countName } from '../server/plan.ts'
 import { Parent } from './kinds.ts'
 import { childrenEach, parentController } from './parents.ts'
-import { createAll, revisionOf } from './stage.ts'
+import { createAll, moving, revisionOf } from './stage.ts'
 
 const namespace = 'default'
 
@@ -16,18 +16,19 @@ export async function steadyBench({ only, quick, print }: BenchOptions): Promise
   if (!name.includes(only)) return
   await using plane = await startTestPlane({ controllers: [{ ...parentController, concurrency: 16 }], simulated: true })
   const { client } = plane
-  const first = await revisionOf(client, Parent, namespace)
-  await createAll(client, Parent, { namespace, count, spec: { text: 'x' } })
+  const revision = (): Promise<number> => moving(plane, revisionOf(client, Parent, namespace))
+  const first = await revision()
+  await moving(plane, createAll(client, Parent, { namespace, count, spec: { text: 'x' } }))
   let before = first
   // Until a second passes in which nothing is written.
   for (let last = -1; before !== last;) {
     last = before
     await plane.advance(1000)
-    before = await revisionOf(client, Parent, namespace)
+    before = await revision()
   }
   await plane.advance(60_000)
-  const writes = await revisionOf(client, Parent, namespace) - before
-  const { items } = await client.list(Parent, { namespace })
+  const writes = await revision() - before
+  const { items } = await moving(plane, client.list(Parent, { namespace }))
   const made = items.filter(({ status }) => status?.made === childrenEach).length
   if (made !== count) throw new Error(`${made} of ${count} parents have their children`)
   print({ case: name, ours: writes, peer: undefined, peerName: 'no peer', unit: 'writes', lessIsBetter: true, more: { 'writes per parent before': (before - first) / count - 1, minimum: childrenEach + 1 } })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 const Password = defineKind({
   group: 'demo.example.com', version: 'v1', kind: 'Password',
-  spec: z.object({ everySeconds: z.number().int().min(1).default(3600) }),
+  spec: z.object({ everySeconds: z.number().int().min(60).default(3600) }),
   status: z.object({}),
 })
 

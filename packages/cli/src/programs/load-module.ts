@@ -24,7 +24,7 @@ export interface Address {
 }
 
 /** What a program may use to serve pages of its own. */
-interface ServeContext {
+export interface ServeContext {
   readonly client: Client
   readonly manager: Manager
   /** Aborts when everything stops: let go of ports then. */

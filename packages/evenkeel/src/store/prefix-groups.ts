@@ -14,7 +14,10 @@ interface PrefixGroup<Member> {
 
 export class PrefixGroups<Member> {
   readonly #groups = new Map<string, PrefixGroup<Member>>()
-  #lengths: readonly number[] = []
+  /** How many prefixes have each length. */
+  readonly #counts = new Map<number, number>()
+  /** The lengths, shortest first; undefined until somebody asks after one came or went. */
+  #lengths: readonly number[] | undefined
 
   get isEmpty(): boolean {
     return this.#groups.size === 0
@@ -27,14 +30,14 @@ export class PrefixGroups<Member> {
       return
     }
     this.#groups.set(prefix, { prefix, members: new Set([member]) })
-    this.#measure()
+    this.#count(prefix.length, 1)
   }
 
   leave(prefix: string, member: Member): void {
     const group = this.#groups.get(prefix)
     if (!group?.members.delete(member) || group.members.size > 0) return
     this.#groups.delete(prefix)
-    this.#measure()
+    this.#count(prefix.length, -1)
   }
 
   /** Every member of every group. */
@@ -45,8 +48,9 @@ export class PrefixGroups<Member> {
   /** What each group has to hear of, in the order given; groups that nothing is for are left out. */
   sort<Item extends { readonly key: string }>(items: readonly Item[]): Map<PrefixGroup<Member>, Item[]> {
     const sorted = new Map<PrefixGroup<Member>, Item[]>()
+    const lengths = this.#lengths ??= [...this.#counts.keys()].sort((a, b) => a - b)
     for (const item of items) {
-      for (const length of this.#lengths) {
+      for (const length of lengths) {
         if (length > item.key.length) break
         const group = this.#groups.get(item.key.slice(0, length))
         if (group) add(sorted, group, item)
@@ -55,8 +59,12 @@ export class PrefixGroups<Member> {
     return sorted
   }
 
-  #measure(): void {
-    this.#lengths = [...new Set([...this.#groups.keys()].map(({ length }) => length))].sort((a, b) => a - b)
+  #count(length: number, change: 1 | -1): void {
+    const before = this.#counts.get(length) ?? 0
+    const after = before + change
+    if (after === 0) this.#counts.delete(length)
+    else this.#counts.set(length, after)
+    if (before === 0 || after === 0) this.#lengths = undefined
   }
 }
 

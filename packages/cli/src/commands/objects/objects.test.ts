@@ -57,10 +57,11 @@ describe('get', () => {
     await cli.type(['delete', 'lamp/evil'])
   })
 
-  test.runIf(kubectl)('has the same rows as kubectl', async () => {
-    const ours = (await cli.type(['get', 'lamps,namespaces,configmaps', '-A'])).out
-    const { stdout: theirs } = await promisify(execFile)('kubectl', ['--kubeconfig', join(cli.folder, 'data', 'kubeconfig'), 'get', 'lamps,namespaces,configmaps', '-A'], { timeout: 50_000 })
+  test.runIf(kubectl).each([['lamps,configmaps', '-A'], ['namespaces'], ['configmaps', '-o', 'name'], ['lamps', '-o', 'wide']])('has the same rows as kubectl for %s %s', async (...words) => {
+    const ours = (await cli.type(['get', ...words])).out
+    const { stdout: theirs } = await promisify(execFile)('kubectl', ['--kubeconfig', join(cli.folder, 'data', 'kubeconfig'), 'get', ...words], { timeout: 50_000 })
     const rows = (text: string): string[] => text.split('\n').map((line) => line.trimEnd().replace(/ {2,}/g, '  ').replace(/(?<= )\d+[smh]\w*$/, 'AGE')).filter((line) => line !== '')
+    // With several kinds kubectl writes the group too; we write what can be typed.
     expect(rows(ours)).toEqual(rows(theirs).map((line) => line.replace(/\.test\.dev(?=\/)/, '')))
   })
 })

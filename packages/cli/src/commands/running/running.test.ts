@@ -72,6 +72,9 @@ describe('up', () => {
     expect((await fetch(new URL('/healthz', url))).status).toBe(200)
     await typed(['apply', '-f', '-'], { cwd: folder, stdin: JSON.stringify(lamp('kept')) })
     expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller lamp: works/)
+    const second = await startProcess(['up', lamps, '--port', '0'], folder).ended
+    expect(second).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^error\[busy\]: .*in use/m) as string })
+    expect(await readdir(join(folder, 'data'))).toContain('manager.json')
 
     up.child.kill('SIGINT')
     expect(await up.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\nStopped\.\n$/) as string })

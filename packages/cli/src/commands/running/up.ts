@@ -41,10 +41,11 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
   const folder = resolve(io.cwd, values.text('data') ?? 'data')
   const left = join(folder, managerFileName)
   const screen = new Screen(call, clock)
-  const listening = new Late<string>()
+  const listening = new Late<string | undefined>()
   const onCluster = values.flag('cluster')
   const kubeconfig = values.text('kubeconfig')
   const stops: (() => unknown)[] = []
+  let announced: Promise<void> | undefined
   const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
   const log = createLogger({ clock, sink: prettyLines((text) => { screen.log(text) }, { color: io.stderr.isTTY === true && !screen.isLive }) })
   try {
@@ -53,13 +54,15 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
       clock, log, rules: liveRules({ log }),
       embedded: !onCluster, ...onCluster ? { ...kubeconfig !== undefined && { kubeconfig } } : { port: portOf(values.text('port') ?? '6443'), ...!values.flag('memory') && { data: folder } },
       endpoints: { port: 0, onListening: (url) => { listening.set(url) } },
-      onReady: (ready) => { void announce(ready, { modules, call, screen, left, endpoints: listening.value, stops }).catch((error: unknown) => { screen.log(`${String(error)}\n`) }) },
+      onReady: (ready) => { announced = announce(ready, { modules, call, screen, left, endpoints: listening.value, stops }).catch((error: unknown) => { screen.log(`${String(error)}\n`) }) },
     })
   } finally {
+    // What did not listen until now never will, and whoever waits for that must not add to what is stopped here.
+    listening.set(undefined)
+    await announced
     await screen.stop()
-    for (const stop of stops) await stop()
-    await rm(left, { force: true })
-    if (!json) io.stdout.write('Stopped.\n')
+    await Promise.allSettled(stops.map(async (stop) => { await stop() }))
+    if (!json && announced) io.stdout.write('Stopped.\n')
   }
 }
 
@@ -69,7 +72,7 @@ interface Announcing {
   readonly screen: Screen
   readonly left: string
   /** Where the manager can be asked; it listens a moment after it was made. */
-  readonly endpoints: Promise<string>
+  readonly endpoints: Promise<string | undefined>
   /** What is called at the end. */
   readonly stops: (() => unknown)[]
 }
@@ -81,7 +84,12 @@ async function announce({ manager, url, embedded, kinds }: Ready, { modules, cal
   const served = await Promise.all(modules.map(async ({ serve }) => await serve?.({ client, manager, signal: io.signal, onStop: (stop) => { stops.push(stop) } }) ?? []))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
   const debug = await endpoints
-  if (embedded?.isDurable) await writeFile(left, `${JSON.stringify({ url: debug, pid: process.pid })}\n`, { mode: 0o600 })
+  if (debug === undefined) return
+  if (embedded?.isDurable) {
+    // Only who owns the folder writes this, so that it is ours to remove.
+    stops.push(() => rm(left, { force: true }))
+    await writeFile(left, `${JSON.stringify({ url: debug, pid: process.pid })}\n`, { mode: 0o600 })
+  }
   if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig: embedded?.kubeconfig, manager: debug, addresses })}\n`)
   else await screen.begin({ manager, client, kinds, heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }) })
 }

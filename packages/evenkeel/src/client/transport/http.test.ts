@@ -74,6 +74,18 @@ describe('httpTransport', () => {
     expect(seen).toEqual(['/first', '/third'])
   })
 
+  test('an abort is told at once to who waits for a connection', async () => {
+    const held = deferred<undefined>()
+    const connection = open({ server: await serve(() => { held.resolve(undefined) }), connectionsMax: 1 })
+    const first = connection.transport(request('/first'))
+    await held.promise
+    const stop = new AbortController()
+    const second = connection.transport(request('/second', { signal: stop.signal }))
+    stop.abort(new Error('enough'))
+    await expect(second).rejects.toThrow('enough')
+    await Promise.all([expect(first).rejects.toMatchObject({ problem: 'reset' }), connection.close()])
+  })
+
   test('shows a client certificate, and another one as soon as it changes', async () => {
     const server = await serve(echo, { requestCert: true, rejectUnauthorized: false, ca: authority.certificatePem })
     let tls = { caPem: authority.certificatePem, ...clientCertificate('jane') }

@@ -1,12 +1,13 @@
 /**
  * A transport over HTTP: one server, kept connections, TLS, a proxy if there is one.
  *
- * What speaks HTTP is loaded with the first request: in process nobody needs it. Streams (watches, followed logs) have connections of their own, so that many of them never keep a request
- * waiting. No redirect is followed. There is no deadline in here but that of connecting: the request's signal ends it.
+ * What speaks HTTP is loaded with the first request: in process nobody needs it. Streams (watches, followed logs) have
+ * connections of their own, so that many of them never keep a request waiting. No redirect is followed. There is no
+ * deadline in here but that of connecting: the request's signal ends it.
  *
  * Invariant: when certificates change, new requests use the new ones; requests under way finish on the old.
  */
-import { SystemClock } from '#base'
+import { abortable, SystemClock } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from '../request/connection-error.ts'
 import type { CarriedAnswer, CarriedRequest, Carrier } from './carrying/carrier.ts'
@@ -103,7 +104,8 @@ async function exchange(carrier: Carrier, request: CarriedRequest, origin: strin
     }
   }
   try {
-    const answer = await carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request)
+    // Who waits for a connection is told of an abort before there is one.
+    const answer = await abortable(carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request), { signal })
     const headers = joinHeaders(answer.headers)
     const isShort = !isStream(request.target) && Number(headers['content-length'] ?? NaN) < shortBytes
     return { status: answer.status, headers, body: isShort ? await answer.whole() : pieces(answer.pieces, { origin, signal }) }

@@ -79,13 +79,13 @@ function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonVa
   }
 }
 
-/** For which generation something was applied first is history. */
-function withoutGeneration(mark: string): string {
-  return mark.replace(/\/\d+\/(?=[0-9a-f]+$)/, '/')
+/** For which generation something was applied first is history; the digest is of what is compared anyway, with times in it. */
+function controllerOf(mark: string): string {
+  return mark.replace(/\/\d+\/[0-9a-f]+$/, '')
 }
 
 function withoutMark(values: Readonly<Record<string, string>> | undefined, naming: Naming): JsonObject {
-  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(key === appliedMark ? withoutGeneration(value) : value, naming)]))
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(key === appliedMark ? controllerOf(value) : value, naming)]))
 }
 
 /** A value without what differs by chance. */
