@@ -7,6 +7,7 @@
 import { badRequest, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson } from './read-json.ts'
 import type { ReadText } from './read-json.ts'
+import { refuseDeepYaml } from './yaml-depth.ts'
 import { YamlConverter } from './yaml-value.ts'
 import type { Yaml } from './yaml-value.ts'
 
@@ -42,6 +43,7 @@ export async function readYaml(source: Uint8Array | string, options: ReadYamlOpt
   const json = readAsJson(text)
   if (json) return json
   if (source.length > bytesMax) throw requestEntityTooLarge(`limit is ${bytesMax}`)
+  refuseDeepYaml(text, depthMax)
   const yaml = await import('yaml')
   const converter = new YamlConverter(yaml, { depthMax, aliasedMax })
   return { value: converter.convert(parseOne(yaml, text)), duplicates: converter.duplicates }
