@@ -32,7 +32,7 @@ test('Share never pauses for what is short', async () => {
 test('Share ends the work when nobody waits for it any more', async () => {
   const leaving = new AbortController()
   const share = new Share({ pace: { pause: () => Promise.resolve() }, clock: { monotonic: () => 0 }, request: { signal: leaving.signal } })
-  share.add(2_000_000)
+  void share.add(2_000_000)
   leaving.abort(new Error('gone'))
   await expect(share.add(1)).rejects.toThrow('gone')
 })
