@@ -22,8 +22,6 @@ export interface Facts {
   readonly object: KubeObject
   readonly events: readonly Told[]
   readonly family: Family
-  /** How an object that this one names is: children and dependencies of its status. */
-  readonly others: ReadonlyMap<string, KubeObject | undefined>
   /** Undefined when no manager could be asked. */
   readonly manager: ManagerReport | undefined
   readonly nowMs: number

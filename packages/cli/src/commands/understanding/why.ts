@@ -1,8 +1,7 @@
 /**
  * `evenkeel why`: why an object is not ready, why it is still here, why it changed, why its controller ran.
  */
-import { isJsonObject } from 'evenkeel/api'
-import type { JsonObject, KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { inNamespace } from '../../frame/command.ts'
@@ -51,22 +50,10 @@ function fitting({ object, manager }: Facts): readonly Question[] {
 async function gather(client: Client, call: Call): Promise<Facts> {
   const { io, values } = call
   const object = await readTarget(client, call)
-  const [events, family, manager, others] = await Promise.all([
-    eventsOf(client, object, io), readFamily(client, { namespace: object.metadata.namespace, signal: io.signal }), readManager(values, io), readNamed(client, object, io.signal),
+  const [events, family, manager] = await Promise.all([
+    eventsOf(client, object, io), readFamily(client, { namespace: object.metadata.namespace, signal: io.signal }), readManager(values, io),
   ])
-  return { object, events, family, manager, others, nowMs: new SystemClock().now() }
-}
-
-/** The objects that the status names as children and dependencies. */
-async function readNamed(client: Client, object: KubeObject, signal: AbortSignal): Promise<Facts['others']> {
-  const { status } = object as { status?: JsonObject }
-  const named = ['children', 'dependencies'].flatMap((field) => (isJsonObject(status) && Array.isArray(status[field]) ? status[field].filter(isJsonObject) : [])).slice(0, 50)
-  const read = await Promise.all(named.map(async ({ apiVersion, kind, name, namespace }) => {
-    const place = typeof namespace === 'string' && namespace !== '' ? { namespace } : {}
-    const found = await client.find({ apiVersion: String(apiVersion), kind: String(kind) }, { name: String(name), ...place }, { signal }).catch(() => undefined)
-    return [`${String(kind)}/${String(name)}`, found] as const
-  }))
-  return new Map(read)
+  return { object, events, family, manager, nowMs: new SystemClock().now() }
 }
 
 function page(object: KubeObject, answers: readonly Answer[]): string {
