@@ -3,7 +3,7 @@
  *
  * 64 clients of 8 users, 200 watchers, namespaces that come and go, a webhook that fails: everything on loopback, the plane in a process of its own on a
  * file store in a temporary folder. Every watcher's history is compared with that of the store. One line:
- * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","errors"}` and what else was counted.
+ * `{"case","events","lost","rssFirstMb","rssLastMb","p99FirstMs","p99LastMs","p99ByMinuteMs","errors"}` and what else was counted.
  *
  * Memories with a bound fill first: the history of the store (one to two minutes, as it is compacted here), what controllers remember of their runs, code
  * that is compiled. So there is a warm-up under the same load; nothing of it is compared, but what is lost or goes wrong in it counts. What has no
@@ -137,7 +137,7 @@ async function allHeard(admin: Caller, watchers: readonly Watcher[], tally: Tall
 }
 
 function report({ tally, memory, live }: Soaked, faults: readonly string[], { events, lost, extra, examples }: Verdict): number {
-  const { firstMs, lastMs } = tally.p99()
+  const { firstMs, lastMs, byMinuteMs } = tally.p99()
   const third = Math.max(1, Math.floor(memory.length / 3))
   const [rssFirstMb, rssLastMb] = [middle(memory.slice(0, third)), middle(memory.slice(-third))]
   const [liveFirstMb, liveLastMb] = [mebibytes(live[0].heapUsed), mebibytes(live[1].heapUsed)]
@@ -145,7 +145,7 @@ function report({ tally, memory, live }: Soaked, faults: readonly string[], { ev
   for (const text of [...tally.errors, ...faults.slice(0, 10), ...examples, ...growth]) process.stderr.write(`${text}\n`)
   const errors = tally.counted('errors') + faults.length
   const row = {
-    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, warmUpMinutes: warmUp, events, lost, rssFirstMb, rssLastMb, p99FirstMs: round(firstMs), p99LastMs: round(lastMs), errors, extra, liveFirstMb, liveLastMb,
+    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, warmUpMinutes: warmUp, events, lost, rssFirstMb, rssLastMb, p99FirstMs: round(firstMs), p99LastMs: round(lastMs), p99ByMinuteMs: byMinuteMs.map(round), errors, extra, liveFirstMb, liveLastMb,
     requests: tally.counted('requests'), namespaces: tally.counted('namespaces'), watchesEnded: tally.counted('watchesEnded'), webhookCalls: tally.counted('webhookCalls'), webhookFaults: tally.counted('webhookFaults'),
   }
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n')}\n`)

@@ -38,6 +38,8 @@ interface DemoOptions {
   readonly service: ShapesInMemory
   /** Where the service can be reached. */
   readonly url: string
+  /** Where the controller's manager can be asked. @default nowhere */
+  readonly endpoints?: ManagerOptions['endpoints']
 }
 
 export class Demo {
@@ -77,11 +79,11 @@ export class Demo {
 
   start(): void {
     if (this.#running) return
-    const { transport, url } = this.#options
+    const { transport, url, endpoints = false } = this.#options
     const stop = new AbortController()
     const log = createLogger({ clock: this.#clock, sink: (record) => { this.#hear(record) } })
     const controllers = this.#step.controllers({ outside: { shapes: shapesClient(url) }, explain: (text) => { this.say(text, 'controller') } })
-    const manager = new Manager({ name: 'shapes', transport, controllers, leaderElection: false, log })
+    const manager = new Manager({ name: 'shapes', transport, controllers, leaderElection: false, log, endpoints })
     this.#running = { stop, done: manager.run(stop.signal).catch((error: unknown) => { this.say(`the controller ended: ${String(error)}`, 'controller') }) }
     this.#onChange()
   }

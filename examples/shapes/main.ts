@@ -2,7 +2,7 @@
  * The demo as a module for `evenkeel up`: a service that draws shapes, a page that shows them, and a controller in seven steps.
  */
 import type { Client } from 'evenkeel/client'
-import type { Manager } from 'evenkeel/manager'
+import type { Manager, ManagerOptions } from 'evenkeel/manager'
 import { ExternalRef, ExternalSweep } from 'evenkeel/verbs'
 import { Demo } from './demo.ts'
 import { Shape } from './kinds.ts'
@@ -11,11 +11,19 @@ import { ShapesInMemory } from './service/shapes-in-memory.ts'
 
 export const kinds = [Shape, ExternalRef, ExternalSweep]
 
+interface Serving {
+  readonly client: Client
+  readonly manager: Manager
+  readonly signal: AbortSignal
+  /** Where `evenkeel why` asks a manager that is not the one of `up`. */
+  readonly endpointsOf: (name: string) => ManagerOptions['endpoints'] & object
+}
+
 /** The controller is the demo's own: the page stops it, starts it and exchanges it. */
-export async function serve({ client, manager, signal }: { client: Client, manager: Manager, signal: AbortSignal }): Promise<{ name: string, url: string }[]> {
+export async function serve({ client, manager, signal, endpointsOf }: Serving): Promise<{ name: string, url: string }[]> {
   const service = new ShapesInMemory()
   const page = await servePage({ service, port: Number(process.env['SHAPES_PORT'] ?? 0), signal })
-  const demo = new Demo({ client, transport: manager.transport, service, url: page.url })
+  const demo = new Demo({ client, transport: manager.transport, service, url: page.url, endpoints: endpointsOf('shapes') })
   page.show(demo, { client })
   demo.start()
   signal.addEventListener('abort', () => { void demo.stop() }, { once: true })

@@ -1,17 +1,13 @@
 /**
- * What a running manager says about its reconciles, asked at its debug endpoint.
+ * What running managers say about their reconciles, asked at their debug endpoints.
  *
- * `evenkeel up` leaves the address in the data folder; any other manager is named with `--manager`. Without one the
+ * `evenkeel up` leaves their addresses in the data folder; any other manager is named with `--manager`. Without one the
  * server's side of the story is all there is, and commands say so.
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { ControllerHealth, LedgerEntry } from 'evenkeel/controller'
 import type { Io, Options, Values } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
-
-/** Where `evenkeel up` leaves the address of its manager. */
-export const managerFileName = 'manager.json'
+import { readManagerFile } from './manager-file.ts'
 
 export const ofManager: Options = { manager: { type: 'string', value: 'URL', about: 'the endpoints of a running manager (default: that of evenkeel up in this folder)' } }
 
@@ -33,24 +29,28 @@ export interface RuleFinding {
 
 /** Undefined when none is named and none runs here. @throws {Failure} `no-server` when the one that was named does not answer. */
 export async function readManager(values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<ManagerReport | undefined> {
-  return await read('/debug/reconciles', values, io) as ManagerReport | undefined
+  const reports = await readAll('/debug/reconciles', values, io) as readonly ManagerReport[]
+  if (reports.length === 0) return undefined
+  return { controllers: reports.flatMap(({ controllers }) => controllers), runs: reports.flatMap(({ runs }) => runs).toSorted((a, b) => b.startedMs - a.startedMs) }
 }
 
 /** What the rules found. Undefined when no manager runs here. @throws {Failure} `no-server` */
 export async function readRules(values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<readonly RuleFinding[] | undefined> {
-  const { findings } = await read('/debug/rules', values, io) as { findings?: readonly RuleFinding[] } | undefined ?? {}
-  return findings
+  const reports = await readAll('/debug/rules', values, io) as readonly { findings: readonly RuleFinding[] }[]
+  return reports.length === 0 ? undefined : reports.flatMap(({ findings }) => findings)
 }
 
-async function read(path: string, values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<unknown> {
+/** What each of them says. One that was named must answer; of those that run here, those that do. */
+async function readAll(path: string, values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<readonly unknown[]> {
   const given = values.text('manager')
-  const url = given ?? await leftAddress(io.cwd)
-  if (url === undefined) return undefined
-  if (!URL.canParse(path, url)) throw new Failure('usage', `--manager must be a URL, got ${JSON.stringify(url)}`, { hint: '--manager http://127.0.0.1:8080' })
+  if (given === undefined) {
+    const answers = await Promise.allSettled((await readManagerFile(io.cwd)).map((url) => readJson(new URL(path, url), io)))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+  if (!URL.canParse(path, given)) throw new Failure('usage', `--manager must be a URL, got ${JSON.stringify(given)}`, { hint: '--manager http://127.0.0.1:8080' })
   try {
-    return await readJson(new URL(path, url), io)
+    return [await readJson(new URL(path, given), io)]
   } catch (error) {
-    if (given === undefined) return undefined
     throw new Failure('no-server', `no manager answers at ${given}: ${reasonOf(error as Error)}`, { cause: error, hint: 'start it with endpoints: { port }, and name that port' })
   }
 }
@@ -65,13 +65,4 @@ async function readJson(url: URL, { signal }: Pick<Io, 'signal'>): Promise<unkno
   const answer = await fetch(url, { signal })
   if (!answer.ok) throw new Error(`${url.pathname} answers ${answer.status}`)
   return answer.json()
-}
-
-async function leftAddress(cwd: string): Promise<string | undefined> {
-  try {
-    const { url } = JSON.parse(await readFile(join(cwd, 'data', managerFileName), 'utf8')) as { url?: unknown }
-    return typeof url === 'string' ? url : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -4,7 +4,7 @@
  *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     may be left out with serve
  *     export const kinds = [...]                     more kinds to install
  *     export const runnables = [...]                 what runs beside the controllers
- *     export async function serve({ client, signal, onStop }) { return [{ name: 'page', url }] }
+ *     export async function serve({ client, signal, endpointsOf, onStop }) { return [{ name: 'page', url }] }
  *     export const scenario = { ... }                what `evenkeel explore` plays
  */
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url'
 import type { Kind } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
-import type { Manager, Runnable } from 'evenkeel/manager'
+import type { EndpointSettings, Manager, Runnable } from 'evenkeel/manager'
 import { Failure } from '../frame/failure.ts'
 import { readTypeScript } from './read-typescript.ts'
 
@@ -29,6 +29,8 @@ export interface ServeContext {
   readonly manager: Manager
   /** Aborts when everything stops: let go of ports then. */
   readonly signal: AbortSignal
+  /** For a manager of the program's own: with these endpoints `why` and `rules` ask it as well. */
+  endpointsOf(name: string): EndpointSettings
   /** Called when the controllers have stopped, and waited for: end what they started. */
   onStop(call: () => unknown): void
 }

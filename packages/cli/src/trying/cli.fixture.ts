@@ -67,7 +67,7 @@ export class TestCli {
       done.catch(reject)
     })
     if (!ready) throw new Error('it listens before it is ready')
-    await writeFile(join(folder, 'data', 'manager.json'), JSON.stringify({ url: managerUrl }))
+    await writeFile(join(folder, 'data', 'manager.json'), JSON.stringify({ managers: [{ name: 'test', url: managerUrl }] }))
     return new TestCli({ folder, ready, managerUrl, stop, done })
   }
 

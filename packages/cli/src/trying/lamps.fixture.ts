@@ -6,7 +6,8 @@ import { once } from 'node:events'
 import { action, defineKind } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
-import type { ManagedContext } from 'evenkeel/manager'
+import { Manager } from 'evenkeel/manager'
+import type { ManagedContext, ManagerOptions } from 'evenkeel/manager'
 
 export const Lamp = defineKind({
   group: 'test.dev', version: 'v1', kind: 'Lamp', shortNames: ['lp'],
@@ -34,8 +35,20 @@ const lamps: ControllerDeclaration<typeof Lamp, ManagedContext> = {
 
 export const controllers = [lamps] as unknown as readonly ControllerDeclaration[]
 
+/** Watches ConfigMaps, in a manager of the program's own. */
+const looker: ControllerDeclaration<typeof ConfigMap> = { for: ConfigMap, name: 'looker', reconcile: () => undefined }
+
+interface Serving {
+  readonly manager: Manager
+  readonly signal: AbortSignal
+  endpointsOf(name: string): ManagerOptions['endpoints'] & object
+  onStop(call: () => unknown): void
+}
+
 /** Starts a process, which must be gone when everything has stopped; its number is in the address. */
-export async function serve({ onStop }: { onStop(call: () => unknown): void }): Promise<{ name: string, url: string }[]> {
+export async function serve({ manager: { transport }, signal, endpointsOf, onStop }: Serving): Promise<{ name: string, url: string }[]> {
+  const looking = new Manager({ name: 'looker', transport, controllers: [looker], leaderElection: false, endpoints: endpointsOf('looker') }).run(signal)
+  onStop(() => looking)
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   const gone = once(child, 'exit')
   onStop(async () => {

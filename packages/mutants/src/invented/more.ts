@@ -93,4 +93,18 @@ export const moreMutants: readonly Mutant[] = [
       },
     }), { steps: [does.create, does.shrink] }),
   },
+  {
+    id: 'n32', mistake: 'a child that differs in anything is made anew: with a webhook that adds something, for ever', rules: ['state', 'hot-loop', 'failure', 'churn', 'conflict', 'idempotent'], tier: 1, clean,
+    broken: appProgram(() => ({
+      for: App, rbac,
+      async reconcile(app, { client }) {
+        const wanted = childOf(app, 0)
+        const found = await client.find(ConfigMap, { name: wanted.metadata.name, namespace: 'default' })
+        const isRight = found && JSON.stringify([found.metadata.labels, found.data]) === JSON.stringify([wanted.metadata.labels, wanted.data])
+        if (isRight || found?.metadata.deletionTimestamp !== undefined) return
+        if (found) await client.delete(found, { preconditions: { uid: found.metadata.uid ?? '' } })
+        await client.create(ConfigMap, wanted)
+      },
+    }), { steps: [does.create] }),
+  },
 ]

@@ -14,6 +14,7 @@ import type { Call, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { nearest } from '../../frame/nearest.ts'
 import { lookUpPair } from '../../objects/lookup.ts'
+import { operationEnd } from '../../objects/operation-end.ts'
 import { namespaceOf } from '../../objects/scope.ts'
 import { pathOf } from '../../objects/server-table.ts'
 import { formatTable } from '../../printing/table.ts'
@@ -71,10 +72,19 @@ async function ask(client: Client, { sheet, resource, object, input, call }: Ask
   const body = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionRequest', ...input !== undefined && { input } }
   if (resource.subresources.includes(sheet.name)) {
     const answer = await client.raw({ method: 'POST', path: `${pathOf(resource, { namespace, name: object })}/${sheet.name}`, body, headers: { 'content-type': 'application/json', 'accept': 'application/json' } }, { signal: call.io.signal })
-    return JSON.parse(answer.text()) as JsonObject
+    return awaited(client, JSON.parse(answer.text()) as JsonObject, { sheet, signal: call.io.signal })
   }
   const target = await client.get({ apiVersion: resource.apiVersion, kind: resource.kind }, { name: object, ...namespace !== undefined && { namespace } }, { signal: call.io.signal })
-  return writeIntent(client, target, { sheet, input, signal: call.io.signal })
+  return awaited(client, await writeIntent(client, target, { sheet, input, signal: call.io.signal }), { sheet, signal: call.io.signal })
+}
+
+/** A question that could not be answered at once is an operation: its result is the answer. */
+async function awaited(client: Client, result: JsonObject, { sheet, signal }: { sheet: ActionSheet, signal: AbortSignal }): Promise<JsonObject> {
+  const { operation } = result
+  if (sheet.form !== 'call' || !isJsonObject(operation)) return result
+  const { status } = await operationEnd(client, operation as unknown as { name: string, namespace: string }, signal)
+  if (status?.phase !== 'Succeeded') throw new Failure('refused', `${sheet.name} got no answer: ${status?.message ?? 'it was taken away'}`)
+  return { ...result, output: status.result ?? null }
 }
 
 /** The same intent on a server that does not know actions. */
@@ -92,7 +102,6 @@ async function writeIntent(client: Client, target: KubeObject, { sheet, input, s
     await client.patch(target, { metadata: { annotations: { [requestAnnotation(sheet.name)]: text } } }, { signal })
     return { ...told, token }
   }
-  if (sheet.form === 'call') throw new Failure('refused', `${sheet.name} is answered by a server of Evenkeel only`, { hint: 'declare it as an operation to use it on other servers' })
   const made = await client.create(Operation, {
     apiVersion: Operation.apiVersion, kind: Operation.kind, metadata: { generateName: `${name}-${sheet.name}-`, namespace, labels: { [operationTargetLabel]: uid }, ownerReferences: [{ apiVersion: target.apiVersion, kind: target.kind, name, uid }] },
     spec: { action: sheet.name, target: { apiVersion: target.apiVersion, kind: target.kind, name, uid }, ...input !== undefined && { input } },

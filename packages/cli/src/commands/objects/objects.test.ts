@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { action, defineKind, runControllers } from 'evenkeel'
+import type { ControllerDeclaration } from 'evenkeel'
 import { lamp, TestCli } from '../../trying/cli.fixture.ts'
 
 let cli: TestCli
@@ -158,6 +160,22 @@ describe('do', () => {
     expect(await cli.type(['do', 'lamp/desk', 'blink', '--yes'])).toMatchObject({ code: 0, out: 'lamp/desk: blink is asked for; its controller does it once\n' })
     expect(await cli.type(['do', 'lamp/desk', 'off'])).toMatchObject({ code: 0, out: 'lamp/desk: off is written; its controller does the rest\n' })
     expect((await cli.type(['get', 'lamp/desk'])).out).toMatch(/desk +0\n/)
+  })
+
+  test('a call whose controller runs elsewhere: the answer comes as the result of an operation', async () => {
+    const ring = action('ring', { form: 'call', answer: ({ input }) => ({ rang: input ?? 'once' }), input: { type: 'string' } })
+    const Bell = defineKind({ group: 'test.dev', version: 'v1', kind: 'Bell', spec: { type: 'object' } })
+    const stop = new AbortController()
+    const kubeconfig = join(cli.folder, 'data', 'kubeconfig')
+    let running = Promise.resolve()
+    await new Promise<void>((resolve, reject) => {
+      running = runControllers(stop.signal, { controllers: [{ for: Bell, verbs: [ring], reconcile: () => undefined } as ControllerDeclaration<typeof Bell> as unknown as ControllerDeclaration], kubeconfig, leaderElection: false, onReady: () => { resolve() } })
+      running.catch(reject)
+    })
+    await cli.apply({ apiVersion: 'test.dev/v1', kind: 'Bell', metadata: { name: 'door' }, spec: {} })
+    expect(await cli.type(['do', 'bell/door', 'ring', '--input', '"twice"'])).toMatchObject({ code: 0, out: '{"rang":"twice"}\n' })
+    stop.abort()
+    await running
   })
 
   test('an action that it does not have, an object that is not there, an input that is no JSON', async () => {

@@ -68,10 +68,12 @@ describe('up', () => {
     expect(text).toMatch(/^Evenkeel is up\. Ctrl-C stops it\.\n\n {2}API server {2}https:\/\/127\.0\.0\.1:\d+\n {2}Shop {8}http:\/\/127\.0\.0\.1\/process\/\d+\n/)
     const pid = Number(/process\/(\d+)/.exec(text)?.[1])
     expect(isAlive(pid)).toBe(true)
-    const { url } = JSON.parse(await readFile(join(folder, 'data', 'manager.json'), 'utf8')) as { url: string }
-    expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+    const { managers } = JSON.parse(await readFile(join(folder, 'data', 'manager.json'), 'utf8')) as { managers: readonly { name: string, url: string }[] }
+    for (const { url } of managers) expect((await fetch(new URL('/healthz', url))).status).toBe(200)
     await typed(['apply', '-f', '-'], { cwd: folder, stdin: JSON.stringify(lamp('kept')) })
     expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller lamp: works/)
+    // It runs in a manager that the module made itself.
+    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller looker: works/)
     const second = await startProcess(['up', lamps, '--port', '0'], folder).ended
     expect(second).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^error\[busy\]: .*in use/m) as string })
     expect(await readdir(join(folder, 'data'))).toContain('manager.json')

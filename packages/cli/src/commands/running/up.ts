@@ -1,13 +1,12 @@
 /**
  * `evenkeel up`: a control plane, the controllers of a module or several, and a live view of what they do.
  */
-import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Ready } from 'evenkeel'
 import { Client } from 'evenkeel/client'
 import { createLogger, prettyLines, SystemClock } from 'evenkeel/unstable/base'
 import type { Call, Command } from '../../frame/command.ts'
-import { managerFileName } from '../../objects/manager-report.ts'
+import { ManagerFile } from '../../objects/manager-file.ts'
 import { loadModule } from '../../programs/load-module.ts'
 import type { Address, UserModule } from '../../programs/load-module.ts'
 import { Screen } from '../../programs/screen.ts'
@@ -39,7 +38,7 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
   const { values, io, json } = call
   const clock = new SystemClock()
   const folder = resolve(io.cwd, values.text('data') ?? 'data')
-  const left = join(folder, managerFileName)
+  const left = new ManagerFile(folder)
   const screen = new Screen(call, clock)
   const listening = new Late<string | undefined>()
   const onCluster = values.flag('cluster')
@@ -70,7 +69,8 @@ interface Announcing {
   readonly modules: readonly UserModule[]
   readonly call: Call
   readonly screen: Screen
-  readonly left: string
+  /** Where those who ask find the managers. */
+  readonly left: ManagerFile
   /** Where the manager can be asked; it listens a moment after it was made. */
   readonly endpoints: Promise<string | undefined>
   /** What is called at the end. */
@@ -81,14 +81,14 @@ async function announce({ manager, url, embedded, kinds }: Ready, { modules, cal
   const { io, json } = call
   // Pages are people, not controllers: what they ask for says nothing about the permissions and habits of the program.
   const client = new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
-  const served = await Promise.all(modules.map(async ({ serve }) => await serve?.({ client, manager, signal: io.signal, onStop: (stop) => { stops.push(stop) } }) ?? []))
+  const served = await Promise.all(modules.map(async ({ serve }) => await serve?.({ client, manager, signal: io.signal, endpointsOf: (name) => ({ port: 0, onListening: (at) => { left.add(name, at).catch(() => undefined) } }), onStop: (stop) => { stops.push(stop) } }) ?? []))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
   const debug = await endpoints
   if (debug === undefined) return
   if (embedded?.isDurable) {
-    // Only who owns the folder writes this, so that it is ours to remove.
-    stops.push(() => rm(left, { force: true }))
-    await writeFile(left, `${JSON.stringify({ url: debug, pid: process.pid })}\n`, { mode: 0o600 })
+    stops.push(() => left.remove())
+    await left.open()
+    await left.add(manager.name, debug)
   }
   if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig: embedded?.kubeconfig, manager: debug, addresses })}\n`)
   else await screen.begin({ manager, client, kinds, heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }) })

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from 'evenkeel/client'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
@@ -51,6 +53,14 @@ describe('why', () => {
   test('says which reconcile wrote an object, and what made it run', async () => {
     const { answers: [answer] } = await why('configmap/desk', '-q', 'changed')
     expect(answer?.because.join('\n')).toMatch(/was written by reconcile \w+ of lamp\nwhich ran because lamp\/desk in default was created/)
+  })
+
+  test('asks every manager that is named in the folder, and does without one that is gone', async () => {
+    const file = join(cli.folder, 'data', 'manager.json')
+    const before = await readFile(file, 'utf8')
+    await writeFile(file, JSON.stringify({ managers: [{ name: 'gone', url: 'http://127.0.0.1:9' }, { name: 'test', url: cli.managerUrl }] }))
+    expect((await cli.type(['doctor'])).out).toMatch(/✓ controller lamp: works/)
+    await writeFile(file, before)
   })
 
   test('answers without a manager as well, and says what one would add', async () => {

@@ -24,7 +24,7 @@ describe('defineKind with zod', () => {
   test('types', () => {
     type Site = ObjectOf<typeof Website>
     expectTypeOf<Site['spec']>().toEqualTypeOf<{ image: string, replicas: number, port?: string | number | undefined }>()
-    expectTypeOf<Site['status']>().toEqualTypeOf<{ readyReplicas: number, readonly conditions?: readonly Condition[], readonly observedGeneration?: number } | undefined>()
+    expectTypeOf<Site['status']>().toEqualTypeOf<{ readyReplicas?: number, readonly conditions?: readonly Condition[], readonly observedGeneration?: number } | undefined>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number | undefined, port?: string | number | undefined }>()
     expectTypeOf<Stored<Site>['metadata']['uid']>().toEqualTypeOf<string>()
     expectTypeOf<Stored<Site>['metadata']['generation']>().toEqualTypeOf<number>()
@@ -58,7 +58,7 @@ describe('defineKind with arktype', () => {
   test('types', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
     expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
   })
 
   test('schema, although arktype refuses OpenAPI 3.0', () => {
@@ -97,7 +97,7 @@ describe('defineKind with typebox', () => {
 
   test('types', () => {
     expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number, mode: 'fast' | 'slow', tags: string[], env: { [x: string]: number } }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
   })
 
   test('schema: it is one already, and the marks of typebox stay out of it', () => {
@@ -155,6 +155,13 @@ describe('the status of defineKind', () => {
     expect(statusOf(Bare)).toMatchObject({ properties: { conditions: { 'type': 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }, observedGeneration: { type: 'integer', format: 'int64' } } })
     const Two = defineKind({ ...names, status: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) })
     expectTypeOf<NonNullable<ObjectOf<typeof Two>['status']>['conditions']>().toEqualTypeOf<readonly Condition[] | undefined>()
+  })
+
+  test('requires nothing at its top: it is written bit by bit', () => {
+    const Strict = defineKind({ ...names, status: { type: 'object', required: ['ready', 'place'], properties: { ready: { type: 'boolean' }, place: { type: 'object', required: ['host'], properties: { host: { type: 'string' } } } } } } as const)
+    expectTypeOf<NonNullable<ObjectOf<typeof Strict>['status']>['ready']>().toEqualTypeOf<boolean | undefined>()
+    expect(statusOf(Strict)).not.toHaveProperty('required')
+    expect(statusOf(Strict)).toMatchObject({ properties: { place: { required: ['host'] } } })
   })
 
   test('keeps fields of those names that it has', () => {

@@ -48,7 +48,7 @@ export interface KindDefinition<Spec extends SchemaSource | undefined, Status ex
   readonly spec?: Spec
   /**
    * What the controller observed; giving a schema turns the status subresource on. `conditions` and `observedGeneration`
-   * are added unless the schema has its own.
+   * are added unless the schema has its own; no field is required, because a status is written bit by bit.
    */
   readonly status?: Status
   /** What the verbs of its controller write into the status; see `VerbStatus`. @default none */

@@ -1,8 +1,11 @@
 /**
- * What every status has, asked for or not: `conditions` and `observedGeneration`.
+ * What every status has, asked for or not: `conditions` and `observedGeneration`; and what none has: required fields.
  *
  * Controllers write both, and kubectl (`wait`, `describe`) reads them. A server drops what the schema of a kind does not
  * mention, so a schema that says nothing about them gets them added; one that has a field of such a name keeps its own.
+ *
+ * A status is written bit by bit: a reconcile that waits or fails has conditions to report and nothing else yet. A server
+ * would refuse that for the lack of a required field, and what it should have said would be lost.
  */
 import type { Condition } from '../conditions.ts'
 import { getOwn, isJsonObject } from '../json.ts'
@@ -17,9 +20,9 @@ export interface StandardStatus {
   readonly observedGeneration?: number
 }
 
-/** A status with the fields that its own type does not have. Open types stay as they are. */
+/** A status with the fields that its own type does not have, none of them required. Open types stay as they are. */
 export type WithStandardStatus<S, Report extends VerbReport = never> = S extends object
-  ? string extends keyof S ? [S[string]] extends [never] ? Added<Report> : S : Flatten<S & Omit<Added<Report>, keyof S>>
+  ? string extends keyof S ? [S[string]] extends [never] ? Added<Report> : S : Flatten<Partial<S> & Omit<Added<Report>, keyof S>>
   : S
 
 /** The verbs' fields only where the kind says that it reports them. */
@@ -51,11 +54,12 @@ const conditions: JsonObject = {
 
 const standard: JsonObject = { conditions, observedGeneration: { ...generation, description: 'The metadata.generation that the rest of the status is about.' } }
 
-/** The schema of a status with the fields it lacks; one that keeps whatever it is given, or is no object, as it is. */
-export function withStandardStatus(schema: JsonObject, reports: readonly VerbReport[] = []): JsonObject {
+/** The schema of a status with the fields it lacks and none required; one that keeps whatever it is given, or is no object, as it is. */
+export function withStandardStatus(given: JsonObject, reports: readonly VerbReport[] = []): JsonObject {
+  const { required: _, ...schema } = given
   const { type, properties = {}, additionalProperties = false, $ref } = schema
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties !== false || schema['patternProperties'] !== undefined
-  if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return schema
+  if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return given
   const reported = reports.flatMap((report) => [[report, verbStatusSchemas[report]] as const, ...Object.entries(furtherStatusSchemas[report] ?? {})])
   const missing = [...Object.entries(standard), ...reported].filter(([name]) => getOwn(properties, name) === undefined)
   return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }

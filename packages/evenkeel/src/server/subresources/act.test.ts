@@ -63,12 +63,12 @@ describe('POST of an action', () => {
     expect(changed).toMatchObject({ status: 422, body: { message: expect.stringContaining('an operation cannot be changed, only cancelled') as string } })
   })
 
-  test('of the form call is answered by whoever is there', async () => {
-    expect(await post('usage')).toMatchObject({ status: 503, body: { message: expect.stringContaining('nobody answers apps/usage') as string } })
+  test('of the form call is answered by whoever is there, else by an operation that waits for its controller', async () => {
+    expect(await post('usage')).toMatchObject({ status: 202, body: { form: 'call', operation: { name: expect.stringMatching(/^web-usage-/) as string } } })
     const stop = server.onAction(App, 'usage', ({ object }) => ({ of: object.metadata.name ?? '', bytes: 12 }))
     expect(await post('usage')).toMatchObject({ status: 200, body: { output: { of: 'web', bytes: 12 } } })
     stop()
-    expect((await post('usage')).status).toBe(503)
+    expect((await post('usage')).status).toBe(202)
   })
 
   test('A35: is a right of its own, and never a GET', async () => {

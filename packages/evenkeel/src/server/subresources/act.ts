@@ -100,9 +100,11 @@ async function begin({ call, target, rooms, sheet, object, input, dryRun }: Acti
   return { status: 202, operation: { name: metadata.name, namespace } }
 }
 
-async function answer({ call: { user }, target, rooms, sheet, object, input }: Acting): Promise<{ status: number } & JsonObject> {
+/** A controller in another process answers as soon as it sees the question. */
+async function answer(acting: Acting): Promise<{ status: number } & JsonObject> {
+  const { call: { user }, target, rooms, sheet, object, input } = acting
   const answerer = rooms.answerers.find(target.resource, sheet.name)
-  if (!answerer) throw new ApiError('ServiceUnavailable', `nobody answers ${target.resource.plural}/${sheet.name}: its controller does not run in this process`)
+  if (!answerer) return begin(acting)
   return { status: 200, output: await answerer({ object, input, user, signal: rooms.stopping }) }
 }
 

@@ -82,6 +82,8 @@ export type Deed =
   | { readonly type: 'late', readonly steps: number }
   /** A kind is not installed yet when the program starts. */
   | { readonly type: 'absent', readonly resource: string }
+  /** A webhook of somebody else adds something to every object of a kind. */
+  | { readonly type: 'mutate', readonly resource: string }
   /** Beside an object there is another one for which everything is refused, for good. */
   | { readonly type: 'poison', readonly object: ObjectPlace }
   /** Somebody takes something out of a service. */
@@ -128,6 +130,7 @@ function describeDeed(deed: Deed): string {
     case 'slow': return 'the answer takes long'
     case 'late': return `the program starts after ${deed.steps} steps of the user`
     case 'absent': return `${deed.resource} are not installed yet`
+    case 'mutate': return `a webhook adds something to all ${deed.resource}`
     case 'vanish': return `something in ${deed.service} is taken away`
     default: return deed.type
   }

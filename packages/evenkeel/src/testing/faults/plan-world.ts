@@ -17,6 +17,7 @@ export function planWorld(world: World, points: readonly Point[]): Deviation[] {
     ...ends(effects).flatMap((point) => lasting(point)),
     ...late(world),
     ...installed(world).map((resource): Deviation => ({ at: start, deed: { type: 'absent', resource } })),
+    ...made(effects).map((resource): Deviation => ({ at: start, deed: { type: 'mutate', resource } })),
     ...resting(world),
     ...world.options.scenario.leaderElection ? [1.2, 0.85].map((rate): Deviation => ({ at: start, deed: { type: 'skew', offsetMs: 0, rate } })) : [],
   ]
@@ -52,6 +53,11 @@ function late({ options: { scenario: { steps } } }: World): Deviation[] {
 /** Kinds of the program that are no part of every server. */
 function installed({ facts: { view: { declarations } } }: World): string[] {
   return [...new Set(declarations.map((declaration) => declaration.for).filter(({ schema }) => schema !== undefined).map(({ plural }) => plural))]
+}
+
+/** Resources that the program writes; there, somebody else may have a say. */
+function made(effects: readonly Point[]): string[] {
+  return [...new Set(effects.flatMap(({ asked }) => (asked && asked.subresource === '' && (asked.verb === 'create' || asked.verb === 'update' || asked.verb === 'patch') ? [asked.resource] : [])))]
 }
 
 /** What can go, or be there, while everything rests; once for each thing. */

@@ -6,7 +6,7 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import { foreignFinalizer, foreignMark, neighbourLabel, poisonLabel } from '../world/deeds.ts'
+import { admittedMark, foreignFinalizer, foreignMark, neighbourLabel, poisonLabel } from '../world/deeds.ts'
 
 /** Things by a name that is the same in every schedule; several may share one. */
 export type Snapshot = ReadonlyMap<string, readonly string[]>
@@ -85,7 +85,7 @@ function controllerOf(mark: string): string {
 }
 
 function withoutMark(values: Readonly<Record<string, string>> | undefined, naming: Naming): JsonObject {
-  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(key === appliedMark ? controllerOf(value) : value, naming)]))
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark && key !== admittedMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(key === appliedMark ? controllerOf(value) : value, naming)]))
 }
 
 /** A value without what differs by chance. */

@@ -17,12 +17,20 @@ interface Done {
   readonly backups: string[]
 }
 
+const usage = action('usage', {
+  form: 'call', input: { type: 'object', properties: { of: { type: 'string' } } },
+  answer: ({ object, input }) => {
+    if ((input as { of?: string } | undefined)?.of === 'nothing') throw new Error('nothing cannot be measured')
+    return { of: object.metadata.name ?? '', bytes: 12 }
+  },
+})
+
 function program(done: Done, { policy, ttlSeconds }: { policy?: 'Forbid' | 'Queue' | 'Replace', ttlSeconds?: number } = {}): ControllerDeclaration<typeof App> {
   const stop = action('stop', { form: 'state', patch: { spec: { running: false } } })
   const restart = action<{ gently?: boolean }>('restart', { form: 'token', input: { type: 'object', properties: { gently: { type: 'boolean' } } } })
   const backup = action<{ to: string }, { bytes: number }>('backup', { form: 'operation', input: { type: 'object', properties: { to: { type: 'string' } } }, ...policy && { policy }, ...ttlSeconds !== undefined && { ttlSeconds } })
   return {
-    for: App, verbs: [stop, restart, backup],
+    for: App, verbs: [stop, restart, backup, usage],
     async reconcile(app, context) {
       await restart.handle(context, ({ token }) => { done.restarts.push(token) })
       await backup.handle(context, ({ operation, input }) => {
@@ -132,6 +140,18 @@ describe('action', () => {
     const ended = (await operations(world)).map(({ status }) => [status?.phase, status?.message]).toSorted()
     expect(ended).toEqual([['Cancelled', 'it was cancelled, or replaced by a later one'], ['Failed', 'there is no nowhere']])
     expect(done.backups).toEqual([])
+  })
+
+  test('a call whose controller is in another process is answered as the result of an operation, which is gone after a minute', async () => {
+    await using world = await begin({ restarts: [], backups: [] })
+    world.run()
+    expect(await world.post(`${path}/usage`)).toMatchObject({ status: 202, body: { form: 'call', operation: { namespace: 'default' } } })
+    await world.post(`${path}/usage`, { input: { of: 'nothing' } })
+    await world.settle(1000)
+    const ended = (await operations(world)).map(({ status }) => [status?.phase, status?.result ?? status?.message])
+    expect(ended.toSorted()).toEqual([['Failed', 'nothing cannot be measured'], ['Succeeded', { of: 'web', bytes: 12 }]])
+    await world.settle(65_000)
+    expect(await operations(world)).toEqual([])
   })
 
   test('a quiet object with handled actions is not written', async () => {

@@ -9,6 +9,8 @@ import type { Direct } from './direct.ts'
 
 /** The mark of somebody else: whoever takes it away has overwritten what is not theirs. */
 export const foreignMark = 'somebody-else.example.com/mark'
+/** What a webhook of somebody else puts on objects; it is put back by the next write. */
+export const admittedMark = 'somebody-else.example.com/admitted'
 /** On what somebody else made beside the children, to look like one. */
 export const neighbourLabel = 'somebody-else.example.com/neighbour'
 /** On an object for which everything is refused. */

@@ -37,6 +37,7 @@ import { originOf } from '../life/origin.ts'
 import { Loop } from './loop.ts'
 import type { Restless } from './loop.ts'
 import { Trace } from './trace.ts'
+import { admitting } from './troubles/admitting.ts'
 import { poisonName } from './troubles/poison.ts'
 import type { TraceEntry } from './trace.ts'
 
@@ -120,7 +121,7 @@ export class World implements LineHost {
   static async open(options: WorldOptions): Promise<World> {
     const clock = new SimulatedClock({ startMs: options.ground.startMs })
     const store = await options.ground.open(clock)
-    const server = await startServer({ store, clock, random: new SeededRandom(`${options.seed} server`), compactionMs: 1e12, bootstrap: false })
+    const server = await startServer({ store, clock, random: new SeededRandom(`${options.seed} server`), compactionMs: 1e12, bootstrap: false, admission: { hooks: admitting(options.deviations) } })
     const world = new World(options, { clock, store, server })
     await world.chronicle.start()
     return world

@@ -1,11 +1,13 @@
 /**
- * An action of the form `call`: answered at once by the process that has the controller, and only by reading.
+ * An action of the form `call`: answered by the process that has the controller, and only by reading.
  *
- * On a server of ours in the same process the answer is served at the object's own path. On other servers the form does
- * not exist: there, an action that must be answered is an `operation` whose result is read.
+ * On a server of ours in the same process the answer is served at once, at the object's own path. Everywhere else the
+ * question becomes an `Operation`: the controller answers it before its next reconcile of the object, as the operation's
+ * result, and whoever asked reads it there. Answers are kept for a minute.
  */
 import type { ActionSheet, JsonValue, KubeObject } from '#api'
 import type { Verb } from '#controller'
+import { operationVerb } from './operation.ts'
 
 export interface CallOptions {
   /** Reads and tells; what it changes nobody would know of. */
@@ -15,7 +17,7 @@ export interface CallOptions {
 export interface AskedCall {
   readonly object: KubeObject
   readonly input: JsonValue | undefined
-  /** Who asks. */
+  /** Who asks, where the server can say it: `name` is empty otherwise. */
   readonly user: { readonly name: string, readonly groups: readonly string[] }
   readonly signal: AbortSignal
 }
@@ -25,8 +27,25 @@ export interface CallAction extends Verb {
   readonly answer: CallOptions['answer']
 }
 
+/** How long an answer is kept for whoever asked. */
+const keptSeconds = 60
+
 export function callVerb(sheet: ActionSheet, { answer }: CallOptions): CallAction {
-  return { name: `action ${sheet.name}`, sheet, answer, extend: () => ({ context: {} }) }
+  const { handle, extend, ...rest } = operationVerb<JsonValue, JsonValue>({ ...sheet, policy: 'Queue', ttlSeconds: keptSeconds })
+  return {
+    ...rest, sheet, answer,
+    extend(base, run) {
+      const { object } = run
+      if (!object || run.isCleanup) return { context: {} }
+      return {
+        ...extend(base, run),
+        start: async () => {
+          await handle(base, ({ input, operation: { spec } }) => answer({ object, input, user: { name: spec.by ?? '', groups: [] }, signal: base.signal }))
+          return undefined
+        },
+      }
+    },
+  }
 }
 
 export function isCallAction(verb: Verb): verb is CallAction {

@@ -27,7 +27,7 @@ export interface ExternalOptions<T extends KubeObject = KubeObject> {
   readonly scope?: string
   /** Reconcile calls `sync` itself. @default false: it is done before every reconcile */
   readonly manual?: boolean
-  /** How long a call may take. @default 30_000 */
+  /** How long a call may take. @default 20_000 */
   readonly callTimeoutMs?: number
   /** After how long without a look a status stops saying that it is in sync. @default 3_600_000 */
   readonly maxAgeMs?: number
@@ -56,7 +56,7 @@ export interface Settings {
 }
 
 /** @throws {RangeError} for what cannot be meant. */
-export function settingsOf<T extends KubeObject>({ instance, policy = {}, secret, orphans, use = 'shared', scope, manual = false, callTimeoutMs = 30_000, maxAgeMs = 3_600_000, missingPercentMax = 50, checkpoint, track = false }: ExternalOptions<T>): Settings {
+export function settingsOf<T extends KubeObject>({ instance, policy = {}, secret, orphans, use = 'shared', scope, manual = false, callTimeoutMs = 20_000, maxAgeMs = 3_600_000, missingPercentMax = 50, checkpoint, track = false }: ExternalOptions<T>): Settings {
   if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance)) throw new RangeError(`instance must be up to 20 letters in lower case, digits and dashes, got ${JSON.stringify(instance)}`)
   if (use === 'exclusive' && (scope === undefined || scope === '')) throw new RangeError('exclusive use needs a scope: everything in it that no object asks for is deleted')
   if (use === 'shared' && scope !== undefined) throw new RangeError('a scope is only for exclusive use')

@@ -7,7 +7,7 @@ import type { Finding } from '../finding.ts'
 
 type Blame = Pick<Finding, 'rule' | 'severity' | 'hint'>
 
-const leaving: ReadonlySet<Deed['type']> = new Set(['crash', 'die', 'stale', 'refuse', 'lose', 'hold', 'coalesce', 'silence', 'cut', 'past', 'skew', 'rival', 'serial', 'slow', 'outage', 'absent', 'poison'] satisfies Deed['type'][])
+const leaving: ReadonlySet<Deed['type']> = new Set(['crash', 'die', 'stale', 'refuse', 'lose', 'hold', 'coalesce', 'silence', 'cut', 'past', 'skew', 'rival', 'serial', 'slow', 'outage', 'absent', 'poison', 'mutate'] satisfies Deed['type'][])
 
 /** Whether what users wish for stays as it is. */
 export function leavesWishes({ type }: Deed): boolean {
@@ -39,6 +39,7 @@ const byDeed: Partial<Record<Deed['type'], Blame>> = {
   rival: { rule: 'leader', severity: 'error', hint: 'stop at once when the lease is lost' },
   late: { rule: 'state', severity: 'error', hint: 'the way to a wish must not matter: compute everything from the spec and from what is there' },
   absent: { ...failure, hint: 'a kind may be installed later than the program: it must be waited for' },
+  mutate: { ...state, hint: 'what is stored may have more in it than was sent: compare only the fields that you set' },
   poison: { ...failure, hint: 'what goes wrong for one object must not stop the others' },
   evict: { ...cleanup, hint: 'in a namespace that is being deleted nothing new can be made, and a cleanup must get along without' },
   deprive: { ...cleanup, hint: 'what an object depends on may be gone before the object is' },

@@ -109,6 +109,12 @@ describe('a trouble', () => {
     expect(world.findings).toEqual([])
   })
 
+  test('mutate: a webhook adds something to what is written, and nobody minds', async () => {
+    const world = await played(start, { type: 'mutate', resource: 'configmaps' })
+    expect(world.chronicle.of('configmaps').map(({ metadata }) => metadata.annotations?.['somebody-else.example.com/admitted'])).toEqual(['yes'])
+    expect(world.findings).toEqual([])
+  })
+
   test('poison: what is made for one object is refused for good, and the other is served all the same', async () => {
     const world = await played(quiet(1), { type: 'poison', object: box })
     expect(told(world, /shelf\.put\(a-cannot-be-served.*: refuse/).length).toBeGreaterThan(1)
