@@ -16,6 +16,12 @@ export interface SimulatedClockOptions {
    * @default 1_767_225_600_000 (2026-01-01)
    */
   startMs?: number
+  /**
+   * Nothing but promises is waited for between two timers: no sockets, files or threads. That is several times cheaper.
+   *
+   * @default false
+   */
+  isPure?: boolean
 }
 
 interface Timer {
@@ -29,9 +35,11 @@ export class SimulatedClock implements Clock {
   #elapsedMs = 0
   #wallOffsetMs: number
   #sequence = 0
+  readonly #settle: () => Promise<void>
 
-  constructor({ startMs = 1_767_225_600_000 }: SimulatedClockOptions = {}) {
+  constructor({ startMs = 1_767_225_600_000, isPure = false }: SimulatedClockOptions = {}) {
     this.#wallOffsetMs = startMs
+    this.#settle = isPure ? settlePromises : settle
   }
 
   now(): number {
@@ -73,7 +81,7 @@ export class SimulatedClock implements Clock {
       this.#timers.pop()
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs)
       next.callback()
-      await settle()
+      await this.#settle()
     }
     this.#elapsedMs = untilMs
   }
@@ -84,10 +92,19 @@ export class SimulatedClock implements Clock {
   }
 }
 
-/** Lets everything run that waits on promises alone. */
+/** Lets everything run that waits on promises alone; also what the machine has ready gets its turn. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => { nextTurn(resolve) })
 }
 
-// Caught before a test runner can replace it.
+/**
+ * The same without a turn of the event loop, which costs system calls: ticks come when no promise has anything left to
+ * do. What asks for a tick itself meanwhile has had it, and its promises, before the second one.
+ */
+export function settlePromises(): Promise<void> {
+  return new Promise((resolve) => { nextTick(() => { nextTick(resolve) }) })
+}
+
+// Caught before a test runner can replace them.
 const nextTurn = setImmediate
+const { nextTick } = process

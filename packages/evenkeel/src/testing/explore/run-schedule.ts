@@ -28,7 +28,7 @@ export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial
   try {
     await world.run()
   } finally {
-    await world.close()
+    world.close()
     stopGuarding()
     stopWatching()
     followNoRun()

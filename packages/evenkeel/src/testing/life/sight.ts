@@ -5,6 +5,7 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
+import { parseKnown } from '../state/known-texts.ts'
 
 export class Sight {
   /** How much had arrived when the run began that is alone in the process, while there is one. */
@@ -99,7 +100,7 @@ function keyOf({ kind, metadata: { namespace = '', name = '' } }: UnstructuredOb
 
 function parsed(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseKnown(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

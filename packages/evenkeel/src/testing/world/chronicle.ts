@@ -3,9 +3,9 @@
  *
  * Controllers see the world through caches that lag and answers that get lost. Rules are judged against this.
  */
-import { deepFreeze } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { Store, Watch } from '#store'
+import { parseKnownBytes } from '../state/known-texts.ts'
 
 export interface Happening {
   readonly revision: number
@@ -53,7 +53,7 @@ export class Chronicle {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('the store of a new world can be read')
     for (const { key, value } of range.entries) {
-      const object = this.#options.ground.get(key) ?? parse(value)
+      const object = this.#options.ground.get(key) ?? parseKnownBytes(value) as unknown as UnstructuredObject
       this.#put(key, object)
       this.#meant.set(key, object)
     }
@@ -100,7 +100,7 @@ export class Chronicle {
     for await (const { changes } of source) {
       for (const { key, revision, entry } of changes) {
         const before = this.#objects.get(key)
-        const after = entry && parse(entry.value)
+        const after = entry && parseKnownBytes(entry.value) as unknown as UnstructuredObject
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
         if (after && before && this.#options.actor() === 'user' && !this.#meant.has(key)) this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
@@ -116,18 +116,4 @@ export class Chronicle {
 /** `/CLUSTER/GROUP/RESOURCE/…` */
 function resourceOf(key: string): string {
   return key.split('/')[3] ?? ''
-}
-
-/** Schedules of one exploration differ in little: most of what is written was written before, letter by letter. */
-const parsed = new Map<string, UnstructuredObject>()
-const [parsedMax, textMax] = [1000, 16_384]
-
-function parse(value: Uint8Array): UnstructuredObject {
-  const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()
-  const known = parsed.get(text)
-  if (known) return known
-  const object = deepFreeze(JSON.parse(text) as UnstructuredObject)
-  if (parsed.size >= parsedMax) parsed.clear()
-  if (text.length <= textMax) parsed.set(text, object)
-  return object
 }

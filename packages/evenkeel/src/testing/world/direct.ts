@@ -7,11 +7,13 @@ import type { JsonValue, UnstructuredObject } from '#api'
 import type { Transport } from '#wire'
 import type { Chronicle } from './chronicle.ts'
 
+/** Nobody cancels what is done at once. */
+const never = new AbortController().signal
+
 export class Direct {
   readonly #transport: Transport
   readonly #chronicle: Pick<Chronicle, 'objects'>
   readonly #name: string
-  readonly #never = new AbortController().signal
 
   constructor(transport: Transport, chronicle: Pick<Chronicle, 'objects'>, name: string) {
     this.#transport = transport
@@ -53,7 +55,7 @@ export class Direct {
 
   async #ask(method: string, path: string, { body, type = 'application/json' }: { body: JsonValue, type?: string }): Promise<boolean> {
     const { status } = await this.#transport({
-      method, target: `${path}?fieldManager=${this.#name}`, signal: this.#never, body: Buffer.from(JSON.stringify(body)),
+      method, target: `${path}?fieldManager=${this.#name}`, signal: never, body: Buffer.from(JSON.stringify(body)),
       headers: { 'content-type': type, accept: 'application/json', 'user-agent': this.#name },
     })
     return status < 300

@@ -4,7 +4,7 @@
  * Rest is when nothing was written for a while and nobody is about to try again. A world that does not come to it within
  * so many steps, so much time or so many turns has none.
  */
-import { settle } from '#base'
+import { settle, settlePromises } from '#base'
 import { moving } from '../escapes/blocked.ts'
 import { nextCollection } from './collector.ts'
 import { nextEmptying } from './emptying.ts'
@@ -106,7 +106,7 @@ export class Loop {
       const before = chronicle.happenings.length
       const running = action.run()
       if (running) await running
-      await settle()
+      await settlePromises()
       if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
       world.actor = 'world'
     }
