@@ -92,6 +92,12 @@ describe('up', () => {
     expect((await again.ended).out.trim().split('\n')).toHaveLength(1)
   })
 
+  test('a module that cannot serve its page ends everything, and says why', async () => {
+    await writeFile(join(folder, 'app.mjs'), 'export const serve = () => { throw new Error("port 80 is taken") }')
+    const { code, err } = await typed(['up', 'app.mjs', '--port', '0', '--memory'], { cwd: folder })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/error\[bad-file\]: serve of .*app\.mjs failed: port 80 is taken/) as string })
+  })
+
   test.each([
     ['export const a = 1', `exports neither ${parts.join(' nor ')}`],
     ['throw new Error("broken")', 'could not be loaded: broken'],

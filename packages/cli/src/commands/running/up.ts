@@ -6,9 +6,10 @@ import type { Ready } from 'evenkeel'
 import { Client } from 'evenkeel/client'
 import { createLogger, prettyLines, SystemClock } from 'evenkeel/unstable/base'
 import type { Call, Command } from '../../frame/command.ts'
+import { Failure } from '../../frame/failure.ts'
 import { ManagerFile } from '../../objects/manager-file.ts'
 import { loadModule } from '../../programs/load-module.ts'
-import type { Address, UserModule } from '../../programs/load-module.ts'
+import type { Address, ServeContext, UserModule } from '../../programs/load-module.ts'
 import { Screen } from '../../programs/screen.ts'
 import { portOf, serving } from './serve.ts'
 
@@ -44,16 +45,19 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
   const onCluster = values.flag('cluster')
   const kubeconfig = values.text('kubeconfig')
   const stops: (() => unknown)[] = []
+  // Ends everything when a module cannot serve what it should: who waits for its page would wait for ever.
+  const failing = new AbortController()
+  const signal = AbortSignal.any([io.signal, failing.signal])
   let announced: Promise<void> | undefined
   const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
   const log = createLogger({ clock, sink: prettyLines((text) => { screen.log(text) }, { color: io.stderr.isTTY === true && !screen.isLive }) })
   try {
-    await runControllers(io.signal, {
+    await runControllers(signal, {
       controllers: modules.flatMap(({ controllers }) => controllers), kinds: modules.flatMap(({ kinds }) => kinds), runnables: modules.flatMap(({ runnables }) => runnables),
       clock, log, rules: liveRules({ log }),
       embedded: !onCluster, ...onCluster ? { ...kubeconfig !== undefined && { kubeconfig } } : { port: portOf(values.text('port') ?? '6443'), ...!values.flag('memory') && { data: folder } },
       endpoints: { port: 0, onListening: (url) => { listening.set(url) } },
-      onReady: (ready) => { announced = announce(ready, { modules, call, screen, left, endpoints: listening.value, stops }).catch((error: unknown) => { screen.log(`${String(error)}\n`) }) },
+      onReady: (ready) => { announced = announce(ready, { modules, call, screen, left, endpoints: listening.value, stops, signal }).catch((error: unknown) => { failing.abort(error) }) },
     })
   } finally {
     // What did not listen until now never will, and whoever waits for that must not add to what is stopped here.
@@ -63,6 +67,7 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
     await Promise.allSettled(stops.map(async (stop) => { await stop() }))
     if (!json && announced) io.stdout.write('Stopped.\n')
   }
+  if (failing.signal.aborted) throw failing.signal.reason as Error
 }
 
 interface Announcing {
@@ -75,13 +80,16 @@ interface Announcing {
   readonly endpoints: Promise<string | undefined>
   /** What is called at the end. */
   readonly stops: (() => unknown)[]
+  /** Aborts when everything stops. */
+  readonly signal: AbortSignal
 }
 
-async function announce({ manager, url, embedded, kinds }: Ready, { modules, call, screen, left, endpoints, stops }: Announcing): Promise<void> {
+async function announce({ manager, url, embedded, kinds }: Ready, { modules, call, screen, left, endpoints, stops, signal }: Announcing): Promise<void> {
   const { io, json } = call
   // Pages are people, not controllers: what they ask for says nothing about the permissions and habits of the program.
   const client = new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
-  const served = await Promise.all(modules.map(async ({ serve }) => await serve?.({ client, manager, signal: io.signal, endpointsOf: (name) => ({ port: 0, onListening: (at) => { left.add(name, at).catch(() => undefined) } }), onStop: (stop) => { stops.push(stop) } }) ?? []))
+  const context: ServeContext = { client, manager, signal, endpointsOf: (name) => ({ port: 0, onListening: (at) => { left.add(name, at).catch(() => undefined) } }), onStop: (stop) => { stops.push(stop) } }
+  const served = await Promise.all(modules.map((module) => serveModule(module, context)))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
   const debug = await endpoints
   if (debug === undefined) return
@@ -92,6 +100,15 @@ async function announce({ manager, url, embedded, kinds }: Ready, { modules, cal
   }
   if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig: embedded?.kubeconfig, manager: debug, addresses })}\n`)
   else await screen.begin({ manager, client, kinds, heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }) })
+}
+
+/** @throws {Failure} `bad-file`, with what it threw. */
+async function serveModule({ path, serve }: UserModule, context: ServeContext): Promise<readonly Address[]> {
+  try {
+    return await serve?.(context) ?? []
+  } catch (error) {
+    throw new Failure('bad-file', `serve of ${path} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }
 
 function heading(addresses: readonly Address[], { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined, io: Call['io'] }): string {
