@@ -6,8 +6,9 @@
  */
 import { fileURLToPath } from 'node:url'
 
-const ours = fileURLToPath(new URL('../../', import.meta.url))
-const machine = fileURLToPath(new URL('../../base/simulation/machine', import.meta.url))
+// The whole package: where source maps are used, what is built says that it is a source.
+const ours = fileURLToPath(new URL('../../../', import.meta.url))
+const between = /\/(?:base\/simulation\/machine|testing\/escapes\/(?:guard|resources)|testing\/life\/origin)\./
 const depth = 60
 
 /**
@@ -25,7 +26,7 @@ export function originOf({ direct = false }: { direct?: boolean } = {}): string 
     const [, place] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
     if (place === undefined) continue
     const path = place.startsWith('file://') ? place.slice('file://'.length) : place
-    if (path.startsWith(machine) || /\/testing\/escapes\/(?:guard|resources)\./.test(path) || path.includes('/life/origin.')) continue
+    if (isOurs(path) && between.test(path)) continue
     if (direct && isOurs(path)) return undefined
     if (isOurs(path) || path.includes('/node_modules/')) continue
     return path.replace(/:\d+$/, '')
