@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { resolve } from 'node:path'
-import type { Replayed, ReplayStep } from 'evenkeel/testing'
+import type { Replayed, ReplayStep, StoryLine } from 'evenkeel/testing'
 import type { Call, Command, Io } from '../../frame/command.ts'
 import { moduleOf, orBadFile } from '../../programs/explored-module.ts'
 import { safeText } from '../../printing/safe-text.ts'
@@ -27,7 +27,7 @@ export const replay: Command = {
     const { words: [word = ''], values, io, json } = call
     const path = resolve(io.cwd, word)
     const module = await moduleFor(path, call)
-    const { replayFile } = await import('evenkeel/testing')
+    const { formatLine, replayFile } = await import('evenkeel/testing')
     const isShown = values.flag('steps') || values.flag('step')
     const enter = values.flag('step') ? new Enter(io) : undefined
     const onStep = async (step: ReplayStep): Promise<void> => {
@@ -36,7 +36,7 @@ export const replay: Command = {
     }
     try {
       const replayed = await orBadFile(replayFile(path, { module, signal: io.signal, ...isShown && { onStep } }))
-      io.stdout.write(json ? `${JSON.stringify(replayed)}\n` : verdict(replayed))
+      io.stdout.write(json ? `${JSON.stringify(replayed)}\n` : verdict(replayed, formatLine))
       return replayed.isFound ? 1 : 0
     } finally {
       enter?.close()
@@ -58,8 +58,8 @@ function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayS
   return safeText(`${mark} ${String(step).padStart(4)} ${(atMs / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(16)} ${isAction ? '' : '  '}${what}\n`)
 }
 
-function verdict({ isFound, isSame, findings, story }: Replayed): string {
-  const told = story.map(({ text }, index) => `  ${index + 1}  ${text}\n`).join('')
+function verdict({ isFound, isSame, findings, story }: Replayed, formatLine: (line: StoryLine) => string): string {
+  const told = story.map((line, index) => `  ${index + 1}  ${formatLine(line)}\n`).join('')
   const found = [...new Set(findings.map(({ rule, message }) => `✗ ${rule}: ${message}\n`))].join('')
   const how = isSame ? 'It went the very same way.' : 'It went another way than when it was found: the code has changed since.'
   return safeText(`${told}${found}${isFound ? 'The rule is still broken.' : 'The rule holds now.'} ${how}\n`)

@@ -35,7 +35,8 @@ export function formatFailure(failure: Failure, { schedules, replay }: { schedul
   return `${lines.join('\n')}\n`
 }
 
-function formatLine({ text, origin }: StoryLine): string {
+/** A line of a story, with the place in the user's code. */
+export function formatLine({ text, origin }: StoryLine): string {
   if (origin === undefined) return text
   const at = origin.lastIndexOf(':')
   return `${text.padEnd(60)} ${basename(origin.slice(0, at))}${origin.slice(at)}`

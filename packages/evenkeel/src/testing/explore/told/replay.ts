@@ -63,7 +63,7 @@ export async function replay<Outside extends object = object>(file: ReplayFile, 
   const again = { ...base, deviations, ...deviations.length > 0 && { reference: await referenceOf(first, base) } }
   const found = deviations.length === 0 ? first : await runSchedule(again)
   const isExpected = ({ rule, about }: Finding): boolean => rule === expected.rule && about === expected.about
-  const world = options.onStep ? await walk(again, { ...options, brokenAt: found.findings.find(isExpected)?.step ?? Infinity }) : found
+  const world = options.onStep || inspectorUrl() !== undefined ? await walk(again, { ...options, brokenAt: found.findings.find(isExpected)?.step ?? Infinity }) : found
   const { hash } = world.trace
   return { isFound: world.findings.some(isExpected), isSame: hash === file.hash, hash, findings: world.findings, story: tellStory({ about: expected.about, deviations }, world) }
 }
