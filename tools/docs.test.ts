@@ -4,6 +4,10 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import type { KubeObject } from 'evenkeel/api'
+import { Client } from 'evenkeel/client'
+import { startServer } from 'evenkeel/server'
 import { brokenLinks } from './doc-examples/links.ts'
 import { fencesOf, listPages, programsOf, readPage, root } from './doc-examples/pages.ts'
 import { ProgramFiles, whereIs } from './doc-examples/programs.ts'
@@ -31,6 +35,16 @@ describe('programs of the pages', () => {
     expect(error).toBeUndefined()
     if (prints !== undefined) expect(printed).toBe(prints)
   })
+})
+
+test.for(fences.filter(({ language }) => language === 'yaml').map((fence) => [`${fence.page}:${fence.line}`, fence.text] as const))('a server takes the manifests of %s as they are', async ([, text]) => {
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject)
+  expect(objects.length).toBeGreaterThan(0)
+  const server = await startServer()
+  const client = new Client({ transport: server.transport, namespace: 'default' })
+  for (const namespace of new Set(objects.map(({ metadata }) => metadata.namespace ?? 'default'))) await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }).catch(() => undefined)
+  for (const object of objects) await client.create(object, { fieldValidation: 'Strict' })
+  await server.stop({ graceMs: 0 })
 })
 
 describe('pages', () => {

@@ -7,6 +7,7 @@
  *   ```ts run        must type-check, and run to its end; a fence `text prints` below it is what it prints
  *   ```ts file=PATH  must be found line by line in that file, which has tests of its own
  *   ```ts fragment   part of something else; nobody looks at it
+ *   ```yaml          manifests, which a server must take without a warning
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

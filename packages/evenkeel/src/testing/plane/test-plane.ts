@@ -19,6 +19,7 @@ import type { ManagedContext } from '#manager'
 import { startPlane } from '#plane'
 import type { Plane } from '#plane'
 import { isCallAction } from '#verbs'
+import { loadAll } from '../world/loaded.ts'
 import type { AskedCall } from '#verbs'
 
 export interface TestPlaneOptions {
@@ -47,6 +48,7 @@ export interface TestPlane extends AsyncDisposable {
 }
 
 export async function startTestPlane({ kinds = [], controllers = [], simulated = false, builtin = true, seed = '1', log }: TestPlaneOptions = {}): Promise<TestPlane> {
+  if (simulated) await loadAll()
   const clock = simulated ? new SimulatedClock() : new SystemClock()
   const random = new SeededRandom(seed)
   const plane = await startPlane({ clock, random, kinds: definedKinds(kinds, controllers), ...builtin ? {} : { controllers: false }, ...log && { log } })

@@ -1,8 +1,9 @@
 /** What dependencies write on other objects, and take back: marks, Usages, finalizers. */
 import { describe, expect, test } from 'vitest'
-import type { KubeObject } from '#api'
+import { defineKind } from '#api'
+import type { KubeObject, ObjectOf } from '#api'
 import type { ControllerDeclaration } from '#controller'
-import { dependsOn, Usage } from '#verbs'
+import { ClusterUsage, dependsOn, Usage } from '#verbs'
 import type { DependsOnOptions } from '#verbs'
 import { App, createApp, createRoute, makeReady, namespace, refsOf, Route, startWorld, verdictOn } from './depends.fixture.ts'
 import type { AppObject } from './depends.fixture.ts'
@@ -97,6 +98,21 @@ describe('dependsOn with protect', () => {
     await world.until(async () => await usages() === 1)
     await world.client.patch(await route(world, 's'), { spec: { to: [] } })
     await world.until(async () => await usages() === 0)
+    await world.client.delete(await app(world))
+    expect(await gone(world, App, 'web')).toBe(true)
+  })
+
+  test('whileInUse: a referer without a namespace protects by a ClusterUsage, which goes with it', async () => {
+    const Zone = defineKind({ group: 'route.test.dev', version: 'v1', kind: 'Zone', scope: 'Cluster', spec: { type: 'object', properties: { app: { type: 'string' } } }, status: { type: 'object' }, reports: ['dependencies'] } as const)
+    const uses = dependsOn(App, (zone: ObjectOf<typeof Zone>) => [{ name: zone.spec.app ?? '', namespace }], { protect: 'whileInUse', crossNamespace: 'allow' })
+    await using world = await startWorld([{ for: Zone, verbs: [uses], reconcile: () => undefined }], { kinds: [App, Route, Zone] })
+    await createApp(world.client, 'web')
+    await makeReady(world.client, 'web')
+    await world.client.create(Zone, { metadata: { name: 'north' }, spec: { app: 'web' } })
+    await world.until(async () => (await world.client.list(ClusterUsage)).items.length === 1)
+    await expect(world.client.delete(await app(world))).rejects.toThrow('it is in use by Zone north')
+    await world.client.delete(await world.client.get(Zone, { name: 'north' }))
+    await world.until(async () => (await world.client.list(ClusterUsage)).items.length === 0)
     await world.client.delete(await app(world))
     expect(await gone(world, App, 'web')).toBe(true)
   })

@@ -5,7 +5,8 @@ import type { ObjectOf } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { dependsOn } from '#verbs'
 import { App, createApp, createRoute, makeReady, namespace, refsOf, Route, startWorld, verdictOn } from './depends.fixture.ts'
-import type { RouteObject } from './depends.fixture.ts'
+import type { AppObject, RouteObject } from './depends.fixture.ts'
+import { ProgramWorld } from './program.fixture.ts'
 
 const contract = { path: 'status.address', schema: { type: 'object', required: ['host'], properties: { host: { type: 'string' } } } } as const
 const at = (name: string): { name: string, namespace: string } => ({ name, namespace })
@@ -79,6 +80,39 @@ describe('dependsOn', () => {
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web', { address: { host: 'new' } })
     await world.until(async () => await host() === 'new seen')
+  })
+
+  test.each([
+    ['an expression', 'object.status.address.host.startsWith("web")'],
+    ['a function', (app: AppObject) => (app.status?.address as { host?: string } | undefined)?.host?.startsWith('web') === true],
+  ] as const)('ready: %s says when, instead of conditions', async (_, ready) => {
+    await using world = await startWorld([{ for: Route, verbs: [dependsOn(App, refsOf, { ready: ready as never })], reconcile: () => undefined } as ControllerDeclaration<typeof Route>])
+    await createApp(world.client, 'web')
+    await createRoute(world.client, 'r', 'web')
+    await world.until(async () => await verdictOn(world.client) === 'False NotReady')
+    await makeReady(world.client, 'web', { address: { host: 'other' } })
+    await world.advance(5000)
+    expect(await verdictOn(world.client)).toBe('False NotReady')
+    await makeReady(world.client, 'web', { address: { host: 'web.example.com' }, isReady: false })
+    await world.until(async () => await verdictOn(world.client) === 'True AllReady')
+  })
+
+  test('Forbidden: what may not be read is said to be so, and resolves when it may', async () => {
+    const route: ControllerDeclaration<typeof Route> = { for: Route, verbs: [dependsOn(App, refsOf)], reconcile: () => undefined }
+    await using world = await ProgramWorld.start(route, { for: App, reconcile: () => undefined } as ControllerDeclaration<typeof App>)
+    let isAllowed = false
+    world.between = async (request, next) => (!isAllowed && request.target.includes('/apps')
+      ? { status: 403, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Forbidden', code: 403, message: 'apps.app.test.dev is forbidden: User "eve" cannot list resource "apps"' })) }
+      : next(request))
+    await createApp(world.client, 'web')
+    await makeReady(world.client, 'web')
+    await createRoute(world.client, 'r', 'web')
+    world.run()
+    await world.settle(5000)
+    expect(await verdictOn(world.client)).toBe('False Forbidden')
+    isAllowed = true
+    await world.settle(120_000)
+    expect(await verdictOn(world.client)).toBe('True AllReady')
   })
 
   test('any: kinds are followed while a reference names them, and left with the last one', async () => {

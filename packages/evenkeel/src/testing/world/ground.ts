@@ -12,6 +12,7 @@ import { startServer } from '#server'
 import { openMemoryStore } from '#store'
 import type { Store, Write } from '#store'
 import type { Scenario } from '../scenario/scenario.ts'
+import { loadAll } from './loaded.ts'
 
 interface PastCommit {
   readonly writes: Write[]
@@ -27,6 +28,7 @@ export interface Ground {
 }
 
 export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: readonly Kind[], seed: string }): Promise<Ground> {
+  await loadAll()
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
   const commits: PastCommit[] = []
