@@ -81,6 +81,14 @@ describe('Tour', () => {
     expect(tour.stopped).toBe('budget')
   })
 
+  test('gives a tier its share of the schedules, and goes on with the next one', async () => {
+    const { tour } = tourOf({ lanes: 1, run: () => Promise.resolve(nothing) }, { schedulesMax: 8 })
+    await tour.run(2, ten, { share: 0.5 })
+    await tour.run(3, ten)
+    expect(tour.tiers.map(({ done }) => done)).toEqual([4, 4])
+    expect(tour.stopped).toBe('schedules')
+  })
+
   test('says how far it is', async () => {
     const clock = new SimulatedClock()
     const heard: Progress[] = []

@@ -58,8 +58,8 @@ export class Tour {
   readonly #startedAtMs: number
   #schedules = 0
   #stopped: Stopped | undefined
-  /** A tier has used up its share of the time; others may go on. */
-  #isCut = false
+  /** A tier has used up its share of the time, or of the schedules; others may go on. */
+  #cut: Stopped | undefined
 
   constructor(options: TourOptions) {
     this.#options = options
@@ -68,7 +68,7 @@ export class Tour {
 
   /** Why it ended early, if it did. */
   get stopped(): Stopped | undefined {
-    return this.#stopped ?? (this.#isCut ? 'budget' : undefined)
+    return this.#stopped ?? this.#cut
   }
 
   /** Schedules that were run. */
@@ -77,17 +77,17 @@ export class Tour {
   }
 
   /**
-   * @param options `share`: of the time that is left, for there is more to come
+   * @param options `share`: of the time and the schedules that are left, for there is more to come
    * @returns what the schedules came to, in their order, as far as they were run
    */
   async run(tier: Tier, schedules: readonly (readonly Deviation[])[], { pruned = 0, wantsNexts = false, share = 1 }: { pruned?: number, wantsNexts?: boolean, share?: number } = {}): Promise<readonly Outcome[]> {
-    const { runner, clock, budgetMs = Infinity } = this.#options
+    const { runner, clock, budgetMs = Infinity, schedulesMax = Infinity } = this.#options
     const [begun, taken] = [new Map<number, Outcome>(), [] as Outcome[]]
     const startedAtMs = clock.monotonic()
-    const endMs = startedAtMs + share * (this.#startedAtMs + budgetMs - startedAtMs)
+    const end = { ms: startedAtMs + share * (this.#startedAtMs + budgetMs - startedAtMs), schedules: this.#schedules + Math.ceil(share * (schedulesMax - this.#schedules)) }
     let next = 0
     const lane = async (): Promise<void> => {
-      while (next < schedules.length && !this.#isOver(next - taken.length, endMs)) {
+      while (next < schedules.length && !this.#isOver(next - taken.length, end)) {
         const index = next++
         begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNexts }))
         for (let outcome = begun.get(taken.length); outcome && this.#stopped !== 'found'; outcome = begun.get(taken.length)) {
@@ -112,14 +112,15 @@ export class Tour {
   }
 
   /** @param begun schedules that are under way */
-  #isOver(begun: number, endMs: number): boolean {
+  #isOver(begun: number, end: { readonly ms: number, readonly schedules: number }): boolean {
     const { clock, budgetMs = Infinity, schedulesMax = Infinity, signal } = this.#options
     const nowMs = clock.monotonic()
     if (signal?.aborted) this.#stopped ??= 'signal'
     else if (nowMs - this.#startedAtMs > budgetMs) this.#stopped ??= 'budget'
     else if (this.#schedules + begun >= schedulesMax) this.#stopped ??= 'schedules'
-    this.#isCut ||= nowMs > endMs
-    return this.#stopped !== undefined || nowMs > endMs
+    const cut = nowMs > end.ms ? 'budget' : this.#schedules + begun >= end.schedules ? 'schedules' : undefined
+    this.#cut ??= cut
+    return this.#stopped !== undefined || cut !== undefined
   }
 
   #tell({ tier, done, planned, startedAtMs }: { tier: Tier, done: number, planned: number, startedAtMs: number }): void {
