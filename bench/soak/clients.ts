@@ -69,7 +69,7 @@ class SoakClient {
 
   async #plain(method: string, path: string, body?: unknown): Promise<void> {
     const options = body === undefined ? {} : { body, type: 'application/merge-patch+json' }
-    const { status, json } = await this.#tally.time(() => this.#caller.call(method, path, options))
+    const { status, json } = await this.#tally.time(() => this.#caller.call(method, path, options), { isRead: method === 'GET' })
     if (status !== 200) this.#tally.error(`${method} ${path} was answered with ${status}: ${JSON.stringify(json)}`)
   }
 

@@ -12,6 +12,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Caller } from './calls.ts'
@@ -75,6 +76,8 @@ interface Soaked {
   readonly memory: readonly Memory[]
   /** What the server held after garbage was collected, when the time began to count and when it was over. */
   readonly live: readonly [first: Memory, last: Memory]
+  /** How late the clients' own event loop was, every two seconds: what they measure contains it. */
+  readonly ownLateMs: readonly number[]
 }
 
 async function soak(ready: Ready, server: ServerProcess): Promise<Soaked> {
@@ -85,11 +88,18 @@ async function soak(ready: Ready, server: ServerProcess): Promise<Soaked> {
   const watchers = startWatchers(ready, tally, await headOf(admin))
   await listening(watchers)
   tally.begin()
-  const beat = setInterval(() => { process.stderr.write(`\r${tally.secondsLeft} s left, ${tally.counted('requests')} requests, ${tally.counted('namespaces')} namespaces, ${tally.counted('errors')} errors `) }, 2000)
+  const lateness = monitorEventLoopDelay({ resolution: 5 })
+  lateness.enable()
+  const ownLateMs: number[] = []
+  const beat = setInterval(() => {
+    ownLateMs.push(lateness.percentile(99) / 1e6)
+    lateness.reset()
+    process.stderr.write(`\r${tally.secondsLeft} s left, ${tally.counted('requests')} requests, ${tally.counted('namespaces')} namespaces, ${tally.counted('errors')} errors `)
+  }, 2000)
   const load = Promise.all([runClients(ready, tally), runChurn(ready, tally)])
   await sleep(warmUp * 60_000)
   const first = await server.live()
-  const from = server.memory.length
+  const [from, ownFrom] = [server.memory.length, ownLateMs.length]
   await load
   const memory = server.memory.slice(from)
   const live = [first, await server.live()] as const
@@ -99,7 +109,7 @@ async function soak(ready: Ready, server: ServerProcess): Promise<Soaked> {
   await Promise.all(watchers.map((watcher) => watcher.stop()))
   await webhook.stop()
   admin.close()
-  return { tally, watchers, until, memory, live }
+  return { tally, watchers, until, memory, live, ownLateMs: ownLateMs.slice(ownFrom) }
 }
 
 async function prepare(admin: Caller): Promise<void> {
@@ -136,7 +146,7 @@ async function allHeard(admin: Caller, watchers: readonly Watcher[], tally: Tall
   return until
 }
 
-function report({ tally, memory, live }: Soaked, faults: readonly string[], { events, lost, extra, examples }: Verdict): number {
+function report({ tally, memory, live, ownLateMs }: Soaked, faults: readonly string[], { events, lost, extra, examples }: Verdict): number {
   const { firstMs, lastMs, byMinuteMs } = tally.p99()
   const third = Math.max(1, Math.floor(memory.length / 3))
   const [rssFirstMb, rssLastMb] = [middle(memory.slice(0, third)), middle(memory.slice(-third))]
@@ -145,11 +155,17 @@ function report({ tally, memory, live }: Soaked, faults: readonly string[], { ev
   for (const text of [...tally.errors, ...faults.slice(0, 10), ...examples, ...growth]) process.stderr.write(`${text}\n`)
   const errors = tally.counted('errors') + faults.length
   const row = {
-    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, warmUpMinutes: warmUp, events, lost, rssFirstMb, rssLastMb, p99FirstMs: round(firstMs), p99LastMs: round(lastMs), p99ByMinuteMs: byMinuteMs.map(round), errors, extra, liveFirstMb, liveLastMb,
+    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, warmUpMinutes: warmUp, events, lost, rssFirstMb, rssLastMb, p99FirstMs: round(firstMs), p99LastMs: round(lastMs), p99ByMinuteMs: byMinuteMs.map(round), p99ReadsByMinuteMs: tally.p99({ ofReads: true }).byMinuteMs.map(round), ...lateness('server', memory.map(({ lateMs }) => lateMs)), ...lateness('client', ownLateMs), errors, extra, liveFirstMb, liveLastMb,
     requests: tally.counted('requests'), namespaces: tally.counted('namespaces'), watchesEnded: tally.counted('watchesEnded'), webhookCalls: tally.counted('webhookCalls'), webhookFaults: tally.counted('webhookFaults'),
   }
   process.stdout.write(values.json ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(14)} ${value}`).join('\n')}\n`)
   return errors + lost + extra + growth.length === 0 ? 0 : 1
+}
+
+/** The middle of the first and of the last third. */
+function lateness(who: string, samplesMs: readonly number[]): Record<string, number> {
+  const third = Math.max(1, Math.floor(samplesMs.length / 3))
+  return { [`${who}LateFirstMs`]: round(quantile(samplesMs.slice(0, third), 0.5)), [`${who}LateLastMs`]: round(quantile(samplesMs.slice(-third), 0.5)) }
 }
 
 /** The median, in MiB. */

@@ -5,6 +5,7 @@
  * the server, one line each in `FOLDER/history`. It tells its parent when it is ready, its memory every second, what of that is
  * live when asked, and what it logs above `info`.
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -35,6 +36,8 @@ const plane = await startPlane({
 })
 const { url = '', token = '', caPem = '' } = plane.address ?? {}
 tell({ kind: 'ready', url, token, caPem })
+const lateness = monitorEventLoopDelay({ resolution: 5 })
+lateness.enable()
 const beat = setInterval(() => { tellMemory() }, 1000)
 
 process.on('message', (message: ToServer) => {
@@ -47,14 +50,15 @@ process.on('disconnect', abandoned)
 
 function tellMemory(): void {
   const { rss, heapUsed } = process.memoryUsage()
-  tell({ kind: 'memory', rss, heapUsed })
+  tell({ kind: 'memory', rss, heapUsed, lateMs: lateness.percentile(99) / 1e6 })
+  lateness.reset()
 }
 
 /** What is left when everything that can be forgotten is forgotten. */
 function tellLive(): void {
   collectGarbage()
   const { rss, heapUsed } = process.memoryUsage()
-  tell({ kind: 'live', rss, heapUsed })
+  tell({ kind: 'live', rss, heapUsed, lateMs: 0 })
 }
 
 function collectGarbage(): void {

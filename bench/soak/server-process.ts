@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url'
 export interface Memory {
   readonly rss: number
   readonly heapUsed: number
+  /** How late the event loop was in the last second, the 99th percentile: what everybody waits for. */
+  readonly lateMs: number
 }
 
 /** What it tells. */

@@ -11,6 +11,7 @@ export class Tally {
   /** When each request was made, as a part of the time that counts: from 0 to 1, below 0 while it warmed up; and how long it took. */
   readonly #at: number[] = []
   readonly #tookMs: number[] = []
+  readonly #isRead: boolean[] = []
   readonly #counts = new Map<string, number>()
   readonly #errors: string[] = []
 
@@ -51,17 +52,18 @@ export class Tally {
   }
 
   /** Measures how long something takes. */
-  async time<T>(work: () => Promise<T>): Promise<T> {
+  async time<T>(work: () => Promise<T>, { isRead = false } = {}): Promise<T> {
     const begun = performance.now()
     const value = await work()
     this.#at.push((begun - this.#startedMs) / this.#lengthMs)
     this.#tookMs.push(performance.now() - begun)
+    this.#isRead.push(isRead)
     return value
   }
 
   /** The 99th percentile in the first and in the last third, and in every minute: noise jumps, a leak climbs. */
-  p99(): { readonly firstMs: number, readonly lastMs: number, readonly byMinuteMs: readonly number[] } {
-    const within = (from: number, to: number): number => quantile(this.#tookMs.filter((_, index) => (this.#at[index] ?? -1) >= from && (this.#at[index] ?? -1) < to), 0.99)
+  p99({ ofReads = false } = {}): { readonly firstMs: number, readonly lastMs: number, readonly byMinuteMs: readonly number[] } {
+    const within = (from: number, to: number): number => quantile(this.#tookMs.filter((_, index) => (!ofReads || this.#isRead[index] === true) && (this.#at[index] ?? -1) >= from && (this.#at[index] ?? -1) < to), 0.99)
     const minutes = Math.max(1, Math.round(this.#lengthMs / 60_000))
     return { firstMs: within(0, 1 / 3), lastMs: within(2 / 3, 1), byMinuteMs: Array.from({ length: minutes }, (_, minute) => within(minute / minutes, (minute + 1) / minutes)) }
   }
