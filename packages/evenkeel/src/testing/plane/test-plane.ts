@@ -19,7 +19,7 @@ import type { ManagedContext } from '#manager'
 import { startPlane } from '#plane'
 import type { Plane } from '#plane'
 import { isCallAction } from '#verbs'
-import { loadAll } from '../world/loaded.ts'
+import { loadAll } from '../life/loaded.ts'
 import type { AskedCall } from '#verbs'
 
 export interface TestPlaneOptions {

@@ -12,7 +12,7 @@ import { startServer } from '#server'
 import { openMemoryStore } from '#store'
 import type { Store, Write } from '#store'
 import type { Scenario } from '../scenario/scenario.ts'
-import { loadAll } from './loaded.ts'
+import { loadAll } from '../life/loaded.ts'
 
 interface PastCommit {
   readonly writes: Write[]
