@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sleep } from '../abort.ts'
-import { SimulatedClock } from './simulated-clock.ts'
+import { settlePromises, SimulatedClock } from './simulated-clock.ts'
 
 test('SimulatedClock stands still until it is told to move', async () => {
   const clock = new SimulatedClock({ startMs: 1_000 })
@@ -106,4 +106,26 @@ test.each([-1, NaN, Infinity])('SimulatedClock refuses a delay of %d', async (de
   const clock = new SimulatedClock()
   expect(() => clock.after(delayMs, () => undefined)).toThrow(RangeError)
   await expect(clock.advance(delayMs)).rejects.toThrow(RangeError)
+})
+
+test('settlePromises waits for chains of promises of any length, and for what they ask a tick for', async () => {
+  const done: string[] = []
+  const chain = async (name: string, hops: number): Promise<void> => {
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
+    done.push(name)
+  }
+  void chain('short', 3)
+  void chain('long', 5000)
+  void chain('asks', 10).then(() => new Promise<void>((resolve) => { process.nextTick(resolve) })).then(() => chain('asked', 100))
+  await settlePromises()
+  expect(done).toEqual(['short', 'asks', 'long', 'asked'])
+})
+
+test('a pure clock waits for promises between two timers, and for no turn of the machine', async () => {
+  const clock = new SimulatedClock({ isPure: true })
+  const order: string[] = []
+  clock.after(1, () => { void Promise.resolve().then(() => undefined).then(() => { order.push('its promises') }) })
+  clock.after(1, () => { order.push('second') })
+  await clock.advance(1)
+  expect(order).toEqual(['its promises', 'second'])
 })

@@ -28,11 +28,7 @@ export class RunAborted extends Error {
   readonly why: AbortWhy
 
   constructor(why: AbortWhy, options: ErrorOptions = {}) {
-    // Where a run was told to end says nothing about the run, and the stack would cost more than all the rest.
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
     super(sentences[why], options)
-    Error.stackTraceLimit = stackTraceLimit
     this.why = why
   }
 

@@ -19,8 +19,8 @@ import type { ManagedContext } from '#manager'
 import { startPlane } from '#plane'
 import type { Plane } from '#plane'
 import { isCallAction } from '#verbs'
-import { loadAll } from '../life/loaded.ts'
 import type { AskedCall } from '#verbs'
+import { loadAll } from '../life/loaded.ts'
 
 export interface TestPlaneOptions {
   /** Kinds to serve, beside those of the controllers. @default none */
