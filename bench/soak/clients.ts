@@ -12,6 +12,7 @@ import type { Ready } from './server-process.ts'
 import type { Tally } from './tally.ts'
 
 const text = 'x'.repeat(800)
+const methods = { change: 'PATCH', get: 'GET', list: 'GET', delete: 'DELETE' } as const
 
 /** Runs until the time is over. */
 export async function runClients(server: Ready, tally: Tally): Promise<void> {
@@ -50,26 +51,27 @@ class SoakClient {
     const chance = Math.random()
     const [name] = this.#objects
     if (name === undefined || (chance < 0.3 && this.#objects.length < plan.objectsMax)) return this.#create()
-    if (chance < 0.6) return this.#plain('PATCH', `${this.#path}/${this.#any()}`, { data: { text, changed: String(Math.random()) } })
-    if (chance < 0.8) return this.#plain('GET', `${this.#path}/${this.#any()}`)
-    if (chance < 0.82) return this.#plain('GET', `${this.#path}?limit=100`)
+    if (chance < 0.6) return this.#plain('change', `${this.#path}/${this.#any()}`, { data: { text, changed: String(Math.random()) } })
+    if (chance < 0.8) return this.#plain('get', `${this.#path}/${this.#any()}`)
+    if (chance < 0.82) return this.#plain('list', `${this.#path}?limit=100`)
     this.#objects.shift()
-    return this.#plain('DELETE', `${this.#path}/${name}`)
+    return this.#plain('delete', `${this.#path}/${name}`)
   }
 
   async #create(): Promise<void> {
     const name = `c${this.#index}-${this.#made++}`
     const hooked = Math.random() < 0.1 ? (Math.random() < 0.5 ? 'ignore' : 'fail') : undefined
     const send = (): Promise<Answer> => this.#caller.call('POST', this.#path, { body: { metadata: { name, ...hooked !== undefined && { labels: { hooked } } }, data: { text } } })
-    const { status, json } = hooked === undefined ? await this.#tally.time(send) : await send()
+    const { status, json } = hooked === undefined ? await this.#tally.time('create', send) : await send()
     if (status === 201) this.#objects.push(name)
     else if (hooked === undefined || ![400, 403, 500, 504].includes(status)) this.#tally.error(`POST ${this.#path} was answered with ${status}: ${JSON.stringify(json)}`)
     else this.#tally.count('refusedByWebhook')
   }
 
-  async #plain(method: string, path: string, body?: unknown): Promise<void> {
+  async #plain(kind: keyof typeof methods, path: string, body?: unknown): Promise<void> {
+    const method = methods[kind]
     const options = body === undefined ? {} : { body, type: 'application/merge-patch+json' }
-    const { status, json } = await this.#tally.time(() => this.#caller.call(method, path, options), { isRead: method === 'GET' })
+    const { status, json } = await this.#tally.time(kind, () => this.#caller.call(method, path, options))
     if (status !== 200) this.#tally.error(`${method} ${path} was answered with ${status}: ${JSON.stringify(json)}`)
   }
 

@@ -24,9 +24,10 @@ test('judge finds what was not heard, what was made up, what came twice and what
 })
 
 test('growthOf finds what grows, and forgives what goes up and down', () => {
-  expect([growthOf('RSS', 240, 260), growthOf('RSS', 240, 200), growthOf('the live heap', 20, 28)]).toEqual([[], [], []])
-  expect(growthOf('RSS', 240, 280)).toEqual(['RSS grew from 240 to 280 MiB'])
-  expect(growthOf('the live heap', 41, 62)).toEqual(['the live heap grew from 41 to 62 MiB'])
+  expect([growthOf('RSS', 'MiB', [240, 260]), growthOf('RSS', 'MiB', [240, 200]), growthOf('the live heap', 'MiB', [20, 28])]).toEqual([[], [], []])
+  expect(growthOf('RSS', 'MiB', [240, 280])).toEqual(['RSS grew from 240 to 280 MiB'])
+  expect([growthOf('p99', 'ms', [40, 45.8]), growthOf('p99', 'ms', [40, 46.2]), growthOf('p99', 'ms', [10, 14])]).toEqual([[], ['p99 grew from 40 to 46.2 ms'], []])
+  expect(growthOf('the live heap', 'MiB', [41, 62])).toEqual(['the live heap grew from 41 to 62 MiB'])
 })
 
 test('LineLog gives back what it was given, in order', () => {

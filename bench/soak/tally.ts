@@ -1,6 +1,7 @@
 /**
  * What a soak counts: latencies over time, mistakes, and the rest by name. Everything counts from the beginning but the time, which begins after a warm-up.
  */
+import { Latencies } from './latencies.ts'
 
 const errorsShown = 10
 
@@ -8,10 +9,7 @@ export class Tally {
   #startedMs = performance.now()
   readonly #lengthMs: number
   readonly #warmUpMs: number
-  /** When each request was made, as a part of the time that counts: from 0 to 1, below 0 while it warmed up; and how long it took. */
-  readonly #at: number[] = []
-  readonly #tookMs: number[] = []
-  readonly #isRead: boolean[] = []
+  readonly latencies = new Latencies()
   readonly #counts = new Map<string, number>()
   readonly #errors: string[] = []
 
@@ -51,26 +49,11 @@ export class Tally {
     if (this.#errors.length < errorsShown) this.#errors.push(text)
   }
 
-  /** Measures how long something takes. */
-  async time<T>(work: () => Promise<T>, { isRead = false } = {}): Promise<T> {
+  /** Measures how long a request of some kind takes. */
+  async time<T>(kind: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now()
     const value = await work()
-    this.#at.push((begun - this.#startedMs) / this.#lengthMs)
-    this.#tookMs.push(performance.now() - begun)
-    this.#isRead.push(isRead)
+    this.latencies.add((begun - this.#startedMs) / this.#lengthMs, performance.now() - begun, kind)
     return value
   }
-
-  /** The 99th percentile in the first and in the last third, and in every minute: noise jumps, a leak climbs. */
-  p99({ ofReads = false } = {}): { readonly firstMs: number, readonly lastMs: number, readonly byMinuteMs: readonly number[] } {
-    const within = (from: number, to: number): number => quantile(this.#tookMs.filter((_, index) => (!ofReads || this.#isRead[index] === true) && (this.#at[index] ?? -1) >= from && (this.#at[index] ?? -1) < to), 0.99)
-    const minutes = Math.max(1, Math.round(this.#lengthMs / 60_000))
-    return { firstMs: within(0, 1 / 3), lastMs: within(2 / 3, 1), byMinuteMs: Array.from({ length: minutes }, (_, minute) => within(minute / minutes, (minute + 1) / minutes)) }
-  }
-}
-
-/** The value below which a part of all lies. */
-export function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }

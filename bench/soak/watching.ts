@@ -1,0 +1,55 @@
+/**
+ * The watchers of a soak, in a process of their own: `node tools/run.mjs bench/soak/watching.ts`.
+ *
+ * They hear thousands of events a second and keep them all until the end; in the process of the clients this would be part of what those measure, and more of
+ * it from minute to minute. It does what its parent asks, one thing after the other: watch, wait for the end, judge.
+ */
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { judge } from './judge.ts'
+import { Tally } from './tally.ts'
+import { startWatchers } from './watchers.ts'
+import type { Watcher } from './watchers.ts'
+import type { FromWatchers, ToWatchers } from './watchers-process.ts'
+
+const settleMsMax = 60_000
+const askMs = 50
+
+// It only counts; nothing is timed here.
+const tally = new Tally(Number.POSITIVE_INFINITY, { warmUpMs: 0 })
+let watchers: readonly Watcher[] = []
+
+function tell(message: FromWatchers): void {
+  process.send?.(message)
+}
+
+process.on('message', (message: ToWatchers) => {
+  doIt(message).then(tell, (error: unknown) => { tell({ kind: 'failed', text: String(error) }) })
+})
+// A parent that is gone needs no watchers; one that is done has let go of us.
+process.on('disconnect', () => { process.exit(0) })
+
+async function doIt(message: ToWatchers): Promise<FromWatchers> {
+  if (message.kind === 'watch') {
+    watchers = startWatchers(message.server, tally, message.from)
+    if (!await within(settleMsMax, () => watchers.every(({ isListening }) => isListening))) throw new Error('not all watchers were answered')
+    return { kind: 'watching' }
+  }
+  if (message.kind === 'end') {
+    if (!await within(settleMsMax, () => watchers.every(({ version }) => version > message.until))) tally.error(`${watchers.filter(({ version }) => version <= message.until).length} watchers did not hear of the end`)
+    await Promise.all(watchers.map((watcher) => watcher.stop()))
+    return { kind: 'ended', watchesEnded: tally.counted('watchesEnded'), errors: tally.counted('errors'), examples: tally.errors }
+  }
+  const history = (await readFile(message.historyFile, 'utf8')).split('\n').filter(Boolean)
+  return { kind: 'judged', verdict: judge(watchers, history, message.until) }
+}
+
+/** Whether it became true in time. */
+async function within(msMax: number, isTrue: () => boolean): Promise<boolean> {
+  const begun = performance.now()
+  while (!isTrue()) {
+    if (performance.now() - begun > msMax) return false
+    await sleep(askMs)
+  }
+  return true
+}
