@@ -5,7 +5,8 @@
  * every listener and timer it added.
  */
 import { setMaxListeners } from 'node:events'
-import type { Clock } from './clock.ts'
+import type { Cancel, Clock } from './clock.ts'
+import { StopSignal, Stopper } from './stopper.ts'
 
 /** What every call that can wait takes as its last parameter. */
 export interface AbortOptions {
@@ -20,10 +21,18 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
     callback(signal.reason)
     return () => undefined
   }
+  if (signal instanceof StopSignal) return listenTo(signal, callback)
   expectMany(signal)
   const listener = (): void => { callback(signal.reason) }
   signal.addEventListener('abort', listener, { once: true })
   return () => { signal.removeEventListener('abort', listener) }
+}
+
+/** Each who listens is told, also if two give the same function. */
+function listenTo(signal: StopSignal, callback: (reason: unknown) => void): () => void {
+  const called = (reason: unknown): void => { callback(reason) }
+  signal.listen(called)
+  return () => { signal.unlisten(called) }
 }
 
 /** Signals that somebody has waited on, and whether Node knows that they may be many. */
@@ -78,6 +87,8 @@ export function nextTurn(clock: Clock): Promise<void> {
 /** A signal that aborts after a while, or with the given one. `done` frees the timer. */
 export interface Deadline {
   readonly signal: AbortSignal
+  /** The same for our own code, which may not give it to others. */
+  readonly stop: AbortSignal
   readonly done: () => void
 }
 
@@ -88,17 +99,39 @@ export class DeadlineError extends Error {
 
 /** `AbortSignal.timeout` on the given clock. */
 export function deadline(clock: Clock, delayMs: number, { signal }: AbortOptions = {}): Deadline {
-  const controller = new AbortController()
-  const abort = (reason: unknown): void => {
-    done()
-    controller.abort(reason)
+  return new Limit(clock, delayMs, signal)
+}
+
+// A class, because an object with a getter of its own has a shape of its own, which outlives it.
+class Limit implements Deadline {
+  readonly #stopper = new Stopper()
+  readonly #cancel: Cancel
+  readonly #unlisten: () => void
+
+  constructor(clock: Clock, delayMs: number, signal: AbortSignal | undefined) {
+    this.#cancel = clock.after(delayMs, () => { this.#end(new DeadlineError(`gave up after ${delayMs} ms`)) })
+    // A signal that has aborted calls back at once, before there is anything to stop listening to.
+    this.#unlisten = onAbort(signal, (reason) => {
+      this.#cancel()
+      this.#stopper.abort(reason)
+    })
   }
-  let stop = (): void => undefined
-  const cancel = clock.after(delayMs, () => { abort(new DeadlineError(`gave up after ${delayMs} ms`)) })
-  const done = (): void => {
-    cancel()
-    stop()
+
+  get signal(): AbortSignal {
+    return this.#stopper.signal.forOthers
   }
-  stop = onAbort(signal, abort)
-  return { signal: controller.signal, done }
+
+  get stop(): AbortSignal {
+    return this.#stopper.signal
+  }
+
+  readonly done = (): void => {
+    this.#cancel()
+    this.#unlisten()
+  }
+
+  #end(reason: unknown): void {
+    this.done()
+    this.#stopper.abort(reason)
+  }
 }

@@ -10,7 +10,7 @@
  * Invariants: it ends by its signal only, whatever the server or the sink does; the sink gets a whole list in one call or
  * nothing of it; a version is only taken from an event or bookmark that the server sent in order.
  */
-import { nextTurn, onAbort, randomFraction, silentLogger, sleep, SystemClock, SystemRandom } from '#base'
+import { nextTurn, onAbort, randomFraction, silentLogger, sleep, SystemClock, SystemRandom, Stopper } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import { isApiError } from '#api'
 import type { KubeObject } from '#api'
@@ -84,8 +84,8 @@ export class Reflector<T extends KubeObject> {
   #cuts = 0
   #step: Step = 'list'
   #worked = false
-  #awake = new AbortController()
-  #watching: AbortController | undefined
+  #awake = new Stopper()
+  #watching: Stopper | undefined
 
   constructor(options: ReflectorOptions<T>) {
     const { source, sink, shape = unshaped, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, streaming = true, pageSize = 500, silenceMs = 70_000 } = options
@@ -206,7 +206,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Reads one watch to its end. */
   async #follow(request: Omit<WatchRequest<T>, 'timeoutSeconds'>, hear: (arrival: Arrival<T>) => 'complete' | undefined | void): Promise<void> {
-    const controller = new AbortController()
+    const controller = new Stopper()
     this.#watching = controller
     const stop = onAbort(request.signal, (reason) => { controller.abort(reason) })
     const startedMs = this.#clock.monotonic()
@@ -238,7 +238,7 @@ export class Reflector<T extends KubeObject> {
     if (!this.#worked) throw new ShortWatchError('the server ended the watch at once, without a word')
   }
 
-  #watchdog(controller: AbortController, { isInitial, startedMs }: { isInitial: boolean, startedMs: number }): Watchdog {
+  #watchdog(controller: Stopper, { isInitial, startedMs }: { isInitial: boolean, startedMs: number }): Watchdog {
     if (!isInitial) return new Watchdog({ clock: this.#clock, limitMs: this.#silenceMs, onSilence: () => { this.#giveUp(controller) } })
     let waitedMs = 0
     const watchdog = new Watchdog({
@@ -254,7 +254,7 @@ export class Reflector<T extends KubeObject> {
     return watchdog
   }
 
-  #giveUp(controller: AbortController): void {
+  #giveUp(controller: Stopper): void {
     this.#counts.silences++
     this.#log.warn('the watch was silent for too long and is begun again', { silenceMs: this.#silenceMs })
     controller.abort(new SilenceError(`nothing was heard for ${this.#silenceMs} ms`))
@@ -283,7 +283,7 @@ export class Reflector<T extends KubeObject> {
     this.#enter(isParked ? 'parked' : 'waiting')
     this.#log.warn(isParked ? 'the kind is missing; waiting for it to come' : 'cannot follow the server; trying again', { error, delayMs })
     this.#sink.fail?.(error)
-    this.#awake = new AbortController()
+    this.#awake = new Stopper()
     const stop = onAbort(signal, (reason) => { this.#awake.abort(reason) })
     await sleep(this.#clock, delayMs, { signal: this.#awake.signal }).catch(() => undefined)
     stop()

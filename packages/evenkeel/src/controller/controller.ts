@@ -6,7 +6,7 @@
  * Watching and working are apart, so that a standby can keep its cache and queue warm and begin at once. Invariants: no
  * reconcile before every source has told what is there; one worker per key; when `run` resolves nothing goes on.
  */
-import { Metrics, onAbort } from '#base'
+import { forOthers, Metrics, onAbort, Stopper } from '#base'
 import type { AbortOptions } from '#base'
 import { defaultCluster, formatKey } from '#api'
 import type { Kind } from '#api'
@@ -84,8 +84,8 @@ export class Controller {
 
   /** Watches and works until the signal aborts; resolves when the last run has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const working = new AbortController()
-    const watching = new AbortController()
+    const working = new Stopper()
+    const watching = new Stopper()
     const stopListening = onAbort(signal, (reason) => { working.abort(reason) })
     const watched = this.watch(watching.signal)
     watched.catch((error: unknown) => { working.abort(error) })
@@ -143,7 +143,8 @@ export class Controller {
   }
 
   /** Resolves when every source has told what was there. */
-  async waitForSync(options: AbortOptions = {}): Promise<void> {
+  async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
+    const options = { signal: signal && forOthers(signal) }
     await Promise.all([...this.#sources].map(async ({ started }) => { await started?.waitForSync(options) }))
   }
 

@@ -6,6 +6,7 @@
  */
 import type { Counter, Metrics } from '#base'
 import type { ClientOptions } from '#client'
+import { takingStops } from '#wire'
 
 type Transport = ClientOptions['transport']
 
@@ -19,7 +20,7 @@ export function countRequests(transport: Transport, metrics: Metrics, { host }: 
     known.set(key, counter)
     counter.add()
   }
-  return async (request) => {
+  const counting: Transport = async (request) => {
     let code = '<error>'
     try {
       const response = await transport(request)
@@ -29,4 +30,5 @@ export function countRequests(transport: Transport, metrics: Metrics, { host }: 
       count(code, request.method)
     }
   }
+  return takingStops(counting, { around: transport })
 }

@@ -5,7 +5,7 @@
  * nothing, becomes an outcome and the key is let go; a worker that is told to stop finishes what it has begun, and a
  * key it had only just been handed goes back into the queue.
  */
-import { onAbort } from '#base'
+import { onAbort, Stopper } from '#base'
 import type { AbortOptions } from '#base'
 import type { WorkItem } from './entry.ts'
 import { settle } from './outcome.ts'
@@ -37,7 +37,7 @@ export interface WorkersOptions<Reason> extends AbortOptions, Omit<SettleOptions
 /** Works until the signal aborts or the queue is stopped; resolves when the last piece of work has ended. */
 export async function runWorkers<Reason>(work: Work<Reason>, { concurrency = 1, signal, ...options }: WorkersOptions<Reason>): Promise<void> {
   if (!(Number.isInteger(concurrency) && concurrency >= 1)) throw new RangeError(`concurrency must be a whole number of 1 or more, got ${concurrency}`)
-  const stopping = new AbortController()
+  const stopping = new Stopper()
   const stopListening = onAbort(signal, (reason) => { stopping.abort(reason) })
   const workers = Array.from({ length: concurrency }, () => runWorker(work, { ...options, signal: stopping.signal }))
   // The others are told to stop as soon as one fails, and are waited for before anybody hears of it.

@@ -11,6 +11,7 @@ import { defaultCluster } from '#api'
 import type { Kind } from '#api'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
+import { takingStops } from '#wire'
 import type { Transport } from '#wire'
 import type { SecretClaims } from './authentication/accounts/account-claims.ts'
 import { makeAuthentication } from './authentication/authentication.ts'
@@ -238,7 +239,7 @@ export async function startServer({
   const rooms: Rooms = { answerers: new ActionAnswerers(), traffic: new Traffic(limits, { clock, stopping: stopping.signal }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
   const audit = auditOptions && await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log })
   const handlers = makeHandlers(rooms, { audit, counted: () => webhookMetrics.lines(), address: () => late.door?.address })
-  const transport = handlers([() => administrator])
+  const transport = takingStops(handlers([() => administrator]))
   const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
   const stop: Server['stop'] = async ({ graceMs = 5000 } = {}) => {

@@ -47,4 +47,13 @@ export interface WireResponse {
   readonly body?: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
 }
 
-export type Transport = (request: WireRequest) => Promise<WireResponse>
+export interface Transport {
+  (request: WireRequest): Promise<WireResponse>
+  /** It waits by `onAbort` only, and so may be given our own signals, which cost less than Node's. */
+  readonly takesStops?: true
+}
+
+/** Says so of a transport of ours, or of one around another that does. */
+export function takingStops(transport: Transport, { around }: { around?: Transport } = {}): Transport {
+  return around && around.takesStops !== true ? transport : Object.assign(transport, { takesStops: true as const })
+}

@@ -6,7 +6,7 @@
  * Who asks before the watch begins is part of what it brings; who comes later shares it if it brings enough. Invariants:
  * an informer runs while the cache runs and somebody holds it; one that stopped is never started again, a new one is made.
  */
-import { abortable, nextTurn, onAbort } from '#base'
+import { abortable, nextTurn, onAbort, Stopper } from '#base'
 import type { Clock, Logger } from '#base'
 import { formatFieldRequirements, formatLabelRequirements, parseFieldSelector } from '#api'
 import type { KubeObject } from '#api'
@@ -25,7 +25,7 @@ export interface SharedSource {
   readonly scope: CacheScope
   readonly informer: Informer<KubeObject>
   readonly members: Set<Member>
-  controller: AbortController | undefined
+  controller: Stopper | undefined
   done: Promise<void> | undefined
 }
 
@@ -141,7 +141,7 @@ export class Members {
   }
 
   #start(source: SharedSource): void {
-    const controller = source.controller = new AbortController()
+    const controller = source.controller = new Stopper()
     source.done = this.#follow(source, controller.signal).catch((error: unknown) => {
       this.#options.log.error('an informer ended by a mistake of ours', { kind: source.union.kind.kind, error })
     })

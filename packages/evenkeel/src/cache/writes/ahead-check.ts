@@ -4,6 +4,7 @@
  * Mostly the watch tells, or passes the write; this is for deletes that nobody announces, for servers whose versions
  * cannot be compared, and for watches that are stuck. One timer, only while something waits.
  */
+import { Stopper } from '#base'
 import type { AbortOptions, Cancel, Clock } from '#base'
 import type { KubeObject } from '#api'
 import type { Item } from '../storing/item.ts'
@@ -21,7 +22,7 @@ interface AheadCheckOptions<T extends KubeObject> {
 export class AheadCheck<T extends KubeObject> {
   readonly #options: AheadCheckOptions<T>
   #cancel: Cancel | undefined
-  #controller = new AbortController()
+  #controller = new Stopper()
 
   constructor(options: AheadCheckOptions<T>) {
     if (!(options.checkMs > 0)) throw new RangeError(`checkWritesMs must be above 0, got ${options.checkMs}`)
@@ -30,7 +31,7 @@ export class AheadCheck<T extends KubeObject> {
 
   /** Something waits: look at it after a while. */
   expect(): void {
-    if (this.#controller.signal.aborted) this.#controller = new AbortController()
+    if (this.#controller.signal.aborted) this.#controller = new Stopper()
     this.#cancel ??= this.#options.clock.after(this.#options.checkMs, () => { void this.#run() })
   }
 

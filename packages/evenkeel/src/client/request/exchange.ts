@@ -4,7 +4,7 @@
  * Invariants: every request ends, by its answer, the caller's signal or its deadline, and leaves no timer or listener
  * behind; an answer is never larger than `responseBytesMax`. The deadline of a stream covers its beginning only.
  */
-import { deadline, DeadlineError, onAbort } from '#base'
+import { deadline, DeadlineError, forOthers, onAbort, Stopper } from '#base'
 import type { Clock, Deadline } from '#base'
 import type { JsonObject, JsonValue, Subject } from '#api'
 import { isJsonObject } from '#api'
@@ -73,7 +73,7 @@ export class Exchange {
     const { clock, timeoutMs, responseBytesMax } = this.#options
     const limit = deadline(clock, call.timeoutMs ?? timeoutMs, { signal: call.signal })
     try {
-      const { status, headers, body } = await this.#send(call, limit.signal)
+      const { status, headers, body } = await this.#send(call, limit.stop)
       const bytes = await readBody(body, responseBytesMax)
       if (status >= 300) throw toFailure({ status, headers, method: call.method, text: textOf(bytes), subject: call.subject })
       return { status, headers, body: bytes }
@@ -87,9 +87,9 @@ export class Exchange {
   /** An answer that goes on until one side has enough. @throws {ApiError} when it refuses. */
   async open(call: Call): Promise<OpenedStream> {
     const { clock, timeoutMs, responseBytesMax } = this.#options
-    const controller = new AbortController()
+    const controller = new Stopper()
     const limit = deadline(clock, call.timeoutMs ?? timeoutMs)
-    const stops = [onAbort(call.signal, (reason) => { controller.abort(reason) }), onAbort(limit.signal, (reason) => { controller.abort(reason) })]
+    const stops = [onAbort(call.signal, (reason) => { controller.abort(reason) }), onAbort(limit.stop, (reason) => { controller.abort(reason) })]
     const close = (): void => {
       for (const stop of stops) stop()
       controller.abort(closed)
@@ -110,7 +110,8 @@ export class Exchange {
 
   async #send(call: Call, signal: AbortSignal, more: Pick<WireRequest, 'borrowsPieces'> = {}): Promise<WireResponse> {
     signal.throwIfAborted()
-    const response = await this.#options.transport({ ...this.#request(call, signal), ...more })
+    const { transport } = this.#options
+    const response = await transport({ ...this.#request(call, transport.takesStops ? signal : forOthers(signal)), ...more })
     this.#options.warnings.note(response.headers, call)
     return response
   }
@@ -133,7 +134,7 @@ const closed = new Error('the reader has left')
 
 /** A deadline that ran out is told as what it is; everything else is told as it came. */
 function explain(error: unknown, { method, target, signal }: Call, limit: Deadline): unknown {
-  const { reason } = limit.signal as { reason: unknown }
+  const { reason } = limit.stop as { reason: unknown }
   if (signal?.aborted || !(reason instanceof DeadlineError)) return error
   const path = target.split('?')[0] ?? target
   return new ConnectionError(`no answer to ${method} ${path} in time (${reason.message}): the server is busy or the connection is dead`, { problem: 'timeout', cause: error })

@@ -14,6 +14,7 @@
  */
 import { randomFraction, sleep } from '#base'
 import type { Clock, Random } from '#base'
+import { takingStops } from '#wire'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { isConnectionError } from '../request/connection-error.ts'
 import { retryAfterOf } from '../request/failure.ts'
@@ -37,7 +38,7 @@ const defaultWaitMs = 1000
 export function withRetry(transport: Transport, { clock, random, retriesMax = 10, waitMaxMs = 30_000 }: RetryOptions): Transport {
   if (!(retriesMax >= 0)) throw new RangeError(`retriesMax must be 0 or more, got ${retriesMax}`)
   const pause = (delayMs: number, request: WireRequest): Promise<void> => sleep(clock, delayMs * (1 + 0.1 * randomFraction(random)), { signal: request.signal })
-  return async (request) => {
+  const retrying: Transport = async (request) => {
     // A body that comes in pieces is gone once it was read.
     const isRepeatable = request.body === undefined || request.body instanceof Uint8Array
     for (let retries = 0; ; retries++) {
@@ -50,6 +51,7 @@ export function withRetry(transport: Transport, { clock, random, retriesMax = 10
       await pause(Math.max(askedMs ?? 0, Math.min(1000, 25 * 2 ** retries)), request)
     }
   }
+  return takingStops(retrying, { around: transport })
 }
 
 /** The answer; undefined when there was none and the request may be repeated. */

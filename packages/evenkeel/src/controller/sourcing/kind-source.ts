@@ -4,7 +4,7 @@
  * A handler of one source never holds up another: the cache calls each on its own, and while one waits, what happens to
  * an object in the meantime is merged.
  */
-import { abortable, deadline } from '#base'
+import { abortable, deadline, Stopper } from '#base'
 import type { AbortOptions, Clock, Deadline, Logger } from '#base'
 import type { KubeObject } from '#api'
 import type { CachedOf, CacheEvent, CacheKey, CacheKind, HoldOptions, Holding, IndexValues, ObjectCache, Subscription } from '#cache'
@@ -65,7 +65,7 @@ class StartedKindSource implements StartedSource {
   readonly #context: SourceContext
   readonly #holding: Holding<KubeObject>
   readonly #subscription: Subscription
-  readonly #stopping = new AbortController()
+  readonly #stopping = new Stopper()
   readonly #limits: HearingLimits
   readonly #failed: FailedEvents
   #refusal: Error | undefined

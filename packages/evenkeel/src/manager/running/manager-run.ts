@@ -11,7 +11,7 @@
  * Invariants: what comes later uses what came before, so nothing loses what it needs while it runs; the leader's work has
  * ended before the lease is given back; the first failure stops everything and is what `run` rejects with.
  */
-import { deadline as limitOf, deferred, onAbort } from '#base'
+import { deadline as limitOf, deferred, onAbort, forOthers, Stopper } from '#base'
 import { lowPriority, RunAborted } from '#controller'
 import type { Controller } from '#controller'
 import { LeaseLostError } from '../election/leader-election.ts'
@@ -55,8 +55,8 @@ const warmUpMs = 10_000
 export class ManagerRun {
   readonly #parts: ManagerRunParts
   readonly #groups: Readonly<Record<GroupName, RunGroup>>
-  readonly #stopping = new AbortController()
-  readonly #givingUp = new AbortController()
+  readonly #stopping = new Stopper()
+  readonly #givingUp = new Stopper()
   #begun = new Set<GroupName>()
   #failure: { readonly error: unknown } | undefined
   #term: RunGroup | undefined
@@ -141,7 +141,7 @@ export class ManagerRun {
     const { shared: { clock, leading, log } } = this.#parts
     const limit = limitOf(clock, warmUpMs, { signal: this.#stopping.signal })
     try {
-      await Promise.all([...leading].map((controller) => controller.waitForSync({ signal: limit.signal })))
+      await Promise.all([...leading].map((controller) => controller.waitForSync({ signal: limit.stop })))
     } catch {
       if (!this.#stopping.signal.aborted) log.warn('standing for election before every controller knows what there is')
     }
@@ -194,7 +194,7 @@ export class ManagerRun {
       async run(signal, ready) {
         const running = cache.run(signal)
         const limit = limitOf(clock, cacheSyncMs, { signal })
-        await cache.waitForSync({ signal: limit.signal }).catch((error: unknown) => {
+        await cache.waitForSync({ signal: limit.stop }).catch((error: unknown) => {
           if (!signal.aborted) log.error('going on without a cache that cannot be filled', { error })
         })
         limit.done()
@@ -206,7 +206,7 @@ export class ManagerRun {
 
   #runnableTask({ name, needsLeader, run }: RunnableEntry): Task {
     const { cache, client, leaderClient } = this.#parts.shared
-    return { name, run: (signal) => run(signal, { cache, client: needsLeader ? leaderClient : client }) }
+    return { name, run: (signal) => run(forOthers(signal), { cache, client: needsLeader ? leaderClient : client }) }
   }
 
   #everywhereTask(controller: Controller): Task {

@@ -7,7 +7,7 @@
  */
 import { actionsAnnotation, deepEqual, formatTime, isConflict, isNotFound } from '#api'
 import type { UnstructuredObject } from '#api'
-import { deferred } from '#base'
+import { deferred, Stopper } from '#base'
 import type { Deferred } from '#base'
 import type { Watch } from '#store'
 import type { Rooms, Target } from '../call.ts'
@@ -34,7 +34,7 @@ interface Serving {
   readonly actions: string | undefined
   readonly spec: Definition['spec']
   readonly names: DefinitionStatus['acceptedNames']
-  readonly retire: AbortController
+  readonly retire: Stopper
   isClosed: boolean
 }
 
@@ -61,7 +61,7 @@ export class Definitions {
     const { store } = this.#rooms
     const range = await store.range(this.#prefix)
     if (!range.ok) throw new Error('definitions could not be read')
-    for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
+    for (const entry of range.entries) this.#learn(entry.key, StoredObject.lately(entry.value, entry.revision).object)
     for (const key of [...this.#known.keys()]) await this.#settleSafely(key)
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })
@@ -176,7 +176,7 @@ export class Definitions {
       this.#close(before, definition)
       return
     }
-    const retire = new AbortController()
+    const retire = new Stopper()
     const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
     this.#retire(key)
     for (const resource of resources) this.#rooms.registry.add(resource)

@@ -8,7 +8,7 @@
  * Invariants: a request that was answered has left its list and listens to nobody; there are no more timers than requests and usual times to live, and
  * without requests there is none after the server has stopped.
  */
-import { DeadlineError, onAbort } from '#base'
+import { DeadlineError, onAbort, Stopper } from '#base'
 import type { Cancel, Clock } from '#base'
 import type { WireHeaders, WirePeer, WireRequest } from '#wire'
 
@@ -23,7 +23,7 @@ export class TimedRequest implements WireRequest {
   readonly #given: WireRequest
   #isLimited = false
   #isExpired = false
-  #controller: AbortController | undefined
+  #controller: Stopper | undefined
   #stopListening: (() => void) | undefined
 
   constructor(given: WireRequest) {
@@ -64,8 +64,8 @@ export class TimedRequest implements WireRequest {
     this.#stopListening?.()
   }
 
-  #listen(): AbortController {
-    const controller = new AbortController()
+  #listen(): Stopper {
+    const controller = new Stopper()
     if (this.#isExpired) controller.abort(new DeadlineError('the time of the request is over'))
     this.#stopListening = onAbort(this.#given.signal, (reason) => { controller.abort(reason) })
     return controller

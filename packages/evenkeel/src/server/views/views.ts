@@ -5,7 +5,7 @@
  * its place (compaction, falling behind) reads everything anew. A write to a kind that is viewed is answered once the
  * view has it: what a client was told is in force.
  */
-import { assert, deferred, sleep } from '#base'
+import { assert, deferred, sleep, Stopper } from '#base'
 import type { Clock, Deferred, Logger } from '#base'
 import type { Store, Watch } from '#store'
 import type { Registry } from '../resources/registry.ts'
@@ -34,7 +34,7 @@ const retryMs = 1000
 export class Views {
   readonly #options: ViewsOptions
   readonly #followed = new Map<string, Followed>()
-  readonly #stopped = new AbortController()
+  readonly #stopped = new Stopper()
   #started = false
 
   constructor(options: ViewsOptions) {

@@ -5,7 +5,7 @@
  * its own. When it is killed nothing is aborted and nobody is told, as with a real crash: its promises never settle.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createLogger, SeededRandom } from '#base'
+import { createLogger, SeededRandom, Stopper } from '#base'
 import type { Clock, LogRecord } from '#base'
 import { Client } from '#client'
 import { silentTracing } from '#controller'
@@ -96,7 +96,7 @@ export class Life {
           name: scenario.name, transport: this.line.transport, clock, random, log, controllers, runnables, tracing: silentTracing, metrics: silentMetrics, watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
         })
-        this.#manager.run(new AbortController().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })
+        this.#manager.run(new Stopper().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })
       } catch (error) {
         onEnd(this, error)
       }

@@ -5,7 +5,8 @@
  * process that has died asks nothing and hears nothing; that it tries is remembered.
  */
 import type { UnstructuredObject } from '#api'
-import { onAbort } from '#base'
+import { onAbort, Stopper } from '#base'
+import { takingStops } from '#wire'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Agenda } from '../world/agenda.ts'
 import { connectionReset, gone, refusal } from './answers.ts'
@@ -82,7 +83,7 @@ export class Line {
     this.#life = life
   }
 
-  readonly transport: Transport = (request) => {
+  readonly transport: Transport = takingStops((request) => {
     const asked = readAsked(request)
     const about = describeAsked(asked)
     if (this.#life.isDead) {
@@ -98,7 +99,7 @@ export class Line {
         this.#settle(waiting, () => { reject(reason) })
       })
     })
-  }
+  })
 
   /** The watches of a kind, or all. */
   streams(resource?: string): Stream[] {
@@ -161,8 +162,9 @@ export class Line {
     const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
     if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, gone())
     if (this.#options.oldLists && request.target.includes('sendInitialEvents')) return this.#answer(waiting, refusal({ status: 422, reason: 'Invalid', message: 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled' }))
-    const closing = new AbortController()
-    const response = await this.#host.server({ ...request, signal: closing.signal })
+    const { method, target, headers, borrowsPieces } = request
+    const closing = new Stopper()
+    const response = await this.#host.server({ method, target, headers, borrowsPieces, signal: closing.signal })
     const { body } = response
     if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body)) return this.#answer(waiting, response)
     const stream = new Stream({ agenda: this.#host.agenda, actor: this.#life.name, resource, onLine: (line) => { this.sight.line(line) }, close: () => { closing.abort(watcherGone) } })

@@ -6,6 +6,8 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
+import { ObjectTexts } from './object-texts.ts'
+import type { Naming } from './object-texts.ts'
 import { admittedMark, foreignFinalizer, foreignMark, neighbourLabel, poisonLabel } from '../world/deeds.ts'
 
 /** Things by a name that is the same in every schedule; several may share one. */
@@ -20,10 +22,7 @@ const appliedMark = 'evenkeel.dev/applied'
 /** Kinds that are not what a user asked for. */
 const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
 
-interface Naming {
-  /** The names of uids that are, or were, in the world. */
-  nameOf(uid: string): string | undefined
-}
+const tidyTexts = new ObjectTexts((object, naming) => tidy(object, naming))
 
 /** What is in the API, by kind and name. */
 export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: Naming): Snapshot {
@@ -31,7 +30,7 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: N
   for (const object of objects) {
     if (!isWished(object)) continue
     const about = object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
-    found.set(about, [...found.get(about) ?? [], JSON.stringify(tidy(object, naming))])
+    found.set(about, [...found.get(about) ?? [], tidyTexts.of(object, naming)])
   }
   for (const values of found.values()) values.sort()
   return found

@@ -5,10 +5,19 @@ import type { Kind, UnstructuredObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { describeObject, isWished, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
 import type { Snapshot } from '../state/normalize.ts'
+import { ObjectTexts } from '../state/object-texts.ts'
 import { groupOf, isOfKind } from '../state/reference.ts'
 import type { Rest } from '../state/reference.ts'
 import type { Chronicle } from './chronicle.ts'
 import { neighbourLabel, poisonLabel } from './deeds.ts'
+
+const statusTexts = new ObjectTexts((object, naming) => plain(object['status'] ?? null, naming, { generation: object.metadata.generation }))
+
+/** What is asked of the program. */
+const wishTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '', deletionTimestamp }, ...rest }, naming) => plain({ ...rest, metadata: { name, namespace, deleting: deletionTimestamp !== undefined } }, naming))
+
+/** What others put beside it. */
+const givenTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '' }, ...rest }, naming) => plain({ ...rest, metadata: { name, namespace } }, naming))
 
 export class View {
   readonly #reconciled: ReadonlySet<string>
@@ -55,7 +64,7 @@ export class View {
     const { objects } = this.#chronicle
     const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
     const outside = this.outside(services)
-    const statuses = new Map(this.parents.map((object) => [describeObject(object), JSON.stringify(plain(object['status'] ?? null, naming, { generation: object.metadata.generation }))]))
+    const statuses = new Map(this.parents.map((object) => [describeObject(object), statusTexts.of(object, naming)]))
     return { phase, wishes: this.#wishes(naming), objects: snapshotObjects(objects.values(), naming), outside, statuses, destroyed: new Set(destroyed) }
   }
 
@@ -68,15 +77,10 @@ export class View {
   }
 
   #wishes(naming: { nameOf(uid: string): string | undefined }): string {
-    const wanted = this.parents.filter((object) => (object.metadata.ownerReferences ?? []).length === 0).map((object) => {
-      const { status: _, ...rest } = object
-      const { name, namespace, deletionTimestamp } = object.metadata
-      return JSON.stringify(plain({ ...rest, metadata: { name, namespace: namespace ?? '', deleting: deletionTimestamp !== undefined } }, naming))
-    })
+    const wanted = this.parents.filter((object) => (object.metadata.ownerReferences ?? []).length === 0).map((object) => wishTexts.of(object, naming))
     if (this.#chronicle.edits > 0) wanted.push(`edits ${this.#chronicle.edits}`)
     for (const object of this.#chronicle.meant.values()) {
-      const { metadata: { name, namespace = '', ownerReferences = [] }, status: _, ...rest } = object
-      if (ownerReferences.length === 0 && !this.isReconciled(object) && isWished(object)) wanted.push(JSON.stringify(plain({ ...rest, metadata: { name, namespace } }, naming)))
+      if ((object.metadata.ownerReferences ?? []).length === 0 && !this.isReconciled(object) && isWished(object)) wanted.push(givenTexts.of(object, naming))
     }
     return wanted.sort().join('\n')
   }

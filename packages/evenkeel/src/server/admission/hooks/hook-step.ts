@@ -3,7 +3,7 @@
  */
 import { applyJsonPatch, deepCopy, deepEqual, deepFreeze, formatApiVersion, internalError, invalid, isApiError } from '#api'
 import type { FieldError, JsonObject, JsonPatchOperation, JsonValue, KubeObject, UnstructuredObject } from '#api'
-import { randomUuid } from '#base'
+import { randomUuid, forOthers } from '#base'
 import type { Logger, Random } from '#base'
 import type { User } from '../../call.ts'
 import type { ObjectDraft, Resource } from '../../resources/resource.ts'
@@ -109,7 +109,7 @@ function contextOf({ resource, object, old }: Shown, { admitted, log, random }: 
   const request = deepFreeze(requestOf(admitted, { resource, object, old: old && copyOf(old), random }))
   return {
     request, oldObject: request.oldObject, dryRun, log,
-    signal: signal ?? never,
+    signal: signal ? forOthers(signal) : never,
     warn: (text) => { admitted.warn(text) },
     annotate: (key, value) => { admitted.annotate(key, value) },
   }
