@@ -24,7 +24,7 @@ import type { Soaked } from './report.ts'
 import { ServerProcess } from './server-process.ts'
 import type { Ready } from './server-process.ts'
 import { Tally } from './tally.ts'
-import { WatchersProcess } from './watchers-process.ts'
+import { WatchersProcess } from './watchers/process.ts'
 import { startWebhook } from './webhook.ts'
 
 const help = `npm run soak -- [options]

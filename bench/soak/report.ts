@@ -2,13 +2,13 @@
  * What a soak has to say at its end, and whether it was well.
  */
 import { growthOf } from './growth.ts'
-import type { Verdict } from './judge.ts'
+import type { Verdict } from './watchers/judge.ts'
 import { firstThird, lastThird, quantile } from './latencies.ts'
 import type { Latencies } from './latencies.ts'
 import { plan } from './plan.ts'
 import type { Memory } from './server-process.ts'
 import type { Tally } from './tally.ts'
-import type { WatchersEnd } from './watchers-process.ts'
+import type { WatchersEnd } from './watchers/process.ts'
 
 export interface Soaked {
   readonly tally: Tally

@@ -6,7 +6,6 @@
  */
 import type { Counter, Metrics } from '#base'
 import type { ClientOptions } from '#client'
-import { takingStops } from '#wire'
 
 type Transport = ClientOptions['transport']
 
@@ -30,5 +29,5 @@ export function countRequests(transport: Transport, metrics: Metrics, { host }: 
       count(code, request.method)
     }
   }
-  return takingStops(counting, { around: transport })
+  return Object.assign(counting, transport.takesStops && { takesStops: true as const })
 }

@@ -53,7 +53,7 @@ export interface Transport {
   readonly takesStops?: true
 }
 
-/** Says so of a transport of ours, or of one around another that does. */
-export function takingStops(transport: Transport, { around }: { around?: Transport } = {}): Transport {
-  return around && around.takesStops !== true ? transport : Object.assign(transport, { takesStops: true as const })
+/** Says so of a transport of ours. */
+export function takingStops(transport: Transport): Transport {
+  return Object.assign(transport, { takesStops: true as const })
 }

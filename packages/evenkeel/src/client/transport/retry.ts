@@ -14,7 +14,6 @@
  */
 import { randomFraction, sleep } from '#base'
 import type { Clock, Random } from '#base'
-import { takingStops } from '#wire'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { isConnectionError } from '../request/connection-error.ts'
 import { retryAfterOf } from '../request/failure.ts'
@@ -51,7 +50,7 @@ export function withRetry(transport: Transport, { clock, random, retriesMax = 10
       await pause(Math.max(askedMs ?? 0, Math.min(1000, 25 * 2 ** retries)), request)
     }
   }
-  return takingStops(retrying, { around: transport })
+  return Object.assign(retrying, transport.takesStops && { takesStops: true as const })
 }
 
 /** The answer; undefined when there was none and the request may be repeated. */

@@ -11,6 +11,7 @@ import type { WireRequest, WireResponse } from '#wire'
 import type { Access, Verdict } from '../access/access.ts'
 import { userInfo } from '../authentication/person.ts'
 import type { Call, Routed } from '../call.ts'
+import { ChangedRequest } from '../requests/changed-request.ts'
 import { readBody } from '../decode.ts'
 import type { AuditLog } from './audit-log.ts'
 import { decideAudit, reaches } from './audit-policy.ts'
@@ -88,8 +89,7 @@ export class AuditedCall {
     const { request } = call
     const body = await readBody(request)
     this.#requestObject = await documentOf(body, request.headers['content-type'])
-    const { method, target, headers, peer } = request
-    return { ...call, request: { method, target, headers, body, ...peer && { peer }, get signal() { return request.signal } } }
+    return { ...call, request: new ChangedRequest(request, { body }) }
   }
 
   /** It failed, and this is why. */

@@ -4,6 +4,7 @@
 import { badRequest, setOwn } from '#api'
 import type { WireHeaders, WireRequest } from '#wire'
 import type { User } from '../../call.ts'
+import { ChangedRequest } from '../../requests/changed-request.ts'
 import { extraOf } from '../certificates/front-proxy.ts'
 
 const prefix = 'impersonate-'
@@ -28,9 +29,7 @@ export function wantedUser(headers: WireHeaders): User | undefined {
 export function withoutWish(request: WireRequest): WireRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) if (!name.startsWith(prefix)) setOwn(headers, name, value)
-  const { method, target, body, peer } = request
-  // The signal is made when somebody asks for it: copying it would make it.
-  return { method, target, headers, ...body && { body }, ...peer && { peer }, get signal() { return request.signal } }
+  return new ChangedRequest(request, { headers })
 }
 
 function firstOf(value: string | undefined): string {

@@ -4,7 +4,7 @@
  * Invariants: a logger never throws and never waits; a line below the level costs one
  * comparison; fields of a child come before those of the call and never change.
  */
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock.ts'
 
 const levels = { debug: 10, info: 20, warn: 30, error: 40 } as const
 

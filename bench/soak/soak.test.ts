@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { growthOf } from './growth.ts'
-import { judge } from './judge.ts'
-import { LineLog } from './line-log.ts'
+import { judge } from './watchers/judge.ts'
+import { LineLog } from './watchers/line-log.ts'
 
 const history = ['3 a/x', '5 b/y', '6 a/x deleted', '9 a/z', '12 b/y']
 

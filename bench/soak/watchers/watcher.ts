@@ -2,11 +2,11 @@
  * Watchers that write down everything they hear, and go on where they were whenever the server ends a watch.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Caller } from './calls.ts'
+import { Caller } from '../calls.ts'
 import { LineLog } from './line-log.ts'
-import { namespaceOf, plan, soakers, soakToken } from './plan.ts'
-import type { Ready } from './server-process.ts'
-import type { Tally } from './tally.ts'
+import { namespaceOf, plan, soakers, soakToken } from '../plan.ts'
+import type { Ready } from '../server-process.ts'
+import type { Tally } from '../tally.ts'
 
 /** What was heard of one change: `REVISION NAMESPACE/NAME`, and ` deleted`. */
 export type Heard = string

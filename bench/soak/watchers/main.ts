@@ -1,5 +1,5 @@
 /**
- * The watchers of a soak, in a process of their own: `node tools/run.mjs bench/soak/watching.ts`.
+ * The watchers of a soak, in a process of their own: `node tools/run.mjs bench/soak/watchers/main.ts`.
  *
  * They hear thousands of events a second and keep them all until the end; in the process of the clients this would be part of what those measure, and more of
  * it from minute to minute. It does what its parent asks, one thing after the other: watch, wait for the end, judge.
@@ -7,10 +7,10 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { judge } from './judge.ts'
-import { Tally } from './tally.ts'
-import { startWatchers } from './watchers.ts'
-import type { Watcher } from './watchers.ts'
-import type { FromWatchers, ToWatchers } from './watchers-process.ts'
+import { Tally } from '../tally.ts'
+import { startWatchers } from './watcher.ts'
+import type { Watcher } from './watcher.ts'
+import type { FromWatchers, ToWatchers } from './process.ts'
 
 const settleMsMax = 60_000
 const askMs = 50

@@ -1,7 +1,7 @@
 /**
  * Whether every watcher heard what the store did: all of it, in order, once, and nothing else.
  */
-import type { Heard, Watcher } from './watchers.ts'
+import type { Heard, Watcher } from './watcher.ts'
 
 export interface Verdict {
   /** Events that were heard. */

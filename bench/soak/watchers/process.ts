@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Verdict } from './judge.ts'
-import type { Ready } from './server-process.ts'
+import type { Ready } from '../server-process.ts'
 
 /** What it is asked. */
 export type ToWatchers =
@@ -29,7 +29,7 @@ export interface WatchersEnd {
 }
 
 export class WatchersProcess {
-  readonly #child: ChildProcess = fork(fileURLToPath(new URL('watching.ts', import.meta.url)), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  readonly #child: ChildProcess = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   readonly #exited = once(this.#child, 'exit')
 
   /** All of them listen, from this version on, when it resolves. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLogger, silentLogger } from './log.ts'
 import type { Level, LogRecord } from './log.ts'
-import { SimulatedClock } from './simulation/simulated-clock.ts'
+import { SimulatedClock } from '../simulation/simulated-clock.ts'
 
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
