@@ -53,7 +53,7 @@ function isTerminating(store: object, key: string, { value, revision }: { value:
   if (known === undefined || known.size > seenMax) seen.set(store, known = new Map())
   const last = known.get(key)
   if (last?.revision === revision) return last.terminating
-  const terminating = StoredObject.lately(value, revision).object.metadata.deletionTimestamp !== undefined
+  const terminating = new StoredObject(value, revision).object.metadata.deletionTimestamp !== undefined
   known.set(key, { revision, terminating })
   return terminating
 }

@@ -61,7 +61,7 @@ export class Definitions {
     const { store } = this.#rooms
     const range = await store.range(this.#prefix)
     if (!range.ok) throw new Error('definitions could not be read')
-    for (const entry of range.entries) this.#learn(entry.key, StoredObject.lately(entry.value, entry.revision).object)
+    for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
     for (const key of [...this.#known.keys()]) await this.#settleSafely(key)
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })

@@ -36,10 +36,6 @@ export class Unstamped {
   }
 }
 
-// By identity: a memory store that is laid again has the very same bytes.
-const lately = new Map<Uint8Array, StoredObject>()
-const [latelyMax, latelyBytesMax] = [64, 16_384]
-
 /** What a store gave back: bytes, and the parsed object for who needs it. The object is shared: never change it. */
 export class StoredObject {
   readonly bytes: Uint8Array
@@ -52,17 +48,6 @@ export class StoredObject {
     this.bytes = bytes
     this.revision = revision
     this.writtenAt = writtenAt
-  }
-
-  /** The same for the same bytes, for a while: servers that begin with what others began with read it once. */
-  static lately(bytes: Uint8Array, revision: number): StoredObject {
-    const known = lately.get(bytes)
-    if (known?.revision === revision) return known
-    const stored = new StoredObject(bytes, revision)
-    if (bytes.byteLength > latelyBytesMax) return stored
-    if (lately.size >= latelyMax) lately.clear()
-    lately.set(bytes, stored)
-    return stored
   }
 
   get object(): UnstructuredObject {

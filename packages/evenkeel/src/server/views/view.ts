@@ -53,7 +53,7 @@ export class View {
   /** Everything is as in these entries. */
   replace(entries: Iterable<{ readonly value: Uint8Array, readonly revision: number }>): void {
     const gone = new Set(this.#objects.keys())
-    for (const { value, revision } of entries) gone.delete(this.#put(StoredObject.lately(value, revision).object))
+    for (const { value, revision } of entries) gone.delete(this.#put(new StoredObject(value, revision).object))
     for (const key of gone) this.#remove(key)
     this.#version++
   }
