@@ -4,6 +4,7 @@
  */
 import { Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
+import { checkServerIdentity } from '#base'
 import { asking } from './before-send.ts'
 import type { CarriedAnswer, CarriedRequest, Carrier } from './carrier.ts'
 import type { DialerOptions } from './dialer.ts'
@@ -21,7 +22,7 @@ export class LibraryCarrier implements Carrier {
   constructor({ origin, proxyUrl, tls, connectTimeoutMs, connectionsMax }: LibraryOptions) {
     this.#origin = origin
     const secure = {
-      timeout: connectTimeoutMs, keepAlive: true, ...tls.caPem !== undefined && { ca: tls.caPem }, ...tls.certPem !== undefined && { cert: tls.certPem },
+      timeout: connectTimeoutMs, keepAlive: true, checkServerIdentity, ...tls.caPem !== undefined && { ca: tls.caPem }, ...tls.certPem !== undefined && { cert: tls.certPem },
       ...tls.keyPem !== undefined && { key: tls.keyPem }, ...tls.serverName !== undefined && { servername: tls.serverName },
       ...tls.insecureSkipVerify && { rejectUnauthorized: false },
     }
