@@ -7,7 +7,8 @@
  *
  * Memories with a bound fill first: the history of the store (one to two minutes, as it is compacted here), what controllers remember of their runs, code
  * that is compiled. So there is a warm-up under the same load; nothing of it is compared, but what is lost or goes wrong in it counts. What has no
- * bound goes on growing after it, and shows. Ends with 1 when something was lost, made up or went wrong, or when memory or the 99th percentile grew.
+ * bound goes on growing after it, and shows. Ends with 1 when something was lost, made up or went wrong, or when memory grew or the 99th
+ * percentile climbed from minute to minute.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
  * What a soak has to say at its end, and whether it was well.
  */
-import { growthOf } from './growth.ts'
+import { growthOf, slowerOf } from './growth.ts'
 import type { Verdict } from './watchers/judge.ts'
 import { firstThird, lastThird, quantile } from './latencies.ts'
 import type { Latencies } from './latencies.ts'
@@ -37,7 +37,7 @@ export function report(soaked: Soaked, { minutes, warmUp, isJson }: ReportOption
   const times = timesOf(tally.latencies, minutes)
   const growth = [
     ...growthOf('RSS', 'MiB', [memory.rssFirstMb, memory.rssLastMb]), ...growthOf('the live heap', 'MiB', [memory.liveFirstMb, memory.liveLastMb]),
-    ...growthOf('the 99th percentile', 'ms', [times.p99FirstMs, times.p99LastMs]),
+    ...slowerOf('the 99th percentile', [times.p99FirstMs, times.p99LastMs], times.p99ByMinuteMs),
   ]
   for (const text of [...tally.errors, ...watchersEnd.examples, ...faults.slice(0, 10), ...examples, ...growth]) process.stderr.write(`${text}\n`)
   const errors = tally.counted('errors') + watchersEnd.errors + faults.length

@@ -16,6 +16,7 @@ export interface ListRequest {
   /** Absent for everything at once. */
   readonly limit?: number
   readonly continue?: string
+  /** One of ours: what asks for Node's own, as `fetch` does, gets it from `forOthers(signal)`. */
   readonly signal: AbortSignal
 }
 
@@ -33,6 +34,7 @@ export interface WatchRequest<T extends KubeObject = KubeObject> {
   /** Where the objects that are there may be put, instead of telling of each; changes until the bookmark are made there too. */
   readonly gather?: Items<T> | undefined
   readonly timeoutSeconds: number
+  /** One of ours: what asks for Node's own, as `fetch` does, gets it from `forOthers(signal)`. */
   readonly signal: AbortSignal
 }
 
