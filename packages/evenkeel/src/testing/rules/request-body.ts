@@ -3,12 +3,13 @@
  */
 import type { JsonValue } from '#api'
 import type { WireRequest } from '#wire'
+import { parseKnownBytes } from '../state/known-texts.ts'
 
-/** The body of a request; undefined when it has none, or none that is JSON. */
+/** The body of a request, shared and frozen; undefined when it has none, or none that is JSON. */
 export function bodyOf({ body }: WireRequest): JsonValue | undefined {
   if (!(body instanceof Uint8Array)) return undefined
   try {
-    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()) as JsonValue
+    return parseKnownBytes(body)
   } catch {
     return undefined
   }
