@@ -26,6 +26,6 @@ export type { Counter, Family, FamilyOptions, Gauge, Histogram, HistogramOptions
 export { randomFraction, randomInt, randomUuid, SeededRandom, SystemRandom } from './random.ts'
 export type { Random } from './random.ts'
 export { checkServerIdentity } from './server-identity.ts'
-export { forOthers, Stopper, StopSignal } from './stopper.ts'
+export { firstOf, forOthers, Stopper, StopSignal } from './stopper.ts'
 export { settle, settlePromises, SimulatedClock } from './simulation/simulated-clock.ts'
 export type { SimulatedClockOptions } from './simulation/simulated-clock.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { abortable, onAbort } from './abort.ts'
-import { forOthers, Stopper } from './stopper.ts'
+import { firstOf, forOthers, Stopper } from './stopper.ts'
 
 const reason = new Error('enough')
 
@@ -103,6 +103,16 @@ describe('a Stopper', () => {
     const waiting = abortable(new Promise(() => undefined), { signal: stopper.signal })
     stopper.abort(reason)
     await expect(waiting).rejects.toBe(reason)
+  })
+})
+
+describe('firstOf', () => {
+  test.each([['ours', 0], ["Node's", 1]])('aborts with the one that is %s', (_, index) => {
+    const both = [new Stopper(), new AbortController()] as const
+    const signal = firstOf(...both.map((one) => one.signal as AbortSignal))
+    expect([signal instanceof AbortSignal, signal.aborted]).toEqual([true, false])
+    both[index]?.abort(reason)
+    expect([signal.aborted, signal.reason]).toEqual([true, reason])
   })
 })
 

@@ -92,6 +92,11 @@ export function forOthers(signal: AbortSignal): AbortSignal {
   return signal instanceof StopSignal ? signal.forOthers : signal
 }
 
+/** Node's own signal that aborts with the first of these, whoever made them. */
+export function firstOf(...signals: readonly AbortSignal[]): AbortSignal {
+  return AbortSignal.any(signals.map(forOthers))
+}
+
 /** What one listener throws is not for those who abort, and not for the other listeners: it goes where Node's goes. */
 function callSafely(called: Called, reason: unknown): void {
   try {

@@ -4,7 +4,7 @@
  * A thread of its own renews where the server is reached over the network; one in this process could not answer while
  * this thread is busy anyway.
  */
-import { SystemClock } from '#base'
+import { firstOf, SystemClock } from '#base'
 import type { Clock, Logger, Metrics, Random } from '#base'
 import { Client } from '#client'
 import type { Connection } from './connection.ts'
@@ -63,7 +63,7 @@ export function makeElection(parts: LeadingParts): LeaderElection {
   const times = checkTimes(settings)
   return new LeaderElection({
     deadline, lead, clock, log, metrics, name: leaseOf(settings, { name: parts.name, namespace: parts.connection.namespace }).name, retryMs: times.retryMs,
-    stand: (options) => stand({ ...options, signal: AbortSignal.any([options.signal, giveUp]) }),
+    stand: (options) => stand({ ...options, signal: firstOf(options.signal, giveUp) }),
     ...settings.onState && { onState: settings.onState },
   })
 }

@@ -130,6 +130,11 @@ describe('Manager', () => {
     await running.stop()
     expect(running.end?.error).toBeInstanceOf(GraceExceededError)
     expect((running.end?.error as Error).message).toMatch(/^not everything stopped within 30000 ms; cut off: controller note \(reconciling .*Note.*default\/a\)$/)
+    // The lease was kept as long as it was waited for, and is not any more.
+    const renewals = (): number => world.calls.filter((call) => call.includes('/leases/')).length
+    const kept = renewals()
+    await world.clock.advance(60_000)
+    expect([kept > 10, renewals()]).toEqual([true, kept])
     held.resolve()
     expect(String(await wrote.promise)).toMatch(/the controller stops|lease not verified/)
     expect(await world.read('a')).toBeUndefined()

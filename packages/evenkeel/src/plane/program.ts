@@ -2,7 +2,7 @@
  * What `run` does: listens to signals, says in plain words what happens, and turns what a person can put right into one
  * line and an exit code.
  */
-import { createLogger, prettyLines, SystemClock } from '#base'
+import { createLogger, firstOf, prettyLines, SystemClock } from '#base'
 import { stopSignal } from '#manager'
 import { explain } from './explain.ts'
 import { runControllers } from './run-controllers.ts'
@@ -13,7 +13,7 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
   const { signal: given, process: own = process, clock = new SystemClock(), onReady } = options
   const { log = createLogger({ clock, sink: prettyLines((text) => { own.stderr.write(text) }, { color: own.stderr.isTTY === true }) }) } = options
   const stop = stopSignal(own)
-  const signal = given ? AbortSignal.any([given, stop.signal]) : stop.signal
+  const signal = given ? firstOf(given, stop.signal) : stop.signal
   try {
     await runControllers(signal, {
       ...options, clock, log,
