@@ -83,7 +83,7 @@ describe('callers are known', () => {
   })
 
   test('by functions of the embedder, asked last', async () => {
-    const listening = await start({ authentication: { authenticators: [({ request }) => (request.headers['x-key'] === 'k' ? { name: 'kim', groups: ['system:authenticated'] } : undefined)] } })
+    const listening = await start({ authentication: { authenticators: [({ request }) => (request.headers['x-key'] === 'k' && request.signal instanceof AbortSignal ? { name: 'kim', groups: ['system:authenticated'] } : undefined)] } })
     expect((await listening.who({ headers: { 'x-key': 'k' } })).user.username).toBe('kim')
     expect((await listening.who({ headers: { 'x-key': 'k', 'authorization': `Bearer ${listening.identity.token}` } })).user.username).toBe('evenkeel-admin')
     expect((await listening.who({ headers: { 'x-key': 'z' } })).status).toBe(401)

@@ -9,6 +9,7 @@ import type { Connection, HttpsOptions } from '#wire'
 import type { Authenticator } from '../authenticate.ts'
 import type { Rooms } from '../call.ts'
 import type { Identity } from '../identity/identity.ts'
+import { ChangedRequest } from '../requests/changed-request.ts'
 import type { View } from '../views/view.ts'
 import { AccountKeys } from './accounts/account-keys.ts'
 import { AccountTokens } from './accounts/account-tokens.ts'
@@ -65,7 +66,7 @@ export async function makeAuthentication(options: AuthenticationOptions, surroun
     tokens,
     accounts: { tokens: accounts, lifeSecondsMax: serviceAccounts.lifeSecondsMax ?? 0, extend: serviceAccounts.extendMounted ?? true },
     keysUrl: serviceAccounts.keysUrl,
-    authenticators: [...proxies ? [proxies] : [], certificateAuthenticator(new ClientCertificates(ofUsers, clock)), tokens.authenticator, ...authenticators],
+    authenticators: [...proxies ? [proxies] : [], certificateAuthenticator(new ClientCertificates(ofUsers, clock)), tokens.authenticator, ...authenticators.map(shownRequests)],
     anonymous: options.anonymous ?? false,
     authoritiesPem: [...ofUsers, ...frontProxy ? [frontProxy.caPem] : []].join('\n'),
   }
@@ -98,4 +99,9 @@ async function tokenKinds({ tokens = {}, tokenFile, oidc = [], webhook }: Authen
     ...await Promise.all(oidc.map(async (issuer) => (await import('./oidc/oidc-tokens.ts')).oidcTokens(issuer, outside))),
     ...webhook ? [(await import('./bearer/token-webhook.ts')).tokenWebhook(webhook, outside)] : [],
   ]
+}
+
+/** Code of others is shown requests whose signals are Node's. */
+function shownRequests(authenticator: Authenticator): Authenticator {
+  return (routed) => authenticator({ ...routed, request: new ChangedRequest(routed.request) })
 }

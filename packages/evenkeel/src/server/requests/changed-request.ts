@@ -1,9 +1,11 @@
 /**
- * A request of which something was replaced. Its signal is that of the first one, and made when somebody asks for it.
+ * A request of which something was replaced, or that is shown to the code of others. Its signal is that of the first one as Node has
+ * them, made when somebody asks for it.
  *
  * A class, because an object with a getter of its own has a shape of its own: one for every request, kept until the collector of
  * garbage goes through everything.
  */
+import { forOthers } from '#base'
 import type { WireHeaders, WirePeer, WireRequest } from '#wire'
 
 export class ChangedRequest implements WireRequest {
@@ -14,7 +16,7 @@ export class ChangedRequest implements WireRequest {
   readonly peer?: WirePeer
   readonly #given: WireRequest
 
-  constructor(given: WireRequest, { headers = given.headers, body = given.body }: Partial<Pick<WireRequest, 'headers' | 'body'>>) {
+  constructor(given: WireRequest, { headers = given.headers, body = given.body }: Partial<Pick<WireRequest, 'headers' | 'body'>> = {}) {
     this.method = given.method
     this.target = given.target
     this.headers = headers
@@ -24,6 +26,6 @@ export class ChangedRequest implements WireRequest {
   }
 
   get signal(): AbortSignal {
-    return this.#given.signal
+    return forOthers(this.#given.signal)
   }
 }
