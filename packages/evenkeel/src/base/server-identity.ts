@@ -1,16 +1,27 @@
 /**
- * Whether a certificate is for whom was called: Node's own check, but for addresses of version 6.
+ * Whether a certificate is for whom was called, where Node does not know: Node 22.23 takes an address of version 6 for a name, and
+ * refuses every certificate for it.
  *
- * Node 22.23 takes such an address for a name, and refuses every certificate for it.
+ * Where Node knows it is left to Node, because connections with a check of their own are not shared on some versions.
  */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { checkServerIdentity as checkByNode } from 'node:tls'
 import type { PeerCertificate } from 'node:tls'
 
-/** What is wrong, if anything; to be given to `connect`. */
-export function checkServerIdentity(host: string, certificate: PeerCertificate): Error | undefined {
-  if (isIP(host) !== 6) return checkByNode(host, certificate)
+interface IdentityCheck {
+  readonly checkServerIdentity?: typeof checkAddressIdentity
+}
+
+const isNodeWrong = checkByNode('::1', { subject: {}, subjectaltname: 'IP Address:0:0:0:0:0:0:0:1' } as unknown as PeerCertificate) !== undefined
+
+/** What to add to the options of a connection to a host. */
+export function identityCheck(host: string): IdentityCheck {
+  return isNodeWrong && isIP(host) === 6 ? { checkServerIdentity: checkAddressIdentity } : {}
+}
+
+/** What is wrong, if anything. */
+export function checkAddressIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   if (new X509Certificate(certificate.raw).checkIP(host) !== undefined) return undefined
   const reason = `IP: ${host} is not in the cert's list: ${certificate.subjectaltname ?? ''}`
   return Object.assign(new Error(`Hostname/IP does not match certificate's altnames: ${reason}`), { code: 'ERR_TLS_CERT_ALTNAME_INVALID', reason, host, cert: certificate })

@@ -4,7 +4,7 @@
 import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { checkServerIdentity, deferred } from '#base'
+import { deferred, identityCheck } from '#base'
 
 export class RawClient {
   readonly socket: Socket
@@ -17,7 +17,7 @@ export class RawClient {
   constructor(url: string, { ca, session, alpn = ['http/1.1'] }: { ca?: string, session?: Buffer, alpn?: string[] } = {}) {
     const { hostname, port, protocol } = new URL(url)
     const host = hostname.replace(/^\[|\]$/g, '')
-    this.socket = protocol === 'https:' ? connectTls({ host, port: Number(port), checkServerIdentity, ca, session, ALPNProtocols: alpn }) : connectTcp({ host, port: Number(port) })
+    this.socket = protocol === 'https:' ? connectTls({ host, port: Number(port), ...identityCheck(host), ca, session, ALPNProtocols: alpn }) : connectTcp({ host, port: Number(port) })
     const closed = deferred<undefined>()
     this.closed = closed.promise
     this.socket.on('error', () => undefined)

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
 import { expect, test } from 'vitest'
-import { checkServerIdentity, SeededRandom, SimulatedClock } from '#base'
+import { checkAddressIdentity, SeededRandom, SimulatedClock } from '#base'
 import { issueServerCertificate, makeAuthority } from './authority.ts'
 
 const options = { clock: new SimulatedClock(), random: new SeededRandom('certificates') }
@@ -12,10 +12,10 @@ function shown(names: readonly string[]): PeerCertificate {
   return { raw, subjectaltname: subjectAltName, subject: { CN: 'evenkeel' } } as unknown as PeerCertificate
 }
 
-test.each([['::1', ['::1']], ['0:0:0:0:0:0:0:1', ['localhost', '::1']], ['fd00::7', ['127.0.0.1', 'fd00::7']], ['127.0.0.1', ['127.0.0.1']], ['localhost', ['localhost']]])('%s is whom a certificate for %j is for', (host, names) => {
-  expect(checkServerIdentity(host, shown(names))).toBe(undefined)
+test.each([['::1', ['::1']], ['0:0:0:0:0:0:0:1', ['localhost', '::1']], ['fd00::7', ['127.0.0.1', 'fd00::7']]])('%s is whom a certificate for %j is for', (host, names) => {
+  expect(checkAddressIdentity(host, shown(names))).toBe(undefined)
 })
 
-test.each([['::1', ['::2']], ['::1', ['localhost', '127.0.0.1']], ['127.0.0.1', ['::1']], ['localhost', ['example.com']]])('%s is not whom a certificate for %j is for', (host, names) => {
-  expect(checkServerIdentity(host, shown(names))).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID', host, message: expect.stringContaining("does not match certificate's altnames") as string })
+test.each([['::1', ['::2']], ['::1', ['localhost', '127.0.0.1']]])('%s is not whom a certificate for %j is for', (host, names) => {
+  expect(checkAddressIdentity(host, shown(names))).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID', host, message: expect.stringContaining("does not match certificate's altnames") as string })
 })

@@ -11,7 +11,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import type { RequestOptions } from 'node:https'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { checkServerIdentity, onAbort } from '#base'
+import { identityCheck, onAbort } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '../transport.ts'
 import { describeFailure } from './describe-failure.ts'
 import { checkAddress, guardedLookup } from './guard-address.ts'
@@ -64,7 +64,7 @@ export function connectHttps({ origin, address, caPem, bytesMax = 64 * 1024 * 10
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const base: RequestOptions = {
-    agent, host: address?.host ?? name, port: address?.port ?? Number(port || 443), lookup: guardedLookup(resolveName), checkServerIdentity, ...oneTry,
+    agent, host: address?.host ?? name, port: address?.port ?? Number(port || 443), lookup: guardedLookup(resolveName), ...identityCheck(name), ...oneTry,
     ...isIP(name) === 0 && { servername: name }, ...caPem !== undefined && { ca: caPem, ...everyAnchor },
   }
   let active = 0

@@ -8,7 +8,7 @@ import { connect as connectPlain, isIP } from 'node:net'
 import type { OnReadOpts, Socket, TcpSocketConnectOpts } from 'node:net'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import type { ConnectionOptions, SecureContext } from 'node:tls'
-import { checkServerIdentity } from '#base'
+import { identityCheck } from '#base'
 import type { Clock } from '#base'
 
 /** Whom to trust, and who we are. Two that are the same object are the same. */
@@ -103,6 +103,6 @@ export class Dialer {
     this.#context ??= createSecureContext({ ...caPem !== undefined && { ca: caPem }, ...certPem !== undefined && { cert: certPem }, ...keyPem !== undefined && { key: keyPem } })
     // An address is no name that a server could be asked for.
     const servername = serverName ?? (isIP(host) === 0 ? host : undefined)
-    return { secureContext: this.#context, rejectUnauthorized: !insecureSkipVerify, checkServerIdentity, ALPNProtocols: ['http/1.1'], ...servername !== undefined && { servername } }
+    return { secureContext: this.#context, rejectUnauthorized: !insecureSkipVerify, ALPNProtocols: ['http/1.1'], ...servername === undefined ? identityCheck(host) : { servername } }
   }
 }

@@ -4,7 +4,7 @@
  */
 import { Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
-import { checkServerIdentity } from '#base'
+import { identityCheck } from '#base'
 import { asking } from './before-send.ts'
 import type { CarriedAnswer, CarriedRequest, Carrier } from './carrier.ts'
 import type { DialerOptions } from './dialer.ts'
@@ -22,7 +22,7 @@ export class LibraryCarrier implements Carrier {
   constructor({ origin, proxyUrl, tls, connectTimeoutMs, connectionsMax }: LibraryOptions) {
     this.#origin = origin
     const secure = {
-      timeout: connectTimeoutMs, keepAlive: true, checkServerIdentity, ...tls.caPem !== undefined && { ca: tls.caPem }, ...tls.certPem !== undefined && { cert: tls.certPem },
+      timeout: connectTimeoutMs, keepAlive: true, ...tls.serverName === undefined && identityCheck(hostIn(origin)), ...tls.caPem !== undefined && { ca: tls.caPem }, ...tls.certPem !== undefined && { cert: tls.certPem },
       ...tls.keyPem !== undefined && { key: tls.keyPem }, ...tls.serverName !== undefined && { servername: tls.serverName },
       ...tls.insecureSkipVerify && { rejectUnauthorized: false },
     }
@@ -47,4 +47,8 @@ export class LibraryCarrier implements Carrier {
   destroy(): Promise<void> {
     return this.#agent.destroy()
   }
+}
+
+function hostIn(origin: string): string {
+  return new URL(origin).hostname.replace(/^\[|\]$/g, '')
 }

@@ -12,7 +12,7 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 
 import { connect as connectTcp, isIP } from 'node:net'
 import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { abortable, checkServerIdentity, deadline, deferred, onAbort } from '#base'
+import { abortable, deadline, deferred, identityCheck, onAbort } from '#base'
 import type { AbortOptions, Cancel, Clock } from '#base'
 import { FrameReader } from './frames.ts'
 import type { ProtobufWriter } from './protobuf.ts'
@@ -248,7 +248,7 @@ function resetOnceSent(stream: ClientHttp2Stream): void {
 function openSocket({ protocol, hostname, port }: URL, tls: TlsOptions): Socket {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) })
-  return connectTls({ ...tls, checkServerIdentity, host, port: Number(port || 443), ALPNProtocols: ['h2'], ...isIP(host) === 0 && { servername: host } })
+  return connectTls({ ...tls, ...identityCheck(host), host, port: Number(port || 443), ALPNProtocols: ['h2'], ...isIP(host) === 0 && { servername: host } })
 }
 
 function headersFor(path: string, token: string | undefined): Record<string, string> {
