@@ -11,7 +11,7 @@
  * Invariants: what comes later uses what came before, so nothing loses what it needs while it runs; the leader's work has
  * ended before the lease is given back; the first failure stops everything and is what `run` rejects with.
  */
-import { deadline as limitOf, deferred, onAbort, forOthers, Stopper } from '#base'
+import { deadline as limitOf, deferred, forOthers, onAbort, Stopper } from '#base'
 import { lowPriority, RunAborted } from '#controller'
 import type { Controller } from '#controller'
 import { LeaseLostError } from '../election/leader-election.ts'

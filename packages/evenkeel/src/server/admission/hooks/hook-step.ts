@@ -3,7 +3,7 @@
  */
 import { applyJsonPatch, deepCopy, deepEqual, deepFreeze, formatApiVersion, internalError, invalid, isApiError } from '#api'
 import type { FieldError, JsonObject, JsonPatchOperation, JsonValue, KubeObject, UnstructuredObject } from '#api'
-import { randomUuid, forOthers } from '#base'
+import { forOthers, randomUuid } from '#base'
 import type { Logger, Random } from '#base'
 import type { User } from '../../call.ts'
 import type { ObjectDraft, Resource } from '../../resources/resource.ts'
