@@ -18,6 +18,14 @@ import { sleep, SystemClock } from '#base'
 /** Why tests that need etcd are skipped; undefined when they are not. */
 export const etcdMissing: string | undefined = spawnSync('etcd', ['--version']).status === 0 ? undefined : 'there is no etcd binary on this machine'
 
+/** Why tests that administer an etcd are skipped; Debian ships etcdctl in a package of its own (etcd-client). */
+export const etcdctlMissing: string | undefined = spawnSync('etcdctl', ['version'], { env: { ...process.env, ETCDCTL_API: '3' } }).status === 0 ? undefined : 'there is no etcdctl binary on this machine'
+
+/** The name of a test that needs etcdctl, with the reason when it is skipped. */
+export function withEtcdctl(name: string): string {
+  return etcdctlMissing === undefined ? name : `${name} (skipped: ${etcdctlMissing})`
+}
+
 const startsMax = 5
 const running = new Set<ChildProcess>()
 process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })

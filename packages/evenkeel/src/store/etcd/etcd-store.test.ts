@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Entry, Store, Write } from '../store.ts'
-import { EtcdServer, etcdMissing, eventually } from './etcd-server.fixture.ts'
+import { etcdctlMissing, etcdMissing, EtcdServer, eventually, withEtcdctl } from './etcd-server.fixture.ts'
 import { openEtcdStore } from './etcd-store.ts'
 import type { EtcdStoreOptions } from './etcd-store.ts'
 
@@ -182,7 +182,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect((await store.hash('b') as { hash: string }).hash).toBe((await store.hash('b', { revision: first }) as { hash: string }).hash)
     })
 
-    test('names keys that others wrote below the prefix', async () => {
+    test.skipIf(etcdctlMissing)(withEtcdctl('names keys that others wrote below the prefix'), async () => {
       const store = await open()
       server.control('put', `/test-${prefixes}/foreign`, 'not ours, and long enough for a header')
       await expect(store.get('foreign')).rejects.toMatchObject({ reason: 'Damaged', message: expect.stringContaining('foreign') as string })

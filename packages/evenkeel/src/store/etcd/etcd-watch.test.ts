@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { nextTurn, SeededRandom, randomInt, SystemClock } from '#base'
 import type { Change, Store, Watch, WatchBatch, WatchEnd, Write } from '../store.ts'
-import { EtcdServer, etcdMissing } from './etcd-server.fixture.ts'
+import { etcdctlMissing, etcdMissing, EtcdServer, withEtcdctl } from './etcd-server.fixture.ts'
 import { openEtcdStore } from './etcd-store.ts'
 import type { EtcdStoreOptions } from './etcd-store.ts'
 
@@ -208,7 +208,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     expect(last.end).toEqual({ reason: 'closed' })
   })
 
-  test('fails over a key that others wrote, and only where that is watched', async () => {
+  test.skipIf(etcdctlMissing)(withEtcdctl('fails over a key that others wrote, and only where that is watched'), async () => {
     const store = await open()
     const after = await store.head()
     const [hit, spared] = [store.watch('f', { after }), store.watch('a', { after })]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Entry, Store, Write } from '../store.ts'
-import { EtcdServer, etcdMissing } from './etcd-server.fixture.ts'
+import { etcdctlMissing, etcdMissing, EtcdServer, withEtcdctl } from './etcd-server.fixture.ts'
 import type { EtcdServerOptions } from './etcd-server.fixture.ts'
 import { openEtcdStore } from './etcd-store.ts'
 import type { EtcdStoreOptions } from './etcd-store.ts'
@@ -32,7 +32,7 @@ describe.skipIf(etcdMissing)(`an etcd that is full or guarded${etcdMissing ? ` (
     await Promise.all(servers.splice(0).map((server) => server.stop()))
   })
 
-  test('refuses writes when it is full, still reads and deletes, and takes writes once there is room', async () => {
+  test.skipIf(etcdctlMissing)(withEtcdctl('refuses writes when it is full, still reads and deletes, and takes writes once there is room'), async () => {
     const server = await start({ args: ['--quota-backend-bytes', String(4 * 1024 * 1024)] })
     const store = await open({ endpoints: [server.endpoint] })
     const first = await store.commit(put('first'))
@@ -52,7 +52,7 @@ describe.skipIf(etcdMissing)(`an etcd that is full or guarded${etcdMissing ? ` (
     expect(store.failure()).toBeUndefined()
   })
 
-  test('lets in who knows the password, also after its tokens were thrown away', async () => {
+  test.skipIf(etcdctlMissing)(withEtcdctl('lets in who knows the password, also after its tokens were thrown away'), async () => {
     const server = await start()
     const login = ['--user', 'root:secret']
     for (const command of [['user', 'add', 'root:secret'], ['user', 'grant-role', 'root', 'root'], ['user', 'add', 'guest:guest'], ['auth', 'enable']]) server.control(...command)
