@@ -8,7 +8,7 @@ import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 const everywhere = {
-  'eqeqeq': 'error',
+  eqeqeq: 'error',
   'max-depth': ['error', 3],
   'no-async-promise-executor': 'error',
   'no-cond-assign': 'error',
@@ -31,7 +31,8 @@ const everywhere = {
   'require-yield': 'error',
   'use-isnan': 'error',
   'valid-typeof': 'error',
-  'no-restricted-syntax': ['error',
+  'no-restricted-syntax': [
+    'error',
     { selector: 'ExportDefaultDeclaration', message: 'No default exports: a name is the same everywhere.' },
     { selector: 'ForInStatement', message: 'for...in also visits inherited keys: use Object.keys or Object.entries.' },
   ],
@@ -53,7 +54,20 @@ const typed = {
 
 /** What a plain script may use without importing it. */
 const nodeGlobals = Object.fromEntries(
-  ['process', 'console', 'URL', 'Buffer', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'AbortController', 'AbortSignal', 'performance', 'fetch'].map((name) => [name, 'readonly']),
+  [
+    'process',
+    'console',
+    'URL',
+    'Buffer',
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'AbortController',
+    'AbortSignal',
+    'performance',
+    'fetch',
+  ].map((name) => [name, 'readonly']),
 )
 
 export default defineConfig([
@@ -65,7 +79,10 @@ export default defineConfig([
   },
   {
     files: ['**/*.{ts,mts}'],
-    languageOptions: { parser: tseslint.parser, parserOptions: { project: ['tsconfig.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parser: tseslint.parser,
+      parserOptions: { project: ['tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+    },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: typed,
   },
@@ -81,7 +98,17 @@ export default defineConfig([
   {
     files: ['packages/evenkeel/src/**'],
     ignores: ['**/*.test.ts', 'packages/evenkeel/src/base/**'],
-    rules: { 'no-restricted-properties': ['error', { object: 'AbortSignal', property: 'any', message: "It refuses our own signals on some versions of Node, and ignores them on others: use firstOf of '#base'." }] },
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'AbortSignal',
+          property: 'any',
+          message:
+            "It refuses our own signals on some versions of Node, and ignores them on others: use firstOf of '#base'.",
+        },
+      ],
+    },
   },
   {
     files: ['**/*.config.{ts,js}', 'tools/test-counter.mjs'],

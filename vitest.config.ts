@@ -19,14 +19,33 @@ const shared = {
 
 const resolution = {
   resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: ['source', 'node', 'import', 'default'] }, noExternal: [/^evenkeel/, /^@evenkeel\//] },
+  ssr: {
+    resolve: { conditions, externalConditions: ['source', 'node', 'import', 'default'] },
+    noExternal: [/^evenkeel/, /^@evenkeel\//],
+  },
 }
 
 /**
  * Tests that leave nothing behind: their files share a process and load every module once, which halves the time.
  * Whoever changes the process itself (its folder, its environment, its signal handlers) belongs to the others.
  */
-const together = ['base', 'api', 'wire', 'queue', 'server', 'client', 'cache', 'controller', 'webhook', 'kinds', 'store', 'manager', 'plane'].map((layer) => `packages/evenkeel/src/${layer}/**/*.test.ts`).concat('packages/conformance/src/**/*.test.ts', 'bench/**/*.test.ts')
+const together = [
+  'base',
+  'api',
+  'wire',
+  'queue',
+  'server',
+  'client',
+  'cache',
+  'controller',
+  'webhook',
+  'kinds',
+  'store',
+  'manager',
+  'plane',
+]
+  .map((layer) => `packages/evenkeel/src/${layer}/**/*.test.ts`)
+  .concat('packages/conformance/src/**/*.test.ts', 'bench/**/*.test.ts')
 /** What `tools/test.mjs --exclude` leaves out: vitest's own flag does not reach projects. */
 const left = ['**/node_modules/**', ...(process.env['TESTS_EXCLUDED'] ?? '').split(',').filter((glob) => glob !== '')]
 const all = ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts']

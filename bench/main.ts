@@ -16,11 +16,21 @@ import { serverBench } from './server/main.ts'
 import { storeBench } from './store/main.ts'
 import { verbsBench } from './verbs/main.ts'
 
-const benches: Readonly<Record<string, Bench>> = { apply: applyBench, explorer: explorerBench, plane: planeBench, runtime: runtimeBench, server: serverBench, store: storeBench, verbs: verbsBench }
+const benches: Readonly<Record<string, Bench>> = {
+  apply: applyBench,
+  explorer: explorerBench,
+  plane: planeBench,
+  runtime: runtimeBench,
+  server: serverBench,
+  store: storeBench,
+  verbs: verbsBench,
+}
 
 const help = `npm run bench -- NAME [options]
 
-  ${Object.entries(benches).map(([name, { about }]) => `${name.padEnd(10)} ${about}`).join('\n  ')}
+  ${Object.entries(benches)
+    .map(([name, { about }]) => `${name.padEnd(10)} ${about}`)
+    .join('\n  ')}
 
   --json       one JSON line per figure
   --only TEXT  cases whose name contains the text
@@ -55,5 +65,12 @@ else if (!bench) {
   process.stderr.write(`--rounds takes a whole number of 1 or more, got ${values.rounds}\n`)
   process.exitCode = 2
 } else {
-  await bench.run({ rounds, only: values.only, quick: values.quick, pin: values.pin, peer100k: values['peer-100k'], print: printer(name, { json: values.json }) })
+  await bench.run({
+    rounds,
+    only: values.only,
+    quick: values.quick,
+    pin: values.pin,
+    peer100k: values['peer-100k'],
+    print: printer(name, { json: values.json }),
+  })
 }

@@ -44,12 +44,18 @@ export function printer(bench: string, { json }: { json: boolean }): Print {
   return ({ case: name, ours, peer, peerName, unit, lessIsBetter = false, more = {} }) => {
     const ratio = peer === undefined ? undefined : round(lessIsBetter ? peer / ours : ours / peer)
     if (json) {
-      process.stdout.write(`${JSON.stringify({ bench, case: name, ours: round(ours), peer: peer === undefined ? null : round(peer), peerName, ratio: ratio ?? null, unit, ...more })}\n`)
+      process.stdout.write(
+        `${JSON.stringify({ bench, case: name, ours: round(ours), peer: peer === undefined ? null : round(peer), peerName, ratio: ratio ?? null, unit, ...more })}\n`,
+      )
       return
     }
     const against = peer === undefined ? peerName : `${peerName} ${round(peer)}: ${ratio}x`
-    const rest = Object.entries(more).map(([key, value]) => `${key} ${value}`).join(', ')
-    process.stdout.write(`${name.padEnd(32)} ${String(round(ours)).padStart(10)} ${unit.padEnd(12)} ${against}${rest === '' ? '' : `   (${rest})`}\n`)
+    const rest = Object.entries(more)
+      .map(([key, value]) => `${key} ${value}`)
+      .join(', ')
+    process.stdout.write(
+      `${name.padEnd(32)} ${String(round(ours)).padStart(10)} ${unit.padEnd(12)} ${against}${rest === '' ? '' : `   (${rest})`}\n`,
+    )
   }
 }
 

@@ -7,7 +7,16 @@
  * Without a folder it is the library and the command line; what `npm start -- serve` runs is made anew as well (tools/bundle.mjs).
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -28,7 +37,8 @@ export function build(folder = library) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`tsc failed\n${stdout}${stderr}`)
   const missing = missingTargets(folder)
-  if (missing.length > 0) throw new Error(`package.json names files that the build did not make:\n${missing.join('\n')}`)
+  if (missing.length > 0)
+    throw new Error(`package.json names files that the build did not make:\n${missing.join('\n')}`)
 }
 
 /** Builds the library, the command line and the program that `npm start -- serve` runs. */
@@ -78,15 +88,27 @@ function noteBuilt() {
 export function isStale() {
   const outputs = [builtFile, join(library, 'dist'), join(commandLine, 'dist'), servedFile]
   if (outputs.some((path) => !existsSync(path))) return true
-  const ofPackages = [library, commandLine].flatMap((folder) => ['src', 'package.json', 'tsconfig.build.json'].map((name) => join(folder, name)))
-  const inputs = [join(root, 'tools', 'serve.mjs'), join(root, 'tools', 'bundle.mjs'), ...ofPackages, join(root, 'tsconfig.base.json')]
+  const ofPackages = [library, commandLine].flatMap((folder) =>
+    ['src', 'package.json', 'tsconfig.build.json'].map((name) => join(folder, name)),
+  )
+  const inputs = [
+    join(root, 'tools', 'serve.mjs'),
+    join(root, 'tools', 'bundle.mjs'),
+    ...ofPackages,
+    join(root, 'tsconfig.base.json'),
+  ]
   return Math.max(...inputs.map(newestMs)) > statSync(builtFile).mtimeMs
 }
 
 function newestMs(path) {
   const { mtimeMs } = statSync(path)
   if (!statSync(path).isDirectory()) return mtimeMs
-  return Math.max(mtimeMs, ...readdirSync(path).filter((name) => !name.endsWith('.test.ts')).map((name) => newestMs(join(path, name))))
+  return Math.max(
+    mtimeMs,
+    ...readdirSync(path)
+      .filter((name) => !name.endsWith('.test.ts'))
+      .map((name) => newestMs(join(path, name))),
+  )
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -21,12 +21,27 @@ export async function bundle(folder) {
 export async function bundleEnvtest(library) {
   const programs = ['kube-apiserver', 'etcd'].map((name) => [name, `${library}/dist/plane/launcher/${name}.js`])
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${library}/package.json`, 'utf8'))
-  await join(Object.fromEntries(programs), { folder: `${library}/dist/envtest`, ending: 'js', external: Object.keys({ ...dependencies, ...peerDependencies }) })
+  await join(Object.fromEntries(programs), {
+    folder: `${library}/dist/envtest`,
+    ending: 'js',
+    external: Object.keys({ ...dependencies, ...peerDependencies }),
+  })
 }
 
 async function join(input, { folder, ending, external = [] }) {
   rmSync(folder, { recursive: true, force: true })
-  const made = await rolldown({ input, external, platform: 'node', resolve: { conditionNames: ['import', 'node', 'default'] }, logLevel: 'warn' })
-  await made.write({ dir: folder, format: 'esm', entryFileNames: `[name].${ending}`, chunkFileNames: `[name]-[hash].${ending}` })
+  const made = await rolldown({
+    input,
+    external,
+    platform: 'node',
+    resolve: { conditionNames: ['import', 'node', 'default'] },
+    logLevel: 'warn',
+  })
+  await made.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: `[name].${ending}`,
+    chunkFileNames: `[name]-[hash].${ending}`,
+  })
   await made.close()
 }

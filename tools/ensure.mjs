@@ -11,7 +11,17 @@
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -26,11 +36,20 @@ const staleMs = 15_000
 
 /** Why a failed `npm ci` failed, and what to do about it: the first pattern that matches wins. */
 const remedies = [
-  [/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|network/i, 'the package registry cannot be reached: check the network or proxy, then run it again'],
+  [
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|network/i,
+    'the package registry cannot be reached: check the network or proxy, then run it again',
+  ],
   [/EROFS|EACCES|EPERM/, 'this folder cannot be written: copy the clone to a folder of your own, then run it again'],
   [/EBADENGINE/, `this Node is too old for a package: use Node ${nodeFloor.join('.')} or newer`],
-  [/EUSAGE|in sync/, 'package-lock.json does not match package.json: run `npm install` once and commit the lock file; if that changes nothing, `npm ci` names the packages that are missing'],
-  [/E404|ETARGET/, 'the package registry does not have a version that package-lock.json names: check which registry npm uses'],
+  [
+    /EUSAGE|in sync/,
+    'package-lock.json does not match package.json: run `npm install` once and commit the lock file; if that changes nothing, `npm ci` names the packages that are missing',
+  ],
+  [
+    /E404|ETARGET/,
+    'the package registry does not have a version that package-lock.json names: check which registry npm uses',
+  ],
   [/ENOSPC/, 'the disk is full: free some space, then run it again'],
   [/ENOENT.*npm|spawn npm/, '`npm` was not found: install it (it comes with Node), then run it again'],
 ]
@@ -51,7 +70,9 @@ export async function ensure() {
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > nodeFloor[0] || (major === nodeFloor[0] && minor >= nodeFloor[1])) return
-  throw new NotReady(`Evenkeel needs Node ${nodeFloor.join('.')} or newer, this is ${process.versions.node}: install a newer Node, then run it again`)
+  throw new NotReady(
+    `Evenkeel needs Node ${nodeFloor.join('.')} or newer, this is ${process.versions.node}: install a newer Node, then run it again`,
+  )
 }
 
 /** True when node_modules holds what the lock file names; remembers that in a stamp. */
@@ -101,7 +122,9 @@ function checkWritable() {
     writeFileSync(probe, '')
     rmSync(probe)
   } catch (error) {
-    throw new NotReady(`packages are missing and ${root} cannot be written (${error.code}): copy the clone to a folder of your own, then run it again`)
+    throw new NotReady(
+      `packages are missing and ${root} cannot be written (${error.code}): copy the clone to a folder of your own, then run it again`,
+    )
   }
 }
 
@@ -171,7 +194,15 @@ function explain(output) {
 
 /** Runs the npm that started us, if npm did; otherwise the one on the PATH. */
 function npmCi() {
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+  const args = [
+    'ci',
+    '--include=dev',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-retry-maxtimeout=5000',
+  ]
   const cli = process.env.npm_execpath ?? ''
   const viaNode = /npm-cli\.c?js$/.test(cli)
   const child = viaNode
@@ -179,7 +210,9 @@ function npmCi() {
     : spawn('npm', args, { cwd: root, shell: process.platform === 'win32' })
   return new Promise((resolve) => {
     let output = ''
-    const collect = (chunk) => { output += chunk }
+    const collect = (chunk) => {
+      output += chunk
+    }
     child.stdout.on('data', collect)
     child.stderr.on('data', collect)
     child.on('error', (error) => resolve({ code: 1, output: String(error) }))

@@ -21,7 +21,10 @@ afterEach(() => rmSync(clone, { recursive: true, force: true }))
 
 test('ensure installs in a fresh clone, and is silent once that is done', async () => {
   const first = await ensure()
-  expect(first).toMatchObject({ code: 0, output: expect.stringMatching(/^Installing packages .*\nPackages ready after/) })
+  expect(first).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^Installing packages .*\nPackages ready after/),
+  })
   expect(existsSync(join(clone, 'node_modules', 'one'))).toBe(true)
   expect(await ensure()).toEqual({ code: 0, output: '' })
 })
@@ -62,25 +65,38 @@ test('ensure does not wait for a run that was killed', async () => {
 
 test('ensure says in one line what to do about an old Node', async () => {
   const old = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'18.20.0'}})`
-  expect(await ensure({ flags: ['--import', old] })).toEqual({ code: 1, output: 'Error: Evenkeel needs Node 20.19 or newer, this is 18.20.0: install a newer Node, then run it again\n' })
+  expect(await ensure({ flags: ['--import', old] })).toEqual({
+    code: 1,
+    output: 'Error: Evenkeel needs Node 20.19 or newer, this is 18.20.0: install a newer Node, then run it again\n',
+  })
 })
 
 test('ensure says in one line what to do without a network', async () => {
   writePackages(['one'], { dependencies: { 'left-pad': '1.3.0' } })
-  const env = { npm_config_registry: 'http://127.0.0.1:9', npm_config_fetch_retries: '0', npm_config_cache: join(clone, 'cache') }
+  const env = {
+    npm_config_registry: 'http://127.0.0.1:9',
+    npm_config_fetch_retries: '0',
+    npm_config_cache: join(clone, 'cache'),
+  }
   expect(lastLine(await ensure({ env }))).toMatch(/^Error: .* registry cannot be reached: check the network/)
 })
 
 test('ensure says in one line what to do about a lock file that is out of date', async () => {
   mkdirSync(join(clone, 'three'))
   writeFileSync(join(clone, 'three', 'package.json'), JSON.stringify({ name: 'three', version: '1.0.0' }))
-  writeFileSync(join(clone, 'package.json'), JSON.stringify({ ...manifest(['one']), dependencies: { three: 'file:three' } }))
+  writeFileSync(
+    join(clone, 'package.json'),
+    JSON.stringify({ ...manifest(['one']), dependencies: { three: 'file:three' } }),
+  )
   expect(lastLine(await ensure())).toMatch(/^Error: .*run `npm install` once/)
 })
 
 test('ensure says in one line what to do about a folder that cannot be written', async () => {
   writeFileSync(join(clone, '.cache'), 'a file where a folder is needed')
-  expect(await ensure()).toMatchObject({ code: 1, output: expect.stringMatching(/^Error: .* cannot be written .*copy the clone[^\n]*\n$/) })
+  expect(await ensure()).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^Error: .* cannot be written .*copy the clone[^\n]*\n$/),
+  })
 })
 
 interface Ended {
@@ -91,9 +107,14 @@ interface Ended {
 function ensure({ flags = [], env = {} }: { flags?: string[]; env?: Record<string, string> } = {}): Promise<Ended> {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
   return new Promise((resolve) => {
-    execFile(process.execPath, [...flags, join(clone, 'tools', 'ensure.mjs')], { env: { ...clean, ...env } }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, output: stdout + stderr })
-    })
+    execFile(
+      process.execPath,
+      [...flags, join(clone, 'tools', 'ensure.mjs')],
+      { env: { ...clean, ...env } },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code) : 0, output: stdout + stderr })
+      },
+    )
   })
 }
 
@@ -116,5 +137,8 @@ function writePackages(names: readonly string[], extra: { dependencies?: Record<
   }
   for (const [name, version] of Object.entries(extra.dependencies ?? {})) packages[`node_modules/${name}`] = { version }
   writeFileSync(join(clone, 'package.json'), JSON.stringify({ ...manifest(names), ...extra }))
-  writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ name: 'clone', version: '1.0.0', lockfileVersion: 3, requires: true, packages }))
+  writeFileSync(
+    join(clone, 'package-lock.json'),
+    JSON.stringify({ name: 'clone', version: '1.0.0', lockfileVersion: 3, requires: true, packages }),
+  )
 }

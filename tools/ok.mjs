@@ -16,9 +16,32 @@ const modules = join(root, 'node_modules')
  * is a suite once more on another store or tries every byte. `npm test` and CI have all of it; the gate has the rest, so that it stays quick enough to be run often.
  */
 const longTests = [
-  'tools/ensure.test.ts', 'tools/package.test.ts', 'tools/start.test.ts', 'packages/cli/src/commands/testing/**', 'packages/cli/src/commands/running/**', 'tools/docs.test.ts', 'packages/evenkeel/src/store/etcd/**', 'packages/conformance/src/store.test.ts', 'packages/conformance/src/clients/**',
-  'packages/evenkeel/src/store/file/damage.test.ts', 'packages/evenkeel/src/manager/election/thread/**', 'packages/evenkeel/src/plane/survival/**', 'packages/evenkeel/src/plane/launcher/launcher.test.ts', 'examples/hello/**', 'examples/*/explored.test.ts', 'examples/operators/programs.test.ts',
-  'packages/evenkeel/src/testing/own/**', 'packages/evenkeel/src/testing/escapes/escapes.test.ts', 'packages/evenkeel/src/testing/verbs/**', 'packages/evenkeel/src/testing/explore/**', 'examples/shapes/**', 'examples/app-route/**', 'examples/finalizer/**', 'packages/conformance/src/server/on-etcd.test.ts', 'packages/conformance/src/server/on-files.test.ts', 'packages/conformance/src/server/on-https.test.ts',
+  'tools/ensure.test.ts',
+  'tools/package.test.ts',
+  'tools/start.test.ts',
+  'packages/cli/src/commands/testing/**',
+  'packages/cli/src/commands/running/**',
+  'tools/docs.test.ts',
+  'packages/evenkeel/src/store/etcd/**',
+  'packages/conformance/src/store.test.ts',
+  'packages/conformance/src/clients/**',
+  'packages/evenkeel/src/store/file/damage.test.ts',
+  'packages/evenkeel/src/manager/election/thread/**',
+  'packages/evenkeel/src/plane/survival/**',
+  'packages/evenkeel/src/plane/launcher/launcher.test.ts',
+  'examples/hello/**',
+  'examples/*/explored.test.ts',
+  'examples/operators/programs.test.ts',
+  'packages/evenkeel/src/testing/own/**',
+  'packages/evenkeel/src/testing/escapes/escapes.test.ts',
+  'packages/evenkeel/src/testing/verbs/**',
+  'packages/evenkeel/src/testing/explore/**',
+  'examples/shapes/**',
+  'examples/app-route/**',
+  'examples/finalizer/**',
+  'packages/conformance/src/server/on-etcd.test.ts',
+  'packages/conformance/src/server/on-files.test.ts',
+  'packages/conformance/src/server/on-https.test.ts',
 ]
 /** Files that did not change are not looked at again. CI looks at all: what a rule says of a file may depend on others. */
 const lintCache = process.env.CI ? [] : ['--cache', '--cache-strategy', 'content', '--cache-location', '.cache/eslint']
@@ -27,7 +50,14 @@ const lintCache = process.env.CI ? [] : ['--cache', '--cache-strategy', 'content
 const steps = {
   tests: ['tools/test.mjs', ...longTests.flatMap((file) => ['--exclude', file])],
   types: [join(modules, 'typescript-7', 'bin', 'tsc'), '-p', 'tsconfig.json'],
-  lint: ['--max-semi-space-size=64', join(modules, 'eslint', 'bin', 'eslint.js'), '--max-warnings', '0', ...lintCache, '.'],
+  lint: [
+    '--max-semi-space-size=64',
+    join(modules, 'eslint', 'bin', 'eslint.js'),
+    '--max-warnings',
+    '0',
+    ...lintCache,
+    '.',
+  ],
   package: ['tools/test.mjs', 'tools/package.test.ts'],
   build: ['tools/build.mjs'],
 }
@@ -36,9 +66,16 @@ const gate = ['tests', 'types', 'lint']
 function run(args) {
   const startMs = Date.now()
   const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...color }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...color },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { output += chunk })
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
   return new Promise((resolve) => {
     child.on('error', (error) => resolve({ ok: false, output: String(error), seconds: 0 }))
     child.on('close', (code) => resolve({ ok: code === 0, output, seconds: (Date.now() - startMs) / 1_000 }))

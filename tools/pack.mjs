@@ -7,7 +7,18 @@
  * otherwise be sent to files that are not there. Prints npm's description of the packages as JSON.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +43,11 @@ export async function pack(out, folders = published) {
       const manifest = publishedManifest(stage)
       built.set(manifest.name, stage)
       writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-      const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], { cwd: stage, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+      const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], {
+        cwd: stage,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
       packed.push(JSON.parse(output)[0])
     }
     return packed
@@ -56,18 +71,32 @@ function copyForBuild(scratch, folder, built) {
 }
 
 function publishedManifest(stage) {
-  const { scripts, devDependencies, private: isPrivate, ...manifest } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8'))
+  const {
+    scripts,
+    devDependencies,
+    private: isPrivate,
+    ...manifest
+  } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8'))
   return { ...manifest, imports: withoutSource(manifest.imports), exports: withoutSource(manifest.exports) }
 }
 
 function withoutSource(entry) {
   if (entry === null || typeof entry !== 'object') return entry
-  return Object.fromEntries(Object.entries(entry).filter(([name]) => name !== 'source').map(([name, inner]) => [name, withoutSource(inner)]))
+  return Object.fromEntries(
+    Object.entries(entry)
+      .filter(([name]) => name !== 'source')
+      .map(([name, inner]) => [name, withoutSource(inner)]),
+  )
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const [out, ...folders] = process.argv.slice(2)
-  if (out) console.log(JSON.stringify(await pack(resolve(out), folders.length === 0 ? undefined : folders.map((folder) => resolve(folder)))))
+  if (out)
+    console.log(
+      JSON.stringify(
+        await pack(resolve(out), folders.length === 0 ? undefined : folders.map((folder) => resolve(folder))),
+      ),
+    )
   else console.error('Usage: node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER...]')
   process.exitCode = out ? 0 : 2
 }

@@ -26,7 +26,8 @@ interface Lock {
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const user = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-user-'))
-const allowed = /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|envtest\/(?:etcd|kube-apiserver|evenkeel-envtest\.cjs|package\.json)|README\.md|LICENSE|package\.json)$/
+const allowed =
+  /^(?:dist\/.+\.(?:js|d\.ts|js\.map)|envtest\/(?:etcd|kube-apiserver|evenkeel-envtest\.cjs|package\.json)|README\.md|LICENSE|package\.json)$/
 const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
 let packed: Packed
@@ -37,7 +38,11 @@ beforeAll(() => {
   const both = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed]
   ;[packed, commandLine] = both
   write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
-  execFileSync('npm', ['install', ...npmQuiet, ...both.map(({ filename }) => join(user, filename))], { cwd: user, encoding: 'utf8', stdio: 'pipe' })
+  execFileSync('npm', ['install', ...npmQuiet, ...both.map(({ filename }) => join(user, filename))], {
+    cwd: user,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
   manifest = JSON.parse(read('node_modules/evenkeel/package.json')) as Manifest
   addNodeTypes()
 }, 240_000)
@@ -60,7 +65,9 @@ describe('the packed package', () => {
 
   test('has the programs that envtest runs, in the folder that it names', () => {
     const assets = run(join(user, 'node_modules', '.bin', 'evenkeel-envtest')).trim()
-    expect(execFileSync(join(assets, 'kube-apiserver'), ['--version'], { encoding: 'utf8' })).toMatch(/^Kubernetes v1\.\d+\.\d+\+evenkeel\n$/)
+    expect(execFileSync(join(assets, 'kube-apiserver'), ['--version'], { encoding: 'utf8' })).toMatch(
+      /^Kubernetes v1\.\d+\.\d+\+evenkeel\n$/,
+    )
     expect(execFileSync(join(assets, 'etcd'), ['--help'], { encoding: 'utf8' })).toContain('--listen-client-urls')
   })
 
@@ -73,15 +80,25 @@ describe('the packed package', () => {
 describe('the packed command line', () => {
   test('row 28: holds only built files, the command, the readme, the licence and package.json, and runs nothing when it is installed', () => {
     const paths = commandLine.files.map(({ path }) => path)
-    expect(paths.filter((path) => !/^(?:dist\/.+\.(?:js|d\.ts|js\.map)|bin\/evenkeel\.mjs|README\.md|LICENSE|package\.json)$/.test(path))).toEqual([])
+    expect(
+      paths.filter(
+        (path) =>
+          !/^(?:dist\/.+\.(?:js|d\.ts|js\.map)|bin\/evenkeel\.mjs|README\.md|LICENSE|package\.json)$/.test(path),
+      ),
+    ).toEqual([])
     expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
     const { scripts } = JSON.parse(read('node_modules/@evenkeel/cli/package.json')) as Manifest
-    expect([scripts, read('node_modules/@evenkeel/cli/package.json')]).toEqual([undefined, expect.not.stringContaining('/src/') as string])
+    expect([scripts, read('node_modules/@evenkeel/cli/package.json')]).toEqual([
+      undefined,
+      expect.not.stringContaining('/src/') as string,
+    ])
   })
 
   test('is the command evenkeel', () => {
     expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), '--version')).toMatch(/^\d+\.\d+\.\d+\n$/)
-    expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), 'why', '--help')).toContain('Usage: evenkeel why KIND/NAME')
+    expect(run(join(user, 'node_modules', '.bin', 'evenkeel'), 'why', '--help')).toContain(
+      'Usage: evenkeel why KIND/NAME',
+    )
   })
 })
 
@@ -90,18 +107,26 @@ describe('a program that uses it', () => {
     ['as a module', []],
     ['as a module under the source condition', ['--conditions=source']],
   ] as const)('runs %s', ([, flags]) => {
-    write('run.mjs', `${importLines()}
+    write(
+      'run.mjs',
+      `${importLines()}
       import { SimulatedClock } from 'evenkeel/unstable/base'
       import { defineKind } from 'evenkeel/api'
-      console.log(typeof defineKind, typeof new SimulatedClock().now())`)
+      console.log(typeof defineKind, typeof new SimulatedClock().now())`,
+    )
     expect(run(...flags, join(user, 'run.mjs')).trim()).toBe('function number')
   })
 
   test('runs by require', () => {
-    write('run.cjs', `${specifiers().map((name) => `require('${name}')`).join('\n')}
+    write(
+      'run.cjs',
+      `${specifiers()
+        .map((name) => `require('${name}')`)
+        .join('\n')}
       const { SimulatedClock } = require('evenkeel/unstable/base')
       const { defineKind } = require('evenkeel/api')
-      console.log(typeof defineKind, typeof new SimulatedClock().now())`)
+      console.log(typeof defineKind, typeof new SimulatedClock().now())`,
+    )
     expect(run(join(user, 'run.cjs')).trim()).toBe('function number')
   })
 
@@ -110,21 +135,31 @@ describe('a program that uses it', () => {
     ['bundler', 'esnext', {}],
     ['nodenext with the source condition', 'nodenext', { customConditions: ['source'] }],
   ] as const)('type-checks under %s', ([name, module, extra]) => {
-    write('check.ts', `${importLines()}
+    write(
+      'check.ts',
+      `${importLines()}
       import { SimulatedClock, type Clock } from 'evenkeel/unstable/base'
       import { defineKind } from 'evenkeel/api'
       export const clock: Clock = new SimulatedClock()
       export const now: number = clock.now()
       export const make: typeof defineKind = defineKind
       // @ts-expect-error: a clock that counts in text would mean that types were lost
-      export const text: string = clock.now()`)
+      export const text: string = clock.now()`,
+    )
     expect(typeErrors({ module, moduleResolution: name.split(' ')[0], ...extra })).toBe('')
   })
 })
 
 /** Declarations are checked too (no skipLibCheck): ours must not need our own settings. */
 function typeErrors(options: object): string {
-  const compilerOptions = { target: 'es2023', lib: ['es2023', 'esnext.disposable'], strict: true, noEmit: true, types: ['node'], ...options }
+  const compilerOptions = {
+    target: 'es2023',
+    lib: ['es2023', 'esnext.disposable'],
+    strict: true,
+    noEmit: true,
+    types: ['node'],
+    ...options,
+  }
   write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['check.ts'] }))
   try {
     return run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', user)
@@ -142,11 +177,15 @@ function addNodeTypes(): void {
 }
 
 function specifiers(): string[] {
-  return Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith('.json')).map((subpath) => subpath.replace('.', 'evenkeel'))
+  return Object.keys(manifest.exports)
+    .filter((subpath) => !subpath.endsWith('.json'))
+    .map((subpath) => subpath.replace('.', 'evenkeel'))
 }
 
 function importLines(): string {
-  return specifiers().map((name) => `import '${name}'`).join('\n')
+  return specifiers()
+    .map((name) => `import '${name}'`)
+    .join('\n')
 }
 
 function run(...args: string[]): string {

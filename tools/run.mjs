@@ -28,7 +28,9 @@ function typeArguments() {
 /** Runs a program in the foreground and resolves with how it ended: `{ code, signal }`. */
 export function runForeground(args) {
   const child = spawn(process.execPath, args, { stdio: 'inherit' })
-  const forward = (signal) => { if (!sentByTerminal(signal)) child.kill(signal) }
+  const forward = (signal) => {
+    if (!sentByTerminal(signal)) child.kill(signal)
+  }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, forward)
   return new Promise((done, failed) => {
@@ -72,4 +74,5 @@ async function main([file, ...args]) {
   else process.exitCode = 1
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main(process.argv.slice(2))
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  await main(process.argv.slice(2))

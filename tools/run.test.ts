@@ -20,18 +20,26 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('run passes arguments and the exit code, and is quiet about types', async () => {
-  const child = start('const text: string = JSON.stringify(process.argv.slice(2))\nconsole.log(text)\nprocess.exitCode = 7', ['a', '--b'])
+  const child = start(
+    'const text: string = JSON.stringify(process.argv.slice(2))\nconsole.log(text)\nprocess.exitCode = 7',
+    ['a', '--b'],
+  )
   expect(await ended(child)).toEqual({ code: 7, signal: null, output: '["a","--b"]\n' })
 })
 
 test('run resolves the source condition', async () => {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', imports: { '#a': { source: './a.ts', default: './gone.js' } } }))
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ type: 'module', imports: { '#a': { source: './a.ts', default: './gone.js' } } }),
+  )
   writeFileSync(join(folder, 'a.ts'), 'export const a: number = 1')
   expect(await ended(start("import { a } from '#a'\nconsole.log(a)"))).toMatchObject({ code: 0, output: '1\n' })
 })
 
 test.for(['SIGINT', 'SIGTERM'] as const)('run passes %s on and waits for a clean stop', async (signal) => {
-  const child = start(`process.on('${signal}', () => { console.log('stopped'); process.exit(5) })\nsetInterval(() => {}, 1_000)\nconsole.log('ready')`)
+  const child = start(
+    `process.on('${signal}', () => { console.log('stopped'); process.exit(5) })\nsetInterval(() => {}, 1_000)\nconsole.log('ready')`,
+  )
   await once(child.stdout!, 'data')
   child.kill(signal)
   expect(await ended(child)).toMatchObject({ code: 5, output: 'stopped\n' })
@@ -49,7 +57,10 @@ function start(program: string, args: readonly string[] = []): ChildProcess {
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; signal: string | null; output: string }> {
   let output = ''
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => { output += chunk.toString() })
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
   return { code, signal, output }
 }

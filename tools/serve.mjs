@@ -41,8 +41,9 @@ async function main() {
   let values
   let positionals
   try {
-    ({ values, positionals } = parseArgs({ options, allowPositionals: true }))
-    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new RangeError(`--port must be a number up to 65535, got ${JSON.stringify(values.port)}`)
+    ;({ values, positionals } = parseArgs({ options, allowPositionals: true }))
+    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535)
+      throw new RangeError(`--port must be a number up to 65535, got ${JSON.stringify(values.port)}`)
   } catch (error) {
     console.error(`Error: ${error.message}\n\n${help}`)
     return 2
@@ -63,12 +64,20 @@ async function main() {
 }
 
 async function serve({ data, memory, audit, port, 'ready-json': readyJson }) {
-  const [{ ensureIdentity, startPlane, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([import('evenkeel/server'), import('evenkeel/unstable/store')])
+  const [{ ensureIdentity, startPlane, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([
+    import('evenkeel/server'),
+    import('evenkeel/unstable/store'),
+  ])
   const folder = resolve(data)
   const store = memory ? openMemoryStore() : await openFileStore(join(folder, 'store'))
   try {
     const identity = await ensureIdentity(join(folder, 'identity'))
-    const server = await startPlane({ store, listen: { port: Number(port), identity }, controllersDelayMs, ...audit && { audit: { file: { path: join(folder, 'audit.log') } } } })
+    const server = await startPlane({
+      store,
+      listen: { port: Number(port), identity },
+      controllersDelayMs,
+      ...(audit && { audit: { file: { path: join(folder, 'audit.log') } } }),
+    })
     const { url, token, caPem } = server.address
     const kubeconfig = join(folder, 'kubeconfig')
     await writeKubeconfig(kubeconfig, { server: url, token, caPem })
@@ -132,7 +141,9 @@ function isExpected(error) {
 }
 
 function sayWhatToDo(error) {
-  if (error.code === 'EADDRINUSE') return `port ${error.port} is taken: stop what uses it, or choose another with --port`
-  if (error.code === 'EACCES') return `${error.message}: choose a port above 1023 with --port, and a folder you may write to with --data`
+  if (error.code === 'EADDRINUSE')
+    return `port ${error.port} is taken: stop what uses it, or choose another with --port`
+  if (error.code === 'EACCES')
+    return `${error.message}: choose a port above 1023 with --port, and a folder you may write to with --data`
   return error.message
 }

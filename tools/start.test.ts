@@ -12,25 +12,50 @@ import { connect } from 'evenkeel/client'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const demos = ['shapes', 'app-route'].map((name) => join(root, 'examples', name, 'main.ts'))
-const app = { apiVersion: 'app.multi.ch/v1', kind: 'App', metadata: { name: 'web', namespace: 'default' }, spec: { command: 'exec sleep 600', port: 5999 } }
+const app = {
+  apiVersion: 'app.multi.ch/v1',
+  kind: 'App',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { command: 'exec sleep 600', port: 5999 },
+}
 
 let folder = ''
-beforeEach(() => { folder = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-start-')) })
-afterEach(() => { rmSync(folder, { recursive: true, force: true }) })
+beforeEach(() => {
+  folder = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-start-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
 
 test('npm start: prints the addresses of both demos, runs a real process, and Ctrl-C leaves nothing behind', async () => {
   const temporary = join(folder, 'tmp')
   mkdirSync(temporary)
   const { KUBECONFIG: _, ...env } = process.env
-  const child = spawn(process.execPath, [join(root, 'tools', 'run.mjs'), join(root, 'packages', 'cli', 'src', 'trying', 'start.fixture.ts'), 'up', ...demos, '--port', '0'], {
-    cwd: folder, env: { ...env, HOME: folder, TMPDIR: temporary, TSX_DISABLE_CACHE: '1', NODE_COMPILE_CACHE: '' }, stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [
+      join(root, 'tools', 'run.mjs'),
+      join(root, 'packages', 'cli', 'src', 'trying', 'start.fixture.ts'),
+      'up',
+      ...demos,
+      '--port',
+      '0',
+    ],
+    {
+      cwd: folder,
+      env: { ...env, HOME: folder, TMPDIR: temporary, TSX_DISABLE_CACHE: '1', NODE_COMPILE_CACHE: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const ended = once(child, 'close')
   try {
     const text = await said(child.stdout, /export KUBECONFIG=.*\n/)
     expect(text).toMatch(/API server {2}https:\/\/127\.0\.0\.1:\d+\n {2}Shapes {6}http:\S+\n {2}Router {6}http:\S+\n/)
     const page = await fetch(/Shapes +(\S+)/.exec(text)?.[1] ?? '')
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html') as string])
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html') as string,
+    ])
     const pid = await runApp(join(folder, 'data', 'kubeconfig'))
     expect(isAlive(pid)).toBe(true)
     const { pid: own } = JSON.parse(readFileSync(join(folder, 'data', 'manager.json'), 'utf8')) as { pid: number }
@@ -67,7 +92,9 @@ function said(output: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
       text += piece.toString()
       if (pattern.test(text)) resolve(text)
     })
-    output.on('close', () => { reject(new Error(`it ended: ${text}`)) })
+    output.on('close', () => {
+      reject(new Error(`it ended: ${text}`))
+    })
   })
 }
 

@@ -14,10 +14,17 @@ const tools = dirname(fileURLToPath(import.meta.url))
 const root = dirname(tools)
 
 function vitestArguments(given) {
-  const has = (...names) => given.some((argument) => names.some((name) => argument === name || argument.startsWith(`${name}=`)))
+  const has = (...names) =>
+    given.some((argument) => names.some((name) => argument === name || argument.startsWith(`${name}=`)))
   const mode = has('--watch', '-w') ? [] : ['--run']
   const shown = has('--reporter') ? [] : ['--reporter=default']
-  return [join(root, 'node_modules', 'vitest', 'vitest.mjs'), ...mode, ...shown, `--reporter=${join(tools, 'test-counter.mjs')}`, ...given]
+  return [
+    join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+    ...mode,
+    ...shown,
+    `--reporter=${join(tools, 'test-counter.mjs')}`,
+    ...given,
+  ]
 }
 
 /** Takes every `--exclude GLOB` out of the arguments. */
@@ -35,10 +42,17 @@ function takeExcluded(given) {
 function runVitest(given) {
   const { excluded, rest } = takeExcluded(given)
   const env = { ...process.env, TEST_COUNTER: '3', TESTS_EXCLUDED: excluded }
-  const child = spawn(process.execPath, vitestArguments(rest), { cwd: root, stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => sentByTerminal(signal) || child.kill(signal))
+  const child = spawn(process.execPath, vitestArguments(rest), {
+    cwd: root,
+    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+    env,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => sentByTerminal(signal) || child.kill(signal))
   let told = ''
-  child.stdio[3].on('data', (chunk) => { told += chunk })
+  child.stdio[3].on('data', (chunk) => {
+    told += chunk
+  })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => resolve({ code: code ?? 1, told: told.trim().split('\n').at(-1) }))

@@ -44,7 +44,11 @@ describe('the checks', () => {
 /** Says what is wrong with the check, if anything: a miss, or a false alarm. */
 function verdict({ check, path, text, says, beside = {} }: Sample): string[] {
   const texts = new Map([...Object.entries(beside), ...(check === 'walk' ? [] : [[path, text] as const])])
-  const found = checks[check](buildHouse(texts), text).filter((finding) => finding.path === path || check === 'sizes').map(format)
+  const found = checks[check](buildHouse(texts), text)
+    .filter((finding) => finding.path === path || check === 'sizes')
+    .map(format)
   if (!says) return found.map((finding) => `false alarm: ${finding}`)
-  return found.some((finding) => says.test(finding)) ? [] : [`missed in ${path}: ${says.source}; found ${JSON.stringify(found)}`]
+  return found.some((finding) => says.test(finding))
+    ? []
+    : [`missed in ${path}: ${says.source}; found ${JSON.stringify(found)}`]
 }

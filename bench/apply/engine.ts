@@ -1,7 +1,15 @@
 /**
  * What the server does to an object in memory, one thing at a time: nothing is sent, stored or parsed.
  */
-import { applyConfiguration, applyMergePatch, applyStrategicMergePatch, loadRules, managedAfter, validateCustomObject, wouldApplyChange } from 'evenkeel/api'
+import {
+  applyConfiguration,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  loadRules,
+  managedAfter,
+  validateCustomObject,
+  wouldApplyChange,
+} from 'evenkeel/api'
 import type { JsonObject } from 'evenkeel/api'
 import { baseEnvironment, compileExpression, CompiledExpression, schemaType } from 'evenkeel/unstable/expressions'
 import { apiVersion, gardenOf, root, rules, schema } from './garden.ts'
@@ -12,7 +20,10 @@ export interface EngineCase {
   readonly run: () => unknown
 }
 
-const sizes = [['1KiB', 1024], ['100KiB', 100 * 1024]] as const
+const sizes = [
+  ['1KiB', 1024],
+  ['100KiB', 100 * 1024],
+] as const
 
 export async function engineCases(): Promise<EngineCase[]> {
   const judged = await Promise.all(sizes.map(([size, bytes]) => rulesCase(size, bytes)))
@@ -27,10 +38,22 @@ export async function engineCases(): Promise<EngineCase[]> {
 /** An object that one manager applied and another one updated. */
 function liveOf(bytes: number): JsonObject {
   const request = { apiVersion, kind: 'Garden', schema, nowMs: 0 }
-  const applied = applyConfiguration({ ...request, manager: 'applier', live: undefined, config: gardenOf(bytes), force: false })
-  const live = { ...applied, metadata: { ...applied['metadata'] as JsonObject, uid: 'u' } }
+  const applied = applyConfiguration({
+    ...request,
+    manager: 'applier',
+    live: undefined,
+    config: gardenOf(bytes),
+    force: false,
+  })
+  const live = { ...applied, metadata: { ...(applied['metadata'] as JsonObject), uid: 'u' } }
   const next = { ...live, status: { ready: true } }
-  return { ...next, metadata: { ...next.metadata, managedFields: managedAfter({ ...request, manager: 'updater', live, next }) as never } }
+  return {
+    ...next,
+    metadata: {
+      ...next.metadata,
+      managedFields: managedAfter({ ...request, manager: 'updater', live, next }) as never,
+    },
+  }
 }
 
 function applyCases(size: string, bytes: number): EngineCase[] {
@@ -40,10 +63,23 @@ function applyCases(size: string, bytes: number): EngineCase[] {
   const nexts = configs.map((config) => ({ ...live, spec: config['spec'] as JsonObject }))
   let turn = 0
   return [
-    { name: `ssa ${size}`, run: () => applyConfiguration({ ...request, manager: 'applier', live, config: configs[turn++ & 1] as JsonObject }) },
-    { name: `ssa no-op ${size}`, run: () => applyConfiguration({ ...request, manager: 'applier', live, config: gardens.get(size) as JsonObject }) },
-    { name: `ssa oracle ${size}`, run: () => wouldApplyChange(live, gardens.get(size) as JsonObject, { manager: 'applier' }) },
-    { name: `track update ${size}`, run: () => managedAfter({ ...request, manager: 'updater', live, next: nexts[turn++ & 1] as JsonObject }) },
+    {
+      name: `ssa ${size}`,
+      run: () =>
+        applyConfiguration({ ...request, manager: 'applier', live, config: configs[turn++ & 1] as JsonObject }),
+    },
+    {
+      name: `ssa no-op ${size}`,
+      run: () => applyConfiguration({ ...request, manager: 'applier', live, config: gardens.get(size) as JsonObject }),
+    },
+    {
+      name: `ssa oracle ${size}`,
+      run: () => wouldApplyChange(live, gardens.get(size) as JsonObject, { manager: 'applier' }),
+    },
+    {
+      name: `track update ${size}`,
+      run: () => managedAfter({ ...request, manager: 'updater', live, next: nexts[turn++ & 1] as JsonObject }),
+    },
   ]
 }
 
@@ -51,9 +87,15 @@ const gardens = new Map(sizes.map(([size, bytes]) => [size as string, gardenOf(b
 
 function patchCases(size: string, bytes: number): EngineCase[] {
   const object = gardenOf(bytes)
-  const change = { metadata: { labels: { app: 'other' } }, spec: { counter: '7', beds: [{ name: 'bed-0', image: 'registry.example.com/plants/tomato:99' }] } }
+  const change = {
+    metadata: { labels: { app: 'other' } },
+    spec: { counter: '7', beds: [{ name: 'bed-0', image: 'registry.example.com/plants/tomato:99' }] },
+  }
   return [
-    { name: `merge patch ${size}`, run: () => applyMergePatch(object, { metadata: change.metadata, spec: { counter: '7' } }) },
+    {
+      name: `merge patch ${size}`,
+      run: () => applyMergePatch(object, { metadata: change.metadata, spec: { counter: '7' } }),
+    },
     { name: `strategic patch ${size}`, run: () => applyStrategicMergePatch(object, change, schema) },
   ]
 }
@@ -70,9 +112,13 @@ function expressionCases(): EngineCase[] {
   })
   const bindings = { self: gardenOf(1024)['spec'] }
   const run = (): void => {
-    for (const expression of compiled) if (expression.evaluate(bindings).value !== true) throw new Error(`${expression.text} does not hold`)
+    for (const expression of compiled)
+      if (expression.evaluate(bindings).value !== true) throw new Error(`${expression.text} does not hold`)
   }
-  return [{ name: `cel ${rules.length} rules 1KiB`, run }, { name: `cel compile ${rules.length} rules`, run: () => rules.map((text) => compileExpression(text, environment)) }]
+  return [
+    { name: `cel ${rules.length} rules 1KiB`, run },
+    { name: `cel compile ${rules.length} rules`, run: () => rules.map((text) => compileExpression(text, environment)) },
+  ]
 }
 
 const matches = (pattern: string, value: string): boolean => new RegExp(pattern, 'u').test(value)
@@ -87,7 +133,10 @@ async function rulesCase(size: string, bytes: number): Promise<EngineCase> {
   const ruled = { ...root, properties: { ...root.properties, spec } }
   const compiled = (await loadRules()).compile(ruled)
   const object = gardenOf(bytes)
-  return { name: `validate with rules ${size}`, run: () => requireValid(validateCustomObject(object, ruled, { matches, rules: compiled })) }
+  return {
+    name: `validate with rules ${size}`,
+    run: () => requireValid(validateCustomObject(object, ruled, { matches, rules: compiled })),
+  }
 }
 
 function requireValid(errors: readonly unknown[]): void {

@@ -8,17 +8,31 @@ const text: SchemaNode = { type: 'string', maxLength: 256 }
 const count: SchemaNode = { type: 'integer', minimum: 0, maximum: 1_000_000 }
 
 const port: SchemaNode = {
-  type: 'object', required: ['port'],
-  properties: { name: text, port: { type: 'integer', minimum: 1, maximum: 65_535 }, protocol: { type: 'string', enum: ['TCP', 'UDP'], default: 'TCP' } },
+  type: 'object',
+  required: ['port'],
+  properties: {
+    name: text,
+    port: { type: 'integer', minimum: 1, maximum: 65_535 },
+    protocol: { type: 'string', enum: ['TCP', 'UDP'], default: 'TCP' },
+  },
 }
 
 const bed: SchemaNode = {
-  type: 'object', required: ['name', 'image'],
+  type: 'object',
+  required: ['name', 'image'],
   properties: {
     name: { type: 'string', maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' },
     image: text,
     args: { type: 'array', items: text, maxItems: 20 },
-    ports: { type: 'array', items: port, maxItems: 20, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['port', 'protocol'], 'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': 'port' },
+    ports: {
+      type: 'array',
+      items: port,
+      maxItems: 20,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['port', 'protocol'],
+      'x-kubernetes-patch-strategy': 'merge',
+      'x-kubernetes-patch-merge-key': 'port',
+    },
     limits: { type: 'object', additionalProperties: text },
   },
 }
@@ -28,11 +42,23 @@ export const root: SchemaNode = {
   type: 'object',
   properties: {
     spec: {
-      type: 'object', required: ['replicas', 'beds'],
+      type: 'object',
+      required: ['replicas', 'beds'],
       properties: {
-        replicas: count, minReplicas: count, maxReplicas: count, counter: text,
+        replicas: count,
+        minReplicas: count,
+        maxReplicas: count,
+        counter: text,
         tags: { type: 'array', items: text, maxItems: 100, 'x-kubernetes-list-type': 'set' },
-        beds: { type: 'array', items: bed, maxItems: 1000, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'], 'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': 'name' },
+        beds: {
+          type: 'array',
+          items: bed,
+          maxItems: 1000,
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['name'],
+          'x-kubernetes-patch-strategy': 'merge',
+          'x-kubernetes-patch-merge-key': 'name',
+        },
       },
     },
     status: { type: 'object', properties: { ready: { type: 'boolean' } } },
@@ -41,7 +67,24 @@ export const root: SchemaNode = {
 
 /** As field management and strategic patches see it. */
 export const schema: Schema = {
-  root: { ...root, properties: { apiVersion: text, kind: text, metadata: { type: 'object', properties: { name: text, namespace: text, uid: text, labels: { type: 'object', additionalProperties: text }, managedFields: { type: 'array', items: { type: 'object' } } } }, ...root.properties } },
+  root: {
+    ...root,
+    properties: {
+      apiVersion: text,
+      kind: text,
+      metadata: {
+        type: 'object',
+        properties: {
+          name: text,
+          namespace: text,
+          uid: text,
+          labels: { type: 'object', additionalProperties: text },
+          managedFields: { type: 'array', items: { type: 'object' } },
+        },
+      },
+      ...root.properties,
+    },
+  },
   definitions: () => undefined,
 }
 
@@ -59,7 +102,12 @@ export const apiVersion = 'bench.evenkeel.dev/v1'
 /** An object of about so many bytes. */
 export function gardenOf(bytes: number, counter = '0'): JsonObject {
   const beds: JsonObject[] = []
-  const object = { apiVersion, kind: 'Garden', metadata: { name: 'garden', namespace: 'default', labels: { app: 'bench', tier: 'one' } }, spec: { replicas: 3, minReplicas: 1, maxReplicas: 5, counter, tags: ['a-1', 'b-2', 'c-3'], beds } }
+  const object = {
+    apiVersion,
+    kind: 'Garden',
+    metadata: { name: 'garden', namespace: 'default', labels: { app: 'bench', tier: 'one' } },
+    spec: { replicas: 3, minReplicas: 1, maxReplicas: 5, counter, tags: ['a-1', 'b-2', 'c-3'], beds },
+  }
   let length = JSON.stringify(object).length
   while (beds.length === 0 || length < bytes) {
     const next = bedOf(beds.length)
@@ -71,7 +119,13 @@ export function gardenOf(bytes: number, counter = '0'): JsonObject {
 
 function bedOf(index: number): JsonObject {
   return {
-    name: `bed-${index}`, image: `registry.example.com/plants/tomato:${index}`, args: ['--water=daily', '--light=full', `--row=${index}`],
-    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }, { name: 'metrics', port: 9090, protocol: 'TCP' }], limits: { cpu: '500m', memory: '64Mi' },
+    name: `bed-${index}`,
+    image: `registry.example.com/plants/tomato:${index}`,
+    args: ['--water=daily', '--light=full', `--row=${index}`],
+    ports: [
+      { name: 'http', port: 8080, protocol: 'TCP' },
+      { name: 'metrics', port: 9090, protocol: 'TCP' },
+    ],
+    limits: { cpu: '500m', memory: '64Mi' },
   }
 }

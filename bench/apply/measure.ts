@@ -37,5 +37,5 @@ function once(run: () => unknown, expected: number, roundMs: number): Measured &
     count += step
   } while (performance.now() - startedAt < roundMs)
   const { user, system } = process.cpuUsage(before)
-  return { count, cpuNs: (user + system) * 1000 / count, wallNs: (performance.now() - startedAt) * 1e6 / count }
+  return { count, cpuNs: ((user + system) * 1000) / count, wallNs: ((performance.now() - startedAt) * 1e6) / count }
 }

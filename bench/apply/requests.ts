@@ -23,11 +23,17 @@ export async function requestBench(options: BenchOptions): Promise<void> {
   const generator = new Generator()
   try {
     const peer = await findPeer()
-    const target: Target = { name: 'evenkeel', address: ours.address, processIds: [ours.processId], kinds: await kindsOf(ours.address) }
+    const target: Target = {
+      name: 'evenkeel',
+      address: ours.address,
+      processIds: [ours.processId],
+      kinds: await kindsOf(ours.address),
+    }
     for (const { address } of peer ? [target, peer] : [target]) await ensureNamespaces(address, [namespaces.requests])
     const pairs = pairsOf(target, peer)
     for (const operation of operations) {
-      for (const connections of planFor(options).connections) await requestCase({ operation, connections, pairs: pairsFor(operation, pairs), generator }, options)
+      for (const connections of planFor(options).connections)
+        await requestCase({ operation, connections, pairs: pairsFor(operation, pairs), generator }, options)
     }
   } finally {
     await generator.stop()
@@ -50,16 +56,36 @@ function pairsFor(operation: Operation, pairs: readonly Pair[]): readonly Pair[]
 
 const runName = `r${process.pid.toString(36)}${Math.round(performance.timeOrigin).toString(36)}`
 
-async function requestCase({ operation, connections, pairs, generator }: RequestCase, options: BenchOptions): Promise<void> {
+async function requestCase(
+  { operation, connections, pairs, generator }: RequestCase,
+  options: BenchOptions,
+): Promise<void> {
   const readings = readingsOf(operation, connections)
   const wants = (name: string): boolean => name.includes(options.only)
-  if (!wantsAny(pairs, readings.map(({ case: name }) => name), wants)) return
-  const results = await race(pairs, options.rounds, ({ target, kind }, round) => generator.run({
-    type: 'requests', operation, connections, bounds: planFor(options).requests,
-    place: { address: target.address, processIds: target.processIds, kind, namespace: namespaces.requests },
-    run: `${runName}-${operation.replace(' ', '-')}-${connections}-${round}`,
-  }))
-  printPairs(pairs, readings, { results, print: (figure) => { if (wants(figure.case)) options.print(figure) } })
+  if (
+    !wantsAny(
+      pairs,
+      readings.map(({ case: name }) => name),
+      wants,
+    )
+  )
+    return
+  const results = await race(pairs, options.rounds, ({ target, kind }, round) =>
+    generator.run({
+      type: 'requests',
+      operation,
+      connections,
+      bounds: planFor(options).requests,
+      place: { address: target.address, processIds: target.processIds, kind, namespace: namespaces.requests },
+      run: `${runName}-${operation.replace(' ', '-')}-${connections}-${round}`,
+    }),
+  )
+  printPairs(pairs, readings, {
+    results,
+    print: (figure) => {
+      if (wants(figure.case)) options.print(figure)
+    },
+  })
 }
 
 function readingsOf(operation: Operation, connections: number): Reading[] {

@@ -33,16 +33,44 @@ export const explorerBench: Bench = {
     const all = await measure({ rounds: rounds + warmUpRounds, tier: quick ? 0 : 1 })
     const runs = all.slice(warmUpRounds)
     const [cold] = all
-    if ('schedules'.includes(only)) print({ case: 'schedules', ours: median(runs.map(({ perSecond }) => perSecond)), peer: undefined, peerName: 'no peer', unit: 'schedules/s', more: { goal: 200, cpuMs: round(median(runs.map(({ cpuMs }) => cpuMs))), coldPerSecond: round(cold?.perSecond ?? 0) } })
-    if ('tier 1'.includes(only)) print({ case: 'tier 1', ours: cold?.ms ?? 0, peer: undefined, peerName: 'no peer', unit: 'ms', lessIsBetter: true, more: { goal: 5000, schedules: cold?.schedules ?? 0, warmMs: round(median(runs.map(({ ms }) => ms))) } })
+    if ('schedules'.includes(only))
+      print({
+        case: 'schedules',
+        ours: median(runs.map(({ perSecond }) => perSecond)),
+        peer: undefined,
+        peerName: 'no peer',
+        unit: 'schedules/s',
+        more: {
+          goal: 200,
+          cpuMs: round(median(runs.map(({ cpuMs }) => cpuMs))),
+          coldPerSecond: round(cold?.perSecond ?? 0),
+        },
+      })
+    if ('tier 1'.includes(only))
+      print({
+        case: 'tier 1',
+        ours: cold?.ms ?? 0,
+        peer: undefined,
+        peerName: 'no peer',
+        unit: 'ms',
+        lessIsBetter: true,
+        more: { goal: 5000, schedules: cold?.schedules ?? 0, warmMs: round(median(runs.map(({ ms }) => ms))) },
+      })
   },
 }
 
 /** In a process without the `source` condition, so that the package is the built one. */
-async function measure({ rounds, tier }: { rounds: number, tier: number }): Promise<readonly Round[]> {
+async function measure({ rounds, tier }: { rounds: number; tier: number }): Promise<readonly Round[]> {
   const file = fileURLToPath(new URL('./once.ts', import.meta.url))
-  const { stdout } = await run(process.execPath, ['--import', import.meta.resolve('tsx'), file, String(rounds), String(tier)], { timeout: 900_000, maxBuffer: 1 << 24 })
-  return stdout.trim().split('\n').map((line) => JSON.parse(line) as Round)
+  const { stdout } = await run(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), file, String(rounds), String(tier)],
+    { timeout: 900_000, maxBuffer: 1 << 24 },
+  )
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Round)
 }
 
 function round(value: number): number {

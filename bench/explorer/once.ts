@@ -12,5 +12,7 @@ for (let round = 0; round < Number(rounds); round++) {
   const { schedules } = await explore({ controllers: fixed, scenario, tier: Number(tier) as 0 | 1 })
   const ms = clock.monotonic() - startedAt
   const { user, system } = process.cpuUsage(cpu)
-  console.log(JSON.stringify({ perSecond: schedules / ms * 1000, cpuMs: (user + system) / 1000 / schedules, ms, schedules }))
+  console.log(
+    JSON.stringify({ perSecond: (schedules / ms) * 1000, cpuMs: (user + system) / 1000 / schedules, ms, schedules }),
+  )
 }

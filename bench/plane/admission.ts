@@ -42,7 +42,15 @@ export async function admissionBench({ rounds, only, quick, print }: BenchOption
     const costOf = (each: Case): number => median(figures.get(each)?.slice(1) ?? [])
     const base = costOf(bare)
     for (const each of wanted) {
-      print({ case: each.name, ours: costOf(each) - base, peer: undefined, peerName, unit: 'us cpu', lessIsBetter: true, more: { bareWriteUs: Math.round(base * 10) / 10 } })
+      print({
+        case: each.name,
+        ours: costOf(each) - base,
+        peer: undefined,
+        peerName,
+        unit: 'us cpu',
+        lessIsBetter: true,
+        more: { bareWriteUs: Math.round(base * 10) / 10 },
+      })
     }
   } finally {
     await webhook.stop()
@@ -55,12 +63,20 @@ const other = [{ operations: ['UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'
 const bare: Case = { name: 'admission: nobody', setUp: () => Promise.resolve() }
 
 const cases: readonly Case[] = [
-  { name: 'admission: in-process hook', options: { admission: { hooks: [{ name: 'hook', rules: [{ resources: ['configmaps'] }], validate: () => undefined }] } }, setUp: () => Promise.resolve() },
+  {
+    name: 'admission: in-process hook',
+    options: {
+      admission: { hooks: [{ name: 'hook', rules: [{ resources: ['configmaps'] }], validate: () => undefined }] },
+    },
+    setUp: () => Promise.resolve(),
+  },
   { name: 'admission: policy', setUp: (server) => putPolicy(server, mine) },
   { name: 'admission: webhook', isSlow: true, setUp: (server, webhook) => putWebhook(server, webhook, mine) },
   {
     name: 'admission: all three, about something else',
-    options: { admission: { hooks: [{ name: 'hook', rules: [{ resources: ['deployments'] }], validate: () => undefined }] } },
+    options: {
+      admission: { hooks: [{ name: 'hook', rules: [{ resources: ['deployments'] }], validate: () => undefined }] },
+    },
     setUp: async (server, webhook) => {
       await putPolicy(server, other)
       await putWebhook(server, webhook, other)
@@ -85,22 +101,54 @@ async function measure({ options = {}, setUp }: Case, webhook: Webhook, count: n
 }
 
 function object(number: number): object {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one', labels: { app: 'bench' } }, data: { number: String(number), text: 'x'.repeat(1000) } }
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'one', labels: { app: 'bench' } },
+    data: { number: String(number), text: 'x'.repeat(1000) },
+  }
 }
 
 async function send(server: Server, request: `${'POST' | 'PUT'} /${string}`, body: object): Promise<void> {
   const [method = '', target = ''] = request.split(' ')
-  const { status, body: answer } = await server.transport({ method, target, headers: { 'content-type': 'application/json' }, signal: new AbortController().signal, body: Buffer.from(JSON.stringify(body)) })
-  if (status >= 300) throw new Error(`${request} was answered with ${status}: ${Buffer.from(answer as Uint8Array).toString()}`)
+  const { status, body: answer } = await server.transport({
+    method,
+    target,
+    headers: { 'content-type': 'application/json' },
+    signal: new AbortController().signal,
+    body: Buffer.from(JSON.stringify(body)),
+  })
+  if (status >= 300)
+    throw new Error(`${request} was answered with ${status}: ${Buffer.from(answer as Uint8Array).toString()}`)
 }
 
 async function putPolicy(server: Server, resourceRules: readonly object[]): Promise<void> {
-  await send(server, `POST ${registration}/validatingadmissionpolicies`, { metadata: { name: 'bench' }, spec: { matchConstraints: { resourceRules }, validations: [{ expression: 'object.metadata.labels.app == "bench" && size(object.data.text) < 10000' }] } })
-  await send(server, `POST ${registration}/validatingadmissionpolicybindings`, { metadata: { name: 'bench' }, spec: { policyName: 'bench', validationActions: ['Deny'] } })
+  await send(server, `POST ${registration}/validatingadmissionpolicies`, {
+    metadata: { name: 'bench' },
+    spec: {
+      matchConstraints: { resourceRules },
+      validations: [{ expression: 'object.metadata.labels.app == "bench" && size(object.data.text) < 10000' }],
+    },
+  })
+  await send(server, `POST ${registration}/validatingadmissionpolicybindings`, {
+    metadata: { name: 'bench' },
+    spec: { policyName: 'bench', validationActions: ['Deny'] },
+  })
 }
 
 async function putWebhook(server: Server, { url, caBundle }: Webhook, rules: readonly object[]): Promise<void> {
-  await send(server, `POST ${registration}/validatingwebhookconfigurations`, { metadata: { name: 'bench' }, webhooks: [{ name: 'a.bench.dev', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: { url, caBundle }, rules }] })
+  await send(server, `POST ${registration}/validatingwebhookconfigurations`, {
+    metadata: { name: 'bench' },
+    webhooks: [
+      {
+        name: 'a.bench.dev',
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        clientConfig: { url, caBundle },
+        rules,
+      },
+    ],
+  })
 }
 
 interface Webhook {
@@ -111,22 +159,39 @@ interface Webhook {
 
 /** A webhook that allows everything. */
 async function startWebhook(): Promise<Webhook> {
-  const { server: { keyPem: key, certificatePem: cert }, authority } = makeIdentity({ clock: new SystemClock(), random: new SystemRandom(), names: ['127.0.0.1'] })
+  const {
+    server: { keyPem: key, certificatePem: cert },
+    authority,
+  } = makeIdentity({ clock: new SystemClock(), random: new SystemRandom(), names: ['127.0.0.1'] })
   const server = createServer({ key, cert }, (request, response) => {
     const pieces: Buffer[] = []
-    request.on('data', (piece: Buffer) => { pieces.push(piece) })
+    request.on('data', (piece: Buffer) => {
+      pieces.push(piece)
+    })
     request.on('end', () => {
-      const { apiVersion, kind, request: { uid } } = JSON.parse(Buffer.concat(pieces).toString()) as { apiVersion: string, kind: string, request: { uid: string } }
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ apiVersion, kind, response: { uid, allowed: true } }))
+      const {
+        apiVersion,
+        kind,
+        request: { uid },
+      } = JSON.parse(Buffer.concat(pieces).toString()) as { apiVersion: string; kind: string; request: { uid: string } }
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ apiVersion, kind, response: { uid, allowed: true } }))
     })
   })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     caBundle: Buffer.from(authority.certificatePem).toString('base64'),
     stop() {
       server.closeAllConnections()
-      return new Promise((resolve) => { server.close(() => { resolve() }) })
+      return new Promise((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+      })
     },
   }
 }

@@ -25,20 +25,33 @@ const propagations: readonly Propagation[] = ['Background', 'Foreground', 'Orpha
 export async function garbageBench({ rounds, only, quick, print }: BenchOptions): Promise<void> {
   const count = quick ? 100 : 10_000
   for (const propagation of propagations) {
-    const names = storeNames.map((store) => ({ store, name: `collect 10k ${propagation.toLowerCase()} ${store}` })).filter(({ name }) => name.includes(only))
+    const names = storeNames
+      .map((store) => ({ store, name: `collect 10k ${propagation.toLowerCase()} ${store}` }))
+      .filter(({ name }) => name.includes(only))
     if (names.length === 0) continue
     const taken = new Map<string, Taken[]>()
-    const note = (key: string, one: Taken | undefined): void => { if (one) taken.set(key, [...taken.get(key) ?? [], one]) }
+    const note = (key: string, one: Taken | undefined): void => {
+      if (one) taken.set(key, [...(taken.get(key) ?? []), one])
+    }
     for (let round = 0; round < rounds; round++) {
-      for (const { store } of names) note(store, await onPlane(store, (client) => measure(client, { propagation, count })))
+      for (const { store } of names)
+        note(store, await onPlane(store, (client) => measure(client, { propagation, count })))
       note('peer', await onPeer((client) => measure(client, { propagation, count })))
     }
     const peer = taken.get('peer')
     const peerName = peer ? 'kube-controller-manager' : noPeer
     for (const { store, name } of names) {
       const ours = taken.get(store) ?? []
-      const cpuUs = Math.round(median(ours.map(({ cpuMs }) => cpuMs)) * 1000 / count)
-      print({ case: name, ours: msOf(ours), peer: peer && msOf(peer), peerName, unit: 'ms', lessIsBetter: true, more: { 'cpu us per child': cpuUs } })
+      const cpuUs = Math.round((median(ours.map(({ cpuMs }) => cpuMs)) * 1000) / count)
+      print({
+        case: name,
+        ours: msOf(ours),
+        peer: peer && msOf(peer),
+        peerName,
+        unit: 'ms',
+        lessIsBetter: true,
+        more: { 'cpu us per child': cpuUs },
+      })
     }
   }
 }
@@ -47,14 +60,25 @@ function msOf(taken: readonly Taken[]): number {
   return median(taken.map(({ ms }) => ms))
 }
 
-async function measure(client: Client, { propagation, count }: { propagation: Propagation, count: number }): Promise<Taken> {
-  const { metadata: { name: namespace } } = await client.create(Namespace, { metadata: { generateName: 'bench-' } })
+async function measure(
+  client: Client,
+  { propagation, count }: { propagation: Propagation; count: number },
+): Promise<Taken> {
+  const {
+    metadata: { name: namespace },
+  } = await client.create(Namespace, { metadata: { generateName: 'bench-' } })
   const owner = await client.create(ConfigMap, { metadata: { name: 'owner', namespace } })
-  const { apiVersion, kind, metadata: { name, uid } } = owner
+  const {
+    apiVersion,
+    kind,
+    metadata: { name, uid },
+  } = owner
   const reference = { apiVersion, kind, name, uid, blockOwnerDeletion: true }
   await fill(client, { namespace, count, reference })
   await untilHeard(client, namespace)
-  const { metadata: { resourceVersion = '' } } = await client.page(ConfigMap, { namespace, pageSize: 1 })
+  const {
+    metadata: { resourceVersion = '' },
+  } = await client.page(ConfigMap, { namespace, pageSize: 1 })
   // Children that are set free are changed; the owner comes last, as when it waits.
   const isDone = propagation === 'Background' ? countTo(count + 1) : (deleted: string) => deleted === name
   const done = untilDeleted(client, { namespace, resourceVersion, isDone })
@@ -65,10 +89,17 @@ async function measure(client: Client, { propagation, count }: { propagation: Pr
   return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1000 }
 }
 
-async function fill(client: Client, { namespace, count, reference }: { namespace: string, count: number, reference: OwnerReference }): Promise<void> {
+async function fill(
+  client: Client,
+  { namespace, count, reference }: { namespace: string; count: number; reference: OwnerReference },
+): Promise<void> {
   const names = Array.from({ length: count }, (_, at) => `child-${at}`).values()
   const work = async (): Promise<void> => {
-    for (const name of names) await client.create(ConfigMap, { metadata: { name, namespace, ownerReferences: [reference] }, data: { text: 'x'.repeat(500) } })
+    for (const name of names)
+      await client.create(ConfigMap, {
+        metadata: { name, namespace, ownerReferences: [reference] },
+        data: { text: 'x'.repeat(500) },
+      })
   }
   await Promise.all(Array.from({ length: 64 }, work))
 }
@@ -76,7 +107,9 @@ async function fill(client: Client, { namespace, count, reference }: { namespace
 /** Until the collector has dealt with something that came after all children. */
 async function untilHeard(client: Client, namespace: string): Promise<void> {
   const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' }
-  const { metadata: { resourceVersion } } = await client.create(ConfigMap, { metadata: { name: 'last', namespace, ownerReferences: [nobody] } })
+  const {
+    metadata: { resourceVersion },
+  } = await client.create(ConfigMap, { metadata: { name: 'last', namespace, ownerReferences: [nobody] } })
   await untilDeleted(client, { namespace, resourceVersion, isDone: (name) => name === 'last' })
 }
 

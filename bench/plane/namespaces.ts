@@ -12,7 +12,9 @@ import { noPeer, onPeer, onPlane, storeNames } from './places.ts'
 
 export async function namespacesBench({ rounds, only, quick, print }: BenchOptions): Promise<void> {
   const count = quick ? 100 : 10_000
-  const cases = storeNames.map((store) => ({ store, name: `delete namespace 10k ${store}` })).filter(({ name }) => name.includes(only))
+  const cases = storeNames
+    .map((store) => ({ store, name: `delete namespace 10k ${store}` }))
+    .filter(({ name }) => name.includes(only))
   if (cases.length === 0) return
   const ours = new Map(cases.map(({ name }) => [name, [] as number[]]))
   const peers: number[] = []
@@ -23,7 +25,14 @@ export async function namespacesBench({ rounds, only, quick, print }: BenchOptio
   }
   const hasPeer = peers.length > 0
   for (const { name } of cases) {
-    print({ case: name, ours: median(ours.get(name) ?? []), peer: hasPeer ? median(peers) : undefined, peerName: hasPeer ? 'kube-controller-manager' : noPeer, unit: 'ms', lessIsBetter: true })
+    print({
+      case: name,
+      ours: median(ours.get(name) ?? []),
+      peer: hasPeer ? median(peers) : undefined,
+      peerName: hasPeer ? 'kube-controller-manager' : noPeer,
+      unit: 'ms',
+      lessIsBetter: true,
+    })
   }
 }
 
@@ -34,7 +43,9 @@ async function measure(client: Client, count: number): Promise<number> {
 }
 
 async function fillAndDelete(client: Client, count: number): Promise<number> {
-  const { metadata: { name, resourceVersion } } = await client.create(Namespace, { metadata: { generateName: 'bench-' } })
+  const {
+    metadata: { name, resourceVersion },
+  } = await client.create(Namespace, { metadata: { generateName: 'bench-' } })
   await fill(client, name, count)
   const gone = untilGone(client, name, resourceVersion)
   const startedMs = performance.now()
@@ -46,14 +57,18 @@ async function fillAndDelete(client: Client, count: number): Promise<number> {
 async function fill(client: Client, namespace: string, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, index) => `object-${index}`).values()
   const work = async (): Promise<void> => {
-    for (const name of names) await client.create(ConfigMap, { metadata: { name, namespace }, data: { text: 'x'.repeat(500) } })
+    for (const name of names)
+      await client.create(ConfigMap, { metadata: { name, namespace }, data: { text: 'x'.repeat(500) } })
   }
   await Promise.all(Array.from({ length: 64 }, work))
 }
 
 async function untilGone(client: Client, name: string, resourceVersion: string): Promise<void> {
   for (let version = resourceVersion; ;) {
-    for await (const event of client.watch(Namespace, { fieldSelector: { 'metadata.name': name }, resourceVersion: version })) {
+    for await (const event of client.watch(Namespace, {
+      fieldSelector: { 'metadata.name': name },
+      resourceVersion: version,
+    })) {
       if (event.type === 'ERROR') throw event.error
       version = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
       if (event.type === 'DELETED') return

@@ -27,7 +27,15 @@ export async function permissionBench({ rounds, only, quick, print }: BenchOptio
       const measure = fresh ? measureFresh : measureAgain
       const figures = Array.from({ length: rounds + 1 }, () => measure(server, { question, allowed, count })).slice(1)
       const middle = (field: keyof Timed): number => Math.round(median(figures.map((one) => one[field])))
-      print({ case: name, ours: middle('ns'), peer: undefined, peerName, unit: 'ns', lessIsBetter: true, more: { bindings, cpuNs: middle('cpuNs'), ...!fresh && { goal: goalNs } } })
+      print({
+        case: name,
+        ours: middle('ns'),
+        peer: undefined,
+        peerName,
+        unit: 'ns',
+        lessIsBetter: true,
+        more: { bindings, cpuNs: middle('cpuNs'), ...(!fresh && { goal: goalNs }) },
+      })
     }
   } finally {
     await server.stop()
@@ -47,11 +55,21 @@ const cases: readonly Case[] = [
   { name: 'rbac decide, has all bindings', question: () => ask('everybody', 'r999'), allowed: true },
   { name: 'rbac refuse', question: () => ask('user-500', 'secrets'), allowed: false },
   { name: 'rbac decide, nothing remembered', question: () => ask('user-500', 'r500'), allowed: true, fresh: true },
-  { name: 'rbac decide, has all, nothing remembered', question: () => ask('everybody', 'r999'), allowed: true, fresh: true },
+  {
+    name: 'rbac decide, has all, nothing remembered',
+    question: () => ask('everybody', 'r999'),
+    allowed: true,
+    fresh: true,
+  },
 ]
 
 function ask(name: string, resource: string): Question {
-  return { user: { name, groups: ['system:authenticated', 'developers'] }, verb: 'get', path: '', place: { group: 'bench.dev', version: 'v1', resource, subresource: '', namespace: 'default', name: 'x' } }
+  return {
+    user: { name, groups: ['system:authenticated', 'developers'] },
+    verb: 'get',
+    path: '',
+    place: { group: 'bench.dev', version: 'v1', resource, subresource: '', namespace: 'default', name: 'x' },
+  }
 }
 
 interface Measurement {
@@ -84,7 +102,7 @@ function timed(count: number, run: () => void): Timed {
   const [started, cpu] = [performance.now(), process.cpuUsage()]
   for (let index = 0; index < count; index++) run()
   const { user, system } = process.cpuUsage(cpu)
-  return { ns: (performance.now() - started) * 1e6 / count, cpuNs: (user + system) * 1000 / count }
+  return { ns: ((performance.now() - started) * 1e6) / count, cpuNs: ((user + system) * 1000) / count }
 }
 
 function check(verdict: ReturnType<Server['access']['decide']>, allowed: boolean): void {
@@ -94,15 +112,34 @@ function check(verdict: ReturnType<Server['access']['decide']>, allowed: boolean
 /** A role and a binding for each of a thousand users, half of them in a namespace, and one user who has them all. */
 async function fill(server: Server): Promise<void> {
   const numbers = Array.from({ length: bindings }, (_, index) => index)
-  await Promise.all(numbers.map(async (index) => {
-    await post(server, 'clusterroles', { metadata: { name: `role-${index}` }, rules: [{ verbs: ['get', 'list', 'watch'], apiGroups: ['bench.dev'], resources: [`r${index}`] }] })
-    const subjects = [`user-${index}`, 'everybody'].map((name) => ({ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }))
-    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `role-${index}` }
-    await post(server, index % 2 === 0 ? 'namespaces/default/rolebindings' : 'clusterrolebindings', { metadata: { name: `binding-${index}` }, roleRef, subjects })
-  }))
+  await Promise.all(
+    numbers.map(async (index) => {
+      await post(server, 'clusterroles', {
+        metadata: { name: `role-${index}` },
+        rules: [{ verbs: ['get', 'list', 'watch'], apiGroups: ['bench.dev'], resources: [`r${index}`] }],
+      })
+      const subjects = [`user-${index}`, 'everybody'].map((name) => ({
+        kind: 'User',
+        apiGroup: 'rbac.authorization.k8s.io',
+        name,
+      }))
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `role-${index}` }
+      await post(server, index % 2 === 0 ? 'namespaces/default/rolebindings' : 'clusterrolebindings', {
+        metadata: { name: `binding-${index}` },
+        roleRef,
+        subjects,
+      })
+    }),
+  )
 }
 
 async function post(server: Server, path: string, object: object): Promise<void> {
-  const { status } = await server.transport({ method: 'POST', target: `${rbac}/${path}`, headers: { 'content-type': 'application/json' }, signal: new AbortController().signal, body: Buffer.from(JSON.stringify(object)) })
+  const { status } = await server.transport({
+    method: 'POST',
+    target: `${rbac}/${path}`,
+    headers: { 'content-type': 'application/json' },
+    signal: new AbortController().signal,
+    body: Buffer.from(JSON.stringify(object)),
+  })
   if (status !== 201) throw new Error(`${path} was answered with ${status}`)
 }

@@ -45,7 +45,10 @@ export async function onPeer<T>(use: (client: Client) => Promise<T>): Promise<T 
   if (!address) return undefined
   const { url, token, caPem } = address
   const connection = httpTransport({ server: url, tls: caPem === undefined ? { insecureSkipVerify: true } : { caPem } })
-  const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(token))), close: () => connection.close() })
+  const client = new Client({
+    transport: withCredentials(connection.transport, fixedCredential(bearer(token))),
+    close: () => connection.close(),
+  })
   try {
     return await use(client)
   } finally {

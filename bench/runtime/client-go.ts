@@ -17,7 +17,7 @@ export async function buildClientGo(folder: string): Promise<BuiltPeer> {
     await promisify(execFile)('go', ['build', '-o', program, '.'], { cwd: source })
     return { program }
   } catch (error) {
-    const { code, stderr = '' } = error as { code?: unknown, stderr?: string }
+    const { code, stderr = '' } = error as { code?: unknown; stderr?: string }
     if (code === 'ENOENT') return { missing: 'client-go is not here: there is no Go' }
     return { missing: `client-go is not here: ${stderr.trim().split('\n')[0] ?? 'it cannot be built'}` }
   }

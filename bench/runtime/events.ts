@@ -26,13 +26,26 @@ export async function eventsBench({ rounds, only, quick, print }: BenchOptions):
     perSecond.push(measured.perSecond)
     cpuUs.push(measured.cpuUs)
   }
-  print({ case: name, ours: median(perSecond), peer: undefined, peerName: 'no peer', unit: 'events/s', more: { cpuUsPerEvent: Number(median(cpuUs).toFixed(2)) } })
+  print({
+    case: name,
+    ours: median(perSecond),
+    peer: undefined,
+    peerName: 'no peer',
+    unit: 'events/s',
+    more: { cpuUsPerEvent: Number(median(cpuUs).toFixed(2)) },
+  })
 }
 
-async function measure(chunks: readonly Uint8Array[], events: number): Promise<{ perSecond: number, cpuUs: number }> {
+async function measure(chunks: readonly Uint8Array[], events: number): Promise<{ perSecond: number; cpuUs: number }> {
   let begin = (): void => undefined
-  const begun = new Promise<void>((resolve) => { begin = resolve })
-  const manager = new Manager({ name: 'bench', transport: script(chunks, begun), leaderElection: { identity: 'nobody' } })
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const manager = new Manager({
+    name: 'bench',
+    transport: script(chunks, begun),
+    leaderElection: { identity: 'nobody' },
+  })
   manager.addController({ for: Thing, reconcile: () => undefined })
   const stopping = new AbortController()
   const running = manager.run(stopping.signal)
@@ -45,7 +58,7 @@ async function measure(chunks: readonly Uint8Array[], events: number): Promise<{
   if (queued !== Math.min(objects, events)) throw new Error(`${queued} keys are in the queue`)
   stopping.abort()
   await running
-  return { perSecond: events / ms * 1000, cpuUs: (used.user + used.system) / events }
+  return { perSecond: (events / ms) * 1000, cpuUs: (used.user + used.system) / events }
 }
 
 /** Pieces of 64 KiB, as a socket gives them. */
@@ -66,7 +79,16 @@ function* changes(events: number): Generator<Uint8Array> {
 function thing(version: number): object {
   const name = `thing-${version % objects}`
   return {
-    apiVersion: Thing.apiVersion, kind: Thing.kind, metadata: { name, namespace: 'default', uid: name, resourceVersion: String(version), generation: version, creationTimestamp: '2026-01-01T00:00:00Z' },
+    apiVersion: Thing.apiVersion,
+    kind: Thing.kind,
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: name,
+      resourceVersion: String(version),
+      generation: version,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
     spec: { version, text: 'x'.repeat(800) },
   }
 }
@@ -76,10 +98,14 @@ function script(chunks: readonly Uint8Array[], begun: Promise<void>): ClientOpti
   return ({ target, signal }) => {
     if (!target.includes('/things')) return Promise.resolve({ status: 500, headers: json, body: Buffer.from('{}') })
     async function* body(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { apiVersion: Thing.apiVersion, kind: Thing.kind, metadata: { resourceVersion: '0', annotations: { 'k8s.io/initial-events-end': 'true' } } } })}\n`)
+      yield Buffer.from(
+        `${JSON.stringify({ type: 'BOOKMARK', object: { apiVersion: Thing.apiVersion, kind: Thing.kind, metadata: { resourceVersion: '0', annotations: { 'k8s.io/initial-events-end': 'true' } } } })}\n`,
+      )
       await begun
       yield* chunks
-      await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve)
+      })
     }
     return Promise.resolve({ status: 200, headers: json, body: body() })
   }

@@ -15,9 +15,17 @@ import type { Server } from 'evenkeel/server'
 import { median } from '../print.ts'
 import type { BenchOptions } from '../print.ts'
 
-const Parent = defineKind({ group: 'bench.evenkeel.dev', version: 'v1', kind: 'Parent', spec: { type: 'object', properties: { text: { type: 'string' } } } })
+const Parent = defineKind({
+  group: 'bench.evenkeel.dev',
+  version: 'v1',
+  kind: 'Parent',
+  spec: { type: 'object', properties: { text: { type: 'string' } } },
+})
 
-const cases: readonly { readonly name: string, readonly reach: (server: Server) => Pick<ManagerOptions, 'transport' | 'config'> }[] = [
+const cases: readonly {
+  readonly name: string
+  readonly reach: (server: Server) => Pick<ManagerOptions, 'transport' | 'config'>
+}[] = [
   { name: 'create-to-child in process', reach: ({ transport }) => ({ transport }) },
   { name: 'create-to-child tls', reach: overTls },
 ]
@@ -31,20 +39,39 @@ export async function latencyBench({ rounds, only, quick, print }: BenchOptions)
       p50.push(times[Math.floor(times.length * 0.5)] ?? NaN)
       p99.push(times[Math.floor(times.length * 0.99)] ?? NaN)
     }
-    print({ case: `${name} p50`, ours: median(p50), peer: undefined, peerName, unit: 'ms', lessIsBetter: true, ...name.endsWith('process') && { more: { goal: 2 } } })
+    print({
+      case: `${name} p50`,
+      ours: median(p50),
+      peer: undefined,
+      peerName,
+      unit: 'ms',
+      lessIsBetter: true,
+      ...(name.endsWith('process') && { more: { goal: 2 } }),
+    })
     print({ case: `${name} p99`, ours: median(p99), peer: undefined, peerName, unit: 'ms', lessIsBetter: true })
   }
 }
 
-async function measure(reach: (server: Server) => Pick<ManagerOptions, 'transport' | 'config'>, count: number): Promise<number[]> {
+async function measure(
+  reach: (server: Server) => Pick<ManagerOptions, 'transport' | 'config'>,
+  count: number,
+): Promise<number[]> {
   const server = await startServer({ kinds: [Parent], listen: {} })
   const stopping = new AbortController()
   const manager = new Manager({ name: 'bench', ...reach(server), leaderElection: false })
   manager.addController({
-    for: Parent, owns: [ConfigMap],
+    for: Parent,
+    owns: [ConfigMap],
     async reconcile(parent, { client }) {
       const { name, namespace = 'default' } = parent.metadata
-      await client.apply(setControllerReference(parent, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { text: parent.spec.text ?? '' } }))
+      await client.apply(
+        setControllerReference(parent, {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name, namespace },
+          data: { text: parent.spec.text ?? '' },
+        }),
+      )
     },
   })
   const running = manager.run(stopping.signal)
@@ -56,7 +83,10 @@ async function measure(reach: (server: Server) => Pick<ManagerOptions, 'transpor
   for (let index = 0; index < count + warmUp; index++) {
     const started = performance.now()
     const child = once(seen, `object-${index}`)
-    await manager.client.create(Parent, { metadata: { name: `object-${index}`, namespace: 'default' }, spec: { text: 'x'.repeat(1000) } })
+    await manager.client.create(Parent, {
+      metadata: { name: `object-${index}`, namespace: 'default' },
+      spec: { text: 'x'.repeat(1000) },
+    })
     await child
     if (index >= warmUp) times.push(performance.now() - started)
   }
@@ -78,5 +108,7 @@ async function tell(client: Client, seen: EventEmitter, signal: AbortSignal): Pr
 
 function overTls({ address }: Server): Pick<ManagerOptions, 'config'> {
   const { url = '', token = '', caPem = '' } = address ?? {}
-  return { config: { origin: 'the benchmark', server: url, namespace: 'default', token: { text: token }, ca: { text: caPem } } }
+  return {
+    config: { origin: 'the benchmark', server: url, namespace: 'default', token: { text: token }, ca: { text: caPem } },
+  }
 }

@@ -8,7 +8,8 @@ import { queueBench } from './queue.ts'
 import { syncBench } from './sync.ts'
 
 export const runtimeBench: Bench = {
-  about: 'cache sync and memory against the informers of client-node and client-go, the work queue, events from informer to queue, create-to-child latency',
+  about:
+    'cache sync and memory against the informers of client-node and client-go, the work queue, events from informer to queue, create-to-child latency',
   async run(options) {
     for (const part of [queueBench, eventsBench, latencyBench, syncBench]) await part(options)
   },

@@ -33,7 +33,14 @@ export async function queueBench({ rounds, only, quick, print }: BenchOptions): 
     await measure(one, operations / 5)
     const measured: Measured[] = []
     for (let round = 0; round < rounds; round++) measured.push(await measure(one, operations))
-    print({ case: one.name, ours: middle(measured, 'perSecond'), peer: undefined, peerName, unit: 'ops/s', more: { goal: goalPerSecond, cpuUsPerOp: Number(middle(measured, 'cpuUs').toFixed(3)) } })
+    print({
+      case: one.name,
+      ours: middle(measured, 'perSecond'),
+      peer: undefined,
+      peerName,
+      unit: 'ops/s',
+      more: { goal: goalPerSecond, cpuUsPerOp: Number(middle(measured, 'cpuUs').toFixed(3)) },
+    })
   }
   if (!delayedName.includes(only)) return
   const perSecond: number[] = []
@@ -51,11 +58,14 @@ function middle(measured: readonly Measured[], field: keyof Measured): number {
 }
 
 async function measure({ depth, priorities, metrics }: QueueCase, operations: number): Promise<Measured> {
-  const queue = new WorkQueue({ name: 'bench', ...metrics && { metrics: new Metrics() } })
-  const add = (key: string, priority = 0): void => { queue.add(key, { priority, reason: 'updated' }) }
-  for (let index = 0; index < depth; index++) add(`local/apps/Deployment/default/object-${index}`, priorities[index % priorities.length])
+  const queue = new WorkQueue({ name: 'bench', ...(metrics && { metrics: new Metrics() }) })
+  const add = (key: string, priority = 0): void => {
+    queue.add(key, { priority, reason: 'updated' })
+  }
+  for (let index = 0; index < depth; index++)
+    add(`local/apps/Deployment/default/object-${index}`, priorities[index % priorities.length])
   // The key that was done is added next, so that the depth stays what it is.
-  let idle: { key: string, priority: number } | undefined = { key: 'local/apps/Deployment/default/object', priority: 0 }
+  let idle: { key: string; priority: number } | undefined = { key: 'local/apps/Deployment/default/object', priority: 0 }
   const [started, cpu] = [performance.now(), process.cpuUsage()]
   for (let index = 0; index < operations && idle; index++) {
     add(idle.key, idle.priority)

@@ -16,5 +16,7 @@ export async function measureSync(sync) {
   await pause(500)
   globalThis.gc?.()
   const collected = process.memoryUsage.rss()
-  process.stdout.write(`${JSON.stringify({ objects, ms, cpuMs: (user + system) / 1000, rssBytes, collectedBytes: collected, grownBytes: collected - before, peakBytes: process.resourceUsage().maxRSS * 1024 })}\n`)
+  process.stdout.write(
+    `${JSON.stringify({ objects, ms, cpuMs: (user + system) / 1000, rssBytes, collectedBytes: collected, grownBytes: collected - before, peakBytes: process.resourceUsage().maxRSS * 1024 })}\n`,
+  )
 }

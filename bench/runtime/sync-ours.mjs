@@ -9,7 +9,10 @@ import { measureSync } from './sync-measure.mjs'
 
 const { address, namespace, form } = JSON.parse(process.argv[2])
 const connection = httpTransport({ server: address.url, tls: { caPem: address.caPem } })
-const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(address.token))), close: connection.close })
+const client = new Client({
+  transport: withCredentials(connection.transport, fixedCredential(bearer(address.token))),
+  close: connection.close,
+})
 const whole = { apiVersion: 'bench.evenkeel.dev/v1', kind: 'BenchObject' }
 // What a program does before it starts a cache: it knows its kinds, and it has reached the server.
 await client.page(whole, { namespace, pageSize: 1 })
@@ -18,7 +21,10 @@ const cache = new ObjectCache({ client })
 const stop = new AbortController()
 let running
 await measureSync(async () => {
-  cache.hold(form === 'metadata' ? metadataOnly(whole) : whole, { namespaces: [namespace], keepManagedFields: form === 'full' })
+  cache.hold(form === 'metadata' ? metadataOnly(whole) : whole, {
+    namespaces: [namespace],
+    keepManagedFields: form === 'full',
+  })
   running = cache.run(stop.signal)
   await cache.waitForSync()
   return cache.states[0].objects

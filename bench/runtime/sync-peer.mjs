@@ -16,13 +16,22 @@ config.loadFromOptions({
 const api = config.makeApiClient(CustomObjectsApi)
 await api.listNamespacedCustomObject({ ...place, limit: 1 })
 
-const informer = makeInformer(config, `/apis/${place.group}/${place.version}/namespaces/${namespace}/${place.plural}`, () => api.listNamespacedCustomObject(place))
-await measureSync(() => new Promise((resolve, reject) => {
-  // It has no word for being in sync: it is when every object was told.
-  let told = 0
-  informer.on('add', () => { if (++told === count) resolve(told) })
-  informer.on('error', reject)
-  informer.start().catch(reject)
-}))
+const informer = makeInformer(
+  config,
+  `/apis/${place.group}/${place.version}/namespaces/${namespace}/${place.plural}`,
+  () => api.listNamespacedCustomObject(place),
+)
+await measureSync(
+  () =>
+    new Promise((resolve, reject) => {
+      // It has no word for being in sync: it is when every object was told.
+      let told = 0
+      informer.on('add', () => {
+        if (++told === count) resolve(told)
+      })
+      informer.on('error', reject)
+      informer.start().catch(reject)
+    }),
+)
 await informer.stop()
 process.exit(0)

@@ -49,7 +49,12 @@ const namespace = 'sync'
 const peerNames = ['client-node', 'client-go'] as const
 
 export async function syncBench(given: BenchOptions): Promise<void> {
-  const options: BenchOptions = { ...given, print: (figure) => { if (figure.case.includes(given.only)) given.print(figure) } }
+  const options: BenchOptions = {
+    ...given,
+    print: (figure) => {
+      if (figure.case.includes(given.only)) given.print(figure)
+    },
+  }
   const count = options.quick ? 500 : 100_000
   const wanted = peerNames.filter((peer) => caseNames(peer, count).some((name) => name.includes(options.only)))
   const wantedForms = forms.filter((form) => formCase(form).includes(options.only))
@@ -86,7 +91,14 @@ async function fill(address: Address, count: number): Promise<void> {
   await ensureNamespaces(address, [namespace])
   const generator = new Generator()
   const place = { address, processIds: [], kind: 'custom', namespace } as const
-  await generator.run({ type: 'requests', operation: 'create', connections: 64, run: 'sync', place, bounds: { durationMs: Infinity, countMax: count } })
+  await generator.run({
+    type: 'requests',
+    operation: 'create',
+    connections: 64,
+    run: 'sync',
+    place,
+    bounds: { durationMs: Infinity, countMax: count },
+  })
   await generator.stop()
 }
 
@@ -96,26 +108,79 @@ async function race(job: SyncJob, peers: readonly Peer[], { rounds, print }: Ben
   const theirs = new Map<string, Synced[]>()
   for (let turn = 0; turn < rounds; turn++) {
     ours.push(await step('sync-ours.mjs', job))
-    for (const { name, run } of peers) if (typeof run === 'function') theirs.set(name, [...theirs.get(name) ?? [], await run(job)])
+    for (const { name, run } of peers)
+      if (typeof run === 'function') theirs.set(name, [...(theirs.get(name) ?? []), await run(job)])
   }
-  for (const { name, run } of peers) tell(caseNames(name, job.count), { name: typeof run === 'function' ? name : run.missing, ours, theirs: theirs.get(name), print })
+  for (const { name, run } of peers)
+    tell(caseNames(name, job.count), {
+      name: typeof run === 'function' ? name : run.missing,
+      ours,
+      theirs: theirs.get(name),
+      print,
+    })
 }
 
-function tell([time, memory]: readonly [string, string], { name, ours, theirs, print }: { name: string, ours: readonly Synced[], theirs: readonly Synced[] | undefined, print: BenchOptions['print'] }): void {
-  const both = (of: (synced: Synced) => number): { ours: number, peer: number | undefined } => ({ ours: median(ours.map(of)), peer: theirs && median(theirs.map(of)) })
-  print({ case: time, ...both(({ ms }) => ms), peerName: name, unit: 'ms', lessIsBetter: true, more: beside('cpuMs', both(({ cpuMs }) => cpuMs)) })
+function tell(
+  [time, memory]: readonly [string, string],
+  {
+    name,
+    ours,
+    theirs,
+    print,
+  }: { name: string; ours: readonly Synced[]; theirs: readonly Synced[] | undefined; print: BenchOptions['print'] },
+): void {
+  const both = (of: (synced: Synced) => number): { ours: number; peer: number | undefined } => ({
+    ours: median(ours.map(of)),
+    peer: theirs && median(theirs.map(of)),
+  })
   print({
-    case: memory, ...both(({ rssBytes }) => rssBytes / 1e6), peerName: name, unit: 'MB', lessIsBetter: true,
-    more: { ...beside('collectedMb', both(({ collectedBytes }) => collectedBytes / 1e6)), ...beside('peakMb', both(({ peakBytes }) => peakBytes / 1e6)) },
+    case: time,
+    ...both(({ ms }) => ms),
+    peerName: name,
+    unit: 'ms',
+    lessIsBetter: true,
+    more: beside(
+      'cpuMs',
+      both(({ cpuMs }) => cpuMs),
+    ),
+  })
+  print({
+    case: memory,
+    ...both(({ rssBytes }) => rssBytes / 1e6),
+    peerName: name,
+    unit: 'MB',
+    lessIsBetter: true,
+    more: {
+      ...beside(
+        'collectedMb',
+        both(({ collectedBytes }) => collectedBytes / 1e6),
+      ),
+      ...beside(
+        'peakMb',
+        both(({ peakBytes }) => peakBytes / 1e6),
+      ),
+    },
   })
 }
 
 /** What one object adds to the process, in each form a cache can keep it in. */
-async function memory(job: SyncJob, wanted: readonly (typeof forms)[number][], { rounds, print }: BenchOptions): Promise<void> {
+async function memory(
+  job: SyncJob,
+  wanted: readonly (typeof forms)[number][],
+  { rounds, print }: BenchOptions,
+): Promise<void> {
   for (const form of wanted) {
     const bytes: number[] = []
-    for (let turn = 0; turn < rounds; turn++) bytes.push((await step('sync-ours.mjs', { ...job, form })).grownBytes / job.count)
-    print({ case: formCase(form), ours: median(bytes), peer: undefined, peerName: 'no peer', unit: 'bytes', lessIsBetter: true })
+    for (let turn = 0; turn < rounds; turn++)
+      bytes.push((await step('sync-ours.mjs', { ...job, form })).grownBytes / job.count)
+    print({
+      case: formCase(form),
+      ours: median(bytes),
+      peer: undefined,
+      peerName: 'no peer',
+      unit: 'bytes',
+      lessIsBetter: true,
+    })
   }
 }
 
@@ -126,10 +191,11 @@ function step(script: string, job: SyncJob): Promise<Synced> {
 async function measure(program: string, args: readonly string[], job: SyncJob): Promise<Synced> {
   const { stdout } = await promisify(execFile)(program, [...args, JSON.stringify(job)])
   const synced = JSON.parse(stdout) as Synced
-  if (synced.objects !== job.count) throw new Error(`${path.basename(args.at(-1) ?? program)} has ${synced.objects} of ${job.count} objects`)
+  if (synced.objects !== job.count)
+    throw new Error(`${path.basename(args.at(-1) ?? program)} has ${synced.objects} of ${job.count} objects`)
   return synced
 }
 
-function beside(name: string, { ours, peer }: { ours: number, peer: number | undefined }): Record<string, number> {
-  return { [name]: round(ours), ...peer !== undefined && { [`${name}Peer`]: round(peer) } }
+function beside(name: string, { ours, peer }: { ours: number; peer: number | undefined }): Record<string, number> {
+  return { [name]: round(ours), ...(peer !== undefined && { [`${name}Peer`]: round(peer) }) }
 }

@@ -25,7 +25,8 @@ import type { Target } from './target.ts'
 import { watchBench } from './cases/watches.ts'
 
 export const serverBench: Bench = {
-  about: 'requests, lists, watch fan-out, start, memory over TLS: against a kube-apiserver (KUBE_APISERVER_URL or KUBECONFIG)',
+  about:
+    'requests, lists, watch fan-out, start, memory over TLS: against a kube-apiserver (KUBE_APISERVER_URL or KUBECONFIG)',
   async run(options) {
     const { folder, remove } = benchFolder()
     try {
@@ -40,16 +41,32 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
   const { rounds, only } = options
   const plan = planFor(options)
   const wants = (name: string): boolean => name.includes(only)
-  const print: BenchOptions['print'] = (figure) => { if (wants(figure.case)) options.print(figure) }
+  const print: BenchOptions['print'] = (figure) => {
+    if (wants(figure.case)) options.print(figure)
+  }
   const peer = await findPeer()
   await startBench({ folder, peer, plan, rounds, print, wants })
   const ours = await startOurs(path.join(folder, 'ours'))
   const generator = new Generator()
   try {
-    const target: Target = { name: 'evenkeel', address: ours.address, processIds: [ours.processId], kinds: await kindsOf(ours.address) }
-    for (const { address } of peer ? [target, peer] : [target]) await ensureNamespaces(address, Object.values(namespaces))
+    const target: Target = {
+      name: 'evenkeel',
+      address: ours.address,
+      processIds: [ours.processId],
+      kinds: await kindsOf(ours.address),
+    }
+    for (const { address } of peer ? [target, peer] : [target])
+      await ensureNamespaces(address, Object.values(namespaces))
     if (options.pin) pinAll(target, peer, generator)
-    const stage: Stage = { pairs: pairsOf(target, peer), generator, plan, rounds, run: `r${process.pid.toString(36)}${Math.round(performance.timeOrigin).toString(36)}`, wants, print }
+    const stage: Stage = {
+      pairs: pairsOf(target, peer),
+      generator,
+      plan,
+      rounds,
+      run: `r${process.pid.toString(36)}${Math.round(performance.timeOrigin).toString(36)}`,
+      wants,
+      print,
+    }
     for (const group of [listBench, requestBench, watchBench, limitBench]) await group(stage).catch(complain)
   } finally {
     if (options.pin && peer && canPin()) pin(peer.processIds, everyCore)
@@ -66,6 +83,6 @@ function complain(error: unknown): void {
 
 function pinAll(ours: Target, peer: Peer | undefined, generator: Generator): void {
   if (!canPin()) throw new Error('--pin needs two cores and taskset')
-  pin([...ours.processIds, ...peer?.processIds ?? []], cores.server)
+  pin([...ours.processIds, ...(peer?.processIds ?? [])], cores.server)
   pin([generator.processId], cores.generator)
 }

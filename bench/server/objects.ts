@@ -28,7 +28,10 @@ export function collectionPath(name: KindName, namespace: string): string {
   return `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/namespaces/${namespace}/${plural}`
 }
 
-const words = 'server port timeout cache level debug path var data log format json enable true false limit memory cpu region zone tier backend frontend retry max min interval seconds host name key value'.split(' ')
+const words =
+  'server port timeout cache level debug path var data log format json enable true false limit memory cpu region zone tier backend frontend retry max min interval seconds host name key value'.split(
+    ' ',
+  )
 
 export interface ObjectParts {
   readonly object: string
@@ -54,7 +57,7 @@ export function objectText(name: KindName, { object, counter, version, variant =
 function payloadText(length: number, variant: number): string {
   let text = ''
   for (let state = variant + 1; text.length < length;) {
-    state = Math.imul(state, 1_664_525) + 1_013_904_223 >>> 0
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     text += `${words[state >>> 27]} `
   }
   return text.slice(0, length)
@@ -76,20 +79,28 @@ export const definition = {
     group: 'bench.evenkeel.dev',
     scope: 'Namespaced',
     names: { plural: 'benchobjects', singular: 'benchobject', kind: 'BenchObject', listKind: 'BenchObjectList' },
-    versions: [{
-      name: 'v1', served: true, storage: true,
-      schema: {
-        openAPIV3Schema: {
-          type: 'object',
-          properties: {
-            spec: {
-              type: 'object',
-              required: ['counter'],
-              properties: { counter: { type: 'string', maxLength: 64 }, payload: { type: 'string', maxLength: 4096 }, size: { type: 'integer', minimum: 0 } },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                required: ['counter'],
+                properties: {
+                  counter: { type: 'string', maxLength: 64 },
+                  payload: { type: 'string', maxLength: 4096 },
+                  size: { type: 'integer', minimum: 0 },
+                },
+              },
             },
           },
         },
       },
-    }],
+    ],
   },
 } as const

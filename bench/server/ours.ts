@@ -30,7 +30,9 @@ interface Ready {
 
 export async function startOurs(folder: string): Promise<Ours> {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [...serveFlags, script, '--data', folder, '--port', '0', '--ready-json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...serveFlags, script, '--data', folder, '--port', '0', '--ready-json'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const exited = once(child, 'exit')
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
@@ -40,7 +42,7 @@ export async function startOurs(folder: string): Promise<Ours> {
     const { url, token, caPem, caFile } = JSON.parse(await firstLine(child.stdout)) as Ready
     const startMs = performance.now() - startedAt
     const trusted = caPem ?? (caFile === undefined ? undefined : readFileSync(caFile, 'utf8'))
-    const address = { url, token, ...trusted !== undefined && { caPem: trusted } }
+    const address = { url, token, ...(trusted !== undefined && { caPem: trusted }) }
     return { address, processId: child.pid ?? NaN, startMs, stop }
   } catch (error) {
     await stop()
@@ -50,7 +52,9 @@ export async function startOurs(folder: string): Promise<Ours> {
 
 async function firstLine(output: NodeJS.ReadableStream): Promise<string> {
   const lines = createInterface({ input: output })
-  const tooLate = setTimeout(() => { lines.close() }, readyMsMax)
+  const tooLate = setTimeout(() => {
+    lines.close()
+  }, readyMsMax)
   try {
     for await (const line of lines) return line
   } finally {

@@ -8,8 +8,12 @@ import { parseCpuUs, parseRssBytes, rssBytesOf } from './process-usage.ts'
 
 let folder: string
 
-beforeAll(() => { folder = mkdtempSync(path.join(os.tmpdir(), 'evenkeel-peer-')) })
-afterAll(() => { rmSync(folder, { recursive: true, force: true }) })
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'evenkeel-peer-'))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
 
 describe('addressFrom', () => {
   test('is nothing when nobody was named', () => {
@@ -20,23 +24,37 @@ describe('addressFrom', () => {
   test('takes URL, token and the file of whom to trust', () => {
     const caFile = path.join(folder, 'ca.pem')
     writeFileSync(caFile, 'PEM')
-    expect(addressFrom({ KUBE_APISERVER_URL: 'https://a', KUBE_APISERVER_TOKEN: 't', KUBE_APISERVER_CA: caFile })).toEqual({ url: 'https://a', token: 't', caPem: 'PEM' })
+    expect(
+      addressFrom({ KUBE_APISERVER_URL: 'https://a', KUBE_APISERVER_TOKEN: 't', KUBE_APISERVER_CA: caFile }),
+    ).toEqual({ url: 'https://a', token: 't', caPem: 'PEM' })
     expect(() => addressFrom({ KUBE_APISERVER_URL: 'https://a' })).toThrow('KUBE_APISERVER_TOKEN')
   })
 
   function kubeconfigFor(server: string): string {
     const kubeconfig = path.join(folder, 'config.json')
-    writeFileSync(kubeconfig, JSON.stringify({
-      'current-context': 'b',
-      contexts: [{ name: 'a', context: { cluster: 'x', user: 'x' } }, { name: 'b', context: { cluster: 'c', user: 'u' } }],
-      clusters: [{ name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from('PEM').toString('base64') } }],
-      users: [{ name: 'u', user: { token: 'secret' } }],
-    }))
+    writeFileSync(
+      kubeconfig,
+      JSON.stringify({
+        'current-context': 'b',
+        contexts: [
+          { name: 'a', context: { cluster: 'x', user: 'x' } },
+          { name: 'b', context: { cluster: 'c', user: 'u' } },
+        ],
+        clusters: [
+          { name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from('PEM').toString('base64') } },
+        ],
+        users: [{ name: 'u', user: { token: 'secret' } }],
+      }),
+    )
     return kubeconfig
   }
 
   test('reads the current context of a kubeconfig', () => {
-    expect(addressFrom({ KUBECONFIG: kubeconfigFor('https://127.0.0.1:6443') })).toEqual({ url: 'https://127.0.0.1:6443', token: 'secret', caPem: 'PEM' })
+    expect(addressFrom({ KUBECONFIG: kubeconfigFor('https://127.0.0.1:6443') })).toEqual({
+      url: 'https://127.0.0.1:6443',
+      token: 'secret',
+      caPem: 'PEM',
+    })
   })
 
   test('leaves a cluster alone that only a kubeconfig names and that is elsewhere', () => {

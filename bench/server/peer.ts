@@ -34,19 +34,34 @@ export async function findPeer(environment: Environment = process.env): Promise<
   const { status, body } = await call(address, 'GET', { path: '/version' })
   if (status !== 200) throw new Error(`the kube-apiserver at ${address.url} answers ${status} ${body}`)
   const { gitVersion = 'of unknown version' } = JSON.parse(body) as { gitVersion?: string }
-  const processIds = [environment['KUBE_APISERVER_PID'], environment['ETCD_PID']].flatMap((id) => id === undefined || id === '' ? [] : [Number(id)])
+  const processIds = [environment['KUBE_APISERVER_PID'], environment['ETCD_PID']].flatMap((id) =>
+    id === undefined || id === '' ? [] : [Number(id)],
+  )
   const startMs = Number(environment['KUBE_APISERVER_START_MS'] ?? NaN)
-  const isFresh = (await call(address, 'GET', { path: `${definitionsPath}/${definition.metadata.name}` })).status === 404
+  const isFresh =
+    (await call(address, 'GET', { path: `${definitionsPath}/${definition.metadata.name}` })).status === 404
   const idleRssBytes = isFresh ? rssBytesOf(processIds) : undefined
-  return { name: `kube-apiserver ${gitVersion}`, address, processIds, idleRssBytes, kinds: await kindsOf(address), startMs: Number.isNaN(startMs) ? undefined : startMs }
+  return {
+    name: `kube-apiserver ${gitVersion}`,
+    address,
+    processIds,
+    idleRssBytes,
+    kinds: await kindsOf(address),
+    startMs: Number.isNaN(startMs) ? undefined : startMs,
+  }
 }
 
 /** How to reach the peer, from the environment. */
 export function addressFrom(environment: Environment): Address | undefined {
-  const { KUBE_APISERVER_URL: url, KUBE_APISERVER_TOKEN: token, KUBE_APISERVER_CA: caFile, KUBECONFIG: kubeconfig } = environment
+  const {
+    KUBE_APISERVER_URL: url,
+    KUBE_APISERVER_TOKEN: token,
+    KUBE_APISERVER_CA: caFile,
+    KUBECONFIG: kubeconfig,
+  } = environment
   if (url !== undefined && url !== '') {
     if (token === undefined) throw new Error('KUBE_APISERVER_URL needs KUBE_APISERVER_TOKEN beside it')
-    return { url, token, ...caFile !== undefined && caFile !== '' && { caPem: readFileSync(caFile, 'utf8') } }
+    return { url, token, ...(caFile !== undefined && caFile !== '' && { caPem: readFileSync(caFile, 'utf8') }) }
   }
   return kubeconfig === undefined || kubeconfig === '' ? undefined : onThisMachine(readKubeconfig(kubeconfig))
 }
@@ -54,15 +69,20 @@ export function addressFrom(environment: Environment): Address | undefined {
 /** A kubeconfig may be set for other reasons and name a cluster that people work with: such a one is left alone. */
 function onThisMachine(address: Address): Address | undefined {
   if (/^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(new URL(address.url).hostname)) return address
-  process.stderr.write(`KUBECONFIG names ${address.url}, which is not on this machine: set KUBE_APISERVER_URL to load it on purpose\n`)
+  process.stderr.write(
+    `KUBECONFIG names ${address.url}, which is not on this machine: set KUBE_APISERVER_URL to load it on purpose\n`,
+  )
   return undefined
 }
 
 interface Kubeconfig {
   readonly 'current-context'?: string
-  readonly contexts?: readonly { name: string, context: { cluster: string, user: string } }[]
-  readonly clusters?: readonly { name: string, cluster: { server: string, 'certificate-authority-data'?: string, 'certificate-authority'?: string } }[]
-  readonly users?: readonly { name: string, user: { token?: string, tokenFile?: string } }[]
+  readonly contexts?: readonly { name: string; context: { cluster: string; user: string } }[]
+  readonly clusters?: readonly {
+    name: string
+    cluster: { server: string; 'certificate-authority-data'?: string; 'certificate-authority'?: string }
+  }[]
+  readonly users?: readonly { name: string; user: { token?: string; tokenFile?: string } }[]
 }
 
 function readKubeconfig(file: string): Address {
@@ -74,14 +94,23 @@ function readKubeconfig(file: string): Address {
   const token = user?.token ?? (user?.tokenFile === undefined ? undefined : beside(user.tokenFile).trim())
   if (!cluster || token === undefined) throw new Error(`${file} must have a current context with a server and a token`)
   const { 'certificate-authority-data': data, 'certificate-authority': caFile } = cluster
-  const caPem = data === undefined ? caFile === undefined ? undefined : beside(caFile) : Buffer.from(data, 'base64').toString('utf8')
-  return { url: cluster.server, token, ...caPem !== undefined && { caPem } }
+  const caPem =
+    data === undefined
+      ? caFile === undefined
+        ? undefined
+        : beside(caFile)
+      : Buffer.from(data, 'base64').toString('utf8')
+  return { url: cluster.server, token, ...(caPem !== undefined && { caPem }) }
 }
 
 function parseKubeconfig(file: string): Kubeconfig {
   const text = readFileSync(file, 'utf8')
   if (text.trimStart().startsWith('{')) return JSON.parse(text) as Kubeconfig
-  const { status, stdout, stderr } = spawnSync('kubectl', ['config', 'view', '--raw', '--minify', '-o', 'json', '--kubeconfig', file], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(
+    'kubectl',
+    ['config', 'view', '--raw', '--minify', '-o', 'json', '--kubeconfig', file],
+    { encoding: 'utf8' },
+  )
   if (status !== 0) throw new Error(`${file} is not JSON, and kubectl cannot read it: ${stderr ?? 'not installed'}`)
   return JSON.parse(stdout) as Kubeconfig
 }

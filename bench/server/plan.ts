@@ -14,7 +14,7 @@ export interface Plan {
   readonly watchers: readonly number[]
   readonly watchWriters: number
   /** How long writes go on, and how many events all watchers together may get. */
-  readonly watch: { readonly durationMs: number, readonly eventsMax: number, readonly writesMax: number }
+  readonly watch: { readonly durationMs: number; readonly eventsMax: number; readonly writesMax: number }
   /** How long a server is left alone before its memory is looked at. */
   readonly settleMs: number
 }
@@ -43,7 +43,7 @@ const quick: Plan = {
   settleMs: 50,
 }
 
-export function planFor({ quick: isQuick, peer100k }: { quick: boolean, peer100k: boolean }): Plan {
+export function planFor({ quick: isQuick, peer100k }: { quick: boolean; peer100k: boolean }): Plan {
   const plan = isQuick ? quick : real
   return peer100k ? { ...plan, peerListMax: Math.max(...plan.lists) } : plan
 }

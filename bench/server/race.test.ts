@@ -5,7 +5,12 @@ import { middle, pairsOf, printPairs, race } from './race.ts'
 import type { Target } from './target.ts'
 
 const ours: Target = { name: 'ours', address: { url: 'https://ours', token: '' }, processIds: [], kinds: ['configmap'] }
-const peer: Target = { name: 'peer', address: { url: 'https://peer', token: '' }, processIds: [], kinds: ['configmap', 'custom'] }
+const peer: Target = {
+  name: 'peer',
+  address: { url: 'https://peer', token: '' },
+  processIds: [],
+  kinds: ['configmap', 'custom'],
+}
 
 function result(perSecond: number, serverCpuUs = 1): LoadResult {
   return { count: 1, perSecond, p50Ms: 1, p99Ms: 2, serverCpuUs, generatorBusy: 0.1 }
@@ -49,21 +54,34 @@ describe('race', () => {
 describe('printPairs', () => {
   function printed(targetPeer: Target | undefined, of: (name: string) => LoadResult): Figure[] {
     const figures: Figure[] = []
-    printPairs(pairsOf(ours, targetPeer), [reading], { results: (side) => side && of(`${side.target.name} ${side.kind}`), print: (figure) => { figures.push(figure) } })
+    printPairs(pairsOf(ours, targetPeer), [reading], {
+      results: (side) => side && of(`${side.target.name} ${side.kind}`),
+      print: (figure) => {
+        figures.push(figure)
+      },
+    })
     return figures
   }
 
   test('names the kind that the peer had', () => {
     const figures = printed(peer, (name) => result(name === 'peer custom' ? 5 : 10))
-    expect(figures).toMatchObject([{ case: 'create', ours: 10, peer: 10, peerName: 'peer' }, { case: 'create vs cr', ours: 10, peer: 5, peerName: 'peer cr', more: { oursKind: 'configmap' } }])
+    expect(figures).toMatchObject([
+      { case: 'create', ours: 10, peer: 10, peerName: 'peer' },
+      { case: 'create vs cr', ours: 10, peer: 5, peerName: 'peer cr', more: { oursKind: 'configmap' } },
+    ])
   })
 
   test('says that there is no peer, and invents nothing', () => {
-    expect(printed(undefined, () => result(10))).toMatchObject([{ case: 'create', ours: 10, peer: undefined, peerName: 'no kube-apiserver given' }])
+    expect(printed(undefined, () => result(10))).toMatchObject([
+      { case: 'create', ours: 10, peer: undefined, peerName: 'no kube-apiserver given' },
+    ])
   })
 
   test('leaves out what could not be measured', () => {
     expect(printed(undefined, () => result(NaN))).toEqual([])
-    expect(printed(peer, (name) => result(name.startsWith('peer') ? NaN : 1))[0]).toMatchObject({ peer: undefined, peerName: 'peer: give KUBE_APISERVER_PID and ETCD_PID' })
+    expect(printed(peer, (name) => result(name.startsWith('peer') ? NaN : 1))[0]).toMatchObject({
+      peer: undefined,
+      peerName: 'peer: give KUBE_APISERVER_PID and ETCD_PID',
+    })
   })
 })

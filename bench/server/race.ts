@@ -28,14 +28,22 @@ export interface Pair {
 export const noPeer = 'no kube-apiserver given'
 
 export function pairsOf(ours: Target, peer: Target | undefined): Pair[] {
-  const plain: Pair = { suffix: '', ours: { target: ours, kind: 'configmap' }, peer: peer && { target: peer, kind: 'configmap' } }
+  const plain: Pair = {
+    suffix: '',
+    ours: { target: ours, kind: 'configmap' },
+    peer: peer && { target: peer, kind: 'configmap' },
+  }
   if (!peer?.kinds.includes('custom')) return [plain]
   const kind = ours.kinds.includes('custom') ? 'custom' : 'configmap'
   return [plain, { suffix: ' vs cr', ours: { target: ours, kind }, peer: { target: peer, kind: 'custom' } }]
 }
 
 /** Every side once per round. A side that takes part in two pairs is measured once. */
-export async function race(pairs: readonly Pair[], rounds: number, run: (side: Side, round: number) => Promise<LoadResult>): Promise<Results> {
+export async function race(
+  pairs: readonly Pair[],
+  rounds: number,
+  run: (side: Side, round: number) => Promise<LoadResult>,
+): Promise<Results> {
   const sides = sidesOf(pairs).map((side) => ({ side, results: [] as LoadResult[] }))
   for (let round = 0; round < rounds; round++) {
     for (const { side, results } of sides) results.push(await run(side, round))
@@ -46,7 +54,7 @@ export async function race(pairs: readonly Pair[], rounds: number, run: (side: S
 
 /** Who takes part, each once. */
 export function sidesOf(pairs: readonly Pair[]): Side[] {
-  const sides = pairs.flatMap(({ ours, peer }) => peer ? [ours, peer] : [ours])
+  const sides = pairs.flatMap(({ ours, peer }) => (peer ? [ours, peer] : [ours]))
   return [...new Map(sides.map((side) => [sideKey(side), side])).values()]
 }
 
@@ -56,7 +64,14 @@ export function sideKey({ target, kind }: Side): string {
 
 export function middle(results: readonly LoadResult[]): LoadResult {
   const of = (field: keyof LoadResult): number => median(results.map((result) => result[field]))
-  return { count: of('count'), perSecond: of('perSecond'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms'), serverCpuUs: of('serverCpuUs'), generatorBusy: of('generatorBusy') }
+  return {
+    count: of('count'),
+    perSecond: of('perSecond'),
+    p50Ms: of('p50Ms'),
+    p99Ms: of('p99Ms'),
+    serverCpuUs: of('serverCpuUs'),
+    generatorBusy: of('generatorBusy'),
+  }
 }
 
 /** What is read from a result. */
@@ -79,13 +94,28 @@ export interface PrintOptions {
 }
 
 /** Prints readings of every pair; one that could not be taken is left out. */
-export function printPairs(pairs: readonly Pair[], readings: readonly Reading[], { results, print, more = () => ({}) }: PrintOptions): void {
+export function printPairs(
+  pairs: readonly Pair[],
+  readings: readonly Reading[],
+  { results, print, more = () => ({}) }: PrintOptions,
+): void {
   for (const { of, isMain = false, ...reading } of readings) {
     for (const pair of pairs) {
       const [mine, theirs] = [results(pair.ours), results(pair.peer)]
       if (!mine || Number.isNaN(of(mine))) continue
-      const beside = { ...isMain && moreOf('ours', mine), ...isMain && theirs && moreOf('peer', theirs), ...isMain && more(pair), ...pair.suffix !== '' && { oursKind: pair.ours.kind } }
-      print({ ...reading, case: `${reading.case}${pair.suffix}`, ours: of(mine), ...peerFigure(pair, theirs && of(theirs)), more: beside })
+      const beside = {
+        ...(isMain && moreOf('ours', mine)),
+        ...(isMain && theirs && moreOf('peer', theirs)),
+        ...(isMain && more(pair)),
+        ...(pair.suffix !== '' && { oursKind: pair.ours.kind }),
+      }
+      print({
+        ...reading,
+        case: `${reading.case}${pair.suffix}`,
+        ours: of(mine),
+        ...peerFigure(pair, theirs && of(theirs)),
+        more: beside,
+      })
     }
   }
 }
@@ -97,14 +127,19 @@ export function wantsAny(pairs: readonly Pair[], names: readonly string[], wants
 
 function peerFigure({ peer, whyNoPeer = noPeer }: Pair, value: number | undefined): Pick<Figure, 'peer' | 'peerName'> {
   if (!peer || value === undefined) return { peer: undefined, peerName: whyNoPeer }
-  if (Number.isNaN(value)) return { peer: undefined, peerName: `${peer.target.name}: give KUBE_APISERVER_PID and ETCD_PID` }
+  if (Number.isNaN(value))
+    return { peer: undefined, peerName: `${peer.target.name}: give KUBE_APISERVER_PID and ETCD_PID` }
   return { peer: value, peerName: `${peer.target.name}${peer.kind === 'custom' ? ' cr' : ''}` }
 }
 
-function moreOf(who: 'ours' | 'peer', { p50Ms, p99Ms, serverCpuUs, generatorBusy }: LoadResult): Record<string, number> {
+function moreOf(
+  who: 'ours' | 'peer',
+  { p50Ms, p99Ms, serverCpuUs, generatorBusy }: LoadResult,
+): Record<string, number> {
   return {
-    [`${who}P50Ms`]: tidy(p50Ms), [`${who}P99Ms`]: tidy(p99Ms),
-    ...!Number.isNaN(serverCpuUs) && { [`${who}CpuUs`]: tidy(serverCpuUs) },
+    [`${who}P50Ms`]: tidy(p50Ms),
+    [`${who}P99Ms`]: tidy(p99Ms),
+    ...(!Number.isNaN(serverCpuUs) && { [`${who}CpuUs`]: tidy(serverCpuUs) }),
     [`${who}GeneratorBusy`]: tidy(generatorBusy),
   }
 }

@@ -11,7 +11,9 @@ export interface Answer {
 }
 
 /** JSON to look into without saying at every step what it is. */
-export interface Loose { readonly [key: string]: Loose }
+export interface Loose {
+  readonly [key: string]: Loose
+}
 
 interface CallOptions {
   readonly body?: unknown
@@ -23,7 +25,7 @@ export class Caller {
   readonly #token: string
   readonly #agent: Agent
 
-  constructor(server: Ready, { token = server.token, sockets }: { token?: string, sockets: number }) {
+  constructor(server: Ready, { token = server.token, sockets }: { token?: string; sockets: number }) {
     this.#server = server
     this.#token = token
     this.#agent = new Agent({ keepAlive: true, maxSockets: sockets })
@@ -31,11 +33,11 @@ export class Caller {
 
   async call(method: string, path: string, { body, type = 'application/json' }: CallOptions = {}): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body)
-    const response = await this.#send(method, path, { ...text !== undefined && { text, type } })
+    const response = await this.#send(method, path, { ...(text !== undefined && { text, type }) })
     const pieces: Buffer[] = []
     for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece)
     const answer = Buffer.concat(pieces).toString()
-    return { status: response.statusCode ?? 0, json: answer.startsWith('{') ? JSON.parse(answer) as Loose : {} }
+    return { status: response.statusCode ?? 0, json: answer.startsWith('{') ? (JSON.parse(answer) as Loose) : {} }
   }
 
   /** As {@link call}, for what has to succeed. */
@@ -54,11 +56,22 @@ export class Caller {
     this.#agent.destroy()
   }
 
-  #send(method: string, path: string, { text, type, signal }: { text?: string, type?: string, signal?: AbortSignal } = {}): Promise<IncomingMessage> {
+  #send(
+    method: string,
+    path: string,
+    { text, type, signal }: { text?: string; type?: string; signal?: AbortSignal } = {},
+  ): Promise<IncomingMessage> {
     const { url, caPem } = this.#server
-    const headers = { 'authorization': `Bearer ${this.#token}`, ...text !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(text) } }
+    const headers = {
+      authorization: `Bearer ${this.#token}`,
+      ...(text !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
+    }
     return new Promise((resolve, reject) => {
-      const sent = httpsRequest(new URL(path, url), { method, agent: this.#agent, ca: caPem, headers, ...signal && { signal } }, resolve)
+      const sent = httpsRequest(
+        new URL(path, url),
+        { method, agent: this.#agent, ca: caPem, headers, ...(signal && { signal }) },
+        resolve,
+      )
       sent.on('error', reject)
       sent.end(text)
     })

@@ -27,7 +27,11 @@ export async function runChurn(server: Ready, tally: Tally): Promise<void> {
 async function comeAndGo(caller: Caller, namespace: string): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}`
   await caller.must('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } })
-  await Promise.all(Array.from({ length: plan.churnObjects }, (_, index) => caller.must('POST', `${path}/configmaps`, { body: { metadata: { name: `c${index}` } } })))
+  await Promise.all(
+    Array.from({ length: plan.churnObjects }, (_, index) =>
+      caller.must('POST', `${path}/configmaps`, { body: { metadata: { name: `c${index}` } } }),
+    ),
+  )
   await caller.must('DELETE', path)
   const begun = performance.now()
   while ((await caller.call('GET', path)).status !== 404) {

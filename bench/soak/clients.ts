@@ -51,7 +51,8 @@ class SoakClient {
     const chance = Math.random()
     const [name] = this.#objects
     if (name === undefined || (chance < 0.3 && this.#objects.length < plan.objectsMax)) return this.#create()
-    if (chance < 0.6) return this.#plain('change', `${this.#path}/${this.#any()}`, { data: { text, changed: String(Math.random()) } })
+    if (chance < 0.6)
+      return this.#plain('change', `${this.#path}/${this.#any()}`, { data: { text, changed: String(Math.random()) } })
     if (chance < 0.8) return this.#plain('get', `${this.#path}/${this.#any()}`)
     if (chance < 0.82) return this.#plain('list', `${this.#path}?limit=100`)
     this.#objects.shift()
@@ -61,10 +62,14 @@ class SoakClient {
   async #create(): Promise<void> {
     const name = `c${this.#index}-${this.#made++}`
     const hooked = Math.random() < 0.1 ? (Math.random() < 0.5 ? 'ignore' : 'fail') : undefined
-    const send = (): Promise<Answer> => this.#caller.call('POST', this.#path, { body: { metadata: { name, ...hooked !== undefined && { labels: { hooked } } }, data: { text } } })
+    const send = (): Promise<Answer> =>
+      this.#caller.call('POST', this.#path, {
+        body: { metadata: { name, ...(hooked !== undefined && { labels: { hooked } }) }, data: { text } },
+      })
     const { status, json } = hooked === undefined ? await this.#tally.time('create', send) : await send()
     if (status === 201) this.#objects.push(name)
-    else if (hooked === undefined || ![400, 403, 500, 504].includes(status)) this.#tally.error(`POST ${this.#path} was answered with ${status}: ${JSON.stringify(json)}`)
+    else if (hooked === undefined || ![400, 403, 500, 504].includes(status))
+      this.#tally.error(`POST ${this.#path} was answered with ${status}: ${JSON.stringify(json)}`)
     else this.#tally.count('refusedByWebhook')
   }
 

@@ -7,13 +7,21 @@ const shareMax = 0.15
 const slack = { MiB: 10, ms: 5 }
 
 /** What is wrong with something that was so large at first and at last; nothing, when it is flat. */
-export function growthOf(name: string, unit: keyof typeof slack, [first, last]: readonly [first: number, last: number]): string[] {
+export function growthOf(
+  name: string,
+  unit: keyof typeof slack,
+  [first, last]: readonly [first: number, last: number],
+): string[] {
   const grew = last - first
   return grew > first * shareMax && grew > slack[unit] ? [`${name} grew from ${first} to ${last} ${unit}`] : []
 }
 
 /** What is wrong with times that were so long at first and at last, and minute by minute on the way. */
-export function slowerOf(name: string, thirds: readonly [first: number, last: number], byMinute: readonly number[]): string[] {
+export function slowerOf(
+  name: string,
+  thirds: readonly [first: number, last: number],
+  byMinute: readonly number[],
+): string[] {
   return climbs(byMinute) ? growthOf(name, 'ms', thirds) : []
 }
 
@@ -24,6 +32,7 @@ export function slowerOf(name: string, thirds: readonly [first: number, last: nu
 export function climbs(values: readonly number[]): boolean {
   const n = values.length
   let score = 0
-  for (const [index, value] of values.entries()) for (const later of values.slice(index + 1)) score += Math.sign(later - value)
-  return n >= 5 && (score - 1) / Math.sqrt(n * (n - 1) * (2 * n + 5) / 18) > 1.645
+  for (const [index, value] of values.entries())
+    for (const later of values.slice(index + 1)) score += Math.sign(later - value)
+  return n >= 5 && (score - 1) / Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18) > 1.645
 }

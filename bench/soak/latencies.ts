@@ -26,10 +26,13 @@ export class Latencies {
 
   /** The time within which a part of the requests of that span were answered, in ms. */
   quantile(part: number, [from, to]: Span, { kind }: { kind?: string } = {}): number {
-    return quantile(this.#tookMs.filter((_, index) => {
-      const at = this.#at[index] ?? -1
-      return at >= from && at < to && (kind === undefined || this.#kinds[index] === kind)
-    }), part)
+    return quantile(
+      this.#tookMs.filter((_, index) => {
+        const at = this.#at[index] ?? -1
+        return at >= from && at < to && (kind === undefined || this.#kinds[index] === kind)
+      }),
+      part,
+    )
   }
 }
 

@@ -36,7 +36,14 @@ const help = `npm run soak -- [options]
   --help
 `
 
-const { values } = parseArgs({ options: { 'minutes': { type: 'string', default: '10' }, 'warm-up': { type: 'string' }, 'json': { type: 'boolean', default: false }, 'help': { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    'warm-up': { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
 const minutes = Number(values.minutes)
 const warmUp = values['warm-up'] === undefined ? Math.min(2, minutes / 2) : Number(values['warm-up'])
 
@@ -65,7 +72,11 @@ async function main(): Promise<number> {
   }
 }
 
-async function soak(ready: Ready, server: ServerProcess, watchers: WatchersProcess): Promise<Omit<Soaked, 'faults' | 'verdict'> & { until: number }> {
+async function soak(
+  ready: Ready,
+  server: ServerProcess,
+  watchers: WatchersProcess,
+): Promise<Omit<Soaked, 'faults' | 'verdict'> & { until: number }> {
   const admin = new Caller(ready, { sockets: 8 })
   const tally = new Tally(minutes * 60_000, { warmUpMs: warmUp * 60_000 })
   const webhook = await startWebhook(admin, tally)
@@ -78,7 +89,9 @@ async function soak(ready: Ready, server: ServerProcess, watchers: WatchersProce
   const beat = setInterval(() => {
     ownLateMs.push(lateness.percentile(99) / 1e6)
     lateness.reset()
-    process.stderr.write(`\r${tally.secondsLeft} s left, ${tally.counted('requests')} requests, ${tally.counted('namespaces')} namespaces, ${tally.counted('errors')} errors `)
+    process.stderr.write(
+      `\r${tally.secondsLeft} s left, ${tally.counted('requests')} requests, ${tally.counted('namespaces')} namespaces, ${tally.counted('errors')} errors `,
+    )
   }, 2000)
   const load = Promise.all([runClients(ready, tally), runChurn(ready, tally)])
   await sleep(warmUp * 60_000)
@@ -97,8 +110,15 @@ async function soak(ready: Ready, server: ServerProcess, watchers: WatchersProce
 }
 
 async function prepare(admin: Caller): Promise<void> {
-  await admin.must('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', { body: { metadata: { name: 'soak' }, subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'soak' }], roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' } } })
-  for (let index = 0; index < plan.namespaces; index++) await admin.must('POST', '/api/v1/namespaces', { body: { metadata: { name: namespaceOf(index) } } })
+  await admin.must('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    body: {
+      metadata: { name: 'soak' },
+      subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'soak' }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
+    },
+  })
+  for (let index = 0; index < plan.namespaces; index++)
+    await admin.must('POST', '/api/v1/namespaces', { body: { metadata: { name: namespaceOf(index) } } })
 }
 
 async function headOf(admin: Caller): Promise<number> {
@@ -109,6 +129,9 @@ async function headOf(admin: Caller): Promise<number> {
 /** One last change in every namespace that is watched: who has heard of it has heard everything up to the version that is given back. */
 async function lastChanges(admin: Caller): Promise<number> {
   const until = await headOf(admin)
-  for (let index = 0; index < plan.namespaces; index++) await admin.must('POST', `/api/v1/namespaces/${namespaceOf(index)}/configmaps`, { body: { metadata: { name: 'the-end' } } })
+  for (let index = 0; index < plan.namespaces; index++)
+    await admin.must('POST', `/api/v1/namespaces/${namespaceOf(index)}/configmaps`, {
+      body: { metadata: { name: 'the-end' } },
+    })
   return until
 }

@@ -32,37 +32,88 @@ interface ReportOptions {
 
 /** Prints it; gives back how the process ends. */
 export function report(soaked: Soaked, { minutes, warmUp, isJson }: ReportOptions): number {
-  const { tally, watchersEnd, faults, verdict: { events, lost, extra, examples } } = soaked
+  const {
+    tally,
+    watchersEnd,
+    faults,
+    verdict: { events, lost, extra, examples },
+  } = soaked
   const memory = memoryOf(soaked)
   const times = timesOf(tally.latencies, minutes)
   const growth = [
-    ...growthOf('RSS', 'MiB', [memory.rssFirstMb, memory.rssLastMb]), ...growthOf('the live heap', 'MiB', [memory.liveFirstMb, memory.liveLastMb]),
+    ...growthOf('RSS', 'MiB', [memory.rssFirstMb, memory.rssLastMb]),
+    ...growthOf('the live heap', 'MiB', [memory.liveFirstMb, memory.liveLastMb]),
     ...slowerOf('the 99th percentile', [times.p99FirstMs, times.p99LastMs], times.p99ByMinuteMs),
   ]
-  for (const text of [...tally.errors, ...watchersEnd.examples, ...faults.slice(0, 10), ...examples, ...growth]) process.stderr.write(`${text}\n`)
+  for (const text of [...tally.errors, ...watchersEnd.examples, ...faults.slice(0, 10), ...examples, ...growth])
+    process.stderr.write(`${text}\n`)
   const errors = tally.counted('errors') + watchersEnd.errors + faults.length
-  const counted = Object.fromEntries(['requests', 'namespaces', 'webhookCalls', 'webhookFaults'].map((name) => [name, tally.counted(name)]))
-  const late = { ...lateness('server', soaked.memory.map(({ lateMs }) => lateMs)), ...lateness('client', soaked.ownLateMs) }
-  const row = { case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`, warmUpMinutes: warmUp, events, lost, ...memory, ...times, ...late, errors, extra, watchesEnded: watchersEnd.watchesEnded, ...counted }
-  process.stdout.write(isJson ? `${JSON.stringify(row)}\n` : `${Object.entries(row).map(([name, value]) => `${name.padEnd(16)} ${typeof value === 'object' ? JSON.stringify(value) : value}`).join('\n')}\n`)
+  const counted = Object.fromEntries(
+    ['requests', 'namespaces', 'webhookCalls', 'webhookFaults'].map((name) => [name, tally.counted(name)]),
+  )
+  const late = {
+    ...lateness(
+      'server',
+      soaked.memory.map(({ lateMs }) => lateMs),
+    ),
+    ...lateness('client', soaked.ownLateMs),
+  }
+  const row = {
+    case: `soak ${minutes} min c=${plan.clients} w=${plan.watchers}`,
+    warmUpMinutes: warmUp,
+    events,
+    lost,
+    ...memory,
+    ...times,
+    ...late,
+    errors,
+    extra,
+    watchesEnded: watchersEnd.watchesEnded,
+    ...counted,
+  }
+  process.stdout.write(
+    isJson
+      ? `${JSON.stringify(row)}\n`
+      : `${Object.entries(row)
+          .map(([name, value]) => `${name.padEnd(16)} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
+          .join('\n')}\n`,
+  )
   return errors + lost + extra + growth.length === 0 ? 0 : 1
 }
 
 function memoryOf({ memory, live }: Soaked) {
   const third = Math.max(1, Math.floor(memory.length / 3))
-  const middle = (samples: readonly Memory[]): number => mebibytes(quantile(samples.map(({ rss }) => rss), 0.5))
-  return { rssFirstMb: middle(memory.slice(0, third)), rssLastMb: middle(memory.slice(-third)), liveFirstMb: mebibytes(live[0].heapUsed), liveLastMb: mebibytes(live[1].heapUsed) }
+  const middle = (samples: readonly Memory[]): number =>
+    mebibytes(
+      quantile(
+        samples.map(({ rss }) => rss),
+        0.5,
+      ),
+    )
+  return {
+    rssFirstMb: middle(memory.slice(0, third)),
+    rssLastMb: middle(memory.slice(-third)),
+    liveFirstMb: mebibytes(live[0].heapUsed),
+    liveLastMb: mebibytes(live[1].heapUsed),
+  }
 }
 
 /** By third, by minute (noise jumps, a leak climbs) and by kind of request. */
 function timesOf(latencies: Latencies, minutes: number) {
-  const thirds = (part: number, kind?: string): [number, number] => [round(latencies.quantile(part, firstThird, { ...kind !== undefined && { kind } })), round(latencies.quantile(part, lastThird, { ...kind !== undefined && { kind } }))]
+  const thirds = (part: number, kind?: string): [number, number] => [
+    round(latencies.quantile(part, firstThird, { ...(kind !== undefined && { kind }) })),
+    round(latencies.quantile(part, lastThird, { ...(kind !== undefined && { kind }) })),
+  ]
   const [p99FirstMs, p99LastMs] = thirds(0.99)
   const spans = Math.max(1, Math.round(minutes))
   return {
-    p99FirstMs, p99LastMs,
-    p99ByMinuteMs: Array.from({ length: spans }, (_, index) => round(latencies.quantile(0.99, [index / spans, (index + 1) / spans]))),
-    p50Ms: thirds(0.5), p90Ms: thirds(0.9),
+    p99FirstMs,
+    p99LastMs,
+    p99ByMinuteMs: Array.from({ length: spans }, (_, index) =>
+      round(latencies.quantile(0.99, [index / spans, (index + 1) / spans])),
+    ),
+    p50Ms: thirds(0.5),
+    p90Ms: thirds(0.9),
     p99ByKindMs: Object.fromEntries(latencies.kinds.map((kind) => [kind, thirds(0.99, kind)])),
   }
 }
@@ -70,7 +121,10 @@ function timesOf(latencies: Latencies, minutes: number) {
 /** The middle of the first and of the last third. */
 function lateness(who: string, samplesMs: readonly number[]): Record<string, number> {
   const third = Math.max(1, Math.floor(samplesMs.length / 3))
-  return { [`${who}LateFirstMs`]: round(quantile(samplesMs.slice(0, third), 0.5)), [`${who}LateLastMs`]: round(quantile(samplesMs.slice(-third), 0.5)) }
+  return {
+    [`${who}LateFirstMs`]: round(quantile(samplesMs.slice(0, third), 0.5)),
+    [`${who}LateLastMs`]: round(quantile(samplesMs.slice(-third), 0.5)),
+  }
 }
 
 function mebibytes(bytes: number): number {

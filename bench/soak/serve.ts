@@ -25,27 +25,51 @@ function tell(message: FromServer): void {
   process.send?.(message)
 }
 
-for (const event of ['unhandledRejection', 'uncaughtException'] as const) process.on(event, (error: unknown) => { tell({ kind: 'fault', text: `${event}: ${error instanceof Error ? error.stack ?? error.message : String(error)}` }) })
+for (const event of ['unhandledRejection', 'uncaughtException'] as const)
+  process.on(event, (error: unknown) => {
+    tell({
+      kind: 'fault',
+      text: `${event}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    })
+  })
 
-const log = createLogger({ clock, level: 'warn', sink: ({ level, message, fields }) => { tell({ kind: level === 'error' ? 'fault' : 'said', text: `${message} ${JSON.stringify(fields, (_key, value: unknown) => value instanceof Error ? value.message : value)}` }) } })
+const log = createLogger({
+  clock,
+  level: 'warn',
+  sink: ({ level, message, fields }) => {
+    tell({
+      kind: level === 'error' ? 'fault' : 'said',
+      text: `${message} ${JSON.stringify(fields, (_key, value: unknown) => (value instanceof Error ? value.message : value))}`,
+    })
+  },
+})
 const store = await openFileStore(join(folder, 'store'))
 const stopHistory = await keepHistory(store)
 const plane = await startPlane({
-  store, log, listen: {}, compactionMs: historyMs,
-  authentication: { tokens: Object.fromEntries(soakers.map((user) => [soakToken(user), { name: user, groups: ['soak'] }])) },
+  store,
+  log,
+  listen: {},
+  compactionMs: historyMs,
+  authentication: {
+    tokens: Object.fromEntries(soakers.map((user) => [soakToken(user), { name: user, groups: ['soak'] }])),
+  },
 })
 const { url = '', token = '', caPem = '' } = plane.address ?? {}
 tell({ kind: 'ready', url, token, caPem })
 const lateness = monitorEventLoopDelay({ resolution: 5 })
 lateness.enable()
-const beat = setInterval(() => { tellMemory() }, 1000)
+const beat = setInterval(() => {
+  tellMemory()
+}, 1000)
 
 process.on('message', (message: ToServer) => {
   if (message === 'live') tellLive()
   else void stop()
 })
 // A parent that is gone needs no server.
-const abandoned = (): void => { process.exit(1) }
+const abandoned = (): void => {
+  process.exit(1)
+}
 process.on('disconnect', abandoned)
 
 function tellMemory(): void {
@@ -82,12 +106,18 @@ async function keepHistory(from: Store): Promise<() => Promise<void>> {
   const watch = from.watch('/', { after: await from.head(), signal: ending.signal })
   const ended = (async () => {
     for await (const { changes } of watch) {
-      for (const { key, revision, entry } of changes) if (key.includes('/core/configmaps/')) file.write(`${revision} ${key.split('/').slice(-2).join('/')}${entry ? '' : ' deleted'}\n`)
+      for (const { key, revision, entry } of changes)
+        if (key.includes('/core/configmaps/'))
+          file.write(`${revision} ${key.split('/').slice(-2).join('/')}${entry ? '' : ' deleted'}\n`)
     }
-  })().catch((error: unknown) => { if (!ending.signal.aborted) tell({ kind: 'fault', text: `the history ended: ${String(error)}` }) })
+  })().catch((error: unknown) => {
+    if (!ending.signal.aborted) tell({ kind: 'fault', text: `the history ended: ${String(error)}` })
+  })
   return async () => {
     ending.abort()
     await ended
-    await new Promise<void>((resolve) => { file.end(resolve) })
+    await new Promise<void>((resolve) => {
+      file.end(resolve)
+    })
   }
 }

@@ -16,9 +16,9 @@ export interface Memory {
 
 /** What it tells. */
 export type FromServer =
-  | { readonly kind: 'ready', readonly url: string, readonly token: string, readonly caPem: string }
-  | { readonly kind: 'memory' | 'live' } & Memory
-  | { readonly kind: 'fault' | 'said', readonly text: string }
+  | { readonly kind: 'ready'; readonly url: string; readonly token: string; readonly caPem: string }
+  | ({ readonly kind: 'memory' | 'live' } & Memory)
+  | { readonly kind: 'fault' | 'said'; readonly text: string }
 
 export interface Ready {
   readonly url: string
@@ -43,14 +43,22 @@ export class ServerProcess {
 
   constructor(folder: string) {
     // It runs from the sources as we do, with the same flags.
-    this.#child = fork(fileURLToPath(new URL('serve.ts', import.meta.url)), [folder], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    this.#exited = once(this.#child, 'exit').then(([code]) => { if (!this.#isStopping || code !== 0) this.faults.push(`the server ended with ${String(code)}`) })
+    this.#child = fork(fileURLToPath(new URL('serve.ts', import.meta.url)), [folder], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#exited = once(this.#child, 'exit').then(([code]) => {
+      if (!this.#isStopping || code !== 0) this.faults.push(`the server ended with ${String(code)}`)
+    })
   }
 
   async ready(): Promise<Ready> {
     return new Promise((resolve, reject) => {
-      const tooLate = setTimeout(() => { reject(new Error('the server did not start')) }, readyMsMax)
-      void this.#exited.then(() => { reject(new Error('the server ended before it was ready')) })
+      const tooLate = setTimeout(() => {
+        reject(new Error('the server did not start'))
+      }, readyMsMax)
+      void this.#exited.then(() => {
+        reject(new Error('the server ended before it was ready'))
+      })
       this.#child.on('message', (message: FromServer) => {
         if (message.kind === 'memory') this.memory.push(message)
         else if (message.kind === 'live') this.#onLive?.(message)
@@ -67,7 +75,9 @@ export class ServerProcess {
   async live(): Promise<Memory> {
     const told = new Promise<Memory>((resolve, reject) => {
       this.#onLive = resolve
-      void this.#exited.then(() => { reject(new Error('the server ended')) })
+      void this.#exited.then(() => {
+        reject(new Error('the server ended'))
+      })
     })
     this.#send('live')
     return told

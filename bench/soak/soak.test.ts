@@ -24,16 +24,38 @@ test('judge finds what was not heard, what was made up, what came twice and what
 })
 
 test('growthOf finds what grows, and forgives what goes up and down', () => {
-  expect([growthOf('RSS', 'MiB', [240, 260]), growthOf('RSS', 'MiB', [240, 200]), growthOf('the live heap', 'MiB', [20, 28])]).toEqual([[], [], []])
+  expect([
+    growthOf('RSS', 'MiB', [240, 260]),
+    growthOf('RSS', 'MiB', [240, 200]),
+    growthOf('the live heap', 'MiB', [20, 28]),
+  ]).toEqual([[], [], []])
   expect(growthOf('RSS', 'MiB', [240, 280])).toEqual(['RSS grew from 240 to 280 MiB'])
-  expect([growthOf('p99', 'ms', [40, 45.8]), growthOf('p99', 'ms', [40, 46.2]), growthOf('p99', 'ms', [10, 14])]).toEqual([[], ['p99 grew from 40 to 46.2 ms'], []])
+  expect([
+    growthOf('p99', 'ms', [40, 45.8]),
+    growthOf('p99', 'ms', [40, 46.2]),
+    growthOf('p99', 'ms', [10, 14]),
+  ]).toEqual([[], ['p99 grew from 40 to 46.2 ms'], []])
   expect(growthOf('the live heap', 'MiB', [41, 62])).toEqual(['the live heap grew from 41 to 62 MiB'])
 })
 
 test('climbs tells what goes up from what goes up and down', () => {
-  const [noise, leak] = [[64, 41, 53, 56, 56, 64, 63, 57, 51, 51], [40, 42, 41, 45, 48, 47, 52, 55, 54, 60]]
-  expect([climbs(noise), climbs(leak), climbs([...leak].reverse()), climbs([1, 1, 1, 1, 1, 1]), climbs([1, 2, 3, 4]), climbs([1, 2, 3, 4, 5])]).toEqual([false, true, false, false, false, true])
-  expect([slowerOf('p99', [45, 60], leak), slowerOf('p99', [45, 60], noise), slowerOf('p99', [45, 47], leak)]).toEqual([['p99 grew from 45 to 60 ms'], [], []])
+  const [noise, leak] = [
+    [64, 41, 53, 56, 56, 64, 63, 57, 51, 51],
+    [40, 42, 41, 45, 48, 47, 52, 55, 54, 60],
+  ]
+  expect([
+    climbs(noise),
+    climbs(leak),
+    climbs([...leak].reverse()),
+    climbs([1, 1, 1, 1, 1, 1]),
+    climbs([1, 2, 3, 4]),
+    climbs([1, 2, 3, 4, 5]),
+  ]).toEqual([false, true, false, false, false, true])
+  expect([slowerOf('p99', [45, 60], leak), slowerOf('p99', [45, 60], noise), slowerOf('p99', [45, 47], leak)]).toEqual([
+    ['p99 grew from 45 to 60 ms'],
+    [],
+    [],
+  ])
 })
 
 test('LineLog gives back what it was given, in order', () => {

@@ -16,7 +16,10 @@ interface Rate {
 }
 
 /** Every contender once per round, in turn, so that all see the same weather; the median counts. */
-export async function commitBench(contenders: readonly Contender[], { rounds, only, print, missing }: BenchOptions & { missing: readonly string[] }): Promise<void> {
+export async function commitBench(
+  contenders: readonly Contender[],
+  { rounds, only, print, missing }: BenchOptions & { missing: readonly string[] },
+): Promise<void> {
   for (const writers of writerCounts) {
     const name = `commit 1KiB w=${writers}`
     if (!name.includes(only)) continue
@@ -27,9 +30,24 @@ export async function commitBench(contenders: readonly Contender[], { rounds, on
     const [ours, ...peers] = contenders.map((contender) => ({ contender, rate: middle(rates.get(contender) ?? []) }))
     if (!ours) continue
     for (const { contender, rate } of peers) {
-      print({ case: name, ours: ours.rate.perSecond, peer: rate.perSecond, peerName: contender.name, unit: 'commits/s', more: { oursCpuUs: ours.rate.cpuUs, peerCpuUs: rate.cpuUs } })
+      print({
+        case: name,
+        ours: ours.rate.perSecond,
+        peer: rate.perSecond,
+        peerName: contender.name,
+        unit: 'commits/s',
+        more: { oursCpuUs: ours.rate.cpuUs, peerCpuUs: rate.cpuUs },
+      })
     }
-    for (const peerName of missing) print({ case: name, ours: ours.rate.perSecond, peer: undefined, peerName, unit: 'commits/s', more: { oursCpuUs: ours.rate.cpuUs } })
+    for (const peerName of missing)
+      print({
+        case: name,
+        ours: ours.rate.perSecond,
+        peer: undefined,
+        peerName,
+        unit: 'commits/s',
+        more: { oursCpuUs: ours.rate.cpuUs },
+      })
   }
 }
 
@@ -39,14 +57,16 @@ async function measure(contender: Contender, writers: number): Promise<Rate> {
   const started = performance.now()
   const cpuBefore = cpuOf(contender)
   let count = 0
-  await Promise.all(Array.from({ length: writers }, async () => {
-    while (performance.now() - started < roundMs) {
-      await contender.put(`/registry/bench/widgets/default/widget-${sequence++}`, value)
-      count++
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: writers }, async () => {
+      while (performance.now() - started < roundMs) {
+        await contender.put(`/registry/bench/widgets/default/widget-${sequence++}`, value)
+        count++
+      }
+    }),
+  )
   const seconds = (performance.now() - started) / 1000
-  return { perSecond: count / seconds, cpuUs: Math.round((cpuOf(contender) - cpuBefore) / count * 10) / 10 }
+  return { perSecond: count / seconds, cpuUs: Math.round(((cpuOf(contender) - cpuBefore) / count) * 10) / 10 }
 }
 
 /** CPU microseconds so far of the process that does the work, the server's for a peer that is one. */

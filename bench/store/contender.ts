@@ -18,9 +18,14 @@ export interface Contender {
 }
 
 /** A folder on the disk that all contenders share. */
-export function benchFolder(): { folder: string, remove: () => void } {
+export function benchFolder(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(path.join(process.env['EVENKEEL_BENCH_FOLDER'] ?? os.tmpdir(), 'evenkeel-bench-'))
-  return { folder, remove: () => { rmSync(folder, { recursive: true, force: true }) } }
+  return {
+    folder,
+    remove: () => {
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
 }
 
 export function openFile(folder: string): Promise<Store> {
@@ -28,7 +33,12 @@ export function openFile(folder: string): Promise<Store> {
 }
 
 export function storeContender(name: string, store: Store, processId?: number): Contender {
-  return { name, put: (key, value) => putNew(store, key, value), close: () => store.close(), ...processId !== undefined && { processId } }
+  return {
+    name,
+    put: (key, value) => putNew(store, key, value),
+    close: () => store.close(),
+    ...(processId !== undefined && { processId }),
+  }
 }
 
 async function putNew(store: Store, key: string, value: Buffer): Promise<void> {
@@ -42,7 +52,7 @@ async function putNew(store: Store, key: string, value: Buffer): Promise<void> {
  */
 export function bareContender(folder: string): Contender {
   const handle = openSync(path.join(folder, 'bare.log'), 'w')
-  let waiting: { value: Buffer, done: () => void }[] = []
+  let waiting: { value: Buffer; done: () => void }[] = []
   let offset = 0
   let busy = false
   const flush = (): void => {
@@ -59,14 +69,22 @@ export function bareContender(folder: string): Contender {
       })
     })
   }
-  const put = (_key: string, value: Buffer): Promise<void> => new Promise((done) => {
-    waiting.push({ value, done })
-    if (!busy) {
-      busy = true
-      setImmediate(flush)
-    }
-  })
-  return { name: 'append + fdatasync', put, close: () => { closeSync(handle); return Promise.resolve() } }
+  const put = (_key: string, value: Buffer): Promise<void> =>
+    new Promise((done) => {
+      waiting.push({ value, done })
+      if (!busy) {
+        busy = true
+        setImmediate(flush)
+      }
+    })
+  return {
+    name: 'append + fdatasync',
+    put,
+    close: () => {
+      closeSync(handle)
+      return Promise.resolve()
+    },
+  }
 }
 
 /** SQLite as it comes with Node, write-ahead log, synchronous FULL, all rows that wait together in one transaction. */
@@ -74,9 +92,11 @@ export function sqliteContender(folder: string): Contender | undefined {
   const sqlite = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined
   if (!sqlite) return undefined
   const database = new sqlite.DatabaseSync(path.join(folder, 'bench.sqlite'))
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB)')
+  database.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB)',
+  )
   const insert = database.prepare('INSERT INTO entries VALUES (?, ?)')
-  let waiting: { key: string, value: Buffer, done: () => void }[] = []
+  let waiting: { key: string; value: Buffer; done: () => void }[] = []
   const flush = (): void => {
     const batch = waiting
     waiting = []
@@ -85,10 +105,18 @@ export function sqliteContender(folder: string): Contender | undefined {
     database.exec('COMMIT')
     for (const { done } of batch) done()
   }
-  const put = (key: string, value: Buffer): Promise<void> => new Promise((done) => {
-    if (waiting.push({ key, value, done }) === 1) setImmediate(flush)
-  })
-  return { name: 'SQLite WAL FULL', put, close: () => { database.close(); return Promise.resolve() } }
+  const put = (key: string, value: Buffer): Promise<void> =>
+    new Promise((done) => {
+      if (waiting.push({ key, value, done }) === 1) setImmediate(flush)
+    })
+  return {
+    name: 'SQLite WAL FULL',
+    put,
+    close: () => {
+      database.close()
+      return Promise.resolve()
+    },
+  }
 }
 
 /** The slice of `node:sqlite` that is used; Node 20 has neither the module nor its types. */

@@ -24,15 +24,39 @@ export async function startEtcd(folder: string): Promise<EtcdPeer | undefined> {
   if (said.status !== 0) return undefined
   const version = /Version: (\S+)/.exec(said.stdout)?.[1] ?? 'unknown'
   const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
-  const child = spawn('etcd', [
-    '--name', 'bench', '--data-dir', folder, '--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', peer,
-    '--initial-advertise-peer-urls', peer, '--initial-cluster', `bench=${peer}`, '--logger', 'zap', '--log-outputs', 'stderr', '--quota-backend-bytes', '8589934592',
-  ], { stdio: ['ignore', 'ignore', 'pipe'] })
-  for await (const line of createInterface({ input: child.stderr })) if (/serving (?:insecure )?client/.test(line)) break
+  const child = spawn(
+    'etcd',
+    [
+      '--name',
+      'bench',
+      '--data-dir',
+      folder,
+      '--listen-client-urls',
+      client,
+      '--advertise-client-urls',
+      client,
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--initial-cluster',
+      `bench=${peer}`,
+      '--logger',
+      'zap',
+      '--log-outputs',
+      'stderr',
+      '--quota-backend-bytes',
+      '8589934592',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  for await (const line of createInterface({ input: child.stderr }))
+    if (/serving (?:insecure )?client/.test(line)) break
   child.stderr.resume()
   const store = await openEtcdStore({ endpoints: [client], prefix: '/bench/' })
   return {
-    store, version,
+    store,
+    version,
     contender: storeContender(`etcd ${version}`, store, child.pid),
     stop: async () => {
       child.kill('SIGKILL')

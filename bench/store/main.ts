@@ -29,7 +29,12 @@ async function runIn(folder: string, options: BenchOptions): Promise<void> {
   const sqlite = sqliteContender(folder)
   if (!sqlite) missing.push(`SQLite is not in Node ${process.version}`)
   const file = await openFile(folder)
-  const contenders: Contender[] = [storeContender('file', file), bareContender(folder), ...etcd ? [etcd.contender] : [], ...sqlite ? [sqlite] : []]
+  const contenders: Contender[] = [
+    storeContender('file', file),
+    bareContender(folder),
+    ...(etcd ? [etcd.contender] : []),
+    ...(sqlite ? [sqlite] : []),
+  ]
   const ours = { name: 'file', store: file }
   const peer = etcd && { name: `etcd ${etcd.version}`, store: etcd.store }
   try {

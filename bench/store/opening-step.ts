@@ -20,7 +20,7 @@ process.stdout.write(JSON.stringify(await run()))
 async function fill(): Promise<StepResult> {
   const store = await openFileStore(data, { logBytesMin: 1e12 })
   await put(store)
-  if (!await store.compactLog()) throw new Error('the log could not be compacted')
+  if (!(await store.compactLog())) throw new Error('the log could not be compacted')
   await store.close()
   return { fileBytes: fs.statSync(snapshotIn(data)).size }
 }
@@ -37,7 +37,10 @@ function read(): Promise<StepResult> {
     pieces.push(piece)
   }
   fs.closeSync(handle)
-  return Promise.resolve({ ms: performance.now() - started, fileBytes: pieces.reduce((sum, { length }) => sum + length, 0) })
+  return Promise.resolve({
+    ms: performance.now() - started,
+    fileBytes: pieces.reduce((sum, { length }) => sum + length, 0),
+  })
 }
 
 async function open(): Promise<StepResult> {
@@ -68,9 +71,11 @@ function settledRss(): number {
 
 async function put(store: Store): Promise<void> {
   let next = 0
-  await Promise.all(Array.from({ length: 512 }, async () => {
-    while (next < objects) await store.commit({ key: keyOf(next++), value, expect: 0 })
-  }))
+  await Promise.all(
+    Array.from({ length: 512 }, async () => {
+      while (next < objects) await store.commit({ key: keyOf(next++), value, expect: 0 })
+    }),
+  )
 }
 
 function keyOf(number: number): string {

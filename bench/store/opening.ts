@@ -27,7 +27,14 @@ export async function openingBench(folder: string, { rounds, only, print }: Benc
   const data = path.join(folder, 'million')
   if (memoryName.includes(only)) {
     const { bytesPerObject = NaN } = await step('memory', data, 200_000)
-    print({ case: memoryName, ours: bytesPerObject, peer: 1.6 * 1024, peerName: 'goal', unit: 'bytes', lessIsBetter: true })
+    print({
+      case: memoryName,
+      ours: bytesPerObject,
+      peer: 1.6 * 1024,
+      peerName: 'goal',
+      unit: 'bytes',
+      lessIsBetter: true,
+    })
   }
   if (!openName.includes(only)) return
   const { fileBytes = NaN } = await step('fill', data, objects)
@@ -38,10 +45,22 @@ export async function openingBench(folder: string, { rounds, only, print }: Benc
     opens.push(await step('open', data, objects))
   }
   const rssMb = Math.round(median(opens.map(({ rssBytes = NaN }) => rssBytes)) / 1e6)
-  print({ case: openName, ours: median(opens.map(({ ms = NaN }) => ms)), peer: median(reads.map(({ ms = NaN }) => ms)), peerName: 'reading the file', unit: 'ms', lessIsBetter: true, more: { rssMb, fileMb: Math.round(fileBytes / 1e6) } })
+  print({
+    case: openName,
+    ours: median(opens.map(({ ms = NaN }) => ms)),
+    peer: median(reads.map(({ ms = NaN }) => ms)),
+    peerName: 'reading the file',
+    unit: 'ms',
+    lessIsBetter: true,
+    more: { rssMb, fileMb: Math.round(fileBytes / 1e6) },
+  })
 }
 
 async function step(name: string, data: string, count: number): Promise<StepResult> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', ...process.execArgv, script, name, data, String(count)], { maxBuffer: 1 << 20 })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--expose-gc', ...process.execArgv, script, name, data, String(count)],
+    { maxBuffer: 1 << 20 },
+  )
   return JSON.parse(stdout) as StepResult
 }

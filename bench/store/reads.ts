@@ -16,7 +16,11 @@ export interface ReadPeer {
 }
 
 /** `first` is ours, the other the peer; both are filled the same way before. */
-export async function scanBench(ours: ReadPeer, peer: ReadPeer | undefined, { rounds, only, print }: BenchOptions): Promise<void> {
+export async function scanBench(
+  ours: ReadPeer,
+  peer: ReadPeer | undefined,
+  { rounds, only, print }: BenchOptions,
+): Promise<void> {
   const name = 'range 100k keys'
   if (!name.includes(only)) return
   const stores = peer ? [ours, peer] : [ours]
@@ -25,11 +29,21 @@ export async function scanBench(ours: ReadPeer, peer: ReadPeer | undefined, { ro
   for (let turn = 0; turn < rounds; turn++) {
     for (const each of stores) times.get(each)?.push(await scan(each.store))
   }
-  print({ case: name, ours: middle(times, ours), peer: peer && middle(times, peer), peerName: peer?.name ?? 'etcd is not installed', unit: 'keys/s' })
+  print({
+    case: name,
+    ours: middle(times, ours),
+    peer: peer && middle(times, peer),
+    peerName: peer?.name ?? 'etcd is not installed',
+    unit: 'keys/s',
+  })
 }
 
 /** Changes delivered per second, all watchers together. */
-export async function fanOutBench(ours: ReadPeer, peer: ReadPeer | undefined, { rounds, only, print }: BenchOptions): Promise<void> {
+export async function fanOutBench(
+  ours: ReadPeer,
+  peer: ReadPeer | undefined,
+  { rounds, only, print }: BenchOptions,
+): Promise<void> {
   const name = `watch fan-out w=${watchers}`
   if (!name.includes(only)) return
   const stores = peer ? [ours, peer] : [ours]
@@ -37,21 +51,31 @@ export async function fanOutBench(ours: ReadPeer, peer: ReadPeer | undefined, { 
   for (let turn = 0; turn < rounds; turn++) {
     for (const each of stores) rates.get(each)?.push(await fanOut(each.store))
   }
-  print({ case: name, ours: middle(rates, ours), peer: peer && middle(rates, peer), peerName: peer?.name ?? 'etcd is not installed', unit: 'events/s' })
+  print({
+    case: name,
+    ours: middle(rates, ours),
+    peer: peer && middle(rates, peer),
+    peerName: peer?.name ?? 'etcd is not installed',
+    unit: 'events/s',
+  })
 }
 
 async function fill(store: Store): Promise<void> {
   let next = 0
-  await Promise.all(Array.from({ length: 256 }, async () => {
-    while (next < scanKeys) await store.commit({ key: `/scan/default/object-${String(next++).padStart(7, '0')}`, value, expect: 0 })
-  }))
+  await Promise.all(
+    Array.from({ length: 256 }, async () => {
+      while (next < scanKeys)
+        await store.commit({ key: `/scan/default/object-${String(next++).padStart(7, '0')}`, value, expect: 0 })
+    }),
+  )
 }
 
 async function scan(store: Store): Promise<number> {
   const started = performance.now()
   const found = await store.range('/scan/')
   const seconds = (performance.now() - started) / 1000
-  if (!found.ok || found.entries.length < scanKeys) throw new Error(`the scan found ${found.ok ? found.entries.length : found.reason}`)
+  if (!found.ok || found.entries.length < scanKeys)
+    throw new Error(`the scan found ${found.ok ? found.entries.length : found.reason}`)
   return found.entries.length / seconds
 }
 
@@ -71,9 +95,11 @@ async function fanOut(store: Store): Promise<number> {
   })
   const started = performance.now()
   let next = 0
-  await Promise.all(Array.from({ length: 64 }, async () => {
-    while (next < watchedCommits) await store.commit({ key: `${prefix}${next++}`, value, expect: 0 })
-  }))
+  await Promise.all(
+    Array.from({ length: 64 }, async () => {
+      while (next < watchedCommits) await store.commit({ key: `${prefix}${next++}`, value, expect: 0 })
+    }),
+  )
   const seen = await Promise.all(readers)
   return seen.reduce((sum, count) => sum + count, 0) / ((performance.now() - started) / 1000)
 }

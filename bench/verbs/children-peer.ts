@@ -11,11 +11,21 @@ interface ParentObject extends KubernetesObject {
   status?: { made?: number }
 }
 
-const { address: { url, token, caPem }, concurrency, namespace } = JSON.parse(process.argv[2] ?? '') as ChildrenJob
+const {
+  address: { url, token, caPem },
+  concurrency,
+  namespace,
+} = JSON.parse(process.argv[2] ?? '') as ChildrenJob
 const place = { group: 'bench.evenkeel.dev', version: 'v1', namespace, plural: 'benchparents' }
 const config = new KubeConfig()
 config.loadFromOptions({
-  clusters: [{ name: 'bench', server: url, ...caPem === undefined ? { skipTLSVerify: true } : { caData: Buffer.from(caPem).toString('base64') } }],
+  clusters: [
+    {
+      name: 'bench',
+      server: url,
+      ...(caPem === undefined ? { skipTLSVerify: true } : { caData: Buffer.from(caPem).toString('base64') }),
+    },
+  ],
   users: [{ name: 'bench', token }],
   contexts: [{ name: 'bench', cluster: 'bench', user: 'bench' }],
   currentContext: 'bench',
@@ -30,22 +40,56 @@ const add = (name: string): void => {
   waiting.add(name)
   wake()
 }
-const parents = makeInformer<ParentObject>(config, `/apis/${place.group}/${place.version}/namespaces/${namespace}/${place.plural}`, async () => await custom.listNamespacedCustomObject(place) as KubernetesListObject<ParentObject>)
-const children = makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, () => core.listNamespacedConfigMap({ namespace }))
-for (const type of ['add', 'update'] as const) parents.on(type, ({ metadata }) => { add(metadata?.name ?? '') })
-for (const type of ['add', 'update', 'delete'] as const) children.on(type, ({ metadata }) => { for (const { name } of metadata?.ownerReferences ?? []) add(name) })
+const parents = makeInformer<ParentObject>(
+  config,
+  `/apis/${place.group}/${place.version}/namespaces/${namespace}/${place.plural}`,
+  async () => (await custom.listNamespacedCustomObject(place)) as KubernetesListObject<ParentObject>,
+)
+const children = makeInformer(config, `/api/v1/namespaces/${namespace}/configmaps`, () =>
+  core.listNamespacedConfigMap({ namespace }),
+)
+for (const type of ['add', 'update'] as const)
+  parents.on(type, ({ metadata }) => {
+    add(metadata?.name ?? '')
+  })
+for (const type of ['add', 'update', 'delete'] as const)
+  children.on(type, ({ metadata }) => {
+    for (const { name } of metadata?.ownerReferences ?? []) add(name)
+  })
 await children.start()
 await parents.start()
 
 async function reconcile(name: string): Promise<void> {
   const parent = parents.get(name, namespace)
   if (!parent?.metadata?.uid) return
-  const owner = { apiVersion: 'bench.evenkeel.dev/v1', kind: 'BenchParent', name, uid: parent.metadata.uid, controller: true, blockOwnerDeletion: true }
+  const owner = {
+    apiVersion: 'bench.evenkeel.dev/v1',
+    kind: 'BenchParent',
+    name,
+    uid: parent.metadata.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  }
   for (let at = 0; at < childrenEach; at++) {
     if (children.get(`${name}-${at}`, namespace)) continue
-    await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: `${name}-${at}`, ownerReferences: [owner] }, data: { text: parent.spec?.text ?? '' } } }).catch(ignoreConflict)
+    await core
+      .createNamespacedConfigMap({
+        namespace,
+        body: {
+          metadata: { name: `${name}-${at}`, ownerReferences: [owner] },
+          data: { text: parent.spec?.text ?? '' },
+        },
+      })
+      .catch(ignoreConflict)
   }
-  if (parent.status?.made !== childrenEach) await custom.replaceNamespacedCustomObjectStatus({ ...place, name, body: { ...parent, apiVersion: owner.apiVersion, kind: owner.kind, status: { made: childrenEach } } }).catch(ignoreConflict)
+  if (parent.status?.made !== childrenEach)
+    await custom
+      .replaceNamespacedCustomObjectStatus({
+        ...place,
+        name,
+        body: { ...parent, apiVersion: owner.apiVersion, kind: owner.kind, status: { made: childrenEach } },
+      })
+      .catch(ignoreConflict)
 }
 
 /** It is there already, or somebody was quicker: an event brings us back. */
@@ -72,6 +116,8 @@ async function work(): Promise<never> {
 }
 
 process.once('SIGTERM', () => {
-  process.stdout.write(`${JSON.stringify(process.cpuUsage())}\n`, () => { process.exit(0) })
+  process.stdout.write(`${JSON.stringify(process.cpuUsage())}\n`, () => {
+    process.exit(0)
+  })
 })
 await Promise.all(Array.from({ length: concurrency }, work))

@@ -49,11 +49,30 @@ export async function childrenBench({ rounds, only, quick, print }: BenchOptions
   const server = await startOurs(path.join(folder, 'verbs'))
   try {
     const taken: Record<(typeof scripts)[number], Taken[]> = { 'children-ours.ts': [], 'children-peer.ts': [] }
-    for (let turn = 0; turn < rounds; turn++) for (const script of scripts) taken[script].push(await converge(script, server.address, count))
-    const of = (key: keyof Taken): { ours: number, peer: number } => ({ ours: median(taken['children-ours.ts'].map((one) => one[key])), peer: median(taken['children-peer.ts'].map((one) => one[key])) })
+    for (let turn = 0; turn < rounds; turn++)
+      for (const script of scripts) taken[script].push(await converge(script, server.address, count))
+    const of = (key: keyof Taken): { ours: number; peer: number } => ({
+      ours: median(taken['children-ours.ts'].map((one) => one[key])),
+      peer: median(taken['children-peer.ts'].map((one) => one[key])),
+    })
     const [cpu, writes] = [of('cpuMs'), of('writes')]
-    print({ case: name, ...of('ms'), peerName: 'by hand on client-node', unit: 'ms', lessIsBetter: true, more: { cpuMs: round(cpu.ours), cpuMsPeer: round(cpu.peer) } })
-    print({ case: `${name} writes`, ours: writes.ours / count, peer: writes.peer / count, peerName: 'by hand on client-node', unit: 'per parent', lessIsBetter: true, more: { minimum: childrenEach + 1 } })
+    print({
+      case: name,
+      ...of('ms'),
+      peerName: 'by hand on client-node',
+      unit: 'ms',
+      lessIsBetter: true,
+      more: { cpuMs: round(cpu.ours), cpuMsPeer: round(cpu.peer) },
+    })
+    print({
+      case: `${name} writes`,
+      ours: writes.ours / count,
+      peer: writes.peer / count,
+      peerName: 'by hand on client-node',
+      unit: 'per parent',
+      lessIsBetter: true,
+      more: { minimum: childrenEach + 1 },
+    })
   } finally {
     await server.stop()
     remove()
@@ -62,15 +81,27 @@ export async function childrenBench({ rounds, only, quick, print }: BenchOptions
 
 async function converge(script: string, address: Address, count: number): Promise<Taken> {
   const { url, token, caPem } = address
-  await call(address, 'POST', { path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', body: definitionOf(Parent) })
+  await call(address, 'POST', {
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    body: definitionOf(Parent),
+  })
   const connection = httpTransport({ server: url, tls: caPem === undefined ? { insecureSkipVerify: true } : { caPem } })
-  const client = new Client({ transport: withCredentials(connection.transport, fixedCredential(bearer(token))), close: () => connection.close() })
+  const client = new Client({
+    transport: withCredentials(connection.transport, fixedCredential(bearer(token))),
+    close: () => connection.close(),
+  })
   try {
-    const { metadata: { name: namespace } } = await client.create(Namespace, { metadata: { generateName: 'children-' } })
+    const {
+      metadata: { name: namespace },
+    } = await client.create(Namespace, { metadata: { generateName: 'children-' } })
     await createAll(client, Parent, { namespace, count, spec: { text: 'x'.repeat(200) } })
     const before = await revisionOf(client, Parent, namespace)
     const job: ChildrenJob = { address, namespace, concurrency }
-    const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL(script, import.meta.url)), JSON.stringify(job)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(
+      process.execPath,
+      [...process.execArgv, fileURLToPath(new URL(script, import.meta.url)), JSON.stringify(job)],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
     try {
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
       await lines.next()
@@ -96,7 +127,10 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit
 }
 
-async function untilMade(client: Client, { namespace, count, since }: { namespace: string, count: number, since: number }): Promise<void> {
+async function untilMade(
+  client: Client,
+  { namespace, count, since }: { namespace: string; count: number; since: number },
+): Promise<void> {
   const made = new Set<string>()
   for (let resourceVersion = String(since); ;) {
     for await (const event of client.watch(Parent, { namespace, resourceVersion })) {
@@ -114,6 +148,8 @@ async function untilStill(client: Client, namespace: string): Promise<number> {
     const revision = await revisionOf(client, Parent, namespace)
     if (revision === last) return revision
     last = revision
-    await new Promise((later) => { setTimeout(later, 1000) })
+    await new Promise((later) => {
+      setTimeout(later, 1000)
+    })
   }
 }

@@ -46,16 +46,31 @@ export async function dependentsBench({ rounds, only, quick, print }: BenchOptio
     const done = untilAll(client, { count, port })
     await publish(client, port)
     await done
-    taken.push({ ms: performance.now() - startedMs, runs: counts.byChange / count, others: counts.others / count, writes: (await revisionOf(client, Referer, namespace) - before - 1) / count })
+    taken.push({
+      ms: performance.now() - startedMs,
+      runs: counts.byChange / count,
+      others: counts.others / count,
+      writes: ((await revisionOf(client, Referer, namespace)) - before - 1) / count,
+    })
   }
   const of = (key: keyof Taken): number => median(taken.map((one) => one[key]))
-  print({ case: name, ours: of('ms'), peer: undefined, peerName: 'no peer', unit: 'ms', lessIsBetter: true, more: { 'runs per referer': of('runs'), 'and by its own status': of('others'), 'writes per referer': of('writes') } })
+  print({
+    case: name,
+    ours: of('ms'),
+    peer: undefined,
+    peerName: 'no peer',
+    unit: 'ms',
+    lessIsBetter: true,
+    more: { 'runs per referer': of('runs'), 'and by its own status': of('others'), 'writes per referer': of('writes') },
+  })
 }
 
 function refererController(counts: Counts): ControllerDeclaration {
   const hub = dependsOn(Hub, ({ spec }: ObjectOf<typeof Referer>) => spec.hub, { contract, ready: () => true })
   const controller: ControllerDeclaration<typeof Referer> = {
-    for: Referer, verbs: [hub], concurrency: 16,
+    for: Referer,
+    verbs: [hub],
+    concurrency: 16,
     async reconcile(_, context) {
       if (context.causes.some(({ source }) => source.startsWith('depends on'))) counts.byChange++
       else counts.others++
@@ -70,8 +85,11 @@ async function publish(client: Client, port: number): Promise<void> {
   await client.patchStatus(await client.get(Hub, place), { port })
 }
 
-async function untilAll(client: Client, { count, port }: { count: number, port: number }): Promise<void> {
-  const { items, metadata: { resourceVersion: listed } } = await client.page(Referer, { namespace, pageSize: count })
+async function untilAll(client: Client, { count, port }: { count: number; port: number }): Promise<void> {
+  const {
+    items,
+    metadata: { resourceVersion: listed },
+  } = await client.page(Referer, { namespace, pageSize: count })
   const done = new Set(items.filter(({ status }) => status?.port === port).map(({ metadata }) => metadata.name))
   for (let resourceVersion = listed ?? ''; done.size < count;) {
     for await (const event of client.watch(Referer, { namespace, resourceVersion })) {

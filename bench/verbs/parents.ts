@@ -12,7 +12,8 @@ const controller: ControllerDeclaration<typeof Parent, ManagedContext> = {
   for: Parent,
   owns: [ConfigMap],
   async reconcile({ metadata: { name }, spec: { text = '' } }, { children, status }) {
-    for (let at = 0; at < childrenEach; at++) await children.apply(ConfigMap, { metadata: { name: `${name}-${at}` }, data: { text } })
+    for (let at = 0; at < childrenEach; at++)
+      await children.apply(ConfigMap, { metadata: { name: `${name}-${at}` }, data: { text } })
     status.set({ made: childrenEach })
   },
 }

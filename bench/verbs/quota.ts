@@ -32,13 +32,27 @@ export async function quotaBench({ only, quick, print }: BenchOptions): Promise<
     await plane.advance(100)
     if (system.things.size < count) continue
     const { items } = await moving(plane, client.list(Thing, { namespace }))
-    synced = items.filter(({ status }) => status?.conditions?.some(({ type, status: is }) => type === 'Synced' && is === 'True')).length
+    synced = items.filter(({ status }) =>
+      status?.conditions?.some(({ type, status: is }) => type === 'Synced' && is === 'True'),
+    ).length
   }
-  if (synced !== count || system.things.size !== count) throw new Error(`${synced} of ${count} are in sync, and there are ${system.things.size} things`)
+  if (synced !== count || system.things.size !== count)
+    throw new Error(`${synced} of ${count} are in sync, and there are ${system.things.size} things`)
   const seconds = (clock.monotonic() - startedMs) / 1000
   print({
-    case: name, ours: seconds, peer: undefined, peerName: 'no peer', unit: 'virtual s', lessIsBetter: true,
-    more: { 'calls per thing': system.calls / count, 'most calls in a second': Math.max(...system.bySecond.values()), 'allowed in a second': callsPerSecond + burst, 'least possible s': (system.calls - burst) / callsPerSecond, wallMs: Math.round(performance.now() - wallMs) },
+    case: name,
+    ours: seconds,
+    peer: undefined,
+    peerName: 'no peer',
+    unit: 'virtual s',
+    lessIsBetter: true,
+    more: {
+      'calls per thing': system.calls / count,
+      'most calls in a second': Math.max(...system.bySecond.values()),
+      'allowed in a second': callsPerSecond + burst,
+      'least possible s': (system.calls - burst) / callsPerSecond,
+      wallMs: Math.round(performance.now() - wallMs),
+    },
   })
 }
 

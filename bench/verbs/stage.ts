@@ -14,7 +14,8 @@ interface Many {
 export async function createAll(client: Client, kind: Kind, { namespace, count, spec }: Many): Promise<void> {
   const names = Array.from({ length: count }, (_, at) => `o-${at}`).values()
   const work = async (): Promise<void> => {
-    for (const name of names) await client.create(kind, { metadata: { name, namespace }, spec } as unknown as ObjectOf<Kind>)
+    for (const name of names)
+      await client.create(kind, { metadata: { name, namespace }, spec } as unknown as ObjectOf<Kind>)
   }
   await Promise.all(Array.from({ length: 32 }, work))
 }
@@ -22,7 +23,9 @@ export async function createAll(client: Client, kind: Kind, { namespace, count, 
 /** Moves a simulated clock until something is done: servers let those wait who ask for a lot. */
 export async function moving<T>(plane: TestPlane, asked: Promise<T>): Promise<T> {
   const state = { isDone: false }
-  const done = asked.finally(() => { state.isDone = true })
+  const done = asked.finally(() => {
+    state.isDone = true
+  })
   done.catch(() => undefined)
   while (!state.isDone) await plane.advance(1)
   return await done

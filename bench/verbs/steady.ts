@@ -27,9 +27,17 @@ export async function steadyBench({ only, quick, print }: BenchOptions): Promise
     before = await revision()
   }
   await plane.advance(60_000)
-  const writes = await revision() - before
+  const writes = (await revision()) - before
   const { items } = await moving(plane, client.list(Parent, { namespace }))
   const made = items.filter(({ status }) => status?.made === childrenEach).length
   if (made !== count) throw new Error(`${made} of ${count} parents have their children`)
-  print({ case: name, ours: writes, peer: undefined, peerName: 'no peer', unit: 'writes', lessIsBetter: true, more: { 'writes per parent before': (before - first) / count - 1, minimum: childrenEach + 1 } })
+  print({
+    case: name,
+    ours: writes,
+    peer: undefined,
+    peerName: 'no peer',
+    unit: 'writes',
+    lessIsBetter: true,
+    more: { 'writes per parent before': (before - first) / count - 1, minimum: childrenEach + 1 },
+  })
 }

@@ -19,10 +19,18 @@ export async function increment(store: Store, key: string): Promise<number> {
 }
 
 /** Every value of the counter after a revision, with the revision to go on from. Throws when that history is gone. */
-export async function* follow(store: Store, key: string, after: number): AsyncGenerator<{ value: number, revision: number }> {
+export async function* follow(
+  store: Store,
+  key: string,
+  after: number,
+): AsyncGenerator<{ value: number; revision: number }> {
   const watch = store.watch(key, { after })
   for await (const { changes } of watch) {
-    for (const { entry, revision } of changes) if (entry) yield { value: Number(Buffer.from(entry.value).toString()), revision }
+    for (const { entry, revision } of changes)
+      if (entry) yield { value: Number(Buffer.from(entry.value).toString()), revision }
   }
-  if (watch.end?.reason === 'compacted') throw new Error(`history before revision ${watch.end.compacted} is gone: read the counter again and follow from there`)
+  if (watch.end?.reason === 'compacted')
+    throw new Error(
+      `history before revision ${watch.end.compacted} is gone: read the counter again and follow from there`,
+    )
 }

@@ -7,9 +7,11 @@ import { follow, increment } from './counter.ts'
 const store = openMemoryStore()
 const key = '/counters/visits'
 
-await Promise.all(Array.from({ length: 8 }, async () => {
-  for (let turn = 0; turn < 10; turn++) await increment(store, key)
-}))
+await Promise.all(
+  Array.from({ length: 8 }, async () => {
+    for (let turn = 0; turn < 10; turn++) await increment(store, key)
+  }),
+)
 
 let resumeAt = 0
 for await (const { value, revision } of follow(store, key, 1)) {

@@ -17,16 +17,20 @@ const command = `exec ${JSON.stringify(process.execPath)} -e ${JSON.stringify(pr
 
 async function freePort(): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   const address = server.address()
-  await new Promise((resolve) => { server.close(resolve) })
+  await new Promise((resolve) => {
+    server.close(resolve)
+  })
   return typeof address === 'object' && address ? address.port : 0
 }
 
 interface Running {
   readonly plane: TestPlane
   /** What the router answers for a hostname. */
-  ask(hostname: string): Promise<{ status: number, text: string }>
+  ask(hostname: string): Promise<{ status: number; text: string }>
   pid(): Promise<number>
 }
 
@@ -43,11 +47,18 @@ async function start(): Promise<Running> {
   return { plane, pid, ask: (hostname) => get(url, hostname) }
 }
 
-function get(url: string, hostname: string): Promise<{ status: number, text: string }> {
+function get(url: string, hostname: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers: { host: hostname }, agent: false }, (answer) => {
       let text = ''
-      answer.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve({ status: answer.statusCode ?? 0, text }) })
+      answer
+        .setEncoding('utf8')
+        .on('data', (piece: string) => {
+          text += piece
+        })
+        .on('end', () => {
+          resolve({ status: answer.statusCode ?? 0, text })
+        })
     })
     asked.once('error', reject)
     asked.end()
@@ -66,14 +77,22 @@ function isAlive(pid: number): boolean {
 async function startShop(): Promise<Running> {
   const running = await start()
   const { plane, ask } = running
-  await plane.client.create(Route, { metadata: shop, spec: { hostnames: ['shop.local'], targetRefs: [{ name: 'web' }] } })
-  await plane.client.create(App, { metadata: web, spec: { command, port: await freePort(), config: { WORD: 'hello' } } })
+  await plane.client.create(Route, {
+    metadata: shop,
+    spec: { hostnames: ['shop.local'], targetRefs: [{ name: 'web' }] },
+  })
+  await plane.client.create(App, {
+    metadata: web,
+    spec: { command, port: await freePort(), config: { WORD: 'hello' } },
+  })
   await plane.until(async () => (await ask('shop.local')).text.startsWith('hello'), { timeoutMs: 30_000 })
   return running
 }
 
-const act = (plane: TestPlane, action: string): Promise<unknown> => plane.client.raw({ method: 'POST', path: `/apis/app.multi.ch/v1/namespaces/default/apps/web/${action}`, body: {} })
-const readyOf = async (plane: TestPlane): Promise<{ status: string, message?: string } | undefined> => (await plane.client.get(Route, shop)).status?.conditions?.find(({ type }) => type === 'Ready')
+const act = (plane: TestPlane, action: string): Promise<unknown> =>
+  plane.client.raw({ method: 'POST', path: `/apis/app.multi.ch/v1/namespaces/default/apps/web/${action}`, body: {} })
+const readyOf = async (plane: TestPlane): Promise<{ status: string; message?: string } | undefined> =>
+  (await plane.client.get(Route, shop)).status?.conditions?.find(({ type }) => type === 'Ready')
 
 describe('App and Route', () => {
   test('a Route waits for its App, then leads to its process; a stopped App is a reason and a 503; a started one is led to again', async () => {
@@ -97,7 +116,7 @@ describe('App and Route', () => {
     const { plane, pid } = await startShop()
     const before = await pid()
     await act(plane, 'refresh')
-    await plane.until(async () => await pid() !== before)
+    await plane.until(async () => (await pid()) !== before)
     const after = await pid()
     expect(isAlive(before)).toBe(false)
     // Another reconcile of the same App does not do it again.
@@ -111,29 +130,39 @@ describe('App and Route', () => {
     const { plane, ask, pid } = await startShop()
     const before = await pid()
     process.kill(before, 'SIGKILL')
-    await plane.until(async () => await pid() !== before, { timeoutMs: 30_000 })
+    await plane.until(async () => (await pid()) !== before, { timeoutMs: 30_000 })
     await plane.until(async () => (await ask('shop.local')).text === `hello ${await pid()}`, { timeoutMs: 30_000 })
   })
 
   test('the App shows who uses it, for as long as somebody does; its deletion leaves no process', async () => {
     const { plane, pid } = await startShop()
-    const marks = async (): Promise<string[]> => Object.entries((await plane.client.get(App, web)).metadata.annotations ?? {}).filter(([key]) => key.startsWith('used-by.multi.ch')).map(([, value]) => value)
+    const marks = async (): Promise<string[]> =>
+      Object.entries((await plane.client.get(App, web)).metadata.annotations ?? {})
+        .filter(([key]) => key.startsWith('used-by.multi.ch'))
+        .map(([, value]) => value)
     await plane.until(async () => (await marks()).length === 1)
     expect((await marks())[0]).toContain('Route default/shop')
     await plane.client.delete(await plane.client.get(Route, shop))
-    await plane.until(async () => (await marks()).length === 0 && await plane.client.find(Route, shop) === undefined)
+    await plane.until(async () => (await marks()).length === 0 && (await plane.client.find(Route, shop)) === undefined)
 
     const last = await pid()
     await plane.client.delete(await plane.client.get(App, web))
-    await plane.until(async () => await plane.client.find(App, web) === undefined)
+    await plane.until(async () => (await plane.client.find(App, web)) === undefined)
     expect(isAlive(last)).toBe(false)
   })
 })
 
 describe('the Explorer finds nothing at tier 1', () => {
-  test.each([['apps', apps], ['routes', routes]] as const)('%s', async (_, { controllers, scenario }) => {
-    const explored = await explore({ controllers: controllers as never, scenario: scenario as never })
-    expect(explored.failures, formatReport(explored)).toEqual([])
-    expect(explored.left).toBe(0)
-  }, 300_000)
+  test.each([
+    ['apps', apps],
+    ['routes', routes],
+  ] as const)(
+    '%s',
+    async (_, { controllers, scenario }) => {
+      const explored = await explore({ controllers: controllers as never, scenario: scenario as never })
+      expect(explored.failures, formatReport(explored)).toEqual([])
+      expect(explored.left).toBe(0)
+    },
+    300_000,
+  )
 })

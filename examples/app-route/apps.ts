@@ -9,16 +9,33 @@ import { App } from './kinds.ts'
 import type { Processes } from './kinds.ts'
 
 export function appController(processes: Processes): ControllerDeclaration<typeof App, ManagedContext> {
-  const start = action('start', { form: 'state', about: 'Runs the command.', patch: { spec: { running: true } }, enabledWhen: '!object.spec.running' })
-  const stop = action('stop', { form: 'state', about: 'Ends the process; the App stays.', patch: { spec: { running: false } }, enabledWhen: 'object.spec.running', confirm: 'This ends the process' })
-  const refresh = action('refresh', { form: 'token', about: 'Ends the process and starts it with the newest configuration.' })
+  const start = action('start', {
+    form: 'state',
+    about: 'Runs the command.',
+    patch: { spec: { running: true } },
+    enabledWhen: '!object.spec.running',
+  })
+  const stop = action('stop', {
+    form: 'state',
+    about: 'Ends the process; the App stays.',
+    patch: { spec: { running: false } },
+    enabledWhen: 'object.spec.running',
+    confirm: 'This ends the process',
+  })
+  const refresh = action('refresh', {
+    form: 'token',
+    about: 'Ends the process and starts it with the newest configuration.',
+  })
   return {
     for: App,
     owns: [ConfigMap, Service],
     verbs: [start, stop, refresh],
     async reconcile(app, context) {
       const { children, status } = context
-      const { metadata: { name, uid }, spec: { command, port, running = true, config = {} } } = app
+      const {
+        metadata: { name, uid },
+        spec: { command, port, running = true, config = {} },
+      } = app
       await children.apply(ConfigMap, { data: { ...config, PORT: String(port) } })
       await children.apply(Service, { spec: { selector: { app: name }, ports: [{ port, targetPort: port }] } })
       await refresh.handle(context, () => processes.ensureStopped(uid))
@@ -34,7 +51,7 @@ export function appController(processes: Processes): ControllerDeclaration<typeo
     },
     async cleanup({ metadata: { uid } }) {
       await processes.ensureStopped(uid)
-      return await processes.getProcess(uid) ? { afterMs: 100 } : undefined
+      return (await processes.getProcess(uid)) ? { afterMs: 100 } : undefined
     },
   }
 }

@@ -5,7 +5,9 @@ import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
 
 export const App = defineKind({
-  group: 'app.multi.ch', version: 'v1', kind: 'App',
+  group: 'app.multi.ch',
+  version: 'v1',
+  kind: 'App',
   printerColumns: [
     { name: 'Running', type: 'boolean', jsonPath: '.spec.running' },
     { name: 'Pid', type: 'integer', jsonPath: '.status.pid' },
@@ -33,7 +35,9 @@ export const App = defineKind({
 } as const)
 
 export const Route = defineKind({
-  group: 'route.multi.ch', version: 'v1', kind: 'Route',
+  group: 'route.multi.ch',
+  version: 'v1',
+  kind: 'Route',
   printerColumns: [
     { name: 'Hostnames', type: 'string', jsonPath: '.spec.hostnames' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
@@ -44,8 +48,18 @@ export const Route = defineKind({
     properties: {
       hostnames: { type: 'array', items: { type: 'string', maxLength: 253 }, maxItems: 50 },
       targetRefs: {
-        type: 'array', maxItems: 50,
-        items: { type: 'object', required: ['name'], properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, name: { type: 'string' }, pathPrefix: { type: 'string', default: '/' } } },
+        type: 'array',
+        maxItems: 50,
+        items: {
+          type: 'object',
+          required: ['name'],
+          properties: {
+            apiVersion: { type: 'string' },
+            kind: { type: 'string' },
+            name: { type: 'string' },
+            pathPrefix: { type: 'string', default: '/' },
+          },
+        },
       },
     },
   },

@@ -10,7 +10,13 @@ const program = appRoute()
 export const kinds = [App, Route]
 export const { controllers } = program
 
-export async function serve({ manager, onStop }: { manager: Manager, onStop: (call: () => unknown) => void }): Promise<{ name: string, url: string }[]> {
+export async function serve({
+  manager,
+  onStop,
+}: {
+  manager: Manager
+  onStop: (call: () => unknown) => void
+}): Promise<{ name: string; url: string }[]> {
   onStop(() => program.stop())
   return [{ name: 'Router', url: await program.start(manager, Number(process.env['ROUTER_PORT'] ?? 0)) }]
 }

@@ -24,11 +24,19 @@ export function appRoute(): Program {
   const exits = new Exits()
   const sources = [channelSource({ name: 'processes', events: ({ signal }) => exits.events(signal) })]
   return {
-    controllers: [{ ...appController(processes), sources }, routeController(router)] as unknown as readonly ControllerDeclaration[],
+    controllers: [
+      { ...appController(processes), sources },
+      routeController(router),
+    ] as unknown as readonly ControllerDeclaration[],
     start(manager, port) {
       processes.onExit((uid) => {
         const app = manager.cache.list(App).find(({ metadata }) => metadata.uid === uid)
-        if (app) exits.push({ name: app.metadata.name, namespace: app.metadata.namespace ?? 'default', note: 'its process ended' })
+        if (app)
+          exits.push({
+            name: app.metadata.name,
+            namespace: app.metadata.namespace ?? 'default',
+            note: 'its process ended',
+          })
       })
       return router.listen(port)
     },

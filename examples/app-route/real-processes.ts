@@ -42,7 +42,10 @@ export class RealProcesses implements Processes {
       if (this.#held.get(uid) !== running) return
       this.#held.delete(uid)
       if (this.#clock.monotonic() - startedAtMs >= soonMs) this.#onExit(uid)
-      else void sleep(this.#clock, soonMs).then(() => { this.#onExit(uid) })
+      else
+        void sleep(this.#clock, soonMs).then(() => {
+          this.#onExit(uid)
+        })
     })
     return running
   }
@@ -52,7 +55,13 @@ export class RealProcesses implements Processes {
     if (!held) return
     this.#held.delete(uid)
     const over = new AbortController()
-    const gone = new Promise<void>((resolve) => { held.child.once('exit', () => { resolve() }) }).finally(() => { over.abort() })
+    const gone = new Promise<void>((resolve) => {
+      held.child.once('exit', () => {
+        resolve()
+      })
+    }).finally(() => {
+      over.abort()
+    })
     if (!signalAll(held, 'SIGTERM')) return
     await Promise.race([gone, sleep(this.#clock, graceMs, { signal: over.signal }).catch(() => undefined)])
     if (!over.signal.aborted) signalAll(held, 'SIGKILL')
@@ -88,11 +97,20 @@ export class Exits {
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<ChannelEvent> {
-    signal.addEventListener('abort', () => { this.#wake() }, { once: true })
+    signal.addEventListener(
+      'abort',
+      () => {
+        this.#wake()
+      },
+      { once: true },
+    )
     while (!signal.aborted) {
       const next = this.#waiting.shift()
       if (next) yield next
-      else await new Promise<void>((resolve) => { this.#wake = resolve })
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
     }
   }
 }

@@ -7,7 +7,9 @@ import type { RouteEntry, Router } from './kinds.ts'
 
 export class RealRouter implements Router {
   readonly #routes = new Map<string, readonly RouteEntry[]>()
-  readonly #server: Server = createServer((request, response) => { this.#lead(request, response) })
+  readonly #server: Server = createServer((request, response) => {
+    this.#lead(request, response)
+  })
 
   async listen(port: number): Promise<string> {
     await new Promise<void>((resolve, reject) => {
@@ -38,7 +40,8 @@ export class RealRouter implements Router {
   }
 
   #find(hostname: string, path: string): RouteEntry | undefined {
-    return [...this.#routes.values()].flat()
+    return [...this.#routes.values()]
+      .flat()
       .filter((route) => route.hostname === hostname && path.startsWith(route.pathPrefix))
       .sort((a, b) => b.pathPrefix.length - a.pathPrefix.length)[0]
   }
@@ -54,11 +57,17 @@ export class RealRouter implements Router {
       refuse(`no Route leads from ${JSON.stringify(hostname)}`)
       return
     }
-    const onward = ask(new URL(request.url ?? '/', route.to), { method: request.method, headers: request.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
+    const onward = ask(
+      new URL(request.url ?? '/', route.to),
+      { method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    onward.once('error', (error) => {
+      refuse(`the App does not answer: ${error.message}`)
     })
-    onward.once('error', (error) => { refuse(`the App does not answer: ${error.message}`) })
     request.pipe(onward)
   }
 }

@@ -8,25 +8,48 @@ import type { ManagedContext } from 'evenkeel/manager'
 import { App, Route } from './kinds.ts'
 import type { RouteObject, Router } from './kinds.ts'
 
-const contract = { path: 'status.routeContract', schema: { type: 'object', required: ['host', 'port'], properties: { host: { type: 'string' }, port: { type: 'integer' } } } } as const
+const contract = {
+  path: 'status.routeContract',
+  schema: {
+    type: 'object',
+    required: ['host', 'port'],
+    properties: { host: { type: 'string' }, port: { type: 'integer' } },
+  },
+} as const
 
 export function routeController(router: Router): ControllerDeclaration<typeof Route, ManagedContext> {
-  const app = dependsOn(App, (route: RouteObject) => route.spec.targetRefs.map(({ name, pathPrefix = '/' }) => ({ name, pathPrefix })), { contract, mark: 'used-by.multi.ch' })
+  const app = dependsOn(
+    App,
+    (route: RouteObject) => route.spec.targetRefs.map(({ name, pathPrefix = '/' }) => ({ name, pathPrefix })),
+    { contract, mark: 'used-by.multi.ch' },
+  )
   return {
     for: Route,
     verbs: [app],
     async reconcile(route, context) {
       const { status } = context
-      const { metadata: { uid }, spec: { hostnames } } = route
+      const {
+        metadata: { uid },
+        spec: { hostnames },
+      } = route
       const waitsFor = (await app.find(context)).find(({ isReady }) => !isReady)
       if (waitsFor) {
         // Who led somewhere that is gone leads nowhere: better an honest 503 than somebody else's answer.
         await router.removeRoutes(uid)
         status.set({ backends: undefined })
-        status.condition('Ready', false, { reason: 'WaitsForApp', message: `App ${(waitsFor.reference as { name: string }).name}: ${waitsFor.message}` })
+        status.condition('Ready', false, {
+          reason: 'WaitsForApp',
+          message: `App ${(waitsFor.reference as { name: string }).name}: ${waitsFor.message}`,
+        })
       }
       const targets = await app.resolve(context)
-      const routes = hostnames.flatMap((hostname) => targets.map(({ contract: { host, port }, reference }) => ({ hostname, pathPrefix: (reference as { pathPrefix?: string }).pathPrefix ?? '/', to: `http://${host}:${port}` })))
+      const routes = hostnames.flatMap((hostname) =>
+        targets.map(({ contract: { host, port }, reference }) => ({
+          hostname,
+          pathPrefix: (reference as { pathPrefix?: string }).pathPrefix ?? '/',
+          to: `http://${host}:${port}`,
+        })),
+      )
       await router.ensureRoutes(uid, routes)
       status.set({ backends: targets.map(({ contract: { host, port } }) => `${host}:${port}`) })
       status.condition('Ready', true, { reason: 'Routed' })

@@ -9,17 +9,25 @@ import { App, Route } from './kinds.ts'
 import type { Router } from './kinds.ts'
 import { routeController } from './routes.ts'
 
-const at = (name: string): { name: string, namespace: string } => ({ name, namespace: 'default' })
+const at = (name: string): { name: string; namespace: string } => ({ name, namespace: 'default' })
 const lastTransitionTime = '2026-01-01T00:00:00Z'
 
 const steps: readonly UserStep[] = [
-  { name: 'creates Route shop to App web', run: (user) => user.create(Route, { metadata: at('shop'), spec: { hostnames: ['shop.local'], targetRefs: [{ name: 'web' }] } }) },
+  {
+    name: 'creates Route shop to App web',
+    run: (user) =>
+      user.create(Route, { metadata: at('shop'), spec: { hostnames: ['shop.local'], targetRefs: [{ name: 'web' }] } }),
+  },
   {
     name: 'makes App web ready',
     async run(user) {
       const app = await user.create(App, { metadata: at('web'), spec: { command: 'serve', port: 5000 } })
       const ready = { type: 'Ready', status: 'True' as const, reason: 'Running', message: '', lastTransitionTime }
-      await user.patchStatus(app, { routeContract: { host: '127.0.0.1', port: 5000 }, conditions: [ready], observedGeneration: 1 })
+      await user.patchStatus(app, {
+        routeContract: { host: '127.0.0.1', port: 5000 },
+        conditions: [ready],
+        observedGeneration: 1,
+      })
     },
   },
   { name: 'deletes App web', run: async (user) => user.delete(await user.get(App, at('web'))) },
@@ -30,7 +38,15 @@ interface Outside {
   readonly router: Router
 }
 
-export const controllers = ({ outside: { router } }: { outside: Outside }): ControllerDeclaration[] => [routeController(router) as unknown as ControllerDeclaration]
+export const controllers = ({ outside: { router } }: { outside: Outside }): ControllerDeclaration[] => [
+  routeController(router) as unknown as ControllerDeclaration,
+]
 
 // A mark that could not be written is tried again every five minutes, and the Explorer says no four times.
-export const scenario = { name: 'routes', steps, kinds: [App], quietMs: 1_300_000, outside: (): Outside => ({ router: new RouterInMemory() as unknown as Router }) }
+export const scenario = {
+  name: 'routes',
+  steps,
+  kinds: [App],
+  quietMs: 1_300_000,
+  outside: (): Outside => ({ router: new RouterInMemory() as unknown as Router }),
+}

@@ -11,7 +11,10 @@ import type { Processes } from './kinds.ts'
 const web = { name: 'web', namespace: 'default' }
 
 const steps: readonly UserStep[] = [
-  { name: 'creates App web', run: (user) => user.create(App, { metadata: web, spec: { command: 'serve', port: 5000 } }) },
+  {
+    name: 'creates App web',
+    run: (user) => user.create(App, { metadata: web, spec: { command: 'serve', port: 5000 } }),
+  },
   { name: 'stops it', run: async (user) => user.patch(await user.get(App, web), { spec: { running: false } }) },
   { name: 'deletes it', run: async (user) => user.delete(await user.get(App, web)) },
 ]
@@ -20,7 +23,13 @@ interface Outside {
   readonly processes: Processes
 }
 
-export const controllers = ({ outside: { processes } }: { outside: Outside }): ControllerDeclaration[] => [appController(processes) as unknown as ControllerDeclaration]
+export const controllers = ({ outside: { processes } }: { outside: Outside }): ControllerDeclaration[] => [
+  appController(processes) as unknown as ControllerDeclaration,
+]
 
 // The Explorer makes every call of a process wait, fail or get lost: what the program holds is a promise.
-export const scenario = { name: 'apps', steps, outside: (): Outside => ({ processes: new ProcessesInMemory() as unknown as Processes }) }
+export const scenario = {
+  name: 'apps',
+  steps,
+  outside: (): Outside => ({ processes: new ProcessesInMemory() as unknown as Processes }),
+}

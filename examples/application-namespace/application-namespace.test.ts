@@ -12,11 +12,19 @@ const test = plainTest.extend({ plane: planeFixture(() => ({ controllers, simula
 
 type Spec = ApplicationNamespaceObject['spec']
 
-async function create({ client }: TestPlane, name: string, spec: Partial<Spec> = {}): Promise<ApplicationNamespaceObject> {
+async function create(
+  { client }: TestPlane,
+  name: string,
+  spec: Partial<Spec> = {},
+): Promise<ApplicationNamespaceObject> {
   return client.create(ApplicationNamespace, { metadata: { name }, spec: { namespaceName: name, ...spec } })
 }
 
-async function untilReady({ client, until }: TestPlane, name: string, status: 'True' | 'False' = 'True'): Promise<ApplicationNamespaceObject> {
+async function untilReady(
+  { client, until }: TestPlane,
+  name: string,
+  status: 'True' | 'False' = 'True',
+): Promise<ApplicationNamespaceObject> {
   const read = (): Promise<ApplicationNamespaceObject> => client.get(ApplicationNamespace, { name })
   await until(async () => findCondition((await read()).status?.conditions, 'Ready')?.status === status)
   return read()
@@ -27,20 +35,29 @@ async function remove(client: Client, name: string, options: { propagation?: 'Or
 }
 
 async function untilGone({ client, until }: TestPlane, name: string): Promise<void> {
-  await until(async () => await client.find(Namespace, { name }) === undefined)
+  await until(async () => (await client.find(Namespace, { name })) === undefined)
 }
 
-const ownersOf = ({ metadata: { ownerReferences = [] } }: { metadata: { ownerReferences?: readonly { uid: string, controller?: boolean }[] } }): string[] => ownerReferences.filter(({ controller }) => controller).map(({ uid }) => uid)
+const ownersOf = ({
+  metadata: { ownerReferences = [] },
+}: {
+  metadata: { ownerReferences?: readonly { uid: string; controller?: boolean }[] }
+}): string[] => ownerReferences.filter(({ controller }) => controller).map(({ uid }) => uid)
 
 describe('ApplicationNamespace: what is not there', () => {
   test('is made, and belongs to it by uid', async ({ plane }) => {
-    const { metadata: { uid } } = await create(plane, 'shop', { labels: { team: 'blue' } })
+    const {
+      metadata: { uid },
+    } = await create(plane, 'shop', { labels: { team: 'blue' } })
     const { status } = await untilReady(plane, 'shop')
     const namespace = await plane.client.get(Namespace, { name: 'shop' })
     expect(namespace.metadata.labels).toMatchObject({ team: 'blue' })
     expect(ownersOf(namespace)).toEqual([uid])
     expect(status).toMatchObject({ adopted: false, namespaceUid: namespace.metadata.uid })
-    expect(findCondition(status?.conditions, 'Adopted')).toMatchObject({ status: 'False', message: 'deleting this deletes the Namespace shop and everything in it' })
+    expect(findCondition(status?.conditions, 'Adopted')).toMatchObject({
+      status: 'False',
+      message: 'deleting this deletes the Namespace shop and everything in it',
+    })
   })
 
   test('goes with it, and so does everything inside', async ({ plane }) => {
@@ -56,8 +73,10 @@ describe('ApplicationNamespace: what is not there', () => {
     await create(plane, 'shop')
     const first = await untilReady(plane, 'shop')
     await remove(plane.client, 'shop')
-    await plane.until(async () => await plane.client.find(ApplicationNamespace, { name: 'shop' }) === undefined)
-    const { metadata: { uid } } = await create(plane, 'shop')
+    await plane.until(async () => (await plane.client.find(ApplicationNamespace, { name: 'shop' })) === undefined)
+    const {
+      metadata: { uid },
+    } = await create(plane, 'shop')
     const second = await untilReady(plane, 'shop')
     expect(second.status?.namespaceUid).not.toBe(first.status?.namespaceUid)
     expect(second.status?.adopted).toBe(false)
@@ -67,11 +86,20 @@ describe('ApplicationNamespace: what is not there', () => {
 
 describe('ApplicationNamespace: what is there already', () => {
   const label = { [adoptLabel]: 'old' }
-  for (const [adopt, labels, isAdopted] of [['IfLabelled', label, true], ['IfLabelled', {}, false], ['IfOrphan', {}, true], ['Never', label, false]] as const) {
-    test(`is ${isAdopted ? 'adopted' : 'left alone'} with ${adopt} and the labels ${JSON.stringify(labels)}`, async ({ plane }) => {
+  for (const [adopt, labels, isAdopted] of [
+    ['IfLabelled', label, true],
+    ['IfLabelled', {}, false],
+    ['IfOrphan', {}, true],
+    ['Never', label, false],
+  ] as const) {
+    test(`is ${isAdopted ? 'adopted' : 'left alone'} with ${adopt} and the labels ${JSON.stringify(labels)}`, async ({
+      plane,
+    }) => {
       await plane.client.create(Namespace, { metadata: { name: 'legacy', labels: { ...labels, keep: 'me' } } })
       const before = await plane.client.get(Namespace, { name: 'legacy' })
-      const { metadata: { uid } } = await create(plane, 'old', { namespaceName: 'legacy', adopt })
+      const {
+        metadata: { uid },
+      } = await create(plane, 'old', { namespaceName: 'legacy', adopt })
       const { status } = await untilReady(plane, 'old', isAdopted ? 'True' : 'False')
       const namespace = await plane.client.get(Namespace, { name: 'legacy' })
       expect(namespace.metadata.labels).toMatchObject({ keep: 'me' })
@@ -97,34 +125,50 @@ describe('ApplicationNamespace: what is there already', () => {
     await plane.client.create(Namespace, { metadata: { name: 'legacy', labels: label } })
     await create(plane, 'old', { namespaceName: 'legacy' })
     await plane.until(async () => {
-      const { items } = await plane.client.list({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, { namespace: 'default' }) as { items: readonly { reason?: string, note?: string }[] }
-      return items.some(({ reason, note }) => reason === 'Adopted' && note?.startsWith('the Namespace legacy was there before') === true)
+      const { items } = (await plane.client.list(
+        { apiVersion: 'events.k8s.io/v1', kind: 'Event' },
+        { namespace: 'default' },
+      )) as { items: readonly { reason?: string; note?: string }[] }
+      return items.some(
+        ({ reason, note }) =>
+          reason === 'Adopted' && note?.startsWith('the Namespace legacy was there before') === true,
+      )
     })
   })
 
   test('stays with whoever has it: the second one waits, and gets it when it is let go', async ({ plane }) => {
     await create(plane, 'first', { namespaceName: 'shared' })
     await untilReady(plane, 'first')
-    const { metadata: { uid } } = await create(plane, 'second', { namespaceName: 'shared', adopt: 'IfOrphan' })
+    const {
+      metadata: { uid },
+    } = await create(plane, 'second', { namespaceName: 'shared', adopt: 'IfOrphan' })
     const waiting = await untilReady(plane, 'second', 'False')
-    expect(findCondition(waiting.status?.conditions, 'ChildrenReady')?.message).toMatch(/belongs to ApplicationNamespace first/)
+    expect(findCondition(waiting.status?.conditions, 'ChildrenReady')?.message).toMatch(
+      /belongs to ApplicationNamespace first/,
+    )
     await remove(plane.client, 'first', { propagation: 'Orphan' })
     expect((await untilReady(plane, 'second')).status?.adopted).toBe(true)
     expect(ownersOf(await plane.client.get(Namespace, { name: 'shared' }))).toEqual([uid])
   })
 
   test('is as it was before when it is let go', async ({ plane }) => {
-    const before = await plane.client.create(Namespace, { metadata: { name: 'legacy', labels: { ...label, keep: 'me' } } })
+    const before = await plane.client.create(Namespace, {
+      metadata: { name: 'legacy', labels: { ...label, keep: 'me' } },
+    })
     await create(plane, 'old', { namespaceName: 'legacy', labels: { team: 'blue' } })
     await untilReady(plane, 'old')
     await remove(plane.client, 'old', { propagation: 'Orphan' })
-    await plane.until(async () => await plane.client.find(ApplicationNamespace, { name: 'old' }) === undefined)
-    const { managedFields: _, resourceVersion: _version, ...metadata } = (await plane.client.get(Namespace, { name: 'legacy' })).metadata
+    await plane.until(async () => (await plane.client.find(ApplicationNamespace, { name: 'old' })) === undefined)
+    const {
+      managedFields: _,
+      resourceVersion: _version,
+      ...metadata
+    } = (await plane.client.get(Namespace, { name: 'legacy' })).metadata
     const { managedFields: _before, resourceVersion: _earlier, ...expected } = before.metadata
     expect(metadata).toEqual(expected)
   })
 
-  test('is nobody\'s for a namesake of its former owner: names do not inherit', async ({ plane }) => {
+  test("is nobody's for a namesake of its former owner: names do not inherit", async ({ plane }) => {
     await create(plane, 'shop')
     const first = await untilReady(plane, 'shop')
     await remove(plane.client, 'shop', { propagation: 'Orphan' })
@@ -137,10 +181,19 @@ describe('ApplicationNamespace: what is there already', () => {
 })
 
 describe('ApplicationNamespace: the deletion warning', () => {
-  async function warned({ client, plane, clock }: TestPlane): Promise<{ client: Client, warnings: string[] }> {
+  async function warned({ client, plane, clock }: TestPlane): Promise<{ client: Client; warnings: string[] }> {
     await serve({ client })
     const warnings: string[] = []
-    return { warnings, client: new Client({ transport: plane.transport, clock, onWarning: (text) => { warnings.push(text) } }) }
+    return {
+      warnings,
+      client: new Client({
+        transport: plane.transport,
+        clock,
+        onWarning: (text) => {
+          warnings.push(text)
+        },
+      }),
+    }
   }
 
   test('whoever deletes hears of it, and --cascade=orphan is quiet', async ({ plane }) => {
@@ -162,7 +215,10 @@ describe('ApplicationNamespace: the deletion warning', () => {
     await plane.client.create(Namespace, { metadata: { name: 'legacy' } })
     await create(plane, 'old', { namespaceName: 'legacy', adopt: 'IfOrphan' })
     const application = await untilReady(plane, 'old')
-    const refused: unknown = await remove(client, 'old').then(() => undefined, (error: unknown) => error)
+    const refused: unknown = await remove(client, 'old').then(
+      () => undefined,
+      (error: unknown) => error,
+    )
     expect(isForbidden(refused) || isInvalid(refused)).toBe(true)
     expect(String(refused)).toContain(`agree with kubectl annotate appns old ${confirmAnnotation}=legacy`)
     expect((await client.get(ApplicationNamespace, { name: 'old' })).metadata.deletionTimestamp).toBeUndefined()
@@ -176,7 +232,7 @@ describe('ApplicationNamespace: the deletion warning', () => {
     await create(plane, 'old', { namespaceName: 'legacy', adopt: 'IfOrphan' })
     await untilReady(plane, 'old')
     await remove(plane.client, 'old')
-    await plane.until(async () => await plane.client.find(ApplicationNamespace, { name: 'old' }) === undefined)
+    await plane.until(async () => (await plane.client.find(ApplicationNamespace, { name: 'old' })) === undefined)
     await plane.advance(60_000)
     expect(await plane.client.get(Namespace, { name: 'legacy' })).toMatchObject({ status: { phase: 'Active' } })
   })
@@ -191,6 +247,8 @@ describe('ApplicationNamespace: what is refused', () => {
 
   test('another Namespace than before', async ({ plane }) => {
     const application = await create(plane, 'shop')
-    await expect(plane.client.patch(application, { spec: { namespaceName: 'elsewhere' } })).rejects.toThrow(/another Namespace is another ApplicationNamespace/)
+    await expect(plane.client.patch(application, { spec: { namespaceName: 'elsewhere' } })).rejects.toThrow(
+      /another Namespace is another ApplicationNamespace/,
+    )
   })
 })

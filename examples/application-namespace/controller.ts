@@ -32,10 +32,17 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
       const isAdopted = isNew || there?.metadata.annotations?.[adoptedAnnotation] !== undefined
       const annotations = isAdopted ? { [adoptedAnnotation]: application.metadata.name } : {}
       // What we have not seen we do not adopt: whoever makes it in this moment brings another run, which sees it.
-      const namespace = await children.apply(Namespace, { metadata: { name: namespaceName, labels, annotations } }, { adopt: there ? policyOf(application) : 'never' })
+      const namespace = await children.apply(
+        Namespace,
+        { metadata: { name: namespaceName, labels, annotations } },
+        { adopt: there ? policyOf(application) : 'never' },
+      )
       if (isNew) event({ type: 'Warning', reason: 'Adopted', note: keptFor(namespaceName), related: namespace })
       status.set({ namespaceUid: namespace.metadata.uid, adopted: isAdopted })
-      status.condition('Adopted', isAdopted, { reason: isAdopted ? 'ThereBefore' : 'MadeHere', message: isAdopted ? keptFor(namespaceName) : warningFor(namespaceName) })
+      status.condition('Adopted', isAdopted, {
+        reason: isAdopted ? 'ThereBefore' : 'MadeHere',
+        message: isAdopted ? keptFor(namespaceName) : warningFor(namespaceName),
+      })
       if (children.ready()) status.condition('Ready', true, { reason: 'NamespaceActive' })
     },
     async cleanup(application, { client }) {
@@ -49,19 +56,32 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
  * Whether it stays: because of `--cascade=orphan`, or because it was there before us and nobody agreed to lose it. The garbage
  * collector may have been there before us: then the finalizer is off, and so is the owner reference.
  */
-function isLetGo({ metadata: { annotations = {}, labels = {}, ownerReferences = [] } }: KubeObject, { metadata, spec }: ApplicationNamespaceObject): boolean {
+function isLetGo(
+  { metadata: { annotations = {}, labels = {}, ownerReferences = [] } }: KubeObject,
+  { metadata, spec }: ApplicationNamespaceObject,
+): boolean {
   if (labels[ownerLabel] !== metadata.uid) return false
-  const isOrphaned = metadata.finalizers?.includes('orphan') === true || !ownerReferences.some(({ uid }) => uid === metadata.uid)
-  return isOrphaned || (annotations[adoptedAnnotation] !== undefined && metadata.annotations?.[confirmAnnotation] !== spec.namespaceName)
+  const isOrphaned =
+    metadata.finalizers?.includes('orphan') === true || !ownerReferences.some(({ uid }) => uid === metadata.uid)
+  return (
+    isOrphaned ||
+    (annotations[adoptedAnnotation] !== undefined && metadata.annotations?.[confirmAnnotation] !== spec.namespaceName)
+  )
 }
 
 /** To have applied nothing is to own nothing: what we put there goes, what others put there stays. */
-async function letGo({ apiVersion, kind, metadata: { name: namespaceName, uid } }: Stored<ObjectOf<typeof Namespace>>, client: ReconcileClient): Promise<void> {
+async function letGo(
+  { apiVersion, kind, metadata: { name: namespaceName, uid } }: Stored<ObjectOf<typeof Namespace>>,
+  client: ReconcileClient,
+): Promise<void> {
   await client.apply({ apiVersion, kind, metadata: { name: namespaceName, uid } }, { fieldOwner: name, force: true })
 }
 
 /** From memory if it is ours already; whether somebody else's is there is asked of the server. */
-async function findNamespace(application: ApplicationNamespaceObject, client: ReconcileClient): Promise<Stored<ObjectOf<typeof Namespace>> | undefined> {
+async function findNamespace(
+  application: ApplicationNamespaceObject,
+  client: ReconcileClient,
+): Promise<Stored<ObjectOf<typeof Namespace>> | undefined> {
   const key = { name: application.spec.namespaceName }
   const known = await client.find(Namespace, key)
   return known && isOwnedBy(known, application) ? known : client.find(Namespace, key, { live: true })

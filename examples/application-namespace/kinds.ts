@@ -8,7 +8,11 @@ import type { ObjectOf, Stored } from 'evenkeel'
 const reserved = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 export const ApplicationNamespace = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'ApplicationNamespace', scope: 'Cluster', shortNames: ['appns'],
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'ApplicationNamespace',
+  scope: 'Cluster',
+  shortNames: ['appns'],
   printerColumns: [
     { name: 'Namespace', type: 'string', jsonPath: '.spec.namespaceName' },
     { name: 'Adopted', type: 'boolean', jsonPath: '.status.adopted' },
@@ -19,10 +23,19 @@ export const ApplicationNamespace = defineKind({
     required: ['namespaceName'],
     properties: {
       namespaceName: {
-        'type': 'string', 'maxLength': 63, 'pattern': '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+        type: 'string',
+        maxLength: 63,
+        pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
         'x-kubernetes-validations': [
-          { rule: 'self == oldSelf', message: 'another Namespace is another ApplicationNamespace: the old one would be deleted with everything in it' },
-          { rule: `!(self in [${reserved.map((name) => `'${name}'`).join(', ')}])`, message: 'this Namespace belongs to the cluster' },
+          {
+            rule: 'self == oldSelf',
+            message:
+              'another Namespace is another ApplicationNamespace: the old one would be deleted with everything in it',
+          },
+          {
+            rule: `!(self in [${reserved.map((name) => `'${name}'`).join(', ')}])`,
+            message: 'this Namespace belongs to the cluster',
+          },
         ],
       },
       // What may happen to a Namespace that is there already and belongs to nobody.

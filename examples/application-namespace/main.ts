@@ -11,7 +11,7 @@ export const kinds = [ApplicationNamespace]
 export const controllers = [applicationNamespaces()] as unknown as readonly ControllerDeclaration[]
 
 /** Nothing to show: but whoever deletes shall be warned. */
-export async function serve({ client }: { client: Client }): Promise<{ name: string, url: string }[]> {
+export async function serve({ client }: { client: Client }): Promise<{ name: string; url: string }[]> {
   for (const policy of policies) await client.apply(policy, { fieldOwner: 'application-namespace', force: true })
   return []
 }

@@ -15,7 +15,8 @@ export const policies: readonly KubeObject[] = [
   ...policy('warn-before-deleting-a-namespace', {
     action: 'Warn',
     expression: orphans,
-    message: '"the Namespace " + oldObject.spec.namespaceName + " is deleted with it, and everything in it; --cascade=orphan keeps it"',
+    message:
+      '"the Namespace " + oldObject.spec.namespaceName + " is deleted with it, and everything in it; --cascade=orphan keeps it"',
   }),
   ...policy('ask-before-deleting-an-adopted-namespace', {
     action: 'Deny',
@@ -24,10 +25,28 @@ export const policies: readonly KubeObject[] = [
   }),
 ]
 
-function policy(name: string, { action, expression, message }: { action: 'Warn' | 'Deny', expression: string, message: string }): KubeObject[] {
-  const rule = { apiGroups: ['demo.example.com'], apiVersions: ['*'], operations: ['DELETE'], resources: ['applicationnamespaces'] }
+function policy(
+  name: string,
+  { action, expression, message }: { action: 'Warn' | 'Deny'; expression: string; message: string },
+): KubeObject[] {
+  const rule = {
+    apiGroups: ['demo.example.com'],
+    apiVersions: ['*'],
+    operations: ['DELETE'],
+    resources: ['applicationnamespaces'],
+  }
   return [
-    { apiVersion: ValidatingAdmissionPolicy.apiVersion, kind: ValidatingAdmissionPolicy.kind, metadata: { name }, spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression, messageExpression: message }] } } as KubeObject,
-    { apiVersion: ValidatingAdmissionPolicyBinding.apiVersion, kind: ValidatingAdmissionPolicyBinding.kind, metadata: { name }, spec: { policyName: name, validationActions: [action] } } as KubeObject,
+    {
+      apiVersion: ValidatingAdmissionPolicy.apiVersion,
+      kind: ValidatingAdmissionPolicy.kind,
+      metadata: { name },
+      spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression, messageExpression: message }] },
+    } as KubeObject,
+    {
+      apiVersion: ValidatingAdmissionPolicyBinding.apiVersion,
+      kind: ValidatingAdmissionPolicyBinding.kind,
+      metadata: { name },
+      spec: { policyName: name, validationActions: [action] },
+    } as KubeObject,
   ]
 }

@@ -6,12 +6,33 @@ import type { UserStep } from 'evenkeel/testing'
 import { applicationNamespaces } from './controller.ts'
 import { adoptLabel, ApplicationNamespace } from './kinds.ts'
 
-const objects = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'legacy', labels: { [adoptLabel]: 'old-shop', team: 'red' } } }]
+const objects = [
+  {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'legacy', labels: { [adoptLabel]: 'old-shop', team: 'red' } },
+  },
+]
 
 const steps: readonly UserStep[] = [
-  { name: 'creates ApplicationNamespace shop', run: (user) => user.create(ApplicationNamespace, { metadata: { name: 'shop' }, spec: { namespaceName: 'shop', labels: { team: 'blue' } } }) },
-  { name: 'creates ApplicationNamespace old-shop for what is there', run: (user) => user.create(ApplicationNamespace, { metadata: { name: 'old-shop' }, spec: { namespaceName: 'legacy' } }) },
-  { name: 'lets go of legacy', run: async (user) => user.delete(await user.get(ApplicationNamespace, { name: 'old-shop' }), { propagation: 'Orphan' }) },
+  {
+    name: 'creates ApplicationNamespace shop',
+    run: (user) =>
+      user.create(ApplicationNamespace, {
+        metadata: { name: 'shop' },
+        spec: { namespaceName: 'shop', labels: { team: 'blue' } },
+      }),
+  },
+  {
+    name: 'creates ApplicationNamespace old-shop for what is there',
+    run: (user) =>
+      user.create(ApplicationNamespace, { metadata: { name: 'old-shop' }, spec: { namespaceName: 'legacy' } }),
+  },
+  {
+    name: 'lets go of legacy',
+    run: async (user) =>
+      user.delete(await user.get(ApplicationNamespace, { name: 'old-shop' }), { propagation: 'Orphan' }),
+  },
 ]
 
 export const controllers = (): ControllerDeclaration[] => [applicationNamespaces() as unknown as ControllerDeclaration]

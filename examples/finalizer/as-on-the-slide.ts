@@ -7,25 +7,27 @@ import type { ControllerDeclaration } from 'evenkeel'
 import { Bucket, finalizer } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 
-export const asOnTheSlide = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [{
-  for: Bucket,
-  rbac: [{ apiGroups: ['demo.example.com'], resources: ['buckets'], verbs: ['get', 'update'] }],
-  async reconcileKey({ name, namespace = 'default' }, { client }) {
-    const bucket = await client.find(Bucket, { name, namespace })
-    if (!bucket) return
-    const { finalizers = [] } = bucket.metadata
-    // 1. Add the finalizer, if it is not there.
-    if (!finalizers.includes(finalizer)) {
-      await client.update({ ...bucket, metadata: { ...bucket.metadata, finalizers: [...finalizers, finalizer] } })
-      return
-    }
-    // 2. Clean up when the object is deleted, and take the finalizer off.
-    if (bucket.metadata.deletionTimestamp !== undefined) {
-      await cloud.deleteBucket(name)
-      await client.update({ ...bucket, metadata: { ...bucket.metadata, finalizers: [] } })
-      return
-    }
-    // 3. Do the work.
-    await cloud.createBucket(name, bucket.spec.region ?? 'here')
+export const asOnTheSlide = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
+  {
+    for: Bucket,
+    rbac: [{ apiGroups: ['demo.example.com'], resources: ['buckets'], verbs: ['get', 'update'] }],
+    async reconcileKey({ name, namespace = 'default' }, { client }) {
+      const bucket = await client.find(Bucket, { name, namespace })
+      if (!bucket) return
+      const { finalizers = [] } = bucket.metadata
+      // 1. Add the finalizer, if it is not there.
+      if (!finalizers.includes(finalizer)) {
+        await client.update({ ...bucket, metadata: { ...bucket.metadata, finalizers: [...finalizers, finalizer] } })
+        return
+      }
+      // 2. Clean up when the object is deleted, and take the finalizer off.
+      if (bucket.metadata.deletionTimestamp !== undefined) {
+        await cloud.deleteBucket(name)
+        await client.update({ ...bucket, metadata: { ...bucket.metadata, finalizers: [] } })
+        return
+      }
+      // 3. Do the work.
+      await cloud.createBucket(name, bucket.spec.region ?? 'here')
+    },
   },
-}]
+]

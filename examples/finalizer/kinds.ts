@@ -4,7 +4,9 @@
 import { defineKind } from 'evenkeel'
 
 export const Bucket = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'Bucket',
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'Bucket',
   spec: { type: 'object', properties: { region: { type: 'string' } } },
   status: { type: 'object', properties: { region: { type: 'string' } } },
 })

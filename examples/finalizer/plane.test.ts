@@ -15,7 +15,9 @@ expect.extend(matchers)
 
 // Every test has a control plane of its own, on a clock that stands still until it is told to move.
 const { cloud } = scenario.outside()
-const test = plainTest.extend({ plane: planeFixture(() => ({ kinds: [Bucket], controllers: fixed({ outside: { cloud } }), simulated: true })) })
+const test = plainTest.extend({
+  plane: planeFixture(() => ({ kinds: [Bucket], controllers: fixed({ outside: { cloud } }), simulated: true })),
+})
 
 test('a bucket says where it is', async ({ plane }) => {
   await plane.client.create(Bucket, { metadata: { name: 'photos' }, spec: { region: 'north' } })

@@ -22,7 +22,10 @@ const place = { name: 'photos', namespace: 'default' }
 
 const steps: readonly UserStep[] = [
   { name: 'creates Bucket photos', run: (user) => user.create(Bucket, { metadata: place, spec: { region: 'north' } }) },
-  { name: 'moves it to the south', run: async (user) => user.patch(await user.get(Bucket, place), { spec: { region: 'south' } }) },
+  {
+    name: 'moves it to the south',
+    run: async (user) => user.patch(await user.get(Bucket, place), { spec: { region: 'south' } }),
+  },
   { name: 'deletes it', run: async (user) => user.delete(await user.get(Bucket, place)) },
 ]
 

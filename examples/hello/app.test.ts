@@ -17,7 +17,9 @@ const [runner, app] = ['../../tools/run.mjs', './app.ts'].map((path) => fileURLT
 
 let home = ''
 let child: ChildProcess | undefined
-beforeEach(() => { home = mkdtempSync(join(tmpdir(), 'evenkeel-hello-')) })
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'evenkeel-hello-'))
+})
 afterEach(() => {
   child?.kill('SIGKILL')
   rmSync(home, { recursive: true, force: true })
@@ -26,7 +28,10 @@ afterEach(() => {
 /** Starts the program in a home of its own; gives the part of what it prints that matches. */
 async function start(env: Record<string, string>, ready: RegExp): Promise<string> {
   const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
-  child = spawn(process.execPath, [runner ?? '', app ?? ''], { env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  child = spawn(process.execPath, [runner ?? '', app ?? ''], {
+    env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   return await new Promise((resolve, reject) => {
     const hear = (piece: Buffer): void => {
@@ -36,14 +41,21 @@ async function start(env: Record<string, string>, ready: RegExp): Promise<string
     }
     child?.stdout?.on('data', hear)
     child?.stderr?.on('data', hear)
-    child?.on('exit', (code) => { reject(new Error(`it ended with ${code}: ${text}`)) })
+    child?.on('exit', (code) => {
+      reject(new Error(`it ended with ${code}: ${text}`))
+    })
   })
 }
 
 /** Greets, waits for the answer, spoils it, and waits until it is put right. */
 async function tryIt(kubeconfig: string): Promise<void> {
   const client = await connect({ kubeconfig })
-  const greeting = { apiVersion: 'demo.example.com/v1', kind: 'Greeting', metadata: { name: 'first', namespace: 'default' }, spec: { who: 'you' } }
+  const greeting = {
+    apiVersion: 'demo.example.com/v1',
+    kind: 'Greeting',
+    metadata: { name: 'first', namespace: 'default' },
+    spec: { who: 'you' },
+  }
   const watch = client.watch(ConfigMap, { namespace: 'default' })
   const seen: string[] = []
   await client.create(greeting)
@@ -56,11 +68,21 @@ async function tryIt(kubeconfig: string): Promise<void> {
     if (seen.length === 3) break
   }
   expect(seen).toEqual(['Hello, you!', 'spoilt', 'Hello, you!'])
-  for await (const event of client.watch({ apiVersion: greeting.apiVersion, kind: 'Greeting' }, { namespace: 'default' })) {
+  for await (const event of client.watch(
+    { apiVersion: greeting.apiVersion, kind: 'Greeting' },
+    { namespace: 'default' },
+  )) {
     if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
     const { status } = event.object as { status?: object }
     if (status === undefined) continue
-    expect(status).toMatchObject({ text: 'Hello, you!', observedGeneration: 1, conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }, { type: 'ChildrenReady', status: 'True' }] })
+    expect(status).toMatchObject({
+      text: 'Hello, you!',
+      observedGeneration: 1,
+      conditions: [
+        { type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 },
+        { type: 'ChildrenReady', status: 'True' },
+      ],
+    })
     break
   }
   await client.close()
@@ -69,7 +91,7 @@ async function tryIt(kubeconfig: string): Promise<void> {
 async function stop(): Promise<unknown> {
   const exit = once(child as ChildProcess, 'exit')
   child?.kill('SIGTERM')
-  const [code] = await exit as [unknown]
+  const [code] = (await exit) as [unknown]
   return code
 }
 
@@ -85,12 +107,15 @@ test('the hello world runs on a cluster over HTTPS, and gives its lease back', a
   try {
     const { url, token, caPem } = server.address ?? { url: '', token: '', caPem: '' }
     const kubeconfig = join(home, 'cluster')
-    await writeKubeconfig(kubeconfig, { server: url, token, ...caPem !== undefined && { caPem } })
+    await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
     await start({ KUBECONFIG: kubeconfig }, /leading/)
     await tryIt(kubeconfig)
     expect(await stop()).toBe(0)
     const client = await connect({ kubeconfig })
-    const lease = await client.get({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' }, { name: 'greeting-controller', namespace: 'default' }) as { spec?: { holderIdentity?: string } }
+    const lease = (await client.get(
+      { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+      { name: 'greeting-controller', namespace: 'default' },
+    )) as { spec?: { holderIdentity?: string } }
     expect(lease.spec?.holderIdentity).toBe('')
     await client.close()
   } finally {

@@ -3,7 +3,9 @@ import { defineKind, run } from 'evenkeel'
 import { z } from 'zod'
 
 const Ticket = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'Ticket',
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'Ticket',
   printerColumns: [{ name: 'Number', type: 'integer', jsonPath: '.status.number' }],
   spec: z.object({ who: z.string() }),
   status: z.object({ number: z.number().int() }),
@@ -11,15 +13,21 @@ const Ticket = defineKind({
 
 await run({
   name: 'tickets',
-  leaderElection: { onState: ({ state }) => { console.log(`process ${process.pid}: ${state}`) } },
-  controllers: [{
-    for: Ticket,
-    async reconcile(ticket, { client, status }) {
-      if (ticket.status?.number !== undefined) return
-      // Two who do this at once give the same number to two people. Only the leader runs, and no write leaves a process whose lease is in doubt.
-      const { items } = await client.list(Ticket, { live: true })
-      status.set({ number: 1 + Math.max(0, ...items.map((one) => one.status?.number ?? 0)) })
-      status.condition('Ready', true)
+  leaderElection: {
+    onState: ({ state }) => {
+      console.log(`process ${process.pid}: ${state}`)
     },
-  }],
+  },
+  controllers: [
+    {
+      for: Ticket,
+      async reconcile(ticket, { client, status }) {
+        if (ticket.status?.number !== undefined) return
+        // Two who do this at once give the same number to two people. Only the leader runs, and no write leaves a process whose lease is in doubt.
+        const { items } = await client.list(Ticket, { live: true })
+        status.set({ number: 1 + Math.max(0, ...items.map((one) => one.status?.number ?? 0)) })
+        status.condition('Ready', true)
+      },
+    },
+  ],
 })

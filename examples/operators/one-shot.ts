@@ -5,7 +5,9 @@ import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { z } from 'zod'
 
 const Migration = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'Migration',
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'Migration',
   spec: z.object({ database: z.string() }),
   status: z.object({ version: z.number().int().optional() }),
 })
@@ -19,18 +21,21 @@ const steps: readonly ((data: Readonly<Record<string, string>>) => Record<string
 const database = dependsOn(ConfigMap, (migration: ObjectOf<typeof Migration>) => migration.spec.database)
 
 await run({
-  controllers: [{
-    for: Migration,
-    verbs: [database],
-    rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['update'] }],
-    async reconcile(_, context) {
-      const found = (await database.one(context))?.object
-      const { version = '0', ...data } = found?.data ?? {}
-      const migrated = steps.slice(Number(version)).reduce((before, step) => step(before), data)
-      // The deed and the record of it are one write, and it is refused when somebody else wrote meanwhile: never twice.
-      if (found && Number(version) < steps.length) await context.client.update({ ...found, data: { ...migrated, version: String(steps.length) } })
-      context.status.set({ version: steps.length })
-      context.status.condition('Complete', true)
+  controllers: [
+    {
+      for: Migration,
+      verbs: [database],
+      rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['update'] }],
+      async reconcile(_, context) {
+        const found = (await database.one(context))?.object
+        const { version = '0', ...data } = found?.data ?? {}
+        const migrated = steps.slice(Number(version)).reduce((before, step) => step(before), data)
+        // The deed and the record of it are one write, and it is refused when somebody else wrote meanwhile: never twice.
+        if (found && Number(version) < steps.length)
+          await context.client.update({ ...found, data: { ...migrated, version: String(steps.length) } })
+        context.status.set({ version: steps.length })
+        context.status.condition('Complete', true)
+      },
     },
-  }],
+  ],
 })

@@ -11,22 +11,52 @@ import type { TestPlane } from 'evenkeel/testing'
 import { SeededRandom } from 'evenkeel/unstable/base'
 
 const asked = vi.hoisted(() => [] as unknown[])
-vi.mock('evenkeel', async (original) => ({ ...await original<object>(), run: (options: unknown) => { asked.push(options) } }))
+vi.mock('evenkeel', async (original) => ({
+  ...(await original<object>()),
+  run: (options: unknown) => {
+    asked.push(options)
+  },
+}))
 await import('./minimal.ts')
 await import('./time-driven.ts')
 await import('./hybrid.ts')
 await import('./one-shot.ts')
 await import('./leader-elected.ts')
-const [minimal, timeDriven, hybrid, oneShot, leaderElected] = asked as [RunOptions, RunOptions, RunOptions, RunOptions, RunOptions]
+const [minimal, timeDriven, hybrid, oneShot, leaderElected] = asked as [
+  RunOptions,
+  RunOptions,
+  RunOptions,
+  RunOptions,
+  RunOptions,
+]
 
-afterEach(() => { vi.unstubAllGlobals() })
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
 
 const start = ({ controllers }: RunOptions): Promise<TestPlane> => startTestPlane({ controllers, simulated: true })
 const place = { name: 'a', namespace: 'default' }
-const object = (kind: string, spec: object, name = 'a'): { apiVersion: string, kind: string, metadata: { name: string, namespace: string }, spec: object } => ({ apiVersion: 'demo.example.com/v1', kind, metadata: { ...place, name }, spec })
+const object = (
+  kind: string,
+  spec: object,
+  name = 'a',
+): { apiVersion: string; kind: string; metadata: { name: string; namespace: string }; spec: object } => ({
+  apiVersion: 'demo.example.com/v1',
+  kind,
+  metadata: { ...place, name },
+  spec,
+})
 
-type Read = Awaited<ReturnType<Client['get']>> & { readonly status?: { readonly words?: number, readonly number?: number, readonly bytes?: number, readonly conditions?: Parameters<typeof findCondition>[0] } }
-const read = async ({ client }: TestPlane, kind: string, name = 'a'): Promise<Read> => await client.get({ apiVersion: 'demo.example.com/v1', kind }, { ...place, name }) as Read
+type Read = Awaited<ReturnType<Client['get']>> & {
+  readonly status?: {
+    readonly words?: number
+    readonly number?: number
+    readonly bytes?: number
+    readonly conditions?: Parameters<typeof findCondition>[0]
+  }
+}
+const read = async ({ client }: TestPlane, kind: string, name = 'a'): Promise<Read> =>
+  (await client.get({ apiVersion: 'demo.example.com/v1', kind }, { ...place, name })) as Read
 
 test('minimal: what is written is answered in the status, and again when it changes', async () => {
   await using plane = await start(minimal)
@@ -37,12 +67,13 @@ test('minimal: what is written is answered in the status, and again when it chan
 })
 
 describe('time-driven', () => {
-  const drawn = async ({ client }: TestPlane): Promise<string | undefined> => (await client.find(Secret, place))?.data?.['password']
+  const drawn = async ({ client }: TestPlane): Promise<string | undefined> =>
+    (await client.find(Secret, place))?.data?.['password']
 
   test('a password is drawn every minute, and not in between', async () => {
     await using plane = await start(timeDriven)
     const parent = await plane.client.create(object('Password', { everySeconds: 60 }))
-    await plane.until(async () => await drawn(plane) !== undefined)
+    await plane.until(async () => (await drawn(plane)) !== undefined)
     const first = await drawn(plane)
     expect(isOwnedBy(await plane.client.get(Secret, place), parent)).toBe(true)
     await plane.advance(55_000)
@@ -57,7 +88,7 @@ describe('time-driven', () => {
   test('one that was deleted is drawn at once: events are not waited out', async () => {
     await using plane = await start(timeDriven)
     await plane.client.create(object('Password', {}))
-    await plane.until(async () => await drawn(plane) !== undefined)
+    await plane.until(async () => (await drawn(plane)) !== undefined)
     const first = await drawn(plane)
     await plane.client.delete(await plane.client.get(Secret, place))
     await plane.until(async () => ![undefined, first].includes(await drawn(plane)))
@@ -71,14 +102,14 @@ describe('hybrid', () => {
     await using plane = await start(hybrid)
     const copy = async (): Promise<string | undefined> => (await plane.client.find(ConfigMap, place))?.data?.['text']
     await plane.client.create(object('Mirror', { url: 'http://page.example.com' }))
-    await plane.until(async () => await copy() === 'one')
+    await plane.until(async () => (await copy()) === 'one')
     page = 'two'
     await plane.advance(20_000)
     expect(await copy()).toBe('one')
     await plane.advance(11_000)
     expect(await copy()).toBe('two')
     await plane.client.patch(await plane.client.get(ConfigMap, place), { data: { text: 'spoilt' } })
-    await plane.until(async () => await copy() === 'two', { timeoutMs: 1_000 })
+    await plane.until(async () => (await copy()) === 'two', { timeoutMs: 1_000 })
   })
 
   test('a page that cannot be had is tried again, and the copy stays', async () => {
@@ -98,7 +129,8 @@ describe('hybrid', () => {
 })
 
 describe('one-shot', () => {
-  const isComplete = async (plane: TestPlane, name = 'a'): Promise<boolean> => findCondition((await read(plane, 'Migration', name)).status?.conditions, 'Complete')?.status === 'True'
+  const isComplete = async (plane: TestPlane, name = 'a'): Promise<boolean> =>
+    findCondition((await read(plane, 'Migration', name)).status?.conditions, 'Complete')?.status === 'True'
 
   test('waits for its database, migrates it once, and never again', async () => {
     await using plane = await start(oneShot)
@@ -112,37 +144,65 @@ describe('one-shot', () => {
     // A second one, a lost status, ten minutes: five francs stay five francs.
     await plane.client.create(object('Migration', { database: 'shop' }, 'b'))
     await plane.client.patchStatus(await read(plane, 'Migration'), { conditions: null })
-    await plane.until(async () => await isComplete(plane) && isComplete(plane, 'b'))
+    await plane.until(async () => (await isComplete(plane)) && isComplete(plane, 'b'))
     await plane.advance(600_000)
     expect((await plane.client.get(ConfigMap, { name: 'shop' })).data).toEqual(done.data)
   })
 
   test('goes on from the version it finds', async () => {
     await using plane = await start(oneShot)
-    await plane.client.create(ConfigMap, { metadata: { name: 'shop' }, data: { price: '5', currency: 'EUR', version: '1' } })
+    await plane.client.create(ConfigMap, {
+      metadata: { name: 'shop' },
+      data: { price: '5', currency: 'EUR', version: '1' },
+    })
     await plane.client.create(object('Migration', { database: 'shop' }))
     await plane.until(() => isComplete(plane))
-    expect((await plane.client.get(ConfigMap, { name: 'shop' })).data).toEqual({ price: '500', currency: 'EUR', unit: 'Rappen', version: '2' })
+    expect((await plane.client.get(ConfigMap, { name: 'shop' })).data).toEqual({
+      price: '500',
+      currency: 'EUR',
+      unit: 'Rappen',
+      version: '2',
+    })
   })
 })
 
 describe('leader-elected', () => {
   /** Copies of the program on one plane; each says what became of it. */
-  function replicas({ plane, clock }: TestPlane, count: number): { states: string[], stops: AbortController[], ended: Promise<unknown> } {
+  function replicas(
+    { plane, clock }: TestPlane,
+    count: number,
+  ): { states: string[]; stops: AbortController[]; ended: Promise<unknown> } {
     const states: string[] = []
     const stops = Array.from({ length: count }, () => new AbortController())
     const { controllers, name = '' } = leaderElected
-    const runs = stops.map((stop, index) => new Manager({
-      name, controllers, transport: plane.transport, clock, random: new SeededRandom(String(index)),
-      leaderElection: { ...leaderElected.leaderElection, namespace: 'default', identity: `copy-${index}`, onState: ({ state }) => { states.push(`${index} ${state}`) } },
-    }).run(stop.signal))
+    const runs = stops.map((stop, index) =>
+      new Manager({
+        name,
+        controllers,
+        transport: plane.transport,
+        clock,
+        random: new SeededRandom(String(index)),
+        leaderElection: {
+          ...leaderElected.leaderElection,
+          namespace: 'default',
+          identity: `copy-${index}`,
+          onState: ({ state }) => {
+            states.push(`${index} ${state}`)
+          },
+        },
+      }).run(stop.signal),
+    )
     return { states, stops, ended: Promise.all(runs) }
   }
 
   test('three copies give everybody another number, also when the leader goes', async () => {
-    await using plane = await startTestPlane({ kinds: leaderElected.controllers.map(({ for: kind }) => kind), simulated: true })
+    await using plane = await startTestPlane({
+      kinds: leaderElected.controllers.map(({ for: kind }) => kind),
+      simulated: true,
+    })
     const { states, stops, ended } = replicas(plane, 3)
-    const isNumbered = (name: string) => async (): Promise<boolean> => (await read(plane, 'Ticket', name)).status?.number !== undefined
+    const isNumbered = (name: string) => async (): Promise<boolean> =>
+      (await read(plane, 'Ticket', name)).status?.number !== undefined
     const names = Array.from({ length: 20 }, (_, index) => `t${index}`)
     for (const name of names.slice(0, 10)) await plane.client.create(object('Ticket', { who: name }, name))
     for (const name of names.slice(0, 10)) await plane.until(isNumbered(name))
@@ -150,7 +210,9 @@ describe('leader-elected', () => {
     stops[Number(leader?.[0])]?.abort()
     for (const name of names.slice(10)) await plane.client.create(object('Ticket', { who: name }, name))
     for (const name of names) await plane.until(isNumbered(name), { timeoutMs: 60_000 })
-    const numbers = await Promise.all(names.map(async (name) => (await read(plane, 'Ticket', name)).status?.number ?? 0))
+    const numbers = await Promise.all(
+      names.map(async (name) => (await read(plane, 'Ticket', name)).status?.number ?? 0),
+    )
     expect(numbers.sort((a, b) => a - b)).toEqual(names.map((_, index) => index + 1))
     expect(states.filter((state) => state.endsWith('leading'))).toHaveLength(2)
     for (const stop of stops) stop.abort()

@@ -19,7 +19,9 @@ const runner = fileURLToPath(new URL('../../tools/run.mjs', import.meta.url))
 
 let home = ''
 let child: ChildProcess | undefined
-beforeEach(() => { home = mkdtempSync(join(tmpdir(), 'evenkeel-operators-')) })
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'evenkeel-operators-'))
+})
 afterEach(() => {
   child?.kill('SIGKILL')
   rmSync(home, { recursive: true, force: true })
@@ -28,7 +30,10 @@ afterEach(() => {
 /** Starts a program in a home of its own; gives the kubeconfig it prints. */
 async function start(file: string): Promise<string> {
   const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
-  child = spawn(process.execPath, [runner, fileURLToPath(new URL(file, import.meta.url))], { env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home }, stdio: ['ignore', 'pipe', 'pipe'] })
+  child = spawn(process.execPath, [runner, fileURLToPath(new URL(file, import.meta.url))], {
+    env: { ...rest, HOME: home, USERPROFILE: home, TMPDIR: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   return await new Promise((resolve, reject) => {
     const hear = (piece: Buffer): void => {
@@ -38,12 +43,18 @@ async function start(file: string): Promise<string> {
     }
     child?.stdout?.on('data', hear)
     child?.stderr?.on('data', hear)
-    child?.on('exit', (code) => { reject(new Error(`it ended with ${code}: ${text}`)) })
+    child?.on('exit', (code) => {
+      reject(new Error(`it ended with ${code}: ${text}`))
+    })
   })
 }
 
 /** Makes an object and waits until a condition of it holds. */
-async function tryIt(kubeconfig: string, kind: string, { spec, condition = 'Ready' }: { spec: object, condition?: string }): Promise<void> {
+async function tryIt(
+  kubeconfig: string,
+  kind: string,
+  { spec, condition = 'Ready' }: { spec: object; condition?: string },
+): Promise<void> {
   const client = await connect({ kubeconfig })
   await client.create(ConfigMap, { metadata: { name: 'shop' }, data: { price: '5' } })
   const object = { apiVersion: 'demo.example.com/v1', kind, metadata: { name: 'first', namespace: 'default' }, spec }
@@ -59,7 +70,7 @@ async function tryIt(kubeconfig: string, kind: string, { spec, condition = 'Read
 async function stop(): Promise<unknown> {
   const exit = once(child as ChildProcess, 'exit')
   child?.kill('SIGTERM')
-  return (await exit as [unknown])[0]
+  return ((await exit) as [unknown])[0]
 }
 
 const programs = [
@@ -77,10 +88,14 @@ for (const [name, kind, tried] of programs) {
 }
 
 test('hybrid runs by itself, and ends when it is told to', async () => {
-  const page = createServer((_, response) => { response.end('hello') }).listen(0, '127.0.0.1')
+  const page = createServer((_, response) => {
+    response.end('hello')
+  }).listen(0, '127.0.0.1')
   await once(page, 'listening')
   try {
-    await tryIt(await start('./hybrid.ts'), 'Mirror', { spec: { url: `http://127.0.0.1:${(page.address() as AddressInfo).port}` } })
+    await tryIt(await start('./hybrid.ts'), 'Mirror', {
+      spec: { url: `http://127.0.0.1:${(page.address() as AddressInfo).port}` },
+    })
     expect(await stop()).toBe(0)
   } finally {
     page.close()

@@ -23,31 +23,41 @@ export function secureStorages(cloud: Cloud): ControllerDeclaration<typeof Secur
         report(reached, context, accountOf(storage))
         return { afterMs: reached.stopped ? soonMs : driftMs }
       } catch (error) {
-        if (context.attempt > failuresQuietMax) context.status.condition('Ready', undefined, { reason: 'CloudFailed', message: error instanceof Error ? error.message : String(error) })
+        if (context.attempt > failuresQuietMax)
+          context.status.condition('Ready', undefined, {
+            reason: 'CloudFailed',
+            message: error instanceof Error ? error.message : String(error),
+          })
         throw error
       }
     },
     // What was done last is undone first; each step only begins when the one before has succeeded.
-    cleanup: [{
-      finalizer: 'demo.example.com/encryption',
-      async cleanup(storage) {
-        const account = await cloud.findAccount(accountOf(storage))
-        if (account?.state === 'Active' && account.encryptedWith !== undefined) await cloud.encryptAccount(accountOf(storage))
+    cleanup: [
+      {
+        finalizer: 'demo.example.com/encryption',
+        async cleanup(storage) {
+          const account = await cloud.findAccount(accountOf(storage))
+          if (account?.state === 'Active' && account.encryptedWith !== undefined)
+            await cloud.encryptAccount(accountOf(storage))
+        },
       },
-    }, {
-      finalizer: 'demo.example.com/key-access',
-      async cleanup(storage) {
-        for (const { key } of await cloud.listGrants(accountOf(storage))) await cloud.deleteGrant(accountOf(storage), key)
+      {
+        finalizer: 'demo.example.com/key-access',
+        async cleanup(storage) {
+          for (const { key } of await cloud.listGrants(accountOf(storage)))
+            await cloud.deleteGrant(accountOf(storage), key)
+        },
       },
-    }, {
-      finalizer: 'demo.example.com/account',
-      async cleanup(storage) {
-        const name = accountOf(storage)
-        const account = await cloud.findAccount(name)
-        if (account?.state === 'Active') await cloud.deleteAccount(name)
-        // That it is gone is seen, not assumed.
-        return account ? { afterMs: soonMs } : undefined
+      {
+        finalizer: 'demo.example.com/account',
+        async cleanup(storage) {
+          const name = accountOf(storage)
+          const account = await cloud.findAccount(name)
+          if (account?.state === 'Active') await cloud.deleteAccount(name)
+          // That it is gone is seen, not assumed.
+          return account ? { afterMs: soonMs } : undefined
+        },
       },
-    }],
+    ],
   }
 }

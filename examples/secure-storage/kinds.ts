@@ -5,21 +5,34 @@
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
 
-const condition = (name: string, type: string, priority = 0) => ({ name, type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].status`, priority } as const)
+const condition = (name: string, type: string, priority = 0) =>
+  ({ name, type: 'string', jsonPath: `.status.conditions[?(@.type=="${type}")].status`, priority }) as const
 
 export const SecureStorage = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'SecureStorage',
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'SecureStorage',
   printerColumns: [
     { name: 'Key', type: 'string', jsonPath: '.spec.key' },
     condition('Ready', 'Ready'),
     { name: 'Why', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-    condition('Account', 'AccountReady', 1), condition('Identity', 'IdentityReady', 1), condition('Access', 'KeyAccessGranted', 1), condition('Encrypted', 'Encrypted', 1),
+    condition('Account', 'AccountReady', 1),
+    condition('Identity', 'IdentityReady', 1),
+    condition('Access', 'KeyAccessGranted', 1),
+    condition('Encrypted', 'Encrypted', 1),
   ],
   spec: {
     type: 'object',
     required: ['key'],
     properties: {
-      region: { 'type': 'string', 'default': 'north', 'maxLength': 63, 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'data does not move to another region: make another SecureStorage' }] },
+      region: {
+        type: 'string',
+        default: 'north',
+        maxLength: 63,
+        'x-kubernetes-validations': [
+          { rule: 'self == oldSelf', message: 'data does not move to another region: make another SecureStorage' },
+        ],
+      },
       key: { type: 'string', pattern: '^[a-z0-9-]{1,63}$' },
     },
   },

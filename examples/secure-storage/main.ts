@@ -13,8 +13,10 @@ const clock = new SystemClock()
 const cloud = new CloudInMemory(clock)
 
 export const kinds = [SecureStorage]
-export const controllers = [secureStorages(farAway(cloud, { clock, random: new SystemRandom() }))] as unknown as readonly ControllerDeclaration[]
+export const controllers = [
+  secureStorages(farAway(cloud, { clock, random: new SystemRandom() })),
+] as unknown as readonly ControllerDeclaration[]
 
-export async function serve({ signal }: { signal: AbortSignal }): Promise<{ name: string, url: string }[]> {
+export async function serve({ signal }: { signal: AbortSignal }): Promise<{ name: string; url: string }[]> {
   return [{ name: 'Cloud', url: await serveCloud(cloud, { port: Number(process.env['CLOUD_PORT'] ?? 0), signal }) }]
 }

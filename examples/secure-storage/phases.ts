@@ -10,7 +10,7 @@ import type { Account, Cloud, SecureStorage, SecureStorageObject } from './kinds
 
 export const phases = ['AccountReady', 'IdentityReady', 'KeyAccessGranted', 'Encrypted'] as const
 
-type Phase = typeof phases[number]
+type Phase = (typeof phases)[number]
 
 /** Where a run had to stop, or `undefined` when everything is done. */
 export interface Stopped extends ConditionFacts {
@@ -26,21 +26,43 @@ export interface Reached {
 
 /** Goes as far as the cloud lets us. */
 export async function goOn(storage: SecureStorageObject, cloud: Cloud): Promise<Reached> {
-  const { spec: { region, key } } = storage
+  const {
+    spec: { region, key },
+  } = storage
   const name = accountOf(storage)
   const account = await ensureAccount(name, { region, cloud })
-  if (account?.state !== 'Active') return { account, stopped: { at: 'AccountReady', reason: 'Deleting', message: 'somebody deleted the account; it is made again when it has gone' } }
+  if (account?.state !== 'Active')
+    return {
+      account,
+      stopped: {
+        at: 'AccountReady',
+        reason: 'Deleting',
+        message: 'somebody deleted the account; it is made again when it has gone',
+      },
+    }
   const { principalId } = account
-  if (principalId === undefined) return { account, stopped: { at: 'IdentityReady', reason: 'Provisioning', message: 'the cloud has not given the account an identity yet' } }
+  if (principalId === undefined)
+    return {
+      account,
+      stopped: {
+        at: 'IdentityReady',
+        reason: 'Provisioning',
+        message: 'the cloud has not given the account an identity yet',
+      },
+    }
   const grants = await cloud.listGrants(name)
-  if (!grants.some((grant) => grant.key === key && grant.principalId === principalId)) await cloud.putGrant(name, { key, principalId })
+  if (!grants.some((grant) => grant.key === key && grant.principalId === principalId))
+    await cloud.putGrant(name, { key, principalId })
   if (account.encryptedWith !== key) await cloud.encryptAccount(name, key)
   // An earlier key is taken back last: until here it was in use.
   for (const grant of grants.filter((one) => one.key !== key)) await cloud.deleteGrant(name, grant.key)
   return { account }
 }
 
-async function ensureAccount(name: string, { region, cloud }: { region: string, cloud: Cloud }): Promise<Account | undefined> {
+async function ensureAccount(
+  name: string,
+  { region, cloud }: { region: string; cloud: Cloud },
+): Promise<Account | undefined> {
   const account = await cloud.findAccount(name)
   if (account) return account
   await cloud.createAccount(name, region)
@@ -53,11 +75,20 @@ export function accountOf({ metadata: { uid } }: SecureStorageObject): string {
 }
 
 /** A condition for each phase: those before the stop hold, those after it wait. */
-export function report({ account, stopped }: Reached, { status }: Pick<ReconcileContext<typeof SecureStorage>, 'status'>, name: string): void {
+export function report(
+  { account, stopped }: Reached,
+  { status }: Pick<ReconcileContext<typeof SecureStorage>, 'status'>,
+  name: string,
+): void {
   const reached = stopped ? phases.indexOf(stopped.at) : phases.length
   for (const [index, phase] of phases.entries()) {
     if (stopped && index === reached) status.condition(phase, false, stopped)
-    else status.condition(phase, index < reached, index < reached ? {} : { reason: 'Waiting', message: `after ${phases[index - 1] ?? ''}` })
+    else
+      status.condition(
+        phase,
+        index < reached,
+        index < reached ? {} : { reason: 'Waiting', message: `after ${phases[index - 1] ?? ''}` },
+      )
   }
   status.set({ account: name, principalId: account?.principalId })
   status.condition('Ready', stopped === undefined, stopped ?? { reason: 'Encrypted' })

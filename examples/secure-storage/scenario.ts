@@ -12,12 +12,20 @@ import type { Cloud } from './kinds.ts'
 const place = { name: 'photos', namespace: 'default' }
 
 const steps: readonly UserStep[] = [
-  { name: 'creates SecureStorage photos', run: (user) => user.create(SecureStorage, { metadata: place, spec: { key: 'key-1' } }) },
-  { name: 'wants another key', run: async (user) => user.patch(await user.get(SecureStorage, place), { spec: { key: 'key-2' } }) },
+  {
+    name: 'creates SecureStorage photos',
+    run: (user) => user.create(SecureStorage, { metadata: place, spec: { key: 'key-1' } }),
+  },
+  {
+    name: 'wants another key',
+    run: async (user) => user.patch(await user.get(SecureStorage, place), { spec: { key: 'key-2' } }),
+  },
   { name: 'deletes it', run: async (user) => user.delete(await user.get(SecureStorage, place)) },
 ]
 
-export const controllers = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [secureStorages(cloud) as unknown as ControllerDeclaration]
+export const controllers = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
+  secureStorages(cloud) as unknown as ControllerDeclaration,
+]
 
 export const scenario = {
   name: 'secure-storage',
@@ -32,6 +40,11 @@ function contents({ accounts, grants }: CloudInMemory): Record<string, unknown> 
   const principals = new Map(live.map(([name, { principalId }]) => [name, principalId]))
   return {
     accounts: new Map(live.map(([name, { region, encryptedWith }]) => [name, { region, encryptedWith }])),
-    grants: new Map([...grants].map(([name, { key, principalId }]) => [name, { key, isUsable: principals.get(name.slice(0, name.lastIndexOf('/'))) === principalId }])),
+    grants: new Map(
+      [...grants].map(([name, { key, principalId }]) => [
+        name,
+        { key, isUsable: principals.get(name.slice(0, name.lastIndexOf('/'))) === principalId },
+      ]),
+    ),
   }
 }

@@ -33,21 +33,31 @@ async function start({ faultsPercent = 0, latencyMs = 0, seed = '1' } = {}): Pro
   const cloud = new CloudInMemory(clock)
   const far = farAway(cloud, { clock, random: new SeededRandom(seed), latencyMs, faultsPercent })
   const setting = { cloud, calls: [] as string[], looks: 0, isDown: false }
-  const told = new Proxy(far, { get: (target, method: keyof Cloud) => (name: string, ...rest: never[]): unknown => {
-    if (setting.isDown) return Promise.reject(new Error('the cloud is down'))
-    if (/^(?:find|list)/.test(method)) setting.looks++
-    else setting.calls.push(method)
-    return (target[method] as (...args: never[]) => unknown)(name as never, ...rest)
-  } })
-  const plane = late.plane = await startTestPlane({ controllers: [secureStorages(told) as unknown as ControllerDeclaration], simulated: true })
+  const told = new Proxy(far, {
+    get:
+      (target, method: keyof Cloud) =>
+      (name: string, ...rest: never[]): unknown => {
+        if (setting.isDown) return Promise.reject(new Error('the cloud is down'))
+        if (/^(?:find|list)/.test(method)) setting.looks++
+        else setting.calls.push(method)
+        return (target[method] as (...args: never[]) => unknown)(name as never, ...rest)
+      },
+  })
+  const plane = (late.plane = await startTestPlane({
+    controllers: [secureStorages(told) as unknown as ControllerDeclaration],
+    simulated: true,
+  }))
   return Object.assign(setting, { plane })
 }
 
 const place = { name: 'photos', namespace: 'default' }
 const read = ({ plane }: Setting): Promise<SecureStorageObject> => plane.client.get(SecureStorage, place)
-const make = ({ plane }: Setting, key = 'key-1'): Promise<SecureStorageObject> => plane.client.create(SecureStorage, { metadata: place, spec: { key } })
-const held = ({ status }: SecureStorageObject): string[] => phases.filter((phase) => findCondition(status?.conditions, phase)?.status === 'True')
-const readyOf = async (setting: Setting): Promise<string | undefined> => findCondition((await read(setting)).status?.conditions, 'Ready')?.status
+const make = ({ plane }: Setting, key = 'key-1'): Promise<SecureStorageObject> =>
+  plane.client.create(SecureStorage, { metadata: place, spec: { key } })
+const held = ({ status }: SecureStorageObject): string[] =>
+  phases.filter((phase) => findCondition(status?.conditions, phase)?.status === 'True')
+const readyOf = async (setting: Setting): Promise<string | undefined> =>
+  findCondition((await read(setting)).status?.conditions, 'Ready')?.status
 
 /** Second by second, for what takes long. */
 async function wait({ plane }: Setting, isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -59,12 +69,12 @@ async function wait({ plane }: Setting, isSo: () => boolean | Promise<boolean>):
 }
 
 async function untilReady(setting: Setting): Promise<SecureStorageObject> {
-  await wait(setting, async () => await readyOf(setting) === 'True')
+  await wait(setting, async () => (await readyOf(setting)) === 'True')
   return read(setting)
 }
 
 async function untilGone(setting: Setting): Promise<void> {
-  await wait(setting, async () => await setting.plane.client.find(SecureStorage, place) === undefined)
+  await wait(setting, async () => (await setting.plane.client.find(SecureStorage, place)) === undefined)
 }
 
 describe('SecureStorage: phases', () => {
@@ -75,9 +85,19 @@ describe('SecureStorage: phases', () => {
     await plane.until(async () => held(await read(setting)).length > 0)
     const waiting = await read(setting)
     expect(held(waiting)).toEqual(['AccountReady'])
-    expect(findCondition(waiting.status?.conditions, 'IdentityReady')).toMatchObject({ status: 'False', reason: 'Provisioning' })
-    expect(findCondition(waiting.status?.conditions, 'Encrypted')).toMatchObject({ status: 'False', reason: 'Waiting', message: 'after KeyAccessGranted' })
-    expect(findCondition(waiting.status?.conditions, 'Ready')).toMatchObject({ status: 'False', reason: 'Provisioning' })
+    expect(findCondition(waiting.status?.conditions, 'IdentityReady')).toMatchObject({
+      status: 'False',
+      reason: 'Provisioning',
+    })
+    expect(findCondition(waiting.status?.conditions, 'Encrypted')).toMatchObject({
+      status: 'False',
+      reason: 'Waiting',
+      message: 'after KeyAccessGranted',
+    })
+    expect(findCondition(waiting.status?.conditions, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'Provisioning',
+    })
     const done = await untilReady(setting)
     expect(held(done)).toEqual(phases)
     expect(done.status).toMatchObject({ account: `storage-${done.metadata.uid}`, principalId: 'principal-1' })
@@ -94,7 +114,10 @@ describe('SecureStorage: phases', () => {
     await plane.client.patchStatus(await read(setting), { conditions: null, account: null, principalId: null })
     await plane.until(async () => (await read(setting)).status?.account !== undefined)
     const { status: again } = await untilReady(setting)
-    const bare = (one: typeof status): unknown => ({ ...one, conditions: one?.conditions?.map(({ lastTransitionTime: _, ...rest }) => rest) })
+    const bare = (one: typeof status): unknown => ({
+      ...one,
+      conditions: one?.conditions?.map(({ lastTransitionTime: _, ...rest }) => rest),
+    })
     expect(bare(again)).toEqual(bare(status))
     expect(setting.calls).toHaveLength(3)
   })
@@ -103,7 +126,9 @@ describe('SecureStorage: phases', () => {
     const setting = await start()
     await using plane = setting.plane
     await make(setting)
-    const { metadata: { resourceVersion } } = await untilReady(setting)
+    const {
+      metadata: { resourceVersion },
+    } = await untilReady(setting)
     const { looks } = setting
     await plane.advance(3_600_000)
     expect((await read(setting)).metadata.resourceVersion).toBe(resourceVersion)
@@ -130,7 +155,7 @@ describe('SecureStorage: phases', () => {
     await make(setting)
     const storage = await untilReady(setting)
     setting.cloud.deleteAccount(`storage-${storage.metadata.uid}`)
-    await wait(setting, async () => await readyOf(setting) === 'False')
+    await wait(setting, async () => (await readyOf(setting)) === 'False')
     const { status } = await untilReady(setting)
     expect(status?.principalId).toBe('principal-2')
     expect([...setting.cloud.grants.values()]).toEqual([{ key: 'key-1', principalId: 'principal-2' }])
@@ -197,8 +222,11 @@ describe('SecureStorage: a cloud as it is', () => {
     await using plane = setting.plane
     setting.isDown = true
     await make(setting)
-    await plane.until(async () => await readyOf(setting) === 'Unknown')
-    expect(findCondition((await read(setting)).status?.conditions, 'Ready')).toMatchObject({ reason: 'CloudFailed', message: 'the cloud is down' })
+    await plane.until(async () => (await readyOf(setting)) === 'Unknown')
+    expect(findCondition((await read(setting)).status?.conditions, 'Ready')).toMatchObject({
+      reason: 'CloudFailed',
+      message: 'the cloud is down',
+    })
     setting.isDown = false
     await untilReady(setting)
   })

@@ -29,7 +29,7 @@ export interface DemoState {
   readonly refs: readonly { readonly name: string }[]
   readonly shapes: readonly DrawnShape[]
   /** What the controller said, newest last. */
-  readonly said: readonly { readonly time: string, readonly text: string, readonly by: 'controller' | 'you' }[]
+  readonly said: readonly { readonly time: string; readonly text: string; readonly by: 'controller' | 'you' }[]
 }
 
 interface DemoOptions {
@@ -46,8 +46,8 @@ export class Demo {
   readonly #options: DemoOptions
   readonly #clock = new SystemClock()
   readonly #said: DemoState['said'][number][] = []
-  #step: Step = steps.at(-1) ?? steps[0] as Step
-  #running: { readonly stop: AbortController, readonly done: Promise<void> } | undefined
+  #step: Step = steps.at(-1) ?? (steps[0] as Step)
+  #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined
   #onChange: () => void = () => undefined
 
   constructor(options: DemoOptions) {
@@ -72,8 +72,14 @@ export class Demo {
     const { client, service } = this.#options
     const [objects, refs] = await Promise.all([client.list(Shape, place), client.list(ExternalRef)])
     return {
-      step: pick(this.#step), steps: steps.map(({ number, title }) => ({ number, title })), isRunning: this.isRunning, isDown: service.isDown,
-      objects: objects.items as unknown as readonly ShapeObject[], refs: refs.items.map(({ metadata }) => ({ name: metadata.name })), shapes: [...service.shapes.values()], said: this.#said,
+      step: pick(this.#step),
+      steps: steps.map(({ number, title }) => ({ number, title })),
+      isRunning: this.isRunning,
+      isDown: service.isDown,
+      objects: objects.items as unknown as readonly ShapeObject[],
+      refs: refs.items.map(({ metadata }) => ({ name: metadata.name })),
+      shapes: [...service.shapes.values()],
+      said: this.#said,
     }
   }
 
@@ -81,10 +87,25 @@ export class Demo {
     if (this.#running) return
     const { transport, url, endpoints = false } = this.#options
     const stop = new AbortController()
-    const log = createLogger({ clock: this.#clock, sink: (record) => { this.#hear(record) } })
-    const controllers = this.#step.controllers({ outside: { shapes: shapesClient(url) }, explain: (text) => { this.say(text, 'controller') } })
+    const log = createLogger({
+      clock: this.#clock,
+      sink: (record) => {
+        this.#hear(record)
+      },
+    })
+    const controllers = this.#step.controllers({
+      outside: { shapes: shapesClient(url) },
+      explain: (text) => {
+        this.say(text, 'controller')
+      },
+    })
     const manager = new Manager({ name: 'shapes', transport, controllers, leaderElection: false, log, endpoints })
-    this.#running = { stop, done: manager.run(stop.signal).catch((error: unknown) => { this.say(`the controller ended: ${String(error)}`, 'controller') }) }
+    this.#running = {
+      stop,
+      done: manager.run(stop.signal).catch((error: unknown) => {
+        this.say(`the controller ended: ${String(error)}`, 'controller')
+      }),
+    }
     this.#onChange()
   }
 
@@ -114,7 +135,8 @@ export class Demo {
   }
 
   #hear({ level, message, fields }: LogRecord): void {
-    if (level === 'error' || level === 'warn') this.say(`${message}${fields['error'] instanceof Error ? `: ${fields['error'].message}` : ''}`, 'controller')
+    if (level === 'error' || level === 'warn')
+      this.say(`${message}${fields['error'] instanceof Error ? `: ${fields['error'].message}` : ''}`, 'controller')
   }
 }
 

@@ -5,7 +5,9 @@ import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
 
 export const Shape = defineKind({
-  group: 'shapes.example.com', version: 'v1', kind: 'Shape',
+  group: 'shapes.example.com',
+  version: 'v1',
+  kind: 'Shape',
   printerColumns: [
     { name: 'Type', type: 'string', jsonPath: '.spec.type' },
     { name: 'Color', type: 'string', jsonPath: '.spec.color' },
@@ -14,7 +16,10 @@ export const Shape = defineKind({
   spec: {
     type: 'object',
     required: ['type', 'color'],
-    properties: { type: { type: 'string', enum: ['circle', 'square', 'triangle'] }, color: { type: 'string', pattern: '^(#[0-9a-f]{6}|[a-z]{1,20})$' } },
+    properties: {
+      type: { type: 'string', enum: ['circle', 'square', 'triangle'] },
+      color: { type: 'string', pattern: '^(#[0-9a-f]{6}|[a-z]{1,20})$' },
+    },
   },
   status: { type: 'object', properties: { id: { type: 'string' }, message: { type: 'string' } } },
   reports: ['external'],

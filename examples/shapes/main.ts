@@ -20,12 +20,29 @@ interface Serving {
 }
 
 /** The controller is the demo's own: the page stops it, starts it and exchanges it. */
-export async function serve({ client, manager, signal, endpointsOf }: Serving): Promise<{ name: string, url: string }[]> {
+export async function serve({
+  client,
+  manager,
+  signal,
+  endpointsOf,
+}: Serving): Promise<{ name: string; url: string }[]> {
   const service = new ShapesInMemory()
   const page = await servePage({ service, port: Number(process.env['SHAPES_PORT'] ?? 0), signal })
-  const demo = new Demo({ client, transport: manager.transport, service, url: page.url, endpoints: endpointsOf('shapes') })
+  const demo = new Demo({
+    client,
+    transport: manager.transport,
+    service,
+    url: page.url,
+    endpoints: endpointsOf('shapes'),
+  })
   page.show(demo, { client })
   demo.start()
-  signal.addEventListener('abort', () => { void demo.stop() }, { once: true })
+  signal.addEventListener(
+    'abort',
+    () => {
+      void demo.stop()
+    },
+    { once: true },
+  )
   return [{ name: 'Shapes', url: page.url }]
 }

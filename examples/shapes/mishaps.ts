@@ -17,7 +17,7 @@ export interface MishapParts {
 export interface Mishap {
   readonly label: string
   /** What a person would say they did, after "You". A button with two sides has two sentences. */
-  readonly says: string | ((state: { readonly isDown: boolean, readonly isRunning: boolean }) => string)
+  readonly says: string | ((state: { readonly isDown: boolean; readonly isRunning: boolean }) => string)
   run(parts: MishapParts): Promise<void> | void
 }
 
@@ -29,63 +29,95 @@ function fooOf({ shapes }: ShapesInMemory): DrawnShape | undefined {
   return [...shapes.values()].find(({ name }) => name === 'foo') ?? [...shapes.values()][0]
 }
 
-async function foo(client: Client): Promise<ReturnType<typeof client.get<typeof Shape>> extends Promise<infer T> ? T | undefined : never> {
+async function foo(
+  client: Client,
+): Promise<ReturnType<typeof client.get<typeof Shape>> extends Promise<infer T> ? T | undefined : never> {
   return await client.find(Shape, place)
 }
 
 export const mishaps: Readonly<Record<string, Mishap>> = {
-  'create': {
-    label: 'Ask for foo', says: 'asked for foo, a purple square',
-    async run({ client }) { if (!await foo(client)) await client.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } }) },
+  create: {
+    label: 'Ask for foo',
+    says: 'asked for foo, a purple square',
+    async run({ client }) {
+      if (!(await foo(client)))
+        await client.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } })
+    },
   },
   'recolor-object': {
-    label: 'Want another color', says: 'changed the color in the object',
+    label: 'Want another color',
+    says: 'changed the color in the object',
     async run({ client }) {
       const object = await foo(client)
-      if (object) await client.patch(object, { spec: { color: colors[(colors.indexOf(object.spec.color) + 1) % colors.length] ?? 'purple' } })
+      if (object)
+        await client.patch(object, {
+          spec: { color: colors[(colors.indexOf(object.spec.color) + 1) % colors.length] ?? 'purple' },
+        })
     },
   },
   'delete-object': {
-    label: 'Delete the object', says: 'deleted the object foo',
+    label: 'Delete the object',
+    says: 'deleted the object foo',
     async run({ client }) {
       const object = await foo(client)
       if (object) await client.delete(object)
     },
   },
   'remove-by-hand': {
-    label: 'Remove the shape by hand', says: 'removed the shape in the service, by hand',
+    label: 'Remove the shape by hand',
+    says: 'removed the shape in the service, by hand',
     run({ service }) {
       const shape = fooOf(service)
       if (shape) service.deleteShape(shape.id)
     },
   },
   'recolor-by-hand': {
-    label: 'Recolor the shape by hand', says: 'painted the shape grey in the service, by hand',
+    label: 'Recolor the shape by hand',
+    says: 'painted the shape grey in the service, by hand',
     run({ service }) {
       const shape = fooOf(service)
       if (shape) service.updateShape(shape.id, { color: 'grey' })
     },
   },
-  'foreign': {
-    label: 'Somebody else draws bar', says: 'drew bar in the service, as somebody else',
-    run({ service }) { service.createShape({ name: 'bar', type: 'circle', color: 'royalblue', labels: {} }) },
+  foreign: {
+    label: 'Somebody else draws bar',
+    says: 'drew bar in the service, as somebody else',
+    run({ service }) {
+      service.createShape({ name: 'bar', type: 'circle', color: 'royalblue', labels: {} })
+    },
   },
-  'forge': {
-    label: 'Forge a mark', says: 'drew baz in the service, with the mark of the controller on it',
+  forge: {
+    label: 'Forge a mark',
+    says: 'drew baz in the service, with the mark of the controller on it',
     run({ service }) {
       const uid = '00000000-0000-4000-8000-000000000000'
-      service.createShape({ name: 'baz', type: 'triangle', color: 'crimson', labels: { owner: 'k8s', instance: 'demo', uid, group: 'shapes.example.com', kind: 'Shape', namespace: 'default', name: 'baz' } })
+      service.createShape({
+        name: 'baz',
+        type: 'triangle',
+        color: 'crimson',
+        labels: {
+          owner: 'k8s',
+          instance: 'demo',
+          uid,
+          group: 'shapes.example.com',
+          kind: 'Shape',
+          namespace: 'default',
+          name: 'baz',
+        },
+      })
     },
   },
   'strip-marks': {
-    label: 'Strip the marks', says: 'took all marks off the shape, by hand',
+    label: 'Strip the marks',
+    says: 'took all marks off the shape, by hand',
     run({ service }) {
       const shape = fooOf(service)
       if (shape) service.updateShape(shape.id, { labels: {} })
     },
   },
   'miss-deletion': {
-    label: 'Delete while the controller is down', says: 'stopped the controller, deleted the object, and started it again',
+    label: 'Delete while the controller is down',
+    says: 'stopped the controller, deleted the object, and started it again',
     async run({ demo, client }) {
       await demo.stop()
       const object = await foo(client)
@@ -94,7 +126,8 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     },
   },
   'force-finalizer': {
-    label: 'Force the finalizer off', says: 'stopped the controller, deleted the object, took its finalizers off by force, and started the controller again',
+    label: 'Force the finalizer off',
+    says: 'stopped the controller, deleted the object, took its finalizers off by force, and started the controller again',
     async run({ demo, client }) {
       await demo.stop()
       const object = await foo(client)
@@ -106,41 +139,47 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
       demo.start()
     },
   },
-  'restart': {
-    label: 'Restart the controller', says: 'restarted the controller',
+  restart: {
+    label: 'Restart the controller',
+    says: 'restarted the controller',
     async run({ demo }) {
       await demo.stop()
       demo.start()
     },
   },
   'delete-ref': {
-    label: 'Delete the tracking object', says: 'deleted the tracking object by hand',
+    label: 'Delete the tracking object',
+    says: 'deleted the tracking object by hand',
     async run({ client }) {
       for (const ref of (await client.list(ExternalRef)).items) await client.delete(ref, { ignoreNotFound: true })
     },
   },
-  'down': {
-    label: 'Take the service down, or up again', says: ({ isDown }) => (isDown ? 'put the plug of the service back in' : 'pulled the plug of the service'),
+  down: {
+    label: 'Take the service down, or up again',
+    says: ({ isDown }) => (isDown ? 'put the plug of the service back in' : 'pulled the plug of the service'),
     run({ service, demo }) {
       service.isDown = !service.isDown
       demo.tell()
     },
   },
-  'stop': {
-    label: 'Stop or start the controller', says: ({ isRunning }) => (isRunning ? 'stopped the controller' : 'started the controller'),
+  stop: {
+    label: 'Stop or start the controller',
+    says: ({ isRunning }) => (isRunning ? 'stopped the controller' : 'started the controller'),
     async run({ demo }) {
       if (demo.isRunning) await demo.stop()
       else demo.start()
     },
   },
-  'clear': {
-    label: 'Begin anew', says: 'cleared everything',
+  clear: {
+    label: 'Begin anew',
+    says: 'cleared everything',
     async run({ demo, client, service }) {
       service.isDown = false
       demo.start()
       const object = await foo(client)
       if (object) await client.delete(object)
-      for (const { id, labels } of [...service.shapes.values()]) if (labels['uid'] === undefined || labels['uid'].startsWith('00000000')) service.deleteShape(id)
+      for (const { id, labels } of [...service.shapes.values()])
+        if (labels['uid'] === undefined || labels['uid'].startsWith('00000000')) service.deleteShape(id)
     },
   },
 }

@@ -9,7 +9,10 @@ import { ShapesInMemory } from './service/shapes-in-memory.ts'
 const place = { name: 'foo', namespace: 'default' }
 
 const steps: readonly UserStep[] = [
-  { name: 'creates Shape foo, a purple square', run: (user) => user.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } }) },
+  {
+    name: 'creates Shape foo, a purple square',
+    run: (user) => user.create(Shape, { metadata: place, spec: { type: 'square', color: 'purple' } }),
+  },
   { name: 'makes it red', run: async (user) => user.patch(await user.get(Shape, place), { spec: { color: 'red' } }) },
   { name: 'deletes it', run: async (user) => user.delete(await user.get(Shape, place)) },
 ]
@@ -24,5 +27,9 @@ export const scenario = {
     return { shapes: shapes as unknown as ShapesApi }
   },
   // Which id a shape has is the service's business; what counts is how many there are, and what they look like.
-  services: { shapes: { contents: ({ shapes }: ShapesInMemory) => ({ drawn: [...shapes.values()].map(({ id: _, ...shape }) => shape) }) } },
+  services: {
+    shapes: {
+      contents: ({ shapes }: ShapesInMemory) => ({ drawn: [...shapes.values()].map(({ id: _, ...shape }) => shape) }),
+    },
+  },
 }

@@ -15,11 +15,15 @@ const broken = new Map([
 ])
 
 describe('the Explorer at tier 1', () => {
-  test.each(steps.map((step) => [step.number, step.title, step] as const))('step %i, %s', async (number, _, { controllers }) => {
-    const explored = await explore({ controllers, scenario, stories: 0 })
-    const found = new Set(explored.failures.map(({ rule }) => rule))
-    const expected = broken.get(number) ?? []
-    expect([...found], formatReport(explored)).toEqual(expected.length === 0 ? [] : expect.arrayContaining(expected))
-    expect(explored.left).toBe(0)
-  }, 300_000)
+  test.each(steps.map((step) => [step.number, step.title, step] as const))(
+    'step %i, %s',
+    async (number, _, { controllers }) => {
+      const explored = await explore({ controllers, scenario, stories: 0 })
+      const found = new Set(explored.failures.map(({ rule }) => rule))
+      const expected = broken.get(number) ?? []
+      expect([...found], formatReport(explored)).toEqual(expected.length === 0 ? [] : expect.arrayContaining(expected))
+      expect(explored.left).toBe(0)
+    },
+    300_000,
+  )
 })

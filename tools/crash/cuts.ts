@@ -46,8 +46,20 @@ interface Remainder {
 }
 
 /** Runs scenarios until so many cuts were judged. */
-export async function runCuts(wanted: number, { variant, seed, onProgress }: { variant: Variant, seed: string, onProgress: (cuts: number) => void }): Promise<CutResult> {
-  const result: CutResult = { cuts: 0, acked: 0, lost: 0, garbage: 0, refused: 0, cutsInRecovery: 0, recoveryMs: 0, firstSeed: undefined }
+export async function runCuts(
+  wanted: number,
+  { variant, seed, onProgress }: { variant: Variant; seed: string; onProgress: (cuts: number) => void },
+): Promise<CutResult> {
+  const result: CutResult = {
+    cuts: 0,
+    acked: 0,
+    lost: 0,
+    garbage: 0,
+    refused: 0,
+    cutsInRecovery: 0,
+    recoveryMs: 0,
+    firstSeed: undefined,
+  }
   for (let run = 0; result.cuts < wanted; run++) {
     const scenario = new Scenario(`${seed}/${run}`, variant)
     const wrongBefore = result.lost + result.garbage + result.refused
@@ -76,7 +88,11 @@ class Scenario {
     this.#variant = variant
     this.#oneIn = 1 + randomInt(this.#random, 3)
     this.#logBytesMin = [600, 3_000, 20_000, 1e9][randomInt(this.#random, 4)] ?? 1e9
-    this.#disk = new SimulatedDisk({ after: () => { this.#maybeCut() } })
+    this.#disk = new SimulatedDisk({
+      after: () => {
+        this.#maybeCut()
+      },
+    })
   }
 
   /** Some commits, alone and together, with compactions and restarts among them. */
@@ -128,33 +144,56 @@ class Scenario {
   async #cutRecovery({ files }: Remainder): Promise<Map<string, Buffer>> {
     let left = randomInt(this.#random, 24)
     let again: Map<string, Buffer> | undefined
-    const disk = new SimulatedDisk({ after: () => { if (left-- === 0) again = this.#leave(disk) } }, files)
-    await this.#open(disk).catch((error: unknown) => { if (!isStoreError(error)) throw error })
+    const disk = new SimulatedDisk(
+      {
+        after: () => {
+          if (left-- === 0) again = this.#leave(disk)
+        },
+      },
+      files,
+    )
+    await this.#open(disk).catch((error: unknown) => {
+      if (!isStoreError(error)) throw error
+    })
     return again ?? this.#leave(disk)
   }
 
   #open(disk: SimulatedDisk): Promise<FileStore> {
     const used: Disk = this.#variant === 'ack before sync' ? withoutSync(disk) : disk
-    return openOnDisk(used, { clock: stillClock, random: this.#random, logBytesMin: this.#logBytesMin, reserveBytes: 0 })
+    return openOnDisk(used, {
+      clock: stillClock,
+      random: this.#random,
+      logBytesMin: this.#logBytesMin,
+      reserveBytes: 0,
+    })
   }
 
   async #submit(store: FileStore): Promise<void> {
     const steps = this.#steps()
-    const writes = steps.map(({ key, value }) => ({ key, expect: this.#model.expect(key), ...value && { value } }))
+    const writes = steps.map(({ key, value }) => ({ key, expect: this.#model.expect(key), ...(value && { value }) }))
     const revision = ++this.#revision
     this.#model.submit(steps, revision)
     const number = this.#model.length
     const result = await store.commitAll(writes)
-    if (!result.ok || result.revision !== revision) throw new Error(`commit ${number} should have got revision ${revision}, got ${JSON.stringify(result)}`)
+    if (!result.ok || result.revision !== revision)
+      throw new Error(`commit ${number} should have got revision ${revision}, got ${JSON.stringify(result)}`)
     this.#acked = number
     this.#ackedRevision = revision
   }
 
   #steps(): Step[] {
-    const keys = new Set(Array.from({ length: randomInt(this.#random, 6) === 0 ? 3 : 1 }, () => `/k/${randomInt(this.#random, 8)}`))
+    const keys = new Set(
+      Array.from({ length: randomInt(this.#random, 6) === 0 ? 3 : 1 }, () => `/k/${randomInt(this.#random, 8)}`),
+    )
     return [...keys].map((key) => {
       if (this.#model.expect(key) > 0 && randomInt(this.#random, 4) === 0) return { key, value: undefined }
-      return { key, value: Buffer.alloc(randomInt(this.#random, [40, 700, 3_000][randomInt(this.#random, 3)] ?? 40), `${key} ${this.#revision} `) }
+      return {
+        key,
+        value: Buffer.alloc(
+          randomInt(this.#random, [40, 700, 3_000][randomInt(this.#random, 3)] ?? 40),
+          `${key} ${this.#revision} `,
+        ),
+      }
     })
   }
 

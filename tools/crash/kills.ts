@@ -36,7 +36,10 @@ interface Writer {
 const clock = new SystemClock()
 const victim = fileURLToPath(new URL('./victim.ts', import.meta.url))
 
-export async function runKills(wanted: number, { ackEarly, seed, onProgress }: { ackEarly: boolean, seed: string, onProgress: (kills: number) => void }): Promise<KillResult> {
+export async function runKills(
+  wanted: number,
+  { ackEarly, seed, onProgress }: { ackEarly: boolean; seed: string; onProgress: (kills: number) => void },
+): Promise<KillResult> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'evenkeel-kill-'))
   const random = new SeededRandom(seed)
   const state = Array.from({ length: writers }, (): Writer => ({ acked: 0 }))
@@ -56,10 +59,21 @@ export async function runKills(wanted: number, { ackEarly, seed, onProgress }: {
 }
 
 /** Lets a victim run for a moment; gives the highest revision it was told. */
-async function killOnce(folder: string, { state, random, ackEarly, result }: { state: Writer[], random: Random, ackEarly: boolean, result: KillResult }): Promise<number> {
+async function killOnce(
+  folder: string,
+  { state, random, ackEarly, result }: { state: Writer[]; random: Random; ackEarly: boolean; result: KillResult },
+): Promise<number> {
   const steps = state.map(({ acked }) => acked).join(',')
-  const child = spawn(process.execPath, [...sourceArguments(victim), path.join(folder, 'data'), steps, ...ackEarly ? ['--ack-early'] : []], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = new Promise<void>((resolve) => { child.once('close', () => { resolve() }) })
+  const child = spawn(
+    process.execPath,
+    [...sourceArguments(victim), path.join(folder, 'data'), steps, ...(ackEarly ? ['--ack-early'] : [])],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      resolve()
+    })
+  })
   let highest = 0
   const lines = createInterface({ input: child.stdout })
   lines.on('line', (line) => {
@@ -79,7 +93,10 @@ async function killOnce(folder: string, { state, random, ackEarly, result }: { s
 }
 
 /** Opens the folder and compares every key with its last acknowledged step, or the one after it. */
-async function inspect(folder: string, { state, result, revision }: { state: Writer[], result: KillResult, revision: number }): Promise<number> {
+async function inspect(
+  folder: string,
+  { state, result, revision }: { state: Writer[]; result: KillResult; revision: number },
+): Promise<number> {
   const started = performance.now()
   const store = await openFileStore(path.join(folder, 'data'))
   const head = await store.head()
@@ -99,7 +116,10 @@ async function inspect(folder: string, { state, result, revision }: { state: Wri
 }
 
 /** The step that left this value: the next one, the acknowledged one or an older one; undefined when none did. */
-function stepOf(writer: number, { value, acked }: { value: Uint8Array | undefined, acked: number }): number | undefined {
+function stepOf(
+  writer: number,
+  { value, acked }: { value: Uint8Array | undefined; acked: number },
+): number | undefined {
   for (let step = acked + 1; step > Math.max(acked - 2_000, 0); step--) {
     const expected = valueOf(writer, step)
     if (value ? expected?.equals(value) : !expected) return step

@@ -41,14 +41,37 @@ const { values } = parseArgs({
 })
 
 if (values.help) process.stdout.write(help)
-else process.exitCode = await main({ kills: count('kills', values.kills), cuts: count('cuts', values.cuts), pairs: count('pairs', values.pairs), seed: values.seed, json: values.json })
+else
+  process.exitCode = await main({
+    kills: count('kills', values.kills),
+    cuts: count('cuts', values.cuts),
+    pairs: count('pairs', values.pairs),
+    seed: values.seed,
+    json: values.json,
+  })
 
-async function main({ kills, cuts, pairs, seed, json }: { kills: number, cuts: number, pairs: number, seed: string, json: boolean }): Promise<number> {
+async function main({
+  kills,
+  cuts,
+  pairs,
+  seed,
+  json,
+}: {
+  kills: number
+  cuts: number
+  pairs: number
+  seed: string
+  json: boolean
+}): Promise<number> {
   const rows: Row[] = []
   const add = (row: Row): void => {
     rows.push(row)
     progress('')
-    process.stdout.write(json ? `${JSON.stringify(row)}\n` : `${row.case.padEnd(36)} acked ${row.acked}, lost ${row.lost}, garbage ${row.garbage}, slowest recovery ${row.recoveryMs} ms\n`)
+    process.stdout.write(
+      json
+        ? `${JSON.stringify(row)}\n`
+        : `${row.case.padEnd(36)} acked ${row.acked}, lost ${row.lost}, garbage ${row.garbage}, slowest recovery ${row.recoveryMs} ms\n`,
+    )
   }
   if (!json) process.stdout.write(`seed ${seed}\n`)
   if (kills > 0) {
@@ -57,11 +80,17 @@ async function main({ kills, cuts, pairs, seed, json }: { kills: number, cuts: n
   }
   if (cuts > 0) {
     add(await cut(cuts, { name: 'power cut', variant: 'right', seed }))
-    add(await cut(Math.min(cuts, 5_000), { name: 'wrong power cut, ack before sync', variant: 'ack before sync', seed }))
+    add(
+      await cut(Math.min(cuts, 5_000), { name: 'wrong power cut, ack before sync', variant: 'ack before sync', seed }),
+    )
     add(await cut(Math.min(cuts, 5_000), { name: 'wrong power cut, no checksum', variant: 'no checksum', seed }))
   }
   if (pairs > 0) {
-    const result = await runPairs(pairs, { onProgress: (done) => { progress(`two processes: ${done} of ${pairs}`) } })
+    const result = await runPairs(pairs, {
+      onProgress: (done) => {
+        progress(`two processes: ${done} of ${pairs}`)
+      },
+    })
     add({ case: 'two processes', ...result, recoveryMs: Math.round(result.recoveryMs) })
   }
   return verdict(rows)
@@ -72,26 +101,49 @@ function verdict(rows: readonly Row[]): number {
   for (const row of rows) {
     const wrong = row.lost + row.garbage + Number(row['refused'] ?? 0)
     const meant = row.case.startsWith('wrong')
-    if ((wrong > 0) === meant) continue
-    process.stderr.write(meant ? `${row.case}: nothing was noticed, so this harness proves nothing\n` : `${row.case}: NOT SAFE, repeat with --seed ${String(row['seed'])}\n`)
+    if (wrong > 0 === meant) continue
+    process.stderr.write(
+      meant
+        ? `${row.case}: nothing was noticed, so this harness proves nothing\n`
+        : `${row.case}: NOT SAFE, repeat with --seed ${String(row['seed'])}\n`,
+    )
     code = 1
   }
   return code
 }
 
-async function kill(kills: number, { name, ackEarly, seed }: { name: string, ackEarly: boolean, seed: string }): Promise<Row> {
-  const result = await runKills(kills, { ackEarly, seed, onProgress: (done) => { progress(`${name}: ${done} of ${kills}`) } })
+async function kill(
+  kills: number,
+  { name, ackEarly, seed }: { name: string; ackEarly: boolean; seed: string },
+): Promise<Row> {
+  const result = await runKills(kills, {
+    ackEarly,
+    seed,
+    onProgress: (done) => {
+      progress(`${name}: ${done} of ${kills}`)
+    },
+  })
   return { case: name, ...result, recoveryMs: Math.round(result.recoveryMs), seed }
 }
 
-async function cut(cuts: number, { name, variant, seed }: { name: string, variant: Variant, seed: string }): Promise<Row> {
-  const result = await runCuts(cuts, { variant, seed, onProgress: (done) => { progress(`${name}: ${done} of ${cuts}`) } })
+async function cut(
+  cuts: number,
+  { name, variant, seed }: { name: string; variant: Variant; seed: string },
+): Promise<Row> {
+  const result = await runCuts(cuts, {
+    variant,
+    seed,
+    onProgress: (done) => {
+      progress(`${name}: ${done} of ${cuts}`)
+    },
+  })
   return { case: name, ...result, recoveryMs: Math.round(result.recoveryMs), seed }
 }
 
 function count(name: string, text: string): number {
   const number = Number(text)
-  if (!(Number.isInteger(number) && number >= 0)) throw new RangeError(`--${name} takes a whole number of 0 or more, got ${text}`)
+  if (!(Number.isInteger(number) && number >= 0))
+    throw new RangeError(`--${name} takes a whole number of 0 or more, got ${text}`)
   return number
 }
 

@@ -20,10 +20,12 @@ export type Verdict = 'right' | 'lost' | 'garbage'
 export class Model {
   /** The text of the state after each commit; `#states[0]` is the empty store. */
   readonly #states: string[]
-  readonly #lines: Map<string, { revision: number, created: number, line: string }>
+  readonly #lines: Map<string, { revision: number; created: number; line: string }>
 
   constructor(entries: readonly Entry[] = []) {
-    this.#lines = new Map(entries.map((entry) => [entry.key, { revision: entry.revision, created: entry.created, line: lineOf(entry) }]))
+    this.#lines = new Map(
+      entries.map((entry) => [entry.key, { revision: entry.revision, created: entry.created, line: lineOf(entry) }]),
+    )
     this.#states = [textOf([...this.#lines.values()].map(({ line }) => line))]
   }
 
@@ -48,7 +50,7 @@ export class Model {
   }
 
   /** Judges what was found when `acked` of the `submitted` commits had been acknowledged. */
-  judge(entries: readonly Entry[], { acked, submitted }: { acked: number, submitted: number }): Verdict {
+  judge(entries: readonly Entry[], { acked, submitted }: { acked: number; submitted: number }): Verdict {
     const found = textOf(entries.map(lineOf))
     for (let count = submitted; count >= acked; count--) if (this.#states[count] === found) return 'right'
     return this.#states.slice(0, acked).includes(found) ? 'lost' : 'garbage'

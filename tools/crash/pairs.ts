@@ -36,13 +36,15 @@ class Rival {
   readonly #answers: AsyncIterator<string>
 
   constructor(folder: string) {
-    this.#child = spawn(process.execPath, [...sourceArguments(rivalFile), folder], { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#child = spawn(process.execPath, [...sourceArguments(rivalFile), folder], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
     this.#answers = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]()
   }
 
   /** The next thing it says. */
   async answer(): Promise<string> {
-    const { value } = await this.#answers.next() as { value?: string }
+    const { value } = (await this.#answers.next()) as { value?: string }
     return value ?? 'gone'
   }
 
@@ -57,7 +59,10 @@ class Rival {
   }
 }
 
-export async function runPairs(wanted: number, { onProgress }: { onProgress: (pairs: number) => void }): Promise<PairResult> {
+export async function runPairs(
+  wanted: number,
+  { onProgress }: { onProgress: (pairs: number) => void },
+): Promise<PairResult> {
   const parent = await mkdtemp(path.join(os.tmpdir(), 'evenkeel-pair-'))
   const folder = path.join(parent, 'data')
   const result: PairResult = { pairs: 0, acked: 0, lost: 0, garbage: 0, takeovers: 0, recoveryMs: 0 }
@@ -67,7 +72,8 @@ export async function runPairs(wanted: number, { onProgress }: { onProgress: (pa
       const owner = await meet(rivals, result)
       onProgress(++result.pairs)
       if (!owner) continue
-      if (result.pairs % killEvery === 0) rivals = await succeed(folder, { owner, other: rivals[0] === owner ? rivals[1] : rivals[0], result })
+      if (result.pairs % killEvery === 0)
+        rivals = await succeed(folder, { owner, other: rivals[0] === owner ? rivals[1] : rivals[0], result })
       else await owner.tell('close')
     }
   } finally {
@@ -96,10 +102,13 @@ async function meet(rivals: readonly [Rival, Rival], result: PairResult): Promis
 }
 
 /** Kills the owner; the other must get the folder at its first try. */
-async function succeed(folder: string, { owner, other, result }: { owner: Rival, other: Rival, result: PairResult }): Promise<readonly [Rival, Rival]> {
+async function succeed(
+  folder: string,
+  { owner, other, result }: { owner: Rival; other: Rival; result: PairResult },
+): Promise<readonly [Rival, Rival]> {
   await owner.kill()
   const started = performance.now()
-  if (await other.tell('open') !== 'own') result.lost++
+  if ((await other.tell('open')) !== 'own') result.lost++
   result.recoveryMs = Math.max(result.recoveryMs, performance.now() - started)
   result.takeovers++
   await other.tell('close')

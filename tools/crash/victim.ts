@@ -30,12 +30,12 @@ await Promise.all(steps.split(',').map((step, writer) => write(store, writer, Nu
 async function write(target: FileStore, writer: number, from: number): Promise<void> {
   const key = keyOf(writer)
   const found = await target.get(key)
-  let expect = found.ok ? found.entry?.revision ?? 0 : 0
+  let expect = found.ok ? (found.entry?.revision ?? 0) : 0
   for (let step = from + 1; step < from + 1_000_000; step++) {
     const value = valueOf(writer, step)
     if (!value && expect === 0) continue
     if (early) say(`${writer} ${step} 0`)
-    const result = await target.commit({ key, expect, ...value && { value } })
+    const result = await target.commit({ key, expect, ...(value && { value }) })
     if (!result.ok) throw new Error(`step ${step} of writer ${writer} lost a race with nobody`)
     expect = value ? result.revision : 0
     if (!early) say(`${writer} ${step} ${result.revision}`)

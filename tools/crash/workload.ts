@@ -13,5 +13,5 @@ export function keyOf(writer: number): string {
 /** The value that step leaves behind; undefined when the step is a delete. Steps count from 1. */
 export function valueOf(writer: number, step: number): Buffer | undefined {
   if (step % 9 === 0) return undefined
-  return Buffer.alloc(16 + (writer * 131 + step * 977) % 2_000, `${writer}:${step};`)
+  return Buffer.alloc(16 + ((writer * 131 + step * 977) % 2_000), `${writer}:${step};`)
 }

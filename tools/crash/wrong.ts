@@ -37,7 +37,7 @@ export function withoutChecksums(files: Map<string, Buffer>): Map<string, Buffer
 
 function forgeFrames(bytes: Buffer, seed: number): void {
   let at = headerBytes
-  while (at + frameHeaderBytes <= bytes.length && bytes.readUInt32LE(at) === ((0x314b4645 ^ seed) >>> 0)) {
+  while (at + frameHeaderBytes <= bytes.length && bytes.readUInt32LE(at) === (0x314b4645 ^ seed) >>> 0) {
     const end = at + frameHeaderBytes + bytes.readUInt32LE(at + 8)
     if (end > bytes.length) return
     bytes.writeUInt32LE(crc32(bytes.subarray(at + 8, end), seed), at + 4)

@@ -7,7 +7,11 @@ import { readPage, root } from './pages.ts'
 
 /** Each as `page:line target`. Addresses of other sites are left alone. */
 export function brokenLinks(page: string, text: string): readonly string[] {
-  return withoutFences(text).flatMap((line, index) => [...line.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => (isBroken(page, target) ? [`${page}:${index + 1} ${target}`] : [])))
+  return withoutFences(text).flatMap((line, index) =>
+    [...line.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) =>
+      isBroken(page, target) ? [`${page}:${index + 1} ${target}`] : [],
+    ),
+  )
 }
 
 function isBroken(page: string, target: string): boolean {
@@ -21,7 +25,14 @@ function isBroken(page: string, target: string): boolean {
 /** What headings are called in addresses. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const headings = withoutFences(text).flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])
-  return new Set(headings.map((heading) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')))
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
 }
 
 /** The lines, with those of fences empty. */

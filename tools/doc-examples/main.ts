@@ -23,5 +23,7 @@ for (const { where, printed, error } of await files.run()) {
     console.log(`it failed: ${error}\n`)
   }
 }
-console.log(`${programs.filter(({ isRun }) => isRun).length} programs were run, ${programs.length} are there, ${failed} findings`)
+console.log(
+  `${programs.filter(({ isRun }) => isRun).length} programs were run, ${programs.length} are there, ${failed} findings`,
+)
 process.exitCode = failed > 0 ? 1 : 0

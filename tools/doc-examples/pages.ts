@@ -35,7 +35,9 @@ const ways: ReadonlySet<string> = new Set(['', 'run', 'fragment'])
 
 /** README.md and everything below docs, without what is made by a tool. */
 export function listPages(): readonly string[] {
-  const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map((path) => relative(root, join(root, 'docs', path)).replaceAll('\\', '/'))
+  const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => relative(root, join(root, 'docs', path)).replaceAll('\\', '/'))
   return ['README.md', 'CONTRIBUTING.md', ...below.filter((path) => !path.startsWith('docs/reference/')).sort()]
 }
 
@@ -46,7 +48,7 @@ export function readPage(page: string): string {
 /** @throws {RangeError} for a fence that is not closed, or that says something nobody understands. */
 export function fencesOf(page: string, text: string): readonly Fence[] {
   const fences: Fence[] = []
-  let open: { line: number, info: string, lines: string[] } | undefined
+  let open: { line: number; info: string; lines: string[] } | undefined
   for (const [index, line] of text.split('\n').entries()) {
     const mark = /^```(.*)$/.exec(line)
     if (!mark) open?.lines.push(line)
@@ -64,7 +66,10 @@ export function fencesOf(page: string, text: string): readonly Fence[] {
 function checked(fence: Fence): Fence {
   const [way = '', ...more] = fence.words
   if (fence.language === 'typescript') throw new RangeError(`${fence.page}:${fence.line} write ts`)
-  if (fence.language === 'ts' && ((!ways.has(way) && !way.startsWith('file=')) || more.length > 0)) throw new RangeError(`${fence.page}:${fence.line} a fence of ts is run, fragment, file=PATH or nothing, not ${fence.words.join(' ')}`)
+  if (fence.language === 'ts' && ((!ways.has(way) && !way.startsWith('file=')) || more.length > 0))
+    throw new RangeError(
+      `${fence.page}:${fence.line} a fence of ts is run, fragment, file=PATH or nothing, not ${fence.words.join(' ')}`,
+    )
   return fence
 }
 

@@ -32,22 +32,62 @@ export class ProgramFiles {
 
   /** What is wrong with their types, by place in the page. What is wrong elsewhere is found where the library is checked. */
   async checkTypes(): Promise<readonly string[]> {
-    const options = { noEmit: true, incremental: false, customConditions: ['source'], noUnusedLocals: false, noUnusedParameters: false, noPropertyAccessFromIndexSignature: false }
-    writeFileSync(join(this.#folder, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.base.json'), compilerOptions: options, include: ['*.ts'] }))
-    const { output, code } = await runNode([join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'), '-p', this.#folder, '--pretty', 'false'])
-    const found = output.split('\n').filter((line) => line.includes('error TS')).flatMap((line) => this.#toPage(line))
+    const options = {
+      noEmit: true,
+      incremental: false,
+      customConditions: ['source'],
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+      noPropertyAccessFromIndexSignature: false,
+    }
+    writeFileSync(
+      join(this.#folder, 'tsconfig.json'),
+      JSON.stringify({ extends: join(root, 'tsconfig.base.json'), compilerOptions: options, include: ['*.ts'] }),
+    )
+    const { output, code } = await runNode([
+      join(root, 'node_modules', 'typescript-7', 'bin', 'tsc'),
+      '-p',
+      this.#folder,
+      '--pretty',
+      'false',
+    ])
+    const found = output
+      .split('\n')
+      .filter((line) => line.includes('error TS'))
+      .flatMap((line) => this.#toPage(line))
     return code === 0 || output.includes('error TS') ? found : [output]
   }
 
   /** Runs them one after the other; one that fails does not keep the others from running. */
   async run(): Promise<readonly Ran[]> {
-    const parts = this.#programs.filter(({ isRun }) => isRun).map((program) => `await tried(${JSON.stringify(whereIs(program))}, () => import('./${fileOf(program)}'))`)
+    const parts = this.#programs
+      .filter(({ isRun }) => isRun)
+      .map((program) => `await tried(${JSON.stringify(whereIs(program))}, () => import('./${fileOf(program)}'))`)
     writeFileSync(join(this.#folder, 'all.ts'), `${driver}\n${parts.join('\n')}\n`)
     const { output, code } = await runNode([join(root, 'tools', 'run.mjs'), join(this.#folder, 'all.ts')])
-    const lines = output.split('\n').filter((line) => line.startsWith('{"where"')).map((line) => JSON.parse(line) as Ran)
-    const unseen = this.#programs.filter((program) => program.isRun && !lines.some(({ where }) => where === whereIs(program)))
-    const rest = output.split('\n').filter((line) => !line.startsWith('{"where"')).join('\n').slice(-2000)
-    return [...lines, ...unseen.map((program, index) => ({ where: whereIs(program), printed: '', error: index > 0 ? 'one before it did not come to its end' : `it did not come to its end (the process ended with ${code}) ${rest}` }))]
+    const lines = output
+      .split('\n')
+      .filter((line) => line.startsWith('{"where"'))
+      .map((line) => JSON.parse(line) as Ran)
+    const unseen = this.#programs.filter(
+      (program) => program.isRun && !lines.some(({ where }) => where === whereIs(program)),
+    )
+    const rest = output
+      .split('\n')
+      .filter((line) => !line.startsWith('{"where"'))
+      .join('\n')
+      .slice(-2000)
+    return [
+      ...lines,
+      ...unseen.map((program, index) => ({
+        where: whereIs(program),
+        printed: '',
+        error:
+          index > 0
+            ? 'one before it did not come to its end'
+            : `it did not come to its end (the process ended with ${code}) ${rest}`,
+      })),
+    ]
   }
 
   /** A message about a file, as one about the page. */
@@ -63,7 +103,10 @@ export function whereIs({ page, line }: Program): string {
 }
 
 function fileOf({ page, line }: Program): string {
-  return `${page.replace(/\.md$/, '').replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase()}-${line}.ts`
+  return `${page
+    .replace(/\.md$/, '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .toLowerCase()}-${line}.ts`
 }
 
 /** Tells of each program in one line of JSON. */
@@ -85,12 +128,17 @@ async function tried(where: string, load: () => Promise<unknown>): Promise<void>
 `
 
 /** What it prints, both ways, and how it ends. */
-function runNode(args: readonly string[]): Promise<{ output: string, code: number | null }> {
+function runNode(args: readonly string[]): Promise<{ output: string; code: number | null }> {
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: 150_000 })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => { output += piece.toString() })
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (piece: Buffer) => {
+      output += piece.toString()
+    })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', (code) => { resolve({ output, code }) })
+    child.on('close', (code) => {
+      resolve({ output, code })
+    })
   })
 }

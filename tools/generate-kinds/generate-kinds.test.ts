@@ -3,21 +3,55 @@ import type { PublishedResource, PublishedSchema } from '../generate/source.ts'
 import { renderKinds } from './render.ts'
 import { typeOf } from './types.ts'
 
-const reference = (name: string): PublishedSchema => ({ allOf: [{ $ref: `#/components/schemas/io.k8s.api.${name}` }], default: {} })
+const reference = (name: string): PublishedSchema => ({
+  allOf: [{ $ref: `#/components/schemas/io.k8s.api.${name}` }],
+  default: {},
+})
 const meta = { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }
 const gvk = { 'x-kubernetes-group-version-kind': [{}] }
-const resource = (more: Partial<PublishedResource>): PublishedResource => ({ name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: [], ...more })
+const resource = (more: Partial<PublishedResource>): PublishedResource => ({
+  name: 'things',
+  singularName: 'thing',
+  namespaced: true,
+  kind: 'Thing',
+  verbs: [],
+  ...more,
+})
 
 const published = {
   versions: [
-    { group: '', version: 'v1', resources: [resource({ name: 'bases', singularName: 'base', kind: 'Base', namespaced: false })] },
-    { group: 'demo.k8s.io', version: 'v1', resources: [resource({ shortNames: ['th'] }), resource({ name: 'things/status' }), resource({ name: 'things/scale', kind: 'Scale' })] },
+    {
+      group: '',
+      version: 'v1',
+      resources: [resource({ name: 'bases', singularName: 'base', kind: 'Base', namespaced: false })],
+    },
+    {
+      group: 'demo.k8s.io',
+      version: 'v1',
+      resources: [
+        resource({ shortNames: ['th'] }),
+        resource({ name: 'things/status' }),
+        resource({ name: 'things/scale', kind: 'Scale' }),
+      ],
+    },
   ],
   schemas: new Map<string, PublishedSchema>([
     ['io.k8s.api.core.v1.Base', { ...gvk, properties: { apiVersion: {}, kind: {}, metadata: meta } }],
     ['io.k8s.api.core.v1.Part', { properties: { 'x-odd': { type: 'boolean' } } }],
-    ['io.k8s.api.demo.v1.Thing', { ...gvk, properties: { apiVersion: {}, kind: {}, metadata: meta, spec: reference('demo.v1.ThingSpec') } }],
-    ['io.k8s.api.demo.v1.ThingSpec', { required: ['parts'], properties: { parts: { type: 'array', items: reference('core.v1.Part') }, size: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity' } } }],
+    [
+      'io.k8s.api.demo.v1.Thing',
+      { ...gvk, properties: { apiVersion: {}, kind: {}, metadata: meta, spec: reference('demo.v1.ThingSpec') } },
+    ],
+    [
+      'io.k8s.api.demo.v1.ThingSpec',
+      {
+        required: ['parts'],
+        properties: {
+          parts: { type: 'array', items: reference('core.v1.Part') },
+          size: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity' },
+        },
+      },
+    ],
     ['io.k8s.api.demo.v1.ThingList', { ...gvk, properties: { items: {} } }],
     ['io.k8s.api.demo.v1.Unused', { properties: {} }],
   ]),
@@ -43,8 +77,12 @@ test('renderKinds writes a module for each group version: its kinds, the types t
 
 test('typeOf knows every shape', () => {
   const name = (short: string): string => short
-  expect(typeOf({ type: 'array', items: { type: 'array', items: { type: 'string' } } }, name)).toBe('readonly (readonly string[])[]')
-  expect(typeOf({ type: 'object', additionalProperties: { type: 'integer' } }, name)).toBe('Readonly<Record<string, number>>')
+  expect(typeOf({ type: 'array', items: { type: 'array', items: { type: 'string' } } }, name)).toBe(
+    'readonly (readonly string[])[]',
+  )
+  expect(typeOf({ type: 'object', additionalProperties: { type: 'integer' } }, name)).toBe(
+    'Readonly<Record<string, number>>',
+  )
   expect(typeOf({ type: 'object' }, name)).toBe('#JsonObject')
   expect(typeOf({ type: 'string', enum: ['a', "b'"] }, name)).toBe("'a' | 'b\\''")
 })

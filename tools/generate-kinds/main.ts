@@ -34,7 +34,9 @@ function generate(from: string, check: boolean): number {
   }
   for (const name of modules.keys()) {
     const path = name.replace(/\.ts$/, '')
-    console.log(`    "./kinds/${path}": { "source": "./src/kinds/generated/${name}", "default": "./dist/kinds/generated/${path}.js" },`)
+    console.log(
+      `    "./kinds/${path}": { "source": "./src/kinds/generated/${name}", "default": "./dist/kinds/generated/${path}.js" },`,
+    )
   }
   return check && changed.length > 0 ? 1 : 0
 }

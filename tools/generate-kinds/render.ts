@@ -22,9 +22,13 @@ export function renderKinds({ versions, schemas }: Published): Map<string, strin
   const modules = new Map<string, string[]>()
   for (const short of reachable(sources)) {
     const at = short.lastIndexOf('.')
-    modules.set(short.slice(0, at), [...modules.get(short.slice(0, at)) ?? [], short.slice(at + 1)])
+    modules.set(short.slice(0, at), [...(modules.get(short.slice(0, at)) ?? []), short.slice(at + 1)])
   }
-  return new Map([...modules].sort(([a], [b]) => a < b ? -1 : 1).map(([module, names]) => [`${module.replace('.', '/')}.ts`, renderModule(module, names.sort(), sources)]))
+  return new Map(
+    [...modules]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([module, names]) => [`${module.replace('.', '/')}.ts`, renderModule(module, names.sort(), sources)]),
+  )
 }
 
 function renderModule(module: string, names: readonly string[], { schemas, versions }: Sources): string {
@@ -38,16 +42,24 @@ function renderModule(module: string, names: readonly string[], { schemas, versi
   const types = names.map((own) => {
     const schema = schemas.get(`${module}.${own}`) ?? {}
     if (!kindNames.has(own)) return `export interface ${own} { ${fieldsOf(schema, name)} }`.replace('{  }', '{}')
-    return `export interface ${own} extends KubeObject { ${fieldsOf(schema, name, { without: ['apiVersion', 'kind', 'metadata'] })} }`.replace('{  }', '{}')
+    return `export interface ${own} extends KubeObject { ${fieldsOf(schema, name, { without: ['apiVersion', 'kind', 'metadata'] })} }`.replace(
+      '{  }',
+      '{}',
+    )
   })
   const values = kinds.map((resource) => renderKind(resource, version as PublishedVersion))
-  const heads = [...kinds.length > 0 ? ["import { declareKind } from '#api'"] : [], ...[...imports].map(([from, taken]) => `import type { ${[...taken].sort().join(', ')} } from '${from}'`)]
-  return [header(module), ...heads, '', ...types, ...values.length > 0 ? ['', ...values] : [], ''].join('\n')
+  const heads = [
+    ...(kinds.length > 0 ? ["import { declareKind } from '#api'"] : []),
+    ...[...imports].map(([from, taken]) => `import type { ${[...taken].sort().join(', ')} } from '${from}'`),
+  ]
+  return [header(module), ...heads, '', ...types, ...(values.length > 0 ? ['', ...values] : []), ''].join('\n')
 }
 
 /** Writes references, and notes what has to be imported for them. */
 function namer(module: string, imports: Map<string, Set<string>>): (short: string) => string {
-  const take = (from: string, what: string): void => { imports.set(from, (imports.get(from) ?? new Set()).add(what)) }
+  const take = (from: string, what: string): void => {
+    imports.set(from, (imports.get(from) ?? new Set()).add(what))
+  }
   const name = (short: string): string => {
     const meaning = short.startsWith('#') ? short : meaningOf(short)
     if (meaning?.startsWith('#')) {
@@ -66,11 +78,22 @@ function namer(module: string, imports: Map<string, Set<string>>): (short: strin
   return name
 }
 
-function renderKind({ kind, name: plural, singularName, namespaced, shortNames, categories }: PublishedResource, { group, version, resources }: PublishedVersion): string {
+function renderKind(
+  { kind, name: plural, singularName, namespaced, shortNames, categories }: PublishedResource,
+  { group, version, resources }: PublishedVersion,
+): string {
   const has = (part: string): boolean => resources.some(({ name }) => name === `${plural}/${part}`)
   const declaration = {
-    group, version, kind, plural, ...singularName !== '' && { singular: singularName }, ...!namespaced && { scope: 'Cluster' }, ...shortNames && { shortNames }, ...categories && { categories },
-    ...!has('status') && { statusSubresource: false }, ...has('scale') && { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } },
+    group,
+    version,
+    kind,
+    plural,
+    ...(singularName !== '' && { singular: singularName }),
+    ...(!namespaced && { scope: 'Cluster' }),
+    ...(shortNames && { shortNames }),
+    ...(categories && { categories }),
+    ...(!has('status') && { statusSubresource: false }),
+    ...(has('scale') && { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } }),
   }
   return `export const ${kind}: Kind<${kind}> = /* @__PURE__ */ declareKind<${kind}>(${literal(declaration)})`
 }
@@ -97,7 +120,12 @@ function reachable({ schemas, versions }: Sources): Set<string> {
 /** Whether a schema is that of a kind: it has metadata of objects and a type of its own. */
 function isObject(schema: PublishedSchema | undefined): boolean {
   const { metadata, apiVersion, kind } = (schema?.['properties'] ?? {}) as Record<string, PublishedSchema | undefined>
-  return schema?.['x-kubernetes-group-version-kind'] !== undefined && apiVersion !== undefined && kind !== undefined && JSON.stringify(metadata ?? '').includes('meta.v1.ObjectMeta')
+  return (
+    schema?.['x-kubernetes-group-version-kind'] !== undefined &&
+    apiVersion !== undefined &&
+    kind !== undefined &&
+    JSON.stringify(metadata ?? '').includes('meta.v1.ObjectMeta')
+  )
 }
 
 function kindsOf({ resources }: PublishedVersion): readonly PublishedResource[] {
@@ -105,7 +133,7 @@ function kindsOf({ resources }: PublishedVersion): readonly PublishedResource[] 
 }
 
 /** `apps.v1`, `core.v1`, `networking.v1`: as short names begin. */
-function moduleOf({ group, version }: { readonly group: string, readonly version: string }): string {
+function moduleOf({ group, version }: { readonly group: string; readonly version: string }): string {
   return `${group === '' ? 'core' : group.split('.')[0]}.${version}`
 }
 
@@ -120,7 +148,10 @@ function capital(text: string): string {
 
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
-  if (typeof value === 'object' && value !== null) return `{ ${Object.entries(value).map(([key, part]) => `${key}: ${literal(part)}`).join(', ')} }`
+  if (typeof value === 'object' && value !== null)
+    return `{ ${Object.entries(value)
+      .map(([key, part]) => `${key}: ${literal(part)}`)
+      .join(', ')} }`
   return typeof value === 'string' ? `'${value}'` : String(value)
 }
 

@@ -26,11 +26,25 @@ const plain: Readonly<Record<string, string>> = {
 }
 
 /** Types that the api layer has by the same name. */
-const known = new Set(['ObjectMeta', 'OwnerReference', 'LabelSelector', 'LabelSelectorRequirement', 'Condition', 'ManagedFieldsEntry', 'ListMeta'].map((name) => `meta.v1.${name}`))
+const known = new Set(
+  [
+    'ObjectMeta',
+    'OwnerReference',
+    'LabelSelector',
+    'LabelSelectorRequirement',
+    'Condition',
+    'ManagedFieldsEntry',
+    'ListMeta',
+  ].map((name) => `meta.v1.${name}`),
+)
 
 /** What a reference to a type comes down to: a plain type, one of the api layer (`#Name`), or a type of ours. */
 export function meaningOf(short: string): string | undefined {
-  return Object.hasOwn(plain, short) ? plain[short] : known.has(short) ? `#${short.slice(short.lastIndexOf('.') + 1)}` : undefined
+  return Object.hasOwn(plain, short)
+    ? plain[short]
+    : known.has(short)
+      ? `#${short.slice(short.lastIndexOf('.') + 1)}`
+      : undefined
 }
 
 /** The type of a value. */
@@ -39,11 +53,17 @@ export function typeOf(schema: PublishedSchema, name: NameType): string {
   if (reference !== undefined) return name(reference)
   if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => quoted(String(value))).join(' | ')
   switch (schema['type']) {
-    case 'string': return 'string'
-    case 'boolean': return 'boolean'
-    case 'integer': case 'number': return 'number'
-    case 'array': return `readonly ${inBrackets(typeOf(schema['items'] as PublishedSchema, name))}[]`
-    default: return mapType(schema, name)
+    case 'string':
+      return 'string'
+    case 'boolean':
+      return 'boolean'
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array':
+      return `readonly ${inBrackets(typeOf(schema['items'] as PublishedSchema, name))}[]`
+    default:
+      return mapType(schema, name)
   }
 }
 
@@ -53,12 +73,19 @@ function mapType({ additionalProperties }: PublishedSchema, name: NameType): str
 }
 
 /** The fields of an object, on one line; `without` are said elsewhere. */
-export function fieldsOf(schema: PublishedSchema, name: NameType, { without = [] }: { without?: readonly string[] } = {}): string {
+export function fieldsOf(
+  schema: PublishedSchema,
+  name: NameType,
+  { without = [] }: { without?: readonly string[] } = {},
+): string {
   const required = new Set((schema['required'] ?? []) as readonly string[])
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, PublishedSchema>)
   return properties
     .filter(([field]) => !without.includes(field))
-    .map(([field, value]) => `readonly ${/^[A-Za-z_$][\w$]*$/.test(field) ? field : quoted(field)}${required.has(field) ? '' : '?'}: ${typeOf(value, name)}`)
+    .map(
+      ([field, value]) =>
+        `readonly ${/^[A-Za-z_$][\w$]*$/.test(field) ? field : quoted(field)}${required.has(field) ? '' : '?'}: ${typeOf(value, name)}`,
+    )
     .join(', ')
 }
 

@@ -41,16 +41,28 @@ export interface GoPackage {
 export function readGoPackage(folder: string, goPackage: string): GoPackage {
   const [host = '', module = '', ...path] = goPackage.split('/')
   const home = join(folder, host, findModule(join(folder, host), module), ...path)
-  const names = readdirSync(home).filter((name) => name.endsWith('.go') && !/_test\.go$|\.pb\.go$|^zz_generated|_string\.go$/.test(name))
-  const text = names.map((name) => readFileSync(join(home, name), 'utf8')).join('\n').replaceAll(/^\s*\/\/.*$/gm, '').replaceAll(/^\/\*[^]*?\*\//gm, '')
+  const names = readdirSync(home).filter(
+    (name) => name.endsWith('.go') && !/_test\.go$|\.pb\.go$|^zz_generated|_string\.go$/.test(name),
+  )
+  const text = names
+    .map((name) => readFileSync(join(home, name), 'utf8'))
+    .join('\n')
+    .replaceAll(/^\s*\/\/.*$/gm, '')
+    .replaceAll(/^\/\*[^]*?\*\//gm, '')
   const structs = new Map<string, GoStruct>()
-  for (const [, name = '', body = ''] of text.matchAll(/^type (\w+) struct ?\{(?:\}|\n([^]*?)^\})/gm)) structs.set(name, parseStruct(body))
+  for (const [, name = '', body = ''] of text.matchAll(/^type (\w+) struct ?\{(?:\}|\n([^]*?)^\})/gm))
+    structs.set(name, parseStruct(body))
   const textLists = new Set([...text.matchAll(/^type (\w+) \[\]string$/gm)].map(([, name = '']) => name))
   return { group: /\bGroupName\s*=\s*"([^"]*)"/.exec(text)?.[1], structs, textLists, borrowed: parseBorrowed(text) }
 }
 
 function parseBorrowed(text: string): Map<string, GoName> {
-  const imports = new Map([...text.matchAll(/^\s+(?:(\w+) )?"([\w./-]+)"$/gm)].map(([, alias, path = '']) => [alias ?? path.split('/').at(-1) ?? '', path]))
+  const imports = new Map(
+    [...text.matchAll(/^\s+(?:(\w+) )?"([\w./-]+)"$/gm)].map(([, alias, path = '']) => [
+      alias ?? path.split('/').at(-1) ?? '',
+      path,
+    ]),
+  )
   const borrowed = new Map<string, GoName>()
   for (const [, name = '', alias = '', real = ''] of text.matchAll(/^type (\w+) (?:= )?(\w+)\.(\w+)$/gm)) {
     borrowed.set(name, { goPackage: imports.get(alias) ?? alias, name: real })
@@ -60,7 +72,8 @@ function parseBorrowed(text: string): Map<string, GoName> {
 
 function findModule(folder: string, module: string): string {
   const found = readdirSync(folder).filter((name) => name === module || name.startsWith(`${module}@`))
-  if (found.length !== 1) throw new Error(`${folder} should hold the module ${module} once, found: ${found.join(', ') || 'none'}`)
+  if (found.length !== 1)
+    throw new Error(`${folder} should hold the module ${module} once, found: ${found.join(', ') || 'none'}`)
   return found[0] ?? ''
 }
 
@@ -77,5 +90,10 @@ function parseStruct(body: string): GoStruct {
 
 function parseTags(type: string, tags: string): GoField {
   const [jsonName = '', ...options] = (/\bjson:"([^"]*)"/.exec(tags)?.[1] ?? '').split(',')
-  return { jsonName, inline: options.includes('inline'), pointer: type.startsWith('*'), omitEmpty: options.includes('omitempty') }
+  return {
+    jsonName,
+    inline: options.includes('inline'),
+    pointer: type.startsWith('*'),
+    omitEmpty: options.includes('omitempty'),
+  }
 }

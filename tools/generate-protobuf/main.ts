@@ -21,10 +21,17 @@ const help = `node tools/run.mjs tools/generate-protobuf/main.ts [options]
   --help
 `
 
-const target = fileURLToPath(new URL('../../packages/evenkeel/src/wire/protobuf/generated/messages.ts', import.meta.url))
+const target = fileURLToPath(
+  new URL('../../packages/evenkeel/src/wire/protobuf/generated/messages.ts', import.meta.url),
+)
 
 /** Not served as resources: part of every group version, answers of discovery, and what the eviction of pods still takes. */
-const alwaysWanted: readonly string[] = ['meta.k8s.io/v1', 'meta.k8s.io/v1beta1', 'apidiscovery.k8s.io/v2', 'policy/v1beta1']
+const alwaysWanted: readonly string[] = [
+  'meta.k8s.io/v1',
+  'meta.k8s.io/v1beta1',
+  'apidiscovery.k8s.io/v2',
+  'policy/v1beta1',
+]
 
 const { values } = parseArgs({
   options: {
@@ -47,15 +54,21 @@ function main(): number {
 }
 
 function generate(from: string, goFolder: string | undefined): number {
-  if (goFolder === undefined) throw new RangeError('--from needs --go: JSON names and pointers are only in the Go sources')
+  if (goFolder === undefined)
+    throw new RangeError('--from needs --go: JSON names and pointers are only in the Go sources')
   const openApi = join(from, 'openapi-v3')
   const files = readdirSync(join(from, 'proto'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.proto'))
     .map((name) => parseProto(readFileSync(join(from, 'proto', name), 'utf8')))
-  const tables = makeTables(files, { goFolder, isWanted: (apiVersion) => alwaysWanted.includes(apiVersion) || isServed(openApi, apiVersion) })
+  const tables = makeTables(files, {
+    goFolder,
+    isWanted: (apiVersion) => alwaysWanted.includes(apiVersion) || isServed(openApi, apiVersion),
+  })
   const differences = compareWithOpenApi(tables, openApi)
   for (const difference of differences) process.stdout.write(`${difference}\n`)
-  process.stdout.write(`${tables.length} API versions, ${tables.flatMap(({ lines }) => lines).length} messages, ${differences.length} differ from OpenAPI\n`)
+  process.stdout.write(
+    `${tables.length} API versions, ${tables.flatMap(({ lines }) => lines).length} messages, ${differences.length} differ from OpenAPI\n`,
+  )
   return write(moduleText(tables))
 }
 

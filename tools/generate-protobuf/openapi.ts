@@ -12,17 +12,26 @@ interface Schema {
 /** One sentence per message whose properties differ; messages without a schema are not judged. */
 export function compareWithOpenApi(tables: readonly Table[], folder: string): string[] {
   const schemas = readSchemas(folder)
-  const lines = new Map(tables.flatMap(({ apiVersion, lines }) => lines.map((line) => [`${apiVersion}#${nameOf(line)}`, line])))
+  const lines = new Map(
+    tables.flatMap(({ apiVersion, lines }) => lines.map((line) => [`${apiVersion}#${nameOf(line)}`, line])),
+  )
   return tables.flatMap(({ apiVersion, goPackage, lines: own }) =>
     own.flatMap((line) => {
       const properties = schemas.get(`${schemaPrefix(goPackage)}.${nameOf(line)}`)?.properties
-      return properties ? difference(`${apiVersion}#${nameOf(line)}`, Object.keys(properties), namesOf(line, apiVersion, lines)) : []
+      return properties
+        ? difference(`${apiVersion}#${nameOf(line)}`, Object.keys(properties), namesOf(line, apiVersion, lines))
+        : []
     }),
   )
 }
 
 function readSchemas(folder: string): Map<string, Schema> {
-  const documents = readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { components?: { schemas?: Record<string, Schema> } })
+  const documents = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map(
+      (name) =>
+        JSON.parse(readFileSync(join(folder, name), 'utf8')) as { components?: { schemas?: Record<string, Schema> } },
+    )
   return new Map(documents.flatMap(({ components }) => Object.entries(components?.schemas ?? {})))
 }
 
@@ -52,5 +61,9 @@ function namesOf(line: string, apiVersion: string, lines: ReadonlyMap<string, st
 function difference(what: string, published: readonly string[], ours: readonly string[]): string[] {
   const missing = published.filter((name) => !ours.includes(name))
   const extra = ours.filter((name) => !published.includes(name))
-  return missing.length + extra.length === 0 ? [] : [`${what}: only in OpenAPI: ${missing.join(', ') || 'nothing'}; only in protobuf: ${extra.join(', ') || 'nothing'}`]
+  return missing.length + extra.length === 0
+    ? []
+    : [
+        `${what}: only in OpenAPI: ${missing.join(', ') || 'nothing'}; only in protobuf: ${extra.join(', ') || 'nothing'}`,
+      ]
 }

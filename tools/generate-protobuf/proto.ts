@@ -31,8 +31,11 @@ export interface ProtoFile {
 export function parseProto(text: string): ProtoFile {
   const messages: ProtoMessage[] = []
   let [name, goPackage] = ['', '']
-  let open: { name: string, fields: ProtoField[] } | undefined
-  for (const line of text.split('\n').map((raw) => raw.replace(/\/\/.*/, '').trim()).filter((trimmed) => trimmed !== '')) {
+  let open: { name: string; fields: ProtoField[] } | undefined
+  for (const line of text
+    .split('\n')
+    .map((raw) => raw.replace(/\/\/.*/, '').trim())
+    .filter((trimmed) => trimmed !== '')) {
     const start = /^message (\w+) \{$/.exec(line)
     if (open && line === '}') {
       messages.push({ name: open.name, fields: open.fields.sort((a, b) => a.number - b.number) })
@@ -43,13 +46,20 @@ export function parseProto(text: string): ProtoFile {
     else if (line.startsWith('option go_package')) goPackage = /"(.*)"/.exec(line)?.[1] ?? ''
     else if (!/^(syntax|import) /.test(line)) throw new Error(`cannot read this line of a .proto file: ${line}`)
   }
-  if (name === '' || goPackage === '' || open) throw new Error('a .proto file must have a package, a go_package and closed messages')
+  if (name === '' || goPackage === '' || open)
+    throw new Error('a .proto file must have a package, a go_package and closed messages')
   return { name, goPackage, messages }
 }
 
 function parseField(line: string): ProtoField {
   const single = /^(optional|required|repeated) ([\w.]+) (\w+) = (\d+);$/.exec(line)
-  if (single) return { name: single[3] ?? '', number: Number(single[4]), shape: single[1] === 'repeated' ? 'list' : 'single', type: single[2] ?? '' }
+  if (single)
+    return {
+      name: single[3] ?? '',
+      number: Number(single[4]),
+      shape: single[1] === 'repeated' ? 'list' : 'single',
+      type: single[2] ?? '',
+    }
   const map = /^map<string, ([\w.]+)> (\w+) = (\d+);$/.exec(line)
   if (map) return { name: map[2] ?? '', number: Number(map[3]), shape: 'map', type: map[1] ?? '' }
   throw new Error(`cannot read this field of a message: ${line}`)

@@ -66,24 +66,39 @@ afterEach(() => rmSync(folder, { recursive: true }))
 describe('makeTables', () => {
   test('joins numbers and types with JSON names, pointers and what is left out', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
-    expect(tablesOf(shopProto)).toEqual([{
-      apiVersion: 'shop.example.com/v1',
-      goPackage: 'k8s.io/api/shop/v1',
-      lines: ['Item! price=1*int32 name=2string sold=3?bool parts=4[]Part notes=5{}string =6Part since=7time verbs=8texts', 'Part'],
-    }])
+    expect(tablesOf(shopProto)).toEqual([
+      {
+        apiVersion: 'shop.example.com/v1',
+        goPackage: 'k8s.io/api/shop/v1',
+        lines: [
+          'Item! price=1*int32 name=2string sold=3?bool parts=4[]Part notes=5{}string =6Part since=7time verbs=8texts',
+          'Part',
+        ],
+      },
+    ])
   })
 
   test('follows a type to the package it is borrowed from', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
-    write('k8s.io/api/shop/v2/types.go', 'package v2\n\nimport (\n\told "k8s.io/api/shop/v1"\n)\n\nconst GroupName = "shop.example.com"\n\ntype Item old.Item\ntype Part = old.Part\n')
-    const [first, second] = tablesOf(shopProto, shopProto.replaceAll('shop.v1', 'shop.v2').replaceAll('shop/v1', 'shop/v2'))
+    write(
+      'k8s.io/api/shop/v2/types.go',
+      'package v2\n\nimport (\n\told "k8s.io/api/shop/v1"\n)\n\nconst GroupName = "shop.example.com"\n\ntype Item old.Item\ntype Part = old.Part\n',
+    )
+    const [first, second] = tablesOf(
+      shopProto,
+      shopProto.replaceAll('shop.v1', 'shop.v2').replaceAll('shop/v1', 'shop/v2'),
+    )
     expect(second).toMatchObject({ apiVersion: 'shop.example.com/v2', lines: first?.lines })
   })
 
   test.each([
     ['a field that Go does not have', shopGo.replace('varint,3', 'varint,30'), 'has no field with number 3 (sold)'],
     ['a message that Go does not have', shopGo.replace('type Part struct', 'type Other struct'), 'has no struct Part'],
-    ['a field without a JSON name', shopGo.replace('json:"sold,omitempty"', 'json:",omitempty"'), 'field sold has no JSON name'],
+    [
+      'a field without a JSON name',
+      shopGo.replace('json:"sold,omitempty"', 'json:",omitempty"'),
+      'field sold has no JSON name',
+    ],
   ])('refuses %s', (_, go, message) => {
     write('k8s.io/api/shop/v1/types.go', go)
     expect(() => tablesOf(shopProto)).toThrow(message)
@@ -96,7 +111,11 @@ describe('makeTables', () => {
   })
 })
 
-test.each(['enum Colour {', 'message Item {\n  oneof x {', 'message Item {\n  optional string name = 1 [packed = true];'])('parseProto refuses what it does not know: %s', (text) => {
+test.each([
+  'enum Colour {',
+  'message Item {\n  oneof x {',
+  'message Item {\n  optional string name = 1 [packed = true];',
+])('parseProto refuses what it does not know: %s', (text) => {
   expect(() => parseProto(`${metaProto}${text}\n`)).toThrow('cannot read this')
 })
 

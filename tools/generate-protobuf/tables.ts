@@ -49,13 +49,20 @@ interface Sources {
 }
 
 /** The tables of all packages whose API version `isWanted`, in a fixed order. */
-export function makeTables(files: readonly ProtoFile[], { goFolder, isWanted }: { goFolder: string, isWanted: (apiVersion: string) => boolean }): Table[] {
+export function makeTables(
+  files: readonly ProtoFile[],
+  { goFolder, isWanted }: { goFolder: string; isWanted: (apiVersion: string) => boolean },
+): Table[] {
   const go = new Map(files.map(({ name, goPackage }) => [name, readGoPackage(goFolder, goPackage)]))
   const apiVersions = new Map(files.map(({ name }) => [name, apiVersionOf(name, go.get(name)?.group)]))
   const sources = { files, go, apiVersions }
   return files
     .filter(({ name }) => isWanted(apiVersions.get(name) ?? ''))
-    .map((file) => ({ apiVersion: apiVersions.get(file.name) ?? '', goPackage: file.goPackage, lines: linesOf(file, sources) }))
+    .map((file) => ({
+      apiVersion: apiVersions.get(file.name) ?? '',
+      goPackage: file.goPackage,
+      lines: linesOf(file, sources),
+    }))
     .sort((a, b) => (a.apiVersion < b.apiVersion ? -1 : 1))
 }
 
@@ -72,7 +79,10 @@ function linesOf(file: ProtoFile, sources: Sources): string[] {
     const full = `${file.name}.${name}`
     return !Object.hasOwn(specialTypes, full) && !wireOnly.has(full) && !sources.go.get(file.name)?.textLists.has(name)
   }
-  return file.messages.filter(isPlain).map((message) => lineOf(file, message, sources)).sort()
+  return file.messages
+    .filter(isPlain)
+    .map((message) => lineOf(file, message, sources))
+    .sort()
 }
 
 function lineOf(file: ProtoFile, message: ProtoMessage, sources: Sources): string {
@@ -80,8 +90,10 @@ function lineOf(file: ProtoFile, message: ProtoMessage, sources: Sources): strin
   if (!struct) throw new Error(`${file.goPackage} has no struct ${message.name}`)
   const fields = message.fields.map((field) => {
     const go = struct.fields.get(field.number)
-    if (!go) throw new Error(`${file.goPackage}.${message.name} has no field with number ${field.number} (${field.name})`)
-    if (go.jsonName === '' && !go.inline) throw new Error(`${file.goPackage}.${message.name}: field ${field.name} has no JSON name`)
+    if (!go)
+      throw new Error(`${file.goPackage}.${message.name} has no field with number ${field.number} (${field.name})`)
+    if (go.jsonName === '' && !go.inline)
+      throw new Error(`${file.goPackage}.${message.name}: field ${field.name} has no JSON name`)
     return textOf(field, go, typeOf(field, file, sources))
   })
   const mark = struct.isKind ? '!' : ''

@@ -37,7 +37,11 @@ export function packDefinitions(schemas: ReadonlyMap<string, PublishedSchema>): 
     const definitions = packages.get(short.slice(0, at)) ?? new Map<string, unknown>()
     packages.set(short.slice(0, at), definitions.set(short.slice(at + 1), definitionOf(short, schemas.get(name))))
   }
-  return new Map([...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, definitions]) => [name, JSON.stringify(Object.fromEntries(definitions))]))
+  return new Map(
+    [...packages]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, definitions]) => [name, JSON.stringify(Object.fromEntries(definitions))]),
+  )
 }
 
 function definitionOf(short: string, schema: PublishedSchema | undefined): unknown {
@@ -48,16 +52,31 @@ function definitionOf(short: string, schema: PublishedSchema | undefined): unkno
 
 /** Drops prose and shortens references. Names of properties are data: a property called `description` stays. */
 function compact(schema: PublishedSchema): PublishedSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'description').map(([key, value]) => [key, compactValue(key, value)]))
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => key !== 'description')
+      .map(([key, value]) => [key, compactValue(key, value)]),
+  )
 }
 
 function compactValue(key: string, value: unknown): unknown {
   switch (key) {
-    case '$ref': return shortName(String(value).replace('#/components/schemas/', ''))
-    case 'properties': return Object.fromEntries(Object.entries(value as Record<string, PublishedSchema>).map(([name, schema]) => [name, compact(schema)]))
-    case 'items': case 'not': return compact(value as PublishedSchema)
-    case 'additionalProperties': return typeof value === 'boolean' ? value : compact(value as PublishedSchema)
-    case 'allOf': case 'anyOf': case 'oneOf': return (value as PublishedSchema[]).map(compact)
-    default: return value
+    case '$ref':
+      return shortName(String(value).replace('#/components/schemas/', ''))
+    case 'properties':
+      return Object.fromEntries(
+        Object.entries(value as Record<string, PublishedSchema>).map(([name, schema]) => [name, compact(schema)]),
+      )
+    case 'items':
+    case 'not':
+      return compact(value as PublishedSchema)
+    case 'additionalProperties':
+      return typeof value === 'boolean' ? value : compact(value as PublishedSchema)
+    case 'allOf':
+    case 'anyOf':
+    case 'oneOf':
+      return (value as PublishedSchema[]).map(compact)
+    default:
+      return value
   }
 }

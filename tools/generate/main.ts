@@ -11,7 +11,10 @@ import { parseArgs } from 'node:util'
 import { render } from './render.ts'
 import { readPublished } from './source.ts'
 
-const output = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'packages/evenkeel/src/server/builtin/generated')
+const output = join(
+  dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
+  'packages/evenkeel/src/server/builtin/generated',
+)
 
 const { values } = parseArgs({ options: { from: { type: 'string' }, check: { type: 'boolean', default: false } } })
 
@@ -28,7 +31,8 @@ function generate(from: string, check: boolean): number {
     mkdirSync(output, { recursive: true })
     for (const [name, text] of changed) writeFileSync(join(output, name), text)
   }
-  for (const [name, text] of changed) console.log(`${check ? 'differs' : 'written'}: ${name}, ${text.length} characters`)
+  for (const [name, text] of changed)
+    console.log(`${check ? 'differs' : 'written'}: ${name}, ${text.length} characters`)
   return check && changed.length > 0 ? 1 : 0
 }
 

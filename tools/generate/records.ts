@@ -39,15 +39,25 @@ export function packRecords({ versions, schemas }: Published): PackedVersion[] {
   return versions.map((version) => {
     const resources = version.resources.filter(({ name }) => !name.includes('/'))
     for (const { kind } of resources) checkDefinition(version, kind, definitions)
-    return { group: version.group, version: version.version, resources: resources.map((resource) => pack(resource, version, storages)) }
+    return {
+      group: version.group,
+      version: version.version,
+      resources: resources.map((resource) => pack(resource, version, storages)),
+    }
   })
 }
 
-function pack(resource: PublishedResource, version: PublishedVersion, storages: ReadonlyMap<string, StorageName>): Packed {
+function pack(
+  resource: PublishedResource,
+  version: PublishedVersion,
+  storages: ReadonlyMap<string, StorageName>,
+): Packed {
   const { kind, name, singularName, namespaced, verbs, shortNames, categories, storageVersionHash } = resource
   const storage = storages.get(storageVersionHash ?? '')
   const isElsewhere = storage && (storage[0] !== version.group || storage[1] !== version.version)
-  const subresources = version.resources.filter((other) => other.name.startsWith(`${name}/`)).map((other) => packSubresource(other, kind))
+  const subresources = version.resources
+    .filter((other) => other.name.startsWith(`${name}/`))
+    .map((other) => packSubresource(other, kind))
   return {
     kind,
     plural: name,

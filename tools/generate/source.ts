@@ -37,16 +37,25 @@ export interface Published {
 }
 
 interface GroupList {
-  readonly groups: readonly { readonly name: string, readonly versions: readonly { readonly version: string }[] }[]
+  readonly groups: readonly { readonly name: string; readonly versions: readonly { readonly version: string }[] }[]
 }
 
 /** Reads everything that is needed of a folder. */
 export function readPublished(folder: string): Published {
   const { groups } = readJson(folder, 'discovery/apis.json') as GroupList
-  const served = groups.flatMap(({ name, versions }) => versions.map(({ version }) => ({ group: name, version }))).filter(({ version }) => isStable(version))
+  const served = groups
+    .flatMap(({ name, versions }) => versions.map(({ version }) => ({ group: name, version })))
+    .filter(({ version }) => isStable(version))
   const core = { group: '', version: 'v1' }
-  const versions = [core, ...served].map(({ group, version }) => ({ group, version, resources: readResources(folder, pathOf(group, version)) }))
-  return { versions, schemas: readSchemas(folder, new Set(versions.map(({ group, version }) => pathOf(group, version)))) }
+  const versions = [core, ...served].map(({ group, version }) => ({
+    group,
+    version,
+    resources: readResources(folder, pathOf(group, version)),
+  }))
+  return {
+    versions,
+    schemas: readSchemas(folder, new Set(versions.map(({ group, version }) => pathOf(group, version)))),
+  }
 }
 
 function isStable(version: string): boolean {
@@ -67,7 +76,9 @@ function readSchemas(folder: string, served: ReadonlySet<string>): Map<string, P
   for (const file of readdirSync(join(folder, 'openapi-v3')).sort()) {
     const path = file.replace(/_openapi\.json$/, '')
     if (/__v\d+[a-z]*\d*$/.test(path) && !served.has(path)) continue
-    const { components } = readJson(folder, `openapi-v3/${file}`) as { components?: { schemas?: Record<string, PublishedSchema> } }
+    const { components } = readJson(folder, `openapi-v3/${file}`) as {
+      components?: { schemas?: Record<string, PublishedSchema> }
+    }
     for (const [name, schema] of Object.entries(components?.schemas ?? {})) schemas.set(name, schema)
   }
   return schemas

@@ -46,7 +46,14 @@ function bannedUses(file: HouseFile, checker: ts.TypeChecker): Finding[] {
   visit(file.source, (node) => {
     const symbol = symbolOf(node, checker)
     const home = symbol && homeOf(symbol, checker)
-    if (home) findings.push(findingAt(file, node, `${home === 'global' ? '' : `${home}.`}${symbol.name} is for base only: take a Clock or a Random`))
+    if (home)
+      findings.push(
+        findingAt(
+          file,
+          node,
+          `${home === 'global' ? '' : `${home}.`}${symbol.name} is for base only: take a Clock or a Random`,
+        ),
+      )
   })
   return findings
 }
@@ -55,11 +62,15 @@ function bannedUses(file: HouseFile, checker: ts.TypeChecker): Finding[] {
 function symbolOf(node: ts.Node, checker: ts.TypeChecker): ts.Symbol | undefined {
   if (ts.isBindingElement(node)) return destructured(node, checker)
   if (ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression)) {
-    return bannedNames.has(node.argumentExpression.text) ? checker.getSymbolAtLocation(node.argumentExpression) : undefined
+    return bannedNames.has(node.argumentExpression.text)
+      ? checker.getSymbolAtLocation(node.argumentExpression)
+      : undefined
   }
   if (!ts.isIdentifier(node) || !bannedNames.has(node.text) || isInType(node)) return undefined
   if (ts.isShorthandPropertyAssignment(node.parent)) return checker.getShorthandAssignmentValueSymbol(node.parent)
-  return ts.isPropertyAssignment(node.parent) && node.parent.name === node ? undefined : checker.getSymbolAtLocation(node)
+  return ts.isPropertyAssignment(node.parent) && node.parent.name === node
+    ? undefined
+    : checker.getSymbolAtLocation(node)
 }
 
 /** `const { now } = performance` takes the banned thing under a name of its own. */
@@ -71,7 +82,8 @@ function destructured(node: ts.BindingElement, checker: ts.TypeChecker): ts.Symb
 
 /** A type cannot read a clock; a class that extends one can. */
 function isInType({ parent }: ts.Node): boolean {
-  if (ts.isExpressionWithTypeArguments(parent)) return !(ts.isHeritageClause(parent.parent) && ts.isClassLike(parent.parent.parent))
+  if (ts.isExpressionWithTypeArguments(parent))
+    return !(ts.isHeritageClause(parent.parent) && ts.isClassLike(parent.parent.parent))
   return ts.isTypeNode(parent) || ts.isQualifiedName(parent)
 }
 

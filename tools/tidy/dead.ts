@@ -27,7 +27,9 @@ export function checkDeadExports(house: House): Finding[] {
   const exports = [...house.files.values()].filter(isJudged).flatMap(exportsOf)
   const uses = collectUses(house, exports)
   return [
-    ...exports.filter((one) => !isAlive(one, uses, published)).map(({ file, name, node }) => findingAt(file, node, `${name} is exported but nobody needs it`)),
+    ...exports
+      .filter((one) => !isAlive(one, uses, published))
+      .map(({ file, name, node }) => findingAt(file, node, `${name} is exported but nobody needs it`)),
     ...[...house.files.values()].filter(isJudged).flatMap(starExports),
   ]
 }
@@ -57,7 +59,8 @@ function isAlive({ file, name }: Export, uses: Uses, published: ReadonlySet<stri
 function collectUses(house: House, exports: readonly Export[]): Uses {
   const uses: Uses = { importers: new Map(), reexports: new Map() }
   for (const file of house.files.values()) {
-    for (const use of importsOf(file)) noteUse(uses, file, { use, target: resolveImport(house, file.path, use.specifier), exports })
+    for (const use of importsOf(file))
+      noteUse(uses, file, { use, target: resolveImport(house, file.path, use.specifier), exports })
   }
   return uses
 }
@@ -85,7 +88,9 @@ function starExports(file: HouseFile): Finding[] {
 }
 
 function exportsOf(file: HouseFile): Export[] {
-  return file.source.statements.flatMap((statement) => exportedNodes(statement).map(([name, node]) => ({ file, name, node })))
+  return file.source.statements.flatMap((statement) =>
+    exportedNodes(statement).map(([name, node]) => ({ file, name, node })),
+  )
 }
 
 function exportedNodes(statement: ts.Statement): [string, ts.Node][] {
@@ -93,9 +98,12 @@ function exportedNodes(statement: ts.Statement): [string, ts.Node][] {
     const clause = statement.exportClause
     return clause && ts.isNamedExports(clause) ? clause.elements.map((element) => [element.name.text, element]) : []
   }
-  const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+  const isExported =
+    ts.canHaveModifiers(statement) &&
+    ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
   if (!isExported) return []
-  if (ts.isVariableStatement(statement)) return statement.declarationList.declarations.flatMap(({ name }) => boundNames(name))
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.flatMap(({ name }) => boundNames(name))
   const { name } = statement as ts.DeclarationStatement
   return name ? [[name.getText(), statement]] : []
 }

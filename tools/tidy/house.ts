@@ -115,7 +115,13 @@ export function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 
 function toFile(path: string, text: string): HouseFile {
   const kind = /\.m?js$/.test(path) ? ts.ScriptKind.JS : ts.ScriptKind.TS
-  const source = ts.createSourceFile(join(root, path), text, { languageVersion: ts.ScriptTarget.ES2023, impliedNodeFormat: ts.ModuleKind.ESNext }, true, kind)
+  const source = ts.createSourceFile(
+    join(root, path),
+    text,
+    { languageVersion: ts.ScriptTarget.ES2023, impliedNodeFormat: ts.ModuleKind.ESNext },
+    true,
+    kind,
+  )
   return { path, source, isTest: path.endsWith('.test.ts'), isFixture: path.endsWith('.fixture.ts') }
 }
 

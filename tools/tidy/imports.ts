@@ -25,8 +25,10 @@ export function importsOf(file: HouseFile): ImportUse[] {
 
 function importUse(node: ts.Node): ImportUse | undefined {
   if (ts.isImportDeclaration(node)) return toUse(node, node.moduleSpecifier, importedNames(node.importClause))
-  if (ts.isExportDeclaration(node) && node.moduleSpecifier) return { ...toUse(node, node.moduleSpecifier, exportedNames(node)), isReexport: true }
-  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) return toUse(node, node.arguments[0], 'all')
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier)
+    return { ...toUse(node, node.moduleSpecifier, exportedNames(node)), isReexport: true }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+    return toUse(node, node.arguments[0], 'all')
   if (ts.isImportTypeNode(node)) return toUse(node, node.argument, importTypeNames(node))
   return undefined
 }
@@ -41,14 +43,18 @@ function importedNames(clause: ts.ImportClause | undefined): ImportUse['names'] 
   if (!clause) return new Map()
   const bindings = clause.namedBindings
   if (bindings && ts.isNamespaceImport(bindings)) return 'all'
-  const names = new Map((bindings?.elements ?? []).map((element) => [(element.propertyName ?? element.name).text, element.name.text]))
+  const names = new Map(
+    (bindings?.elements ?? []).map((element) => [(element.propertyName ?? element.name).text, element.name.text]),
+  )
   if (clause.name) names.set('default', clause.name.text)
   return names
 }
 
 function exportedNames({ exportClause }: ts.ExportDeclaration): ImportUse['names'] {
   if (!exportClause || ts.isNamespaceExport(exportClause)) return 'all'
-  return new Map(exportClause.elements.map((element) => [(element.propertyName ?? element.name).text, element.name.text]))
+  return new Map(
+    exportClause.elements.map((element) => [(element.propertyName ?? element.name).text, element.name.text]),
+  )
 }
 
 function importTypeNames({ qualifier }: ts.ImportTypeNode): ImportUse['names'] {

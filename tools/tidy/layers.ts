@@ -5,7 +5,17 @@
  */
 import { isBuiltin } from 'node:module'
 import ts from 'typescript'
-import { entryPoints, findingAt, layerOf, library, packageOf, resolveImport, type Finding, type House, type HouseFile } from './house.ts'
+import {
+  entryPoints,
+  findingAt,
+  layerOf,
+  library,
+  packageOf,
+  resolveImport,
+  type Finding,
+  type House,
+  type HouseFile,
+} from './house.ts'
 import { importsOf, type ImportUse } from './imports.ts'
 import { computedImports, judgedClients, judgeData, judgeImports, layers } from './rules.ts'
 
@@ -17,7 +27,10 @@ export function checkLayers(house: House): Finding[] {
 function misplaced(file: HouseFile): Finding[] {
   const layer = layerOf(file.path)
   if (layer === undefined) return []
-  if (layer !== '') return layers[layer] ? [] : [findingAt(file, 0, `${layer} is not a layer: add it to tools/tidy/rules.ts or move the file`)]
+  if (layer !== '')
+    return layers[layer]
+      ? []
+      : [findingAt(file, 0, `${layer} is not a layer: add it to tools/tidy/rules.ts or move the file`)]
   return file.source.statements
     .filter((statement) => !(ts.isExportDeclaration(statement) && statement.moduleSpecifier) && !file.isTest)
     .map((statement) => findingAt(file, statement, 'files beside the layers only re-export'))
@@ -25,7 +38,12 @@ function misplaced(file: HouseFile): Finding[] {
 
 function checkFile(house: House, file: HouseFile): Finding[] {
   return importsOf(file).flatMap((use) => {
-    const problem = use.specifier === '' ? computedImports.includes(file.path) ? undefined : 'imports a computed name' : complaint(house, file, use)
+    const problem =
+      use.specifier === ''
+        ? computedImports.includes(file.path)
+          ? undefined
+          : 'imports a computed name'
+        : complaint(house, file, use)
     return problem ? [findingAt(file, use.node, problem)] : []
   })
 }
@@ -43,8 +61,10 @@ function libraryComplaint(house: House, path: string, specifier: string): string
   const target = resolveImport(house, path, specifier)
   if (target === `${library}/src/index.ts`) return 'nobody imports the root index: import the layer'
   if (specifier.startsWith('#')) return crossing(layer, specifier.slice(1))
-  if (specifier.startsWith('.')) return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
-  if (specifier === 'evenkeel' || specifier.startsWith('evenkeel/')) return `the library does not import itself by name: write #layer instead of ${specifier}`
+  if (specifier.startsWith('.'))
+    return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
+  if (specifier === 'evenkeel' || specifier.startsWith('evenkeel/'))
+    return `the library does not import itself by name: write #layer instead of ${specifier}`
   return undeclared(house, path, specifier)
 }
 
@@ -72,7 +92,9 @@ function appComplaint(house: House, path: string, specifier: string): string | u
 }
 
 function judgeSees(specifier: string): boolean {
-  return judgeImports.includes(specifier) || judgedClients.includes(specifier) || judgeData.includes(packageName(specifier))
+  return (
+    judgeImports.includes(specifier) || judgedClients.includes(specifier) || judgeData.includes(packageName(specifier))
+  )
 }
 
 /** The folder that a file's relative imports stay in. */
@@ -92,11 +114,21 @@ function undeclared(house: House, path: string, specifier: string): string | und
   const name = packageName(specifier)
   const home = packageOf(house, path)
   const { dependencies, peerDependencies, optionalDependencies, devDependencies } = house.manifests.get(home) ?? {}
-  const declared = { ...dependencies, ...peerDependencies, ...optionalDependencies, ...(home === library ? {} : devDependencies) }
+  const declared = {
+    ...dependencies,
+    ...peerDependencies,
+    ...optionalDependencies,
+    ...(home === library ? {} : devDependencies),
+  }
   const isWorkspace = home === '' && [...house.manifests.values()].some((other) => other.name === name)
-  return name in declared || isWorkspace ? undefined : `${name} is not a dependency of ${home === '' ? 'the repository' : home}`
+  return name in declared || isWorkspace
+    ? undefined
+    : `${name} is not a dependency of ${home === '' ? 'the repository' : home}`
 }
 
 function packageName(specifier: string): string {
-  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
 }

@@ -27,12 +27,48 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   controller: ['cache', 'queue', 'client', 'api', 'base'],
   verbs: ['controller', 'cache', 'queue', 'client', 'api', 'base'],
   manager: ['verbs', 'controller', 'cache', 'webhook', 'client', 'api', 'base'],
-  plane: ['manager', 'verbs', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
-  testing: ['plane', 'manager', 'verbs', 'controller', 'cache', 'webhook', 'client', 'server', 'queue', 'store', 'wire', 'api', 'base'],
+  plane: [
+    'manager',
+    'verbs',
+    'controller',
+    'cache',
+    'webhook',
+    'client',
+    'server',
+    'queue',
+    'store',
+    'wire',
+    'api',
+    'base',
+  ],
+  testing: [
+    'plane',
+    'manager',
+    'verbs',
+    'controller',
+    'cache',
+    'webhook',
+    'client',
+    'server',
+    'queue',
+    'store',
+    'wire',
+    'api',
+    'base',
+  ],
 }
 
 /** What the judge may see of the library: enough to read objects, to try our own client, to drive a store, to evaluate expressions, and to start our own server. */
-export const judgeImports: readonly string[] = ['evenkeel/api', 'evenkeel/client', 'evenkeel/kinds/core/v1', 'evenkeel/server', 'evenkeel/unstable/store', 'evenkeel/unstable/base', 'evenkeel/unstable/cache', 'evenkeel/unstable/expressions']
+export const judgeImports: readonly string[] = [
+  'evenkeel/api',
+  'evenkeel/client',
+  'evenkeel/kinds/core/v1',
+  'evenkeel/server',
+  'evenkeel/unstable/store',
+  'evenkeel/unstable/base',
+  'evenkeel/unstable/cache',
+  'evenkeel/unstable/expressions',
+]
 
 /** Published cases that the judge runs. */
 export const judgeData: readonly string[] = ['@bufbuild/cel-spec']
@@ -50,4 +86,8 @@ export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
 export const defaultExports: readonly string[] = ['tools/test-counter.mjs']
 
 /** Files that load modules of users, whose names nobody can know. */
-export const computedImports: readonly string[] = ['packages/cli/src/programs/load-module.ts', 'packages/cli/src/programs/read-typescript.ts', 'packages/evenkeel/src/testing/explore/cores/module.ts']
+export const computedImports: readonly string[] = [
+  'packages/cli/src/programs/load-module.ts',
+  'packages/cli/src/programs/read-typescript.ts',
+  'packages/evenkeel/src/testing/explore/cores/module.ts',
+]

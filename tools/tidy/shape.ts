@@ -10,7 +10,12 @@ const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture|config|d))?\.(?:ts|
 const noDefault = 'no default exports'
 
 export function checkShape(house: House): Finding[] {
-  return [...house.files.values()].flatMap((file) => [...checkName(file), ...checkHeader(file), ...checkNotes(file), ...checkSyntax(file)])
+  return [...house.files.values()].flatMap((file) => [
+    ...checkName(file),
+    ...checkHeader(file),
+    ...checkNotes(file),
+    ...checkSyntax(file),
+  ])
 }
 
 function checkName(file: HouseFile): Finding[] {
@@ -22,7 +27,9 @@ function checkName(file: HouseFile): Finding[] {
 
 function checkHeader(file: HouseFile): Finding[] {
   const text = file.source.text.replace(/^#!.*\n/, '')
-  return file.isTest || text.startsWith('/**') ? [] : [findingAt(file, 0, 'the file does not begin with a header comment')]
+  return file.isTest || text.startsWith('/**')
+    ? []
+    : [findingAt(file, 0, 'the file does not begin with a header comment')]
 }
 
 /** A note to do something later carries an issue number; in strings the word is only a word. */
@@ -35,7 +42,8 @@ function checkNotes(file: HouseFile): Finding[] {
 function isInLiteral(source: ts.SourceFile, position: number): boolean {
   let found = false
   visit(source, (node) => {
-    const isText = ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isRegularExpressionLiteral(node)
+    const isText =
+      ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isRegularExpressionLiteral(node)
     if (isText && node.getStart(source) <= position && position < node.end) found = true
   })
   return found
@@ -54,8 +62,10 @@ function checkSyntax(file: HouseFile): Finding[] {
 function syntaxProblem(node: ts.Node): string | undefined {
   if (ts.isExportAssignment(node) || hasModifier(node, ts.SyntaxKind.DefaultKeyword)) return noDefault
   if (ts.isEnumDeclaration(node)) return 'no enums: use a union of strings'
-  if (ts.isModuleDeclaration(node) && !hasModifier(node, ts.SyntaxKind.DeclareKeyword)) return 'no namespaces: use a module'
-  if (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent)) return 'no parameter properties: write the field'
+  if (ts.isModuleDeclaration(node) && !hasModifier(node, ts.SyntaxKind.DeclareKeyword))
+    return 'no namespaces: use a module'
+  if (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent))
+    return 'no parameter properties: write the field'
   return undefined
 }
 

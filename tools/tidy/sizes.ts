@@ -30,9 +30,19 @@ export function measure(house: House): Measures {
   const files = [...house.files.values()]
   const functions = files.flatMap((file) => functionsOf(file).map((node) => ({ file, node })))
   return {
-    fileLines: sorted(files.map((file) => toMeasure('lines of file', linesOf(file, file.source), findingAt(file, 0, '')))),
-    functionLines: sorted(functions.filter(({ node }) => hasBody(node) && !isGroup(node)).map(({ file, node }) => toMeasure(`lines of ${nameOf(node)}`, linesOf(file, node), findingAt(file, node, '')))),
-    parameters: sorted(functions.map(({ file, node }) => toMeasure(`parameters of ${nameOf(node)}`, parametersOf(node), findingAt(file, node, '')))),
+    fileLines: sorted(
+      files.map((file) => toMeasure('lines of file', linesOf(file, file.source), findingAt(file, 0, ''))),
+    ),
+    functionLines: sorted(
+      functions
+        .filter(({ node }) => hasBody(node) && !isGroup(node))
+        .map(({ file, node }) => toMeasure(`lines of ${nameOf(node)}`, linesOf(file, node), findingAt(file, node, ''))),
+    ),
+    parameters: sorted(
+      functions.map(({ file, node }) =>
+        toMeasure(`parameters of ${nameOf(node)}`, parametersOf(node), findingAt(file, node, '')),
+      ),
+    ),
     folderFiles: sorted(foldersOf(files)),
   }
 }
@@ -76,7 +86,9 @@ function nameOf(node: ts.SignatureDeclaration): string {
   if (ts.isConstructorDeclaration(node)) return 'constructor'
   if (node.name) return node.name.getText()
   const { parent } = node
-  return (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent)) ? parent.name.getText() : 'a nameless function'
+  return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent)
+    ? parent.name.getText()
+    : 'a nameless function'
 }
 
 /** Source files per folder; tests and fixtures lie beside what they test and do not count. */
@@ -87,5 +99,7 @@ function foldersOf(files: readonly HouseFile[]): Measure[] {
     const folder = posix.dirname(path)
     folders.set(folder, (folders.get(folder) ?? 0) + 1)
   }
-  return [...folders].map(([folder, count]) => toMeasure('files in folder', count, { path: folder, line: 1, message: '' }))
+  return [...folders].map(([folder, count]) =>
+    toMeasure('files in folder', count, { path: folder, line: 1, message: '' }),
+  )
 }

@@ -36,5 +36,7 @@ function complaint(house: House, path: string, isPlanned: boolean): string | und
 function otherRoom(house: House, path: string, room: string | undefined): string | undefined {
   const header = house.files.get(`${library}/src/${path}`)?.source.text.split('*/')[0] ?? ''
   const said = /\bRoom (\d+)\b/.exec(header)?.[1]
-  return said === undefined || said === room ? undefined : `${path} says that it is room ${said}, this row is ${room ?? 'none'}`
+  return said === undefined || said === room
+    ? undefined
+    : `${path} says that it is room ${said}, this row is ${room ?? 'none'}`
 }

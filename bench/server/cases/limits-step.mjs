@@ -21,15 +21,23 @@ const server = createServer({ key: keyPem, cert: certificatePem, minVersion: 'TL
   socket.on('error', () => undefined)
   socket.setNoDelay(true)
   socket.on('data', (asked) => {
-    for (const letter of asked) if (letter === 0x77) fill(socket); else socket.write(list)
+    for (const letter of asked)
+      if (letter === 0x77) fill(socket)
+      else socket.write(list)
   })
 })
 
 function fill(socket) {
-  const write = () => { while (!socket.destroyed && socket.write(piece)) ; }
+  const write = () => {
+    while (!socket.destroyed && socket.write(piece));
+  }
   socket.on('drain', write)
   write()
 }
 
-server.listen(0, '127.0.0.1', () => process.stdout.write(`${JSON.stringify({ port: server.address().port, caPem: authority.certificatePem, listBytes: list.length })}\n`))
+server.listen(0, '127.0.0.1', () =>
+  process.stdout.write(
+    `${JSON.stringify({ port: server.address().port, caPem: authority.certificatePem, listBytes: list.length })}\n`,
+  ),
+)
 process.stdin.resume().on('end', () => process.exit(0))

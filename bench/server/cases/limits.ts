@@ -28,14 +28,20 @@ interface Bare {
 }
 
 export async function limitBench({ plan, rounds, print, wants }: Stage): Promise<void> {
-  const watches = plan.watchers.map((watchers) => ({ watchers, name: `limit watch ${watchers} watchers` })).filter(({ name }) => wants(name))
-  const lists = plan.lists.map((count) => ({ count, name: `limit list ${countName(count)}` })).filter(({ name }) => wants(name))
+  const watches = plan.watchers
+    .map((watchers) => ({ watchers, name: `limit watch ${watchers} watchers` }))
+    .filter(({ name }) => wants(name))
+  const lists = plan.lists
+    .map((count) => ({ count, name: `limit list ${countName(count)}` }))
+    .filter(({ name }) => wants(name))
   for (const { count, name } of lists) {
     const ms = await withBare(count * eventBytes, (bare) => repeat(rounds, () => timeList(bare)))
     print({ case: name, ours: median(ms), peer: undefined, peerName, unit: 'ms', lessIsBetter: true })
   }
   for (const { watchers, name } of watches) {
-    const perSecond = await withBare(eventBytes, (bare) => repeat(rounds, () => countEvents(bare, { watchers, durationMs: plan.watch.durationMs })))
+    const perSecond = await withBare(eventBytes, (bare) =>
+      repeat(rounds, () => countEvents(bare, { watchers, durationMs: plan.watch.durationMs })),
+    )
     print({ case: name, ours: median(perSecond), peer: undefined, peerName, unit: 'events/s' })
   }
 }
@@ -47,7 +53,9 @@ async function repeat(rounds: number, measure: () => Promise<number>): Promise<n
 }
 
 async function withBare<T>(listBytes: number, use: (bare: Bare) => Promise<T>): Promise<T> {
-  const child = spawn(process.execPath, [step, String(eventBytes), String(listBytes)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [step, String(eventBytes), String(listBytes)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const exited = once(child, 'exit')
   try {
     return await use(await readyLine(child))
@@ -96,14 +104,22 @@ function received(socket: TLSSocket, bytes: number): Promise<void> {
   })
 }
 
-async function countEvents(bare: Bare, { watchers, durationMs }: { watchers: number, durationMs: number }): Promise<number> {
+async function countEvents(
+  bare: Bare,
+  { watchers, durationMs }: { watchers: number; durationMs: number },
+): Promise<number> {
   const sockets = await Promise.all(Array.from({ length: watchers }, () => open(bare)))
   let bytes = 0
-  for (const socket of sockets) socket.on('data', (chunk: Buffer) => { bytes += chunk.length }).write('w')
+  for (const socket of sockets)
+    socket
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      .write('w')
   await pause(durationMs / 10)
   const [startedAt, before] = [performance.now(), bytes]
   await pause(durationMs)
-  const perSecond = (bytes - before) / eventBytes / (performance.now() - startedAt) * 1000
+  const perSecond = ((bytes - before) / eventBytes / (performance.now() - startedAt)) * 1000
   for (const socket of sockets) socket.destroy()
   return perSecond
 }

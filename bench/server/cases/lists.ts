@@ -16,7 +16,7 @@ import type { Stage } from './stage.ts'
 import { countObjects, ensureNamespaces } from '../target.ts'
 
 /** Bytes per object by side and size; a collection that was there before the run has none. */
-type Growth = Map<string, { size: number, bytes: number }[]>
+type Growth = Map<string, { size: number; bytes: number }[]>
 
 const memoryName = 'memory per object'
 
@@ -44,44 +44,93 @@ function readingsOf(size: number, gzip: boolean): Reading[] {
 
 /** The peer only takes part where its collection is made. */
 function pairsFor({ pairs, plan }: Stage, size: number): readonly Pair[] {
-  return size <= plan.peerListMax ? pairs : pairs.filter(({ suffix }) => suffix === '').map((pair) => ({ ...pair, peer: undefined, whyNoPeer: pair.peer ? 'not loaded (--peer-100k)' : noPeer }))
+  return size <= plan.peerListMax
+    ? pairs
+    : pairs
+        .filter(({ suffix }) => suffix === '')
+        .map((pair) => ({ ...pair, peer: undefined, whyNoPeer: pair.peer ? 'not loaded (--peer-100k)' : noPeer }))
 }
 
-async function timeLists({ generator, plan, rounds, wants, print }: Stage, pairs: readonly Pair[], { size, gzip, readings }: { size: number, gzip: boolean, readings: readonly Reading[] }): Promise<void> {
-  if (!wantsAny(pairs, readings.map(({ case: name }) => name), wants)) return
-  const results = await race(pairs, rounds, ({ target, kind }) => generator.run({
-    type: 'list', items: size, gzip, bounds: plan.list,
-    place: { address: target.address, processIds: target.processIds, kind, namespace: namespaceOf(size) },
-  }))
+async function timeLists(
+  { generator, plan, rounds, wants, print }: Stage,
+  pairs: readonly Pair[],
+  { size, gzip, readings }: { size: number; gzip: boolean; readings: readonly Reading[] },
+): Promise<void> {
+  if (
+    !wantsAny(
+      pairs,
+      readings.map(({ case: name }) => name),
+      wants,
+    )
+  )
+    return
+  const results = await race(pairs, rounds, ({ target, kind }) =>
+    generator.run({
+      type: 'list',
+      items: size,
+      gzip,
+      bounds: plan.list,
+      place: { address: target.address, processIds: target.processIds, kind, namespace: namespaceOf(size) },
+    }),
+  )
   printPairs(pairs, readings, { results, print })
 }
 
 /** Makes the collection, or what is missing of it: an earlier run may have left it. */
-async function fill({ generator, plan, run }: Stage, { side, size, growth }: { side: Side, size: number, growth: Growth }): Promise<void> {
-  const { target: { address, processIds }, kind } = side
+async function fill(
+  { generator, plan, run }: Stage,
+  { side, size, growth }: { side: Side; size: number; growth: Growth },
+): Promise<void> {
+  const {
+    target: { address, processIds },
+    kind,
+  } = side
   const namespace = namespaceOf(size)
   await ensureNamespaces(address, [namespace])
   const there = await countObjects(address, kind, namespace)
   if (there >= size) return
   const before = rssBytesOf(processIds)
   const place = { address, processIds, kind, namespace }
-  await generator.run({ type: 'requests', operation: 'create', connections: 64, run: `${run}-fill`, place, bounds: { durationMs: Infinity, countMax: size - there } })
+  await generator.run({
+    type: 'requests',
+    operation: 'create',
+    connections: 64,
+    run: `${run}-fill`,
+    place,
+    bounds: { durationMs: Infinity, countMax: size - there },
+  })
   await pause(plan.settleMs)
   const after = rssBytesOf(processIds)
   if (there > 0 || before === undefined || after === undefined) return
-  growth.set(sideKey(side), [...growth.get(sideKey(side)) ?? [], { size, bytes: (after - before) / size }])
+  growth.set(sideKey(side), [...(growth.get(sideKey(side)) ?? []), { size, bytes: (after - before) / size }])
 }
 
 /** Of one size, or without it of the largest that each side has. */
-function printMemory({ print }: Stage, { suffix, ours, peer, whyNoPeer = noPeer }: Pair, { name, growth, size }: { name: string, growth: Growth, size?: number }): void {
-  const of = (side: Side | undefined): { size: number, bytes: number } | undefined => {
+function printMemory(
+  { print }: Stage,
+  { suffix, ours, peer, whyNoPeer = noPeer }: Pair,
+  { name, growth, size }: { name: string; growth: Growth; size?: number },
+): void {
+  const of = (side: Side | undefined): { size: number; bytes: number } | undefined => {
     const found = side && growth.get(sideKey(side))
     return size === undefined ? found?.at(-1) : found?.find((one) => one.size === size)
   }
   const [mine, theirs] = [of(ours), of(peer)]
   if (!mine) return
-  const peerName = theirs ? `${peer?.target.name}${suffix === '' ? '' : ' cr'}` : peer ? 'no processes given, or loaded before this run' : whyNoPeer
-  print({ case: `${name}${suffix}`, ours: mine.bytes, peer: theirs?.bytes, peerName, unit: 'bytes', lessIsBetter: true, more: { oursObjects: mine.size, ...theirs && { peerObjects: theirs.size } } })
+  const peerName = theirs
+    ? `${peer?.target.name}${suffix === '' ? '' : ' cr'}`
+    : peer
+      ? 'no processes given, or loaded before this run'
+      : whyNoPeer
+  print({
+    case: `${name}${suffix}`,
+    ours: mine.bytes,
+    peer: theirs?.bytes,
+    peerName,
+    unit: 'bytes',
+    lessIsBetter: true,
+    more: { oursObjects: mine.size, ...(theirs && { peerObjects: theirs.size }) },
+  })
 }
 
 function namespaceOf(size: number): string {

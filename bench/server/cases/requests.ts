@@ -18,12 +18,24 @@ export async function requestBench(stage: Stage): Promise<void> {
 async function requestCase(stage: Stage, operation: Operation, connections: number): Promise<void> {
   const { pairs, generator, plan, rounds, run, wants, print } = stage
   const readings = readingsOf(operation, connections, Math.max(...plan.connections))
-  if (!wantsAny(pairs, readings.map(({ case: reading }) => reading), wants)) return
-  const results = await race(pairs, rounds, ({ target, kind }, round) => generator.run({
-    type: 'requests', operation, connections, bounds: plan.requests,
-    place: { address: target.address, processIds: target.processIds, kind, namespace: namespaces.requests },
-    run: `${run}-${operation.replace(' ', '-')}-${connections}-${round}`,
-  }))
+  if (
+    !wantsAny(
+      pairs,
+      readings.map(({ case: reading }) => reading),
+      wants,
+    )
+  )
+    return
+  const results = await race(pairs, rounds, ({ target, kind }, round) =>
+    generator.run({
+      type: 'requests',
+      operation,
+      connections,
+      bounds: plan.requests,
+      place: { address: target.address, processIds: target.processIds, kind, namespace: namespaces.requests },
+      run: `${run}-${operation.replace(' ', '-')}-${connections}-${round}`,
+    }),
+  )
   printPairs(pairs, readings, { results, print })
 }
 
@@ -32,6 +44,15 @@ function readingsOf(operation: Operation, connections: number, most: number): Re
   return [
     { case: name, unit: 'requests/s', isMain: true, of: ({ perSecond }) => perSecond },
     { case: `${name} p99`, unit: 'ms', lessIsBetter: true, of: ({ p99Ms }) => p99Ms },
-    ...connections === most ? [{ case: `cpu per ${operation}`, unit: 'us', lessIsBetter: true, of: ({ serverCpuUs }) => serverCpuUs } satisfies Reading] : [],
+    ...(connections === most
+      ? [
+          {
+            case: `cpu per ${operation}`,
+            unit: 'us',
+            lessIsBetter: true,
+            of: ({ serverCpuUs }) => serverCpuUs,
+          } satisfies Reading,
+        ]
+      : []),
   ]
 }

@@ -14,7 +14,12 @@ process.stdout.write(JSON.stringify({ ms, importMs, secondMs }))
 async function timeStart() {
   const startedAt = performance.now()
   const server = await startServer()
-  const { status } = await server.transport({ method: 'GET', target: '/api/v1/namespaces/default', headers: {}, signal: new AbortController().signal })
+  const { status } = await server.transport({
+    method: 'GET',
+    target: '/api/v1/namespaces/default',
+    headers: {},
+    signal: new AbortController().signal,
+  })
   const ms = performance.now() - startedAt
   if (status !== 200) throw new Error(`the first request was answered with ${status}`)
   await server.stop()

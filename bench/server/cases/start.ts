@@ -43,22 +43,49 @@ async function processBench({ folder, peer, plan, rounds, print }: StartOptions)
       await server.stop()
     }
   }
-  const theirStart = { peer: peer?.startMs, peerName: peer ? peer.startMs === undefined ? `${peer.name}: give KUBE_APISERVER_START_MS` : `${peer.name} + etcd` : noPeer }
+  const theirStart = {
+    peer: peer?.startMs,
+    peerName: peer
+      ? peer.startMs === undefined
+        ? `${peer.name}: give KUBE_APISERVER_START_MS`
+        : `${peer.name} + etcd`
+      : noPeer,
+  }
   print({ case: 'start process', ours: median(later), ...theirStart, unit: 'ms', lessIsBetter: true })
   print({ case: 'start process first', ours: median(first), ...theirStart, unit: 'ms', lessIsBetter: true })
   const theirRss = peer?.idleRssBytes
-  const peerName = peer ? theirRss === undefined ? `${peer.name}: give its processes, freshly started` : `${peer.name} + etcd` : noPeer
-  if (!Number.isNaN(median(rss))) print({ case: 'idle rss', ours: median(rss) / 1e6, peer: theirRss === undefined ? undefined : theirRss / 1e6, peerName, unit: 'MB', lessIsBetter: true })
+  const peerName = peer
+    ? theirRss === undefined
+      ? `${peer.name}: give its processes, freshly started`
+      : `${peer.name} + etcd`
+    : noPeer
+  if (!Number.isNaN(median(rss)))
+    print({
+      case: 'idle rss',
+      ours: median(rss) / 1e6,
+      peer: theirRss === undefined ? undefined : theirRss / 1e6,
+      peerName,
+      unit: 'MB',
+      lessIsBetter: true,
+    })
 }
 
 async function inProcessBench({ peer, rounds, print }: StartOptions): Promise<void> {
-  const results: { ms: number, importMs: number, secondMs: number }[] = []
+  const results: { ms: number; importMs: number; secondMs: number }[] = []
   for (let round = 0; round < rounds; round++) {
     const { stdout } = await promisify(execFile)(process.execPath, [step])
     results.push(JSON.parse(stdout) as (typeof results)[number])
   }
   print({
-    case: 'start in process', ours: median(results.map(({ ms }) => ms)), peer: undefined, peerName: peer ? 'a kube-apiserver cannot' : noPeer, unit: 'ms', lessIsBetter: true,
-    more: { importMs: Math.round(median(results.map(({ importMs }) => importMs))), secondMs: Math.round(median(results.map(({ secondMs }) => secondMs)) * 10) / 10 },
+    case: 'start in process',
+    ours: median(results.map(({ ms }) => ms)),
+    peer: undefined,
+    peerName: peer ? 'a kube-apiserver cannot' : noPeer,
+    unit: 'ms',
+    lessIsBetter: true,
+    more: {
+      importMs: Math.round(median(results.map(({ importMs }) => importMs))),
+      secondMs: Math.round(median(results.map(({ secondMs }) => secondMs)) * 10) / 10,
+    },
   })
 }

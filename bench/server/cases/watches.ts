@@ -21,11 +21,22 @@ export async function watchBench(stage: Stage): Promise<void> {
 async function watchCase(stage: Stage, watchers: number): Promise<void> {
   const { pairs, rounds, wants, print } = stage
   const readings = readingsOf(watchers)
-  if (!wantsAny(pairs, readings.map(({ case: reading }) => reading), wants)) return
+  if (
+    !wantsAny(
+      pairs,
+      readings.map(({ case: reading }) => reading),
+      wants,
+    )
+  )
+    return
   const writers = new Map<string, number>()
   const results = await race(pairs, rounds, (side, round) => deliver(stage, side, { watchers, round, writers }))
-  const countOf = (side: Side | undefined): number => side ? writers.get(sideKey(side)) ?? NaN : NaN
-  printPairs(pairs, readings, { results, print, more: ({ ours, peer }) => ({ oursWriters: countOf(ours), ...peer && { peerWriters: countOf(peer) } }) })
+  const countOf = (side: Side | undefined): number => (side ? (writers.get(sideKey(side)) ?? NaN) : NaN)
+  printPairs(pairs, readings, {
+    results,
+    print,
+    more: ({ ours, peer }) => ({ oursWriters: countOf(ours), ...(peer && { peerWriters: countOf(peer) }) }),
+  })
 }
 
 function readingsOf(watchers: number): Reading[] {
@@ -37,21 +48,38 @@ function readingsOf(watchers: number): Reading[] {
   ]
 }
 
-async function deliver(stage: Stage, side: Side, { watchers, round, writers }: { watchers: number, round: number, writers: Map<string, number> }): Promise<LoadResult> {
+async function deliver(
+  stage: Stage,
+  side: Side,
+  { watchers, round, writers }: { watchers: number; round: number; writers: Map<string, number> },
+): Promise<LoadResult> {
   for (let most = writers.get(sideKey(side)) ?? stage.plan.watchWriters; ; most = most >> 1) {
     writers.set(sideKey(side), most)
     try {
-      return await stage.generator.run(jobFor(stage, side, { watchers, writers: most, run: `${stage.run}-watch-${watchers}-${round}-${most}` }))
+      return await stage.generator.run(
+        jobFor(stage, side, { watchers, writers: most, run: `${stage.run}-watch-${watchers}-${round}-${most}` }),
+      )
     } catch (error) {
       if (most < 2 || !cutOff.test((error as Error).message)) throw error
     }
   }
 }
 
-function jobFor({ plan: { watch } }: Stage, { target, kind }: Side, { watchers, writers, run }: Pick<WatchJob, 'watchers' | 'writers' | 'run'>): WatchJob {
+function jobFor(
+  { plan: { watch } }: Stage,
+  { target, kind }: Side,
+  { watchers, writers, run }: Pick<WatchJob, 'watchers' | 'writers' | 'run'>,
+): WatchJob {
   return {
-    type: 'watch', watchers, writers, run, lagMax: writers * lagPerWriter,
-    bounds: { durationMs: watch.durationMs, countMax: Math.min(watch.writesMax, Math.floor(watch.eventsMax / watchers)) },
+    type: 'watch',
+    watchers,
+    writers,
+    run,
+    lagMax: writers * lagPerWriter,
+    bounds: {
+      durationMs: watch.durationMs,
+      countMax: Math.min(watch.writesMax, Math.floor(watch.eventsMax / watchers)),
+    },
     place: { address: target.address, processIds: target.processIds, kind, namespace: namespaces.watch },
   }
 }

@@ -23,9 +23,10 @@ export async function runRequests(job: RequestsJob): Promise<LoadResult> {
   const connections = await openConnections(job.place.address, job.connections)
   try {
     const sequence: Sequence = { next: 0 }
-    const steps = job.operation === 'create'
-      ? connections.map((_, index) => createStep(job, sequence, index))
-      : await Promise.all(connections.map((connection, index) => ownObjectStep(job, connection, index)))
+    const steps =
+      job.operation === 'create'
+        ? connections.map((_, index) => createStep(job, sequence, index))
+        : await Promise.all(connections.map((connection, index) => ownObjectStep(job, connection, index)))
     const meter = new Meter({ bounds: job.bounds, processIds: job.place.processIds })
     await driveAll(connections, steps, meter)
     return meter.result()
@@ -35,7 +36,12 @@ export async function runRequests(job: RequestsJob): Promise<LoadResult> {
 }
 
 /** The first list is looked at and not counted; the others must be about as long. */
-export async function runLists({ place: { address, kind, namespace, processIds }, items, gzip, bounds }: ListJob): Promise<LoadResult> {
+export async function runLists({
+  place: { address, kind, namespace, processIds },
+  items,
+  gzip,
+  bounds,
+}: ListJob): Promise<LoadResult> {
   const connection = await Connection.open(address)
   try {
     const text = requestText(address, { method: 'GET', path: collectionPath(kind, namespace), gzip })
@@ -48,7 +54,8 @@ export async function runLists({ place: { address, kind, namespace, processIds }
       next: () => request,
       check: (response) => {
         expectStatus(response, 200)
-        if (Math.abs(response.bodyBytes - bytes) > 64 + bytes / 1000) throw new Error(`a list of ${response.bodyBytes} bytes followed one of ${bytes}`)
+        if (Math.abs(response.bodyBytes - bytes) > 64 + bytes / 1000)
+          throw new Error(`a list of ${response.bodyBytes} bytes followed one of ${bytes}`)
       },
     }
     const meter = new Meter({ bounds, processIds })
@@ -60,7 +67,11 @@ export async function runLists({ place: { address, kind, namespace, processIds }
 }
 
 /** Resolves when every connection has had its last turn; rejects with the first wrong answer. */
-export async function driveAll(connections: readonly Connection[], steps: readonly Step[], turns: Turns): Promise<void> {
+export async function driveAll(
+  connections: readonly Connection[],
+  steps: readonly Step[],
+  turns: Turns,
+): Promise<void> {
   await Promise.all(connections.map((connection, index) => drive(connection, steps[index] as Step, turns)))
 }
 
@@ -69,9 +80,11 @@ export async function openConnections(address: Address, count: number): Promise<
   const opened: Connection[] = []
   try {
     let left = count
-    await Promise.all(Array.from({ length: Math.min(count, handshakesMax) }, async () => {
-      while (left-- > 0) opened.push(await Connection.open(address))
-    }))
+    await Promise.all(
+      Array.from({ length: Math.min(count, handshakesMax) }, async () => {
+        while (left-- > 0) opened.push(await Connection.open(address))
+      }),
+    )
     return opened
   } catch (error) {
     for (const connection of opened) connection.close()

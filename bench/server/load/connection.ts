@@ -29,7 +29,13 @@ export interface AskOptions {
 type Answered = (response: Response) => void
 
 const readBuffer = Buffer.allocUnsafeSlow(256 << 10)
-const noSink: ResponseSink = { head: () => undefined, body: () => undefined, end: () => { throw new Error('a response that nobody asked for') } }
+const noSink: ResponseSink = {
+  head: () => undefined,
+  body: () => undefined,
+  end: () => {
+    throw new Error('a response that nobody asked for')
+  },
+}
 
 export class Connection {
   /** Is told when the connection is lost or what comes is no response. Closing it ourselves is neither. */
@@ -45,7 +51,9 @@ export class Connection {
   /** Resolves when requests can be sent. */
   static open(address: Address): Promise<Connection> {
     return new Promise((opened, failed) => {
-      const connection = new Connection(address, () => { opened(connection) })
+      const connection = new Connection(address, () => {
+        opened(connection)
+      })
       connection.onFail = failed
     })
   }
@@ -53,13 +61,30 @@ export class Connection {
   private constructor(address: Address, opened: () => void) {
     this.#collect = this.#makeCollector()
     const reader = new ResponseReader({
-      head: (status) => { this.#sink.head(status) },
-      body: (bytes, start, end) => { this.#sink.body(bytes, start, end) },
-      end: () => { this.#sink.end() },
+      head: (status) => {
+        this.#sink.head(status)
+      },
+      body: (bytes, start, end) => {
+        this.#sink.body(bytes, start, end)
+      },
+      end: () => {
+        this.#sink.end()
+      },
     })
-    this.#socket = connect(address, { opened, read: (bytes) => { this.#guard(() => { reader.push(bytes) }) } })
-    this.#socket.on('error', (error) => { this.#fail(error) })
-    this.#socket.on('close', () => { this.#fail(new Error('the server closed a connection')) })
+    this.#socket = connect(address, {
+      opened,
+      read: (bytes) => {
+        this.#guard(() => {
+          reader.push(bytes)
+        })
+      },
+    })
+    this.#socket.on('error', (error) => {
+      this.#fail(error)
+    })
+    this.#socket.on('close', () => {
+      this.#fail(new Error('the server closed a connection'))
+    })
   }
 
   /** Calls back from inside the read, with no promise in between. */
@@ -122,12 +147,28 @@ export class Connection {
   }
 }
 
-function connect({ url, caPem }: Address, { opened, read }: { opened: () => void, read: (bytes: Buffer) => void }): net.Socket {
+function connect(
+  { url, caPem }: Address,
+  { opened, read }: { opened: () => void; read: (bytes: Buffer) => void },
+): net.Socket {
   const { protocol, hostname, port } = new URL(url)
   const isSecure = protocol === 'https:'
-  const where = { host: hostname, port: Number(port || (isSecure ? 443 : 80)), onread: { buffer: readBuffer, callback: (length: number) => { read(readBuffer.subarray(0, length)); return true } } }
+  const where = {
+    host: hostname,
+    port: Number(port || (isSecure ? 443 : 80)),
+    onread: {
+      buffer: readBuffer,
+      callback: (length: number) => {
+        read(readBuffer.subarray(0, length))
+        return true
+      },
+    },
+  }
   if (!isSecure) return net.connect({ ...where, noDelay: true }, opened)
   const trust = caPem === undefined ? { rejectUnauthorized: false } : { ca: caPem }
-  const socket = tls.connect({ ...where, ...trust, ALPNProtocols: ['http/1.1'], ...net.isIP(hostname) === 0 && { servername: hostname } }, opened)
+  const socket = tls.connect(
+    { ...where, ...trust, ALPNProtocols: ['http/1.1'], ...(net.isIP(hostname) === 0 && { servername: hostname }) },
+    opened,
+  )
   return socket.setNoDelay(true)
 }

@@ -5,9 +5,20 @@ function event(name: string, type = 'ADDED'): string {
   return `{"type":"${type}","object":{"kind":"ConfigMap","metadata":{"name":"${name}"}}}\n`
 }
 
-function count(pieces: readonly string[]): { events: number, seen: number[], opened: number } {
+function count(pieces: readonly string[]): { events: number; seen: number[]; opened: number } {
   const found = { events: 0, seen: [] as number[], opened: 0 }
-  const counter = new EventCounter({ opened: () => { found.opened++ }, counted: (events) => { found.events += events }, namePrefix: 'run-', seen: (number) => { found.seen.push(number) } })
+  const counter = new EventCounter({
+    opened: () => {
+      found.opened++
+    },
+    counted: (events) => {
+      found.events += events
+    },
+    namePrefix: 'run-',
+    seen: (number) => {
+      found.seen.push(number)
+    },
+  })
   counter.head(200)
   for (const piece of pieces) {
     const framed = Buffer.from(`xx${piece}\nyy\n`)
@@ -38,7 +49,11 @@ describe('EventCounter', () => {
 
   test('refuses a watch that was not accepted, and one that ends', () => {
     const counter = new EventCounter({ opened: () => undefined, counted: () => undefined })
-    expect(() => { counter.head(410) }).toThrow('410')
-    expect(() => { counter.end() }).toThrow('ended a watch')
+    expect(() => {
+      counter.head(410)
+    }).toThrow('410')
+    expect(() => {
+      counter.end()
+    }).toThrow('ended a watch')
   })
 })

@@ -65,5 +65,6 @@ export class EventCounter implements ResponseSink {
 
 /** An error or a bookmark would be a line as well, but no event. */
 function expectAdded(bytes: Buffer, line: number, end: number): void {
-  if (line + typeOffset < end && bytes[line + typeOffset] !== added) throw new Error(`not a new object: ${bytes.toString('utf8', line, Math.min(end, line + 300))}`)
+  if (line + typeOffset < end && bytes[line + typeOffset] !== added)
+    throw new Error(`not a new object: ${bytes.toString('utf8', line, Math.min(end, line + 300))}`)
 }

@@ -22,27 +22,41 @@ export async function runWatch(job: WatchJob): Promise<LoadResult> {
   const writers = await openConnections(address, job.writers)
   const watchers: Connection[] = []
   try {
-    watchers.push(...await openConnections(address, job.watchers))
+    watchers.push(...(await openConnections(address, job.watchers)))
     return await measure(job, writers, watchers)
   } finally {
     for (const connection of [...writers, ...watchers]) connection.close()
   }
 }
 
-async function measure(job: WatchJob, writers: readonly Connection[], watchers: readonly Connection[]): Promise<LoadResult> {
+async function measure(
+  job: WatchJob,
+  writers: readonly Connection[],
+  watchers: readonly Connection[],
+): Promise<LoadResult> {
   const version = await currentVersion(job, writers[0] as Connection)
   const fanOut = new FanOut(job)
   const every = Math.ceil(watchers.length / sampledWatchers)
   await Promise.all(watchers.map((watcher, index) => fanOut.open(watcher, { version, isSampled: index % every === 0 })))
   fanOut.begin()
-  const written = driveAll(writers, writers.map((_, index) => createStep(job, fanOut.sequence, index)), fanOut.turns)
+  const written = driveAll(
+    writers,
+    writers.map((_, index) => createStep(job, fanOut.sequence, index)),
+    fanOut.turns,
+  )
   await Promise.race([written.then(() => fanOut.delivered()), fanOut.failed])
   return fanOut.result()
 }
 
 /** Where watches start: after everything that is there. */
-async function currentVersion({ place: { address, kind, namespace } }: WatchJob, connection: Connection): Promise<string> {
-  const list = await connection.ask(requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?limit=1` }), { keepBody: true })
+async function currentVersion(
+  { place: { address, kind, namespace } }: WatchJob,
+  connection: Connection,
+): Promise<string> {
+  const list = await connection.ask(
+    requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?limit=1` }),
+    { keepBody: true },
+  )
   expectStatus(list, 200)
   const { metadata } = JSON.parse(list.body?.toString('utf8') ?? '') as { metadata: { resourceVersion: string } }
   return metadata.resourceVersion
@@ -66,22 +80,46 @@ class FanOut {
   constructor(job: WatchJob) {
     this.#job = job
     this.#meter = this.#newMeter()
-    this.failed = new Promise<never>((_, reject) => { this.#fail = reject })
+    this.failed = new Promise<never>((_, reject) => {
+      this.#fail = reject
+    })
     this.failed.catch(() => undefined)
     this.turns = { begin: () => this.#beginWrite(), end: () => undefined, hold: (go) => this.#hold(go) }
   }
 
   /** Resolves when the server has accepted the watch. */
-  open(watcher: Connection, { version, isSampled }: { version: string, isSampled: boolean }): Promise<void> {
-    const { place: { address, kind, namespace }, run } = this.#job
-    const text = requestText(address, { method: 'GET', path: `${collectionPath(kind, namespace)}?watch=1&resourceVersion=${version}` })
+  open(watcher: Connection, { version, isSampled }: { version: string; isSampled: boolean }): Promise<void> {
+    const {
+      place: { address, kind, namespace },
+      run,
+    } = this.#job
+    const text = requestText(address, {
+      method: 'GET',
+      path: `${collectionPath(kind, namespace)}?watch=1&resourceVersion=${version}`,
+    })
     return new Promise((opened, failed) => {
       watcher.onFail = (error) => {
         failed(error)
         this.#fail(error)
       }
-      const sample = isSampled ? { namePrefix: `${run}-`, seen: (number: number) => { this.#meter.end(this.#sentAt[number] ?? NaN) } } : {}
-      watcher.stream(text, new EventCounter({ opened, counted: (events) => { this.#count(events) }, ...sample }))
+      const sample = isSampled
+        ? {
+            namePrefix: `${run}-`,
+            seen: (number: number) => {
+              this.#meter.end(this.#sentAt[number] ?? NaN)
+            },
+          }
+        : {}
+      watcher.stream(
+        text,
+        new EventCounter({
+          opened,
+          counted: (events) => {
+            this.#count(events)
+          },
+          ...sample,
+        }),
+      )
     })
   }
 

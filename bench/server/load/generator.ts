@@ -42,12 +42,15 @@ export class Generator {
     const signal = AbortSignal.timeout(this.#jobMsMax)
     const ended = new AbortController()
     const answered = once(this.#child, 'message', { signal: AbortSignal.any([signal, ended.signal]) })
-    const exited = once(this.#child, 'exit', { signal: ended.signal }).then(() => { throw new Error('the load generator ended') })
+    const exited = once(this.#child, 'exit', { signal: ended.signal }).then(() => {
+      throw new Error('the load generator ended')
+    })
     exited.catch(() => undefined)
     this.#child.send({ id, job })
     try {
-      const [answer] = await Promise.race([answered, exited]) as [Answer]
-      if (answer.id !== id || !answer.result) throw new Error(`${job.type} at ${job.place.address.url}: ${answer.error ?? 'a late answer'}`)
+      const [answer] = (await Promise.race([answered, exited])) as [Answer]
+      if (answer.id !== id || !answer.result)
+        throw new Error(`${job.type} at ${job.place.address.url}: ${answer.error ?? 'a late answer'}`)
       return answer.result
     } finally {
       ended.abort()

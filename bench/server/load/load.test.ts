@@ -16,11 +16,28 @@ beforeEach(async () => {
 afterEach(() => server.close())
 
 function requestsJob(operation: RequestsJob['operation'], more: Partial<RequestsJob> = {}): RequestsJob {
-  return { type: 'requests', place, operation, connections: 3, run: 'run', bounds: { durationMs: Infinity, countMax: 20 }, ...more }
+  return {
+    type: 'requests',
+    place,
+    operation,
+    connections: 3,
+    run: 'run',
+    bounds: { durationMs: Infinity, countMax: 20 },
+    ...more,
+  }
 }
 
 function watchJob(more: Partial<WatchJob> = {}): WatchJob {
-  return { type: 'watch', place, watchers: 4, writers: 2, lagMax: 5, run: 'run', bounds: { durationMs: Infinity, countMax: 30 }, ...more }
+  return {
+    type: 'watch',
+    place,
+    watchers: 4,
+    writers: 2,
+    lagMax: 5,
+    run: 'run',
+    bounds: { durationMs: Infinity, countMax: 30 },
+    ...more,
+  }
 }
 
 describe('runRequests', () => {
@@ -40,32 +57,49 @@ describe('runRequests', () => {
     expect(server.requests.filter((request) => request.startsWith('PUT'))).toHaveLength(20)
   })
 
-  test.each([['get', 'GET'], ['merge patch', 'PATCH']] as const)('sends a %s as %s', async (operation, method) => {
+  test.each([
+    ['get', 'GET'],
+    ['merge patch', 'PATCH'],
+  ] as const)('sends a %s as %s', async (operation, method) => {
     await runRequests(requestsJob(operation))
-    expect(server.requests.filter((request) => request === `${method} /api/v1/namespaces/a/configmaps/run-own-1`).length).toBeGreaterThan(0)
+    expect(
+      server.requests.filter((request) => request === `${method} /api/v1/namespaces/a/configmaps/run-own-1`).length,
+    ).toBeGreaterThan(0)
   })
 
   test('fails with the first wrong answer', async () => {
     server.failEvery = 10
-    await expect(runRequests(requestsJob('update'))).rejects.toThrow('status 500 instead of 200: {"message":"told to fail"}')
+    await expect(runRequests(requestsJob('update'))).rejects.toThrow(
+      'status 500 instead of 200: {"message":"told to fail"}',
+    )
   })
 
   test('fails when nobody listens', async () => {
-    await expect(runRequests(requestsJob('create', { place: { ...place, address: { url: 'http://127.0.0.1:1', token: '' } } }))).rejects.toThrow('ECONNREFUSED')
+    await expect(
+      runRequests(requestsJob('create', { place: { ...place, address: { url: 'http://127.0.0.1:1', token: '' } } })),
+    ).rejects.toThrow('ECONNREFUSED')
   })
 })
 
 describe('runLists', () => {
   test('lists until the number is used up', async () => {
     await runRequests(requestsJob('create'))
-    const { count } = await runLists({ type: 'list', place, items: 20, gzip: false, bounds: { durationMs: Infinity, countMax: 4 } })
+    const { count } = await runLists({
+      type: 'list',
+      place,
+      items: 20,
+      gzip: false,
+      bounds: { durationMs: Infinity, countMax: 4 },
+    })
     expect(count).toBe(4)
     expect(server.requests.filter((request) => request.startsWith('GET'))).toHaveLength(5)
   })
 
   test('refuses a list of the wrong length', async () => {
     await runRequests(requestsJob('create'))
-    await expect(runLists({ type: 'list', place, items: 21, gzip: false, bounds: { durationMs: 0, countMax: 1 } })).rejects.toThrow('a list of 20 objects, not 21')
+    await expect(
+      runLists({ type: 'list', place, items: 21, gzip: false, bounds: { durationMs: 0, countMax: 1 } }),
+    ).rejects.toThrow('a list of 20 objects, not 21')
   })
 })
 
@@ -88,7 +122,9 @@ describe('Generator', () => {
     try {
       expect(await generator.run(requestsJob('create'))).toMatchObject({ count: 20, serverCpuUs: NaN })
       server.failEvery = 5
-      await expect(generator.run(requestsJob('create', { run: 'again' }))).rejects.toThrow(/requests at http.*status 500/)
+      await expect(generator.run(requestsJob('create', { run: 'again' }))).rejects.toThrow(
+        /requests at http.*status 500/,
+      )
     } finally {
       await generator.stop()
     }

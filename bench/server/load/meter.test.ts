@@ -16,7 +16,7 @@ describe('Latencies', () => {
 })
 
 describe('Meter', () => {
-  function meterAt(bounds: ConstructorParameters<typeof Meter>[0]['bounds']): { meter: Meter, clock: { ms: number } } {
+  function meterAt(bounds: ConstructorParameters<typeof Meter>[0]['bounds']): { meter: Meter; clock: { ms: number } } {
     const clock = { ms: 1000 }
     return { clock, meter: new Meter({ bounds, processIds: [], now: () => clock.ms }) }
   }

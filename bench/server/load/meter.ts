@@ -63,7 +63,9 @@ export class Meter {
     const elapsedMs = this.#endedAt - this.#startedAt
     const serverCpuUs = (cpuUsOf(this.#processIds) ?? NaN) - this.#serverCpuBefore
     return {
-      count, p50Ms, p99Ms,
+      count,
+      p50Ms,
+      p99Ms,
       perSecond: count / (elapsedMs / 1000),
       // Nothing at all means that it was too short to be seen.
       serverCpuUs: serverCpuUs > 0 ? serverCpuUs / count : NaN,

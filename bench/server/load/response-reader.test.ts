@@ -12,9 +12,15 @@ function readAll(pieces: readonly Buffer[]): Read[] {
   const responses: Read[] = []
   const last = (): Read => responses.at(-1) as Read
   const reader = new ResponseReader({
-    head: (status) => { responses.push({ status, body: '', isEnded: false }) },
-    body: (bytes, start, end) => { last().body += bytes.toString('latin1', start, end) },
-    end: () => { last().isEnded = true },
+    head: (status) => {
+      responses.push({ status, body: '', isEnded: false })
+    },
+    body: (bytes, start, end) => {
+      last().body += bytes.toString('latin1', start, end)
+    },
+    end: () => {
+      last().isEnded = true
+    },
   })
   for (const piece of pieces) reader.push(piece)
   return responses
@@ -25,7 +31,10 @@ function withLength(status: number, body: string): string {
 }
 
 function inChunks(status: number, pieces: readonly string[]): string {
-  const chunks = pieces.filter((piece) => piece !== '').map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')
+  const chunks = pieces
+    .filter((piece) => piece !== '')
+    .map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`)
+    .join('')
   return `HTTP/1.1 ${status} OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`
 }
 
@@ -40,7 +49,9 @@ describe('ResponseReader', () => {
   test('reads several responses from one piece', () => {
     const text = withLength(200, 'one') + inChunks(201, ['tw', 'o']) + withLength(204, '')
     expect(readAll([Buffer.from(text)])).toEqual([
-      { status: 200, body: 'one', isEnded: true }, { status: 201, body: 'two', isEnded: true }, { status: 204, body: '', isEnded: true },
+      { status: 200, body: 'one', isEnded: true },
+      { status: 201, body: 'two', isEnded: true },
+      { status: 204, body: '', isEnded: true },
     ])
   })
 
@@ -50,10 +61,12 @@ describe('ResponseReader', () => {
       body.map((text) => ({ text: withLength(200, text), body: text })),
       fc.array(body, { maxLength: 4 }).map((pieces) => ({ text: inChunks(200, pieces), body: pieces.join('') })),
     )
-    fc.assert(fc.property(fc.array(response, { maxLength: 4 }), fc.array(fc.nat(), { maxLength: 12 }), (responses, places) => {
-      const read = readAll(cut(responses.map(({ text }) => text).join(''), places))
-      expect(read).toEqual(responses.map((one) => ({ status: 200, body: one.body, isEnded: true })))
-    }))
+    fc.assert(
+      fc.property(fc.array(response, { maxLength: 4 }), fc.array(fc.nat(), { maxLength: 12 }), (responses, places) => {
+        const read = readAll(cut(responses.map(({ text }) => text).join(''), places))
+        expect(read).toEqual(responses.map((one) => ({ status: 200, body: one.body, isEnded: true })))
+      }),
+    )
   })
 
   test('gives what has come of a stream before it ends', () => {
@@ -62,12 +75,17 @@ describe('ResponseReader', () => {
   })
 
   test('skips trailers', () => {
-    const text = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-End: yes\r\n\r\n' + withLength(200, 'next')
+    const text =
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-End: yes\r\n\r\n' + withLength(200, 'next')
     expect(readAll([Buffer.from(text)]).map(({ body }) => body)).toEqual(['a', 'next'])
   })
 
   test('refuses what is neither counted nor in chunks', () => {
-    expect(() => readAll([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc')])).toThrow('neither length nor chunks')
-    expect(() => readAll([Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n')])).toThrow('not the size of a chunk')
+    expect(() => readAll([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc')])).toThrow(
+      'neither length nor chunks',
+    )
+    expect(() => readAll([Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n')])).toThrow(
+      'not the size of a chunk',
+    )
   })
 })

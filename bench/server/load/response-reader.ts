@@ -52,10 +52,15 @@ export class ResponseReader {
   /** Returns where to go on, or -1 when more bytes are needed. */
   #step(input: Buffer, at: number): number {
     switch (this.#state) {
-      case 'head': return this.#readHead(input, at)
-      case 'length': case 'chunk': return this.#readBody(input, at)
-      case 'chunk-size': return this.#readChunkSize(input, at)
-      case 'chunk-end': return this.#readLine(input, at, 'chunk-size')
+      case 'head':
+        return this.#readHead(input, at)
+      case 'length':
+      case 'chunk':
+        return this.#readBody(input, at)
+      case 'chunk-size':
+        return this.#readChunkSize(input, at)
+      case 'chunk-end':
+        return this.#readLine(input, at, 'chunk-size')
       case 'trailer': {
         const isLast = input[at] === 0x0d || input[at] === newline
         const next = this.#readLine(input, at, 'trailer')

@@ -23,25 +23,44 @@ export interface Sequence {
 }
 
 /** `variant` says what is in the objects. */
-export function createStep({ place: { address, kind, namespace }, run }: Pick<RequestsJob, 'place' | 'run'>, sequence: Sequence, variant: number): Step {
+export function createStep(
+  { place: { address, kind, namespace }, run }: Pick<RequestsJob, 'place' | 'run'>,
+  sequence: Sequence,
+  variant: number,
+): Step {
   const body = objectText(kind, { object: `${run}-${slots.number}`, counter: '0000000000', variant })
-  const template = new RequestTemplate(requestText(address, { method: 'POST', path: collectionPath(kind, namespace), body }))
+  const template = new RequestTemplate(
+    requestText(address, { method: 'POST', path: collectionPath(kind, namespace), body }),
+  )
   return {
     keepBody: false,
     next: () => {
       template.setNumber('number', sequence.next++)
       return template.bytes
     },
-    check: (response) => { expectStatus(response, 201) },
+    check: (response) => {
+      expectStatus(response, 201)
+    },
   }
 }
 
 /** Creates the connection's own object and returns what is done with it. */
 export async function ownObjectStep(job: RequestsJob, connection: Connection, index: number): Promise<Step> {
-  const { place: { address, kind, namespace }, run, operation } = job
+  const {
+    place: { address, kind, namespace },
+    run,
+    operation,
+  } = job
   const object = `${run}-own-${index}`
   const collection = collectionPath(kind, namespace)
-  const created = await connection.ask(requestText(address, { method: 'POST', path: collection, body: objectText(kind, { object, counter: '0000000000' }) }), { keepBody: true })
+  const created = await connection.ask(
+    requestText(address, {
+      method: 'POST',
+      path: collection,
+      body: objectText(kind, { object, counter: '0000000000' }),
+    }),
+    { keepBody: true },
+  )
   expectStatus(created, 201)
   // What was created is its creator's: an apply has to take it over, once.
   const query = operation === 'ssa' ? '?fieldManager=bench&force=true' : ''
@@ -50,14 +69,31 @@ export async function ownObjectStep(job: RequestsJob, connection: Connection, in
   return operation === 'get' ? getStep(template) : writeStep(template, versionIn(created.body))
 }
 
-function partsOf({ place: { kind }, operation }: RequestsJob, object: string): { method: string, body?: string, contentType?: string } {
+function partsOf(
+  { place: { kind }, operation }: RequestsJob,
+  object: string,
+): { method: string; body?: string; contentType?: string } {
   switch (operation) {
-    case 'get': return { method: 'GET' }
-    case 'update': return { method: 'PUT', body: objectText(kind, { object, counter: slots.counter, version: slots.version }) }
-    case 'merge patch': return { method: 'PATCH', body: patchText(kind, slots.counter), contentType: 'application/merge-patch+json' }
-    case 'strategic patch': return { method: 'PATCH', body: patchText(kind, slots.counter), contentType: 'application/strategic-merge-patch+json' }
-    case 'ssa': return { method: 'PATCH', body: objectText(kind, { object, counter: slots.counter }), contentType: 'application/apply-patch+yaml' }
-    case 'create': throw new RangeError('creating has no object of its own')
+    case 'get':
+      return { method: 'GET' }
+    case 'update':
+      return { method: 'PUT', body: objectText(kind, { object, counter: slots.counter, version: slots.version }) }
+    case 'merge patch':
+      return { method: 'PATCH', body: patchText(kind, slots.counter), contentType: 'application/merge-patch+json' }
+    case 'strategic patch':
+      return {
+        method: 'PATCH',
+        body: patchText(kind, slots.counter),
+        contentType: 'application/strategic-merge-patch+json',
+      }
+    case 'ssa':
+      return {
+        method: 'PATCH',
+        body: objectText(kind, { object, counter: slots.counter }),
+        contentType: 'application/apply-patch+yaml',
+      }
+    case 'create':
+      throw new RangeError('creating has no object of its own')
   }
 }
 
@@ -93,7 +129,8 @@ function writeStep(template: RequestTemplate, firstVersion: bigint): Step {
 
 /** The status that each operation must be answered with. */
 export function expectStatus({ status, body }: Response, expected: number): void {
-  if (status !== expected) throw new Error(`status ${status} instead of ${expected}${body ? `: ${body.toString('utf8', 0, 500)}` : ''}`)
+  if (status !== expected)
+    throw new Error(`status ${status} instead of ${expected}${body ? `: ${body.toString('utf8', 0, 500)}` : ''}`)
 }
 
 /** An object's resourceVersion: it has no other. */
@@ -102,4 +139,3 @@ function versionIn(body: Buffer | undefined): bigint {
   if (version === undefined) throw new Error(`no resourceVersion in ${body?.toString('utf8', 0, 200)}`)
   return BigInt(version)
 }
-

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type { Address } from './jobs.ts'
 
 interface StubObject {
-  metadata: { name: string, resourceVersion?: string }
+  metadata: { name: string; resourceVersion?: string }
 }
 
 export class StubServer {
@@ -22,7 +22,9 @@ export class StubServer {
   /** Numbers that updates came with and that were not the newest. */
   conflicts = 0
   readonly #watchers = new Set<ServerResponse>()
-  readonly #server = createServer((request, response) => { void this.#answer(request, response) })
+  readonly #server = createServer((request, response) => {
+    void this.#answer(request, response)
+  })
   #version = 100
   #writes = 0
 
@@ -46,7 +48,12 @@ export class StubServer {
     if (request.headers.authorization !== 'Bearer secret') send(response, 401, {})
     else if (searchParams.has('watch')) this.#watch(response)
     else if (request.method === 'GET') this.#read(response, pathname)
-    else this.#write(response, { name: pathname.split('/').at(-1) ?? '', isNew: request.method === 'POST', body: JSON.parse(body) as StubObject })
+    else
+      this.#write(response, {
+        name: pathname.split('/').at(-1) ?? '',
+        isNew: request.method === 'POST',
+        body: JSON.parse(body) as StubObject,
+      })
   }
 
   #read(response: ServerResponse, pathname: string): void {
@@ -56,14 +63,22 @@ export class StubServer {
     else send(response, this.objects.has(name) ? 200 : 404, this.objects.get(name))
   }
 
-  #write(response: ServerResponse, { name, isNew, body }: { name: string, isNew: boolean, body: StubObject }): void {
+  #write(response: ServerResponse, { name, isNew, body }: { name: string; isNew: boolean; body: StubObject }): void {
     if (++this.#writes % this.failEvery === 0) {
       send(response, 500, { message: 'told to fail' })
       return
     }
     const known = this.objects.get(name)
-    if (body.metadata?.resourceVersion !== undefined && body.metadata.resourceVersion !== known?.metadata.resourceVersion) this.conflicts++
-    const written = { ...known, ...body, metadata: { ...known?.metadata, ...body.metadata, resourceVersion: String(++this.#version) } }
+    if (
+      body.metadata?.resourceVersion !== undefined &&
+      body.metadata.resourceVersion !== known?.metadata.resourceVersion
+    )
+      this.conflicts++
+    const written = {
+      ...known,
+      ...body,
+      metadata: { ...known?.metadata, ...body.metadata, resourceVersion: String(++this.#version) },
+    }
     this.objects.set(written.metadata.name, written)
     send(response, isNew ? 201 : 200, written)
     for (const watcher of this.#watchers) watcher.write(`${JSON.stringify({ type: 'ADDED', object: written })}\n`)
@@ -80,5 +95,7 @@ export class StubServer {
 
 function send(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body ?? {})
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    .end(text)
 }

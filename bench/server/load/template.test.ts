@@ -11,17 +11,29 @@ function bodyOf({ bytes }: RequestTemplate): unknown {
 
 describe('RequestTemplate', () => {
   test('writes a number everywhere it stands, at the same length', () => {
-    const text = requestText(address, { method: 'PUT', path: `/objects/run-${slots.number}`, body: objectText('configmap', { object: `run-${slots.number}`, counter: slots.counter }) })
+    const text = requestText(address, {
+      method: 'PUT',
+      path: `/objects/run-${slots.number}`,
+      body: objectText('configmap', { object: `run-${slots.number}`, counter: slots.counter }),
+    })
     const template = new RequestTemplate(text)
     template.setNumber('number', 42)
     template.setNumber('counter', 7)
     expect(template.bytes.length).toBe(text.length)
-    expect(template.bytes.toString('latin1')).toMatch(/^PUT \/objects\/run-0000000042 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:6443\r\n/)
+    expect(template.bytes.toString('latin1')).toMatch(
+      /^PUT \/objects\/run-0000000042 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:6443\r\n/,
+    )
     expect(bodyOf(template)).toMatchObject({ metadata: { name: 'run-0000000042' }, data: { counter: '0000000007' } })
   })
 
   test('writes a shorter version over a longer one and stays valid JSON', () => {
-    const template = new RequestTemplate(requestText(address, { method: 'PUT', path: '/', body: objectText('custom', { object: 'a', counter: '0', version: slots.version }) }))
+    const template = new RequestTemplate(
+      requestText(address, {
+        method: 'PUT',
+        path: '/',
+        body: objectText('custom', { object: 'a', counter: '0', version: slots.version }),
+      }),
+    )
     template.setVersion('18446744073709551615')
     expect(bodyOf(template)).toMatchObject({ metadata: { resourceVersion: '18446744073709551615' } })
     template.setVersion('9')
@@ -30,13 +42,17 @@ describe('RequestTemplate', () => {
 
   test('refuses what does not fit', () => {
     const template = new RequestTemplate(slots.number)
-    expect(() => { template.setNumber('number', 1e11) }).toThrow(RangeError)
+    expect(() => {
+      template.setNumber('number', 1e11)
+    }).toThrow(RangeError)
   })
 })
 
 describe('requestText', () => {
   test('counts the bytes of a body and says nothing about one that is not there', () => {
-    expect(requestText(address, { method: 'POST', path: '/', body: '{"a":1}' })).toContain('Content-Length: 7\r\n\r\n{"a":1}')
+    expect(requestText(address, { method: 'POST', path: '/', body: '{"a":1}' })).toContain(
+      'Content-Length: 7\r\n\r\n{"a":1}',
+    )
     expect(requestText(address, { method: 'GET', path: '/' })).not.toContain('Content-')
   })
 })

@@ -23,7 +23,11 @@ export class RequestTemplate {
 
   constructor(text: string) {
     this.bytes = Buffer.from(text, 'latin1')
-    this.#places = { number: placesOf(text, slots.number), counter: placesOf(text, slots.counter), version: placesOf(text, slots.version) }
+    this.#places = {
+      number: placesOf(text, slots.number),
+      counter: placesOf(text, slots.counter),
+      version: placesOf(text, slots.version),
+    }
   }
 
   setNumber(slot: 'number' | 'counter', value: number): void {
@@ -35,7 +39,8 @@ export class RequestTemplate {
   }
 
   #write(slot: Slot, text: string): void {
-    if (text.length !== slots[slot].length) throw new RangeError(`${text} does not fit into ${slots[slot].length} bytes`)
+    if (text.length !== slots[slot].length)
+      throw new RangeError(`${text} does not fit into ${slots[slot].length} bytes`)
     for (const place of this.#places[slot]) this.bytes.write(text, place, 'latin1')
   }
 }
@@ -51,7 +56,10 @@ export interface RequestParts {
 }
 
 /** An HTTP/1.1 request that keeps its connection. */
-export function requestText({ url, token }: Address, { method, path, body, contentType = 'application/json', gzip = false }: RequestParts): string {
+export function requestText(
+  { url, token }: Address,
+  { method, path, body, contentType = 'application/json', gzip = false }: RequestParts,
+): string {
   const about = body === undefined ? '' : `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`
   return `${method} ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${token}\r\nUser-Agent: evenkeel-bench\r\nAccept: application/json\r\n${gzip ? 'Accept-Encoding: gzip\r\n' : ''}${about}\r\n${body ?? ''}`
 }

@@ -17,18 +17,28 @@ export interface Verdict {
 const examplesMax = 5
 
 /** Compares with the history up to a version that all watchers have reached. */
-export function judge(watchers: readonly Pick<Watcher, 'namespace' | 'from' | 'heard'>[], history: readonly Heard[], until: number): Verdict {
+export function judge(
+  watchers: readonly Pick<Watcher, 'namespace' | 'from' | 'heard'>[],
+  history: readonly Heard[],
+  until: number,
+): Verdict {
   const verdict = { events: 0, lost: 0, extra: 0, examples: [] as string[] }
   for (const { namespace, from, heard } of watchers) {
-    const expected = history.filter((line) => revisionOf(line) > from && revisionOf(line) <= until && (namespace === '' || namespaceIn(line) === namespace))
+    const expected = history.filter(
+      (line) =>
+        revisionOf(line) > from && revisionOf(line) <= until && (namespace === '' || namespaceIn(line) === namespace),
+    )
     const actual = heard.filter((line) => revisionOf(line) <= until)
     verdict.events += actual.length
     const [had, wanted] = [new Set(actual), new Set(expected)]
     const lost = expected.filter((line) => !had.has(line))
-    const extra = actual.filter((line, index) => !wanted.has(line) || (index > 0 && revisionOf(line) <= revisionOf(actual[index - 1] ?? '')))
+    const extra = actual.filter(
+      (line, index) => !wanted.has(line) || (index > 0 && revisionOf(line) <= revisionOf(actual[index - 1] ?? '')),
+    )
     verdict.lost += lost.length
     verdict.extra += extra.length
-    for (const line of [...lost.map((one) => `lost ${one}`), ...extra.map((one) => `extra ${one}`)]) if (verdict.examples.length < examplesMax) verdict.examples.push(`${namespace || 'all'}: ${line}`)
+    for (const line of [...lost.map((one) => `lost ${one}`), ...extra.map((one) => `extra ${one}`)])
+      if (verdict.examples.length < examplesMax) verdict.examples.push(`${namespace || 'all'}: ${line}`)
   }
   return verdict
 }

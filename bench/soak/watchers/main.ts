@@ -24,21 +24,34 @@ function tell(message: FromWatchers): void {
 }
 
 process.on('message', (message: ToWatchers) => {
-  doIt(message).then(tell, (error: unknown) => { tell({ kind: 'failed', text: String(error) }) })
+  doIt(message).then(tell, (error: unknown) => {
+    tell({ kind: 'failed', text: String(error) })
+  })
 })
 // A parent that is gone needs no watchers; one that is done has let go of us.
-process.on('disconnect', () => { process.exit(0) })
+process.on('disconnect', () => {
+  process.exit(0)
+})
 
 async function doIt(message: ToWatchers): Promise<FromWatchers> {
   if (message.kind === 'watch') {
     watchers = startWatchers(message.server, tally, message.from)
-    if (!await within(settleMsMax, () => watchers.every(({ isListening }) => isListening))) throw new Error('not all watchers were answered')
+    if (!(await within(settleMsMax, () => watchers.every(({ isListening }) => isListening))))
+      throw new Error('not all watchers were answered')
     return { kind: 'watching' }
   }
   if (message.kind === 'end') {
-    if (!await within(settleMsMax, () => watchers.every(({ version }) => version > message.until))) tally.error(`${watchers.filter(({ version }) => version <= message.until).length} watchers did not hear of the end`)
+    if (!(await within(settleMsMax, () => watchers.every(({ version }) => version > message.until))))
+      tally.error(
+        `${watchers.filter(({ version }) => version <= message.until).length} watchers did not hear of the end`,
+      )
     await Promise.all(watchers.map((watcher) => watcher.stop()))
-    return { kind: 'ended', watchesEnded: tally.counted('watchesEnded'), errors: tally.counted('errors'), examples: tally.errors }
+    return {
+      kind: 'ended',
+      watchesEnded: tally.counted('watchesEnded'),
+      errors: tally.counted('errors'),
+      examples: tally.errors,
+    }
   }
   const history = (await readFile(message.historyFile, 'utf8')).split('\n').filter(Boolean)
   return { kind: 'judged', verdict: judge(watchers, history, message.until) }

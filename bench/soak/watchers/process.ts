@@ -10,16 +10,16 @@ import type { Ready } from '../server-process.ts'
 
 /** What it is asked. */
 export type ToWatchers =
-  | { readonly kind: 'watch', readonly server: Ready, readonly from: number }
-  | { readonly kind: 'end', readonly until: number }
-  | { readonly kind: 'judge', readonly until: number, readonly historyFile: string }
+  | { readonly kind: 'watch'; readonly server: Ready; readonly from: number }
+  | { readonly kind: 'end'; readonly until: number }
+  | { readonly kind: 'judge'; readonly until: number; readonly historyFile: string }
 
 /** What it answers. */
 export type FromWatchers =
   | { readonly kind: 'watching' }
-  | { readonly kind: 'ended' } & WatchersEnd
-  | { readonly kind: 'judged', readonly verdict: Verdict }
-  | { readonly kind: 'failed', readonly text: string }
+  | ({ readonly kind: 'ended' } & WatchersEnd)
+  | { readonly kind: 'judged'; readonly verdict: Verdict }
+  | { readonly kind: 'failed'; readonly text: string }
 
 export interface WatchersEnd {
   readonly watchesEnded: number
@@ -29,7 +29,9 @@ export interface WatchersEnd {
 }
 
 export class WatchersProcess {
-  readonly #child: ChildProcess = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  readonly #child: ChildProcess = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   readonly #exited = once(this.#child, 'exit')
 
   /** All of them listen, from this version on, when it resolves. */
@@ -53,9 +55,17 @@ export class WatchersProcess {
     await this.#exited
   }
 
-  async #ask<K extends FromWatchers['kind']>(message: ToWatchers, kind: K): Promise<Extract<FromWatchers, { kind: K }>> {
-    const answered = new Promise<FromWatchers>((resolve) => { this.#child.once('message', resolve) })
-    const ended = this.#exited.then(([code]): FromWatchers => ({ kind: 'failed', text: `their process ended with ${String(code)}` }))
+  async #ask<K extends FromWatchers['kind']>(
+    message: ToWatchers,
+    kind: K,
+  ): Promise<Extract<FromWatchers, { kind: K }>> {
+    const answered = new Promise<FromWatchers>((resolve) => {
+      this.#child.once('message', resolve)
+    })
+    const ended = this.#exited.then(([code]): FromWatchers => ({
+      kind: 'failed',
+      text: `their process ended with ${String(code)}`,
+    }))
     this.#child.send(message)
     const answer = await Promise.race([answered, ended])
     if (answer.kind === kind) return answer as Extract<FromWatchers, { kind: K }>

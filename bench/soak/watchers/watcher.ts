@@ -24,7 +24,7 @@ export class Watcher {
   #ended: Promise<void> | undefined
   #isListening = false
 
-  constructor(caller: Caller, tally: Tally, { namespace, from }: { namespace: string, from: number }) {
+  constructor(caller: Caller, tally: Tally, { namespace, from }: { namespace: string; from: number }) {
     this.#caller = caller
     this.#tally = tally
     this.namespace = namespace
@@ -70,7 +70,10 @@ export class Watcher {
   async #watch(): Promise<void> {
     const where = this.namespace === '' ? '' : `namespaces/${this.namespace}/`
     const seconds = 20 + Math.floor(Math.random() * 40)
-    const response = await this.#caller.stream(`/api/v1/${where}configmaps?watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#version}`, this.#ending.signal)
+    const response = await this.#caller.stream(
+      `/api/v1/${where}configmaps?watch=true&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${this.#version}`,
+      this.#ending.signal,
+    )
     if (response.statusCode !== 200) throw new Error(`a watch was answered with ${response.statusCode}`)
     this.#isListening = true
     let rest = ''
@@ -82,17 +85,35 @@ export class Watcher {
   }
 
   #hear(line: string): void {
-    const { type, object: { metadata, code } } = JSON.parse(line) as { type: string, object: { code?: number, metadata: { resourceVersion: string, namespace?: string, name?: string } } }
+    const {
+      type,
+      object: { metadata, code },
+    } = JSON.parse(line) as {
+      type: string
+      object: { code?: number; metadata: { resourceVersion: string; namespace?: string; name?: string } }
+    }
     if (type === 'ERROR') throw new Error(`a watch ended with ${String(code)}`)
     this.#version = Number(metadata.resourceVersion)
-    if (type !== 'BOOKMARK') this.#heard.push(`${metadata.resourceVersion} ${metadata.namespace ?? ''}/${metadata.name ?? ''}${type === 'DELETED' ? ' deleted' : ''}`)
+    if (type !== 'BOOKMARK')
+      this.#heard.push(
+        `${metadata.resourceVersion} ${metadata.namespace ?? ''}/${metadata.name ?? ''}${type === 'DELETED' ? ' deleted' : ''}`,
+      )
   }
 }
 
 /** All watchers, listening from this version on. */
 export function startWatchers(server: Ready, tally: Tally, from: number): Watcher[] {
-  const callers = soakers.map((user) => new Caller(server, { token: soakToken(user), sockets: Number.POSITIVE_INFINITY }))
-  const watchers = Array.from({ length: plan.watchers }, (_, index) => new Watcher(callers[index % callers.length] as Caller, tally, { namespace: index < plan.wideWatchers ? '' : namespaceOf(index), from }))
+  const callers = soakers.map(
+    (user) => new Caller(server, { token: soakToken(user), sockets: Number.POSITIVE_INFINITY }),
+  )
+  const watchers = Array.from(
+    { length: plan.watchers },
+    (_, index) =>
+      new Watcher(callers[index % callers.length] as Caller, tally, {
+        namespace: index < plan.wideWatchers ? '' : namespaceOf(index),
+        from,
+      }),
+  )
   for (const watcher of watchers) watcher.start()
   return watchers
 }

@@ -40,21 +40,32 @@ export class CloudInMemory {
     const found = this.#find(name)
     if (!found) return undefined
     const { region, encryptedWith, goneAtMs, principalId, identityAtMs } = found
-    return { region, state: goneAtMs === undefined ? 'Active' : 'Deleting', ...identityAtMs <= this.#clock.monotonic() && { principalId }, ...encryptedWith !== undefined && { encryptedWith } }
+    return {
+      region,
+      state: goneAtMs === undefined ? 'Active' : 'Deleting',
+      ...(identityAtMs <= this.#clock.monotonic() && { principalId }),
+      ...(encryptedWith !== undefined && { encryptedWith }),
+    }
   }
 
   createAccount(name: string, region: string): void {
     const found = this.#find(name)
     if (found?.goneAtMs !== undefined) throw refusal(409, `account ${name} is being deleted`)
     // Never the same identity twice, not even for an account of the same name.
-    if (!found) this.accounts.set(name, { region, principalId: `principal-${++this.#accountsMade}`, identityAtMs: this.#clock.monotonic() + this.#times.identityMs })
+    if (!found)
+      this.accounts.set(name, {
+        region,
+        principalId: `principal-${++this.#accountsMade}`,
+        identityAtMs: this.#clock.monotonic() + this.#times.identityMs,
+      })
   }
 
   encryptAccount(name: string, key?: string): void {
     const account = this.#find(name)
     if (!account) throw refusal(404, `there is no account ${name}`)
     if (account.goneAtMs !== undefined) throw refusal(409, `account ${name} is being deleted`)
-    if (key !== undefined && this.grants.get(grantName(name, key))?.principalId !== account.principalId) throw refusal(403, `account ${name} may not use the key ${key}`)
+    if (key !== undefined && this.grants.get(grantName(name, key))?.principalId !== account.principalId)
+      throw refusal(403, `account ${name} may not use the key ${key}`)
     account.encryptedWith = key
   }
 
@@ -72,7 +83,8 @@ export class CloudInMemory {
   }
 
   deleteGrant(account: string, key: string): void {
-    if (this.#find(account)?.encryptedWith === key) throw refusal(409, `account ${account} is encrypted with the key ${key}`)
+    if (this.#find(account)?.encryptedWith === key)
+      throw refusal(409, `account ${account} is encrypted with the key ${key}`)
     this.grants.delete(grantName(account, key))
   }
 

@@ -18,8 +18,9 @@ export interface Way {
 
 export function farAway(cloud: CloudInMemory, { clock, random, latencyMs = 400, faultsPercent = 10 }: Way): Cloud {
   const travel = async (what: string): Promise<void> => {
-    await sleep(clock, share(random) * latencyMs / 2)
-    if (share(random) * 200 < faultsPercent) throw new ExternalError(`${what}: the cloud does not answer`, { status: 503 })
+    await sleep(clock, (share(random) * latencyMs) / 2)
+    if (share(random) * 200 < faultsPercent)
+      throw new ExternalError(`${what}: the cloud does not answer`, { status: 503 })
   }
   const call = async (method: keyof Cloud, args: readonly unknown[]): Promise<unknown> => {
     await travel(method)
@@ -28,8 +29,18 @@ export function farAway(cloud: CloudInMemory, { clock, random, latencyMs = 400, 
     await travel(method)
     return answer
   }
-  const methods = ['findAccount', 'createAccount', 'encryptAccount', 'deleteAccount', 'listGrants', 'putGrant', 'deleteGrant'] as const
-  return Object.fromEntries(methods.map((method) => [method, (...args: readonly unknown[]) => call(method, args)])) as unknown as Cloud
+  const methods = [
+    'findAccount',
+    'createAccount',
+    'encryptAccount',
+    'deleteAccount',
+    'listGrants',
+    'putGrant',
+    'deleteGrant',
+  ] as const
+  return Object.fromEntries(
+    methods.map((method) => [method, (...args: readonly unknown[]) => call(method, args)]),
+  ) as unknown as Cloud
 }
 
 function share(random: Random): number {

@@ -7,11 +7,18 @@
 import { createServer } from 'node:http'
 import type { CloudInMemory } from './cloud-in-memory.ts'
 
-export async function serveCloud(cloud: CloudInMemory, { port = 0, signal }: { port?: number, signal: AbortSignal }): Promise<string> {
+export async function serveCloud(
+  cloud: CloudInMemory,
+  { port = 0, signal }: { port?: number; signal: AbortSignal },
+): Promise<string> {
   const server = createServer(({ method, url = '/' }, response) => {
     const name = decodeURIComponent(url.slice(1))
     if (method === 'DELETE') cloud.deleteAccount(name)
-    const accounts = Object.fromEntries([...cloud.accounts.keys()].flatMap((one) => cloud.findAccount(one) ? [[one, { ...cloud.findAccount(one), grants: cloud.listGrants(one) }]] : []))
+    const accounts = Object.fromEntries(
+      [...cloud.accounts.keys()].flatMap((one) =>
+        cloud.findAccount(one) ? [[one, { ...cloud.findAccount(one), grants: cloud.listGrants(one) }]] : [],
+      ),
+    )
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(`${JSON.stringify(accounts, undefined, 2)}\n`)
   })
@@ -19,10 +26,14 @@ export async function serveCloud(cloud: CloudInMemory, { port = 0, signal }: { p
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)
   })
-  signal.addEventListener('abort', () => {
-    server.close()
-    server.closeAllConnections()
-  }, { once: true })
+  signal.addEventListener(
+    'abort',
+    () => {
+      server.close()
+      server.closeAllConnections()
+    },
+    { once: true },
+  )
   const address = server.address()
   return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`
 }

@@ -24,22 +24,38 @@ interface Reply {
 export class Browser {
   readonly #process: ChildProcess
   readonly #folder: string
-  readonly #waiting = new Map<number, { resolve: (result: Record<string, unknown>) => void, reject: (error: Error) => void }>()
+  readonly #waiting = new Map<
+    number,
+    { resolve: (result: Record<string, unknown>) => void; reject: (error: Error) => void }
+  >()
   #next = 1
   #rest = ''
 
   constructor(path: string) {
     this.#folder = mkdtempSync(join(tmpdir(), 'evenkeel-browser-'))
-    const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars', '--no-first-run', '--remote-debugging-pipe', `--user-data-dir=${this.#folder}`]
+    const flags = [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--hide-scrollbars',
+      '--no-first-run',
+      '--remote-debugging-pipe',
+      `--user-data-dir=${this.#folder}`,
+    ]
     this.#process = spawn(path, flags, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
     const answers = this.#process.stdio[4] as Readable
     answers.setEncoding('utf8')
-    answers.on('data', (text: string) => { this.#read(text) })
-    this.#process.on('exit', () => { for (const { reject } of this.#waiting.values()) reject(new Error('the browser is gone')) })
+    answers.on('data', (text: string) => {
+      this.#read(text)
+    })
+    this.#process.on('exit', () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error('the browser is gone'))
+    })
   }
 
   /** A page of this size, at an address. */
-  async open(url: string, { width, height }: { width: number, height: number }): Promise<OpenPage> {
+  async open(url: string, { width, height }: { width: number; height: number }): Promise<OpenPage> {
     const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' })
     const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true })
     const page = new OpenPage((method, parameters) => this.send(method, parameters, String(sessionId)))
@@ -50,15 +66,17 @@ export class Browser {
 
   send(method: string, parameters: object = {}, sessionId?: string): Promise<Record<string, unknown>> {
     const id = this.#next++
-    const text = JSON.stringify({ id, method, params: parameters, ...sessionId !== undefined && { sessionId } })
+    const text = JSON.stringify({ id, method, params: parameters, ...(sessionId !== undefined && { sessionId }) })
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      (this.#process.stdio[3] as Writable).write(`${text}\0`)
+      this.#waiting.set(id, { resolve, reject })
+      ;(this.#process.stdio[3] as Writable).write(`${text}\0`)
     })
   }
 
   async close(): Promise<void> {
-    const gone = new Promise((resolve) => { this.#process.once('exit', resolve) })
+    const gone = new Promise((resolve) => {
+      this.#process.once('exit', resolve)
+    })
     this.#process.kill('SIGKILL')
     await gone
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
@@ -99,14 +117,20 @@ class OpenPage {
 
   /** What an expression gives in the page. */
   async evaluate<T>(expression: string): Promise<T> {
-    const { result, exceptionDetails } = await this.#send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true }) as { result: { value: T }, exceptionDetails?: { text: string } }
+    const { result, exceptionDetails } = (await this.#send('Runtime.evaluate', {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    })) as { result: { value: T }; exceptionDetails?: { text: string } }
     if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.text}`)
     return result.value
   }
 
   /** Waits inside the page, which looks again after every frame, until an expression holds. */
   async until(expression: string): Promise<void> {
-    await this.evaluate(`new Promise((resolve, reject) => { let frames = 0; const look = () => { try { if (${expression}) return resolve(true) } catch {} if (++frames > 1500) return reject(new Error('it never came true')); setTimeout(look, 20) }; look() })`).catch(async (error: unknown) => {
+    await this.evaluate(
+      `new Promise((resolve, reject) => { let frames = 0; const look = () => { try { if (${expression}) return resolve(true) } catch {} if (++frames > 1500) return reject(new Error('it never came true')); setTimeout(look, 20) }; look() })`,
+    ).catch(async (error: unknown) => {
       const text = await this.evaluate<string>('document.body.innerText').catch(() => '')
       throw new Error(`${expression} did not come true; the page says:\n${text}`, { cause: error })
     })

@@ -57,7 +57,8 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     demo.start()
   })
 
-  const drawn = (name: string, color?: string): string => `document.querySelectorAll('[data-shape="${name}"]${color === undefined ? '' : `[data-color="${color}"]`}').length`
+  const drawn = (name: string, color?: string): string =>
+    `document.querySelectorAll('[data-shape="${name}"]${color === undefined ? '' : `[data-color="${color}"]`}').length`
   const said = (text: string): string => `document.getElementById('said').innerText.includes(${JSON.stringify(text)})`
   const press = async (name: string): Promise<void> => {
     expect(Object.keys(mishaps)).toContain(name)

@@ -41,16 +41,22 @@ export async function servePage({ service, port, signal }: PageOptions): Promise
     server.once('error', reject)
     server.listen(port, '127.0.0.1', resolve)
   })
-  signal.addEventListener('abort', () => {
-    server.close()
-    server.closeAllConnections()
-  }, { once: true })
+  signal.addEventListener(
+    'abort',
+    () => {
+      server.close()
+      server.closeAllConnections()
+    },
+    { once: true },
+  )
   const address = server.address()
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`,
     show(demo, parts) {
       shown = { ...parts, demo, service }
-      demo.onChange(() => { void tell(demo, viewers) })
+      demo.onChange(() => {
+        void tell(demo, viewers)
+      })
     },
   }
 }
@@ -61,9 +67,14 @@ interface Answering {
   readonly shown: MishapParts | undefined
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, { service, viewers, shown }: Answering): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { service, viewers, shown }: Answering,
+): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-  if (!/^(?:127\.0\.0\.1|localhost):\d+$/.test(request.headers.host ?? '')) return send(response, 421, { error: 'this is not me' })
+  if (!/^(?:127\.0\.0\.1|localhost):\d+$/.test(request.headers.host ?? ''))
+    return send(response, 421, { error: 'this is not me' })
   const shapes = isOwn(request) ? await answerShapes(service, request) : undefined
   if (shapes) return send(response, shapes.status, shapes.body)
   if (pathname === '/') return sendPage(response)
@@ -88,7 +99,10 @@ async function press(pathname: string, response: ServerResponse, parts: MishapPa
   const mishap = topic === 'do' && Object.hasOwn(mishaps, name) ? mishaps[name] : undefined
   if (!mishap) return send(response, 404, { error: 'there is no such button' })
   const { demo, service } = parts
-  demo.say(typeof mishap.says === 'string' ? mishap.says : mishap.says({ isDown: service.isDown, isRunning: demo.isRunning }), 'you')
+  demo.say(
+    typeof mishap.says === 'string' ? mishap.says : mishap.says({ isDown: service.isDown, isRunning: demo.isRunning }),
+    'you',
+  )
   await mishap.run(parts)
   send(response, 200, {})
 }
@@ -96,7 +110,9 @@ async function press(pathname: string, response: ServerResponse, parts: MishapPa
 function follow(response: ServerResponse, demo: Demo, viewers: Set<ServerResponse>): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   viewers.add(response)
-  response.once('close', () => { viewers.delete(response) })
+  response.once('close', () => {
+    viewers.delete(response)
+  })
   void tell(demo, new Set([response]))
 }
 
@@ -109,7 +125,12 @@ async function tell(demo: Demo, viewers: ReadonlySet<ServerResponse>): Promise<v
 async function sendPage(response: ServerResponse): Promise<void> {
   const page = await readFile(new URL('./page.html', import.meta.url), 'utf8')
   const buttons = Object.entries(mishaps).map(([name, { label }]) => ({ name, label }))
-  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:", 'x-frame-options': 'DENY' })
+  response.writeHead(200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy':
+      "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:",
+    'x-frame-options': 'DENY',
+  })
   response.end(page.replace('/*BUTTONS*/[]', JSON.stringify(buttons).replace(/</g, '\\u003c')))
 }
 

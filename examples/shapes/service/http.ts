@@ -32,7 +32,8 @@ export async function answerShapes(service: ShapesInMemory, request: IncomingMes
 
 async function serve(service: ShapesInMemory, request: IncomingMessage, id: string | undefined): Promise<Answer> {
   if (request.method === 'GET' && id === undefined) return { status: 200, body: service.listShapes() }
-  if (request.method === 'POST' && id === undefined) return { status: 201, body: service.createShape(shapeOf(await readJson(request)), keyOf(request)) }
+  if (request.method === 'POST' && id === undefined)
+    return { status: 201, body: service.createShape(shapeOf(await readJson(request)), keyOf(request)) }
   if (request.method === 'DELETE' && id === undefined) return cancel(service, keyOf(request))
   if (id === undefined) return { status: 405, body: { error: 'GET, POST or DELETE' } }
   if (request.method === 'GET') {
@@ -54,7 +55,8 @@ function cancel(service: ShapesInMemory, key: string | undefined): Answer {
 /** @throws {ServiceError} 400 */
 function keyOf({ headers }: IncomingMessage): string | undefined {
   const key = headers['idempotency-key']
-  if (Array.isArray(key) || (key?.length ?? 0) > 200) throw new ServiceError(400, 'an idempotency key is one text of up to 200 letters')
+  if (Array.isArray(key) || (key?.length ?? 0) > 200)
+    throw new ServiceError(400, 'an idempotency key is one text of up to 200 letters')
   return key
 }
 
@@ -78,31 +80,64 @@ export async function readJson(request: AsyncIterable<Uint8Array>): Promise<Reco
 
 function shapeOf(body: Record<string, unknown>): Omit<DrawnShape, 'id'> {
   const { name, type, color, labels } = changeOf(body)
-  if (name === undefined || type === undefined || color === undefined) throw new ServiceError(400, 'a shape has a name, a type and a color')
+  if (name === undefined || type === undefined || color === undefined)
+    throw new ServiceError(400, 'a shape has a name, a type and a color')
   return { name, type, color, labels: labels ?? {} }
 }
 
 function changeOf({ name, type, color, labels }: Record<string, unknown>): Partial<Omit<DrawnShape, 'id'>> {
-  for (const value of [name, type, color]) if (value !== undefined && (typeof value !== 'string' || value.length > 200)) throw new ServiceError(400, 'name, type and color are texts')
-  const marks = typeof labels === 'object' && labels !== null ? Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)])) : undefined
-  return { ...name !== undefined && { name: String(name) }, ...type !== undefined && { type: String(type) }, ...color !== undefined && { color: String(color) }, ...marks && { labels: marks } }
+  for (const value of [name, type, color])
+    if (value !== undefined && (typeof value !== 'string' || value.length > 200))
+      throw new ServiceError(400, 'name, type and color are texts')
+  const marks =
+    typeof labels === 'object' && labels !== null
+      ? Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]))
+      : undefined
+  return {
+    ...(name !== undefined && { name: String(name) }),
+    ...(type !== undefined && { type: String(type) }),
+    ...(color !== undefined && { color: String(color) }),
+    ...(marks && { labels: marks }),
+  }
 }
 
 /** A client of the service at an address. What it throws has the `status` of the answer. */
 export function shapesClient(url: string): ShapesApi {
-  const ask = async (method: string, path: string, { body, key }: { body?: unknown, key?: string | undefined } = {}): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json', ...key !== undefined && { 'idempotency-key': key } }
-    const answer = await fetch(new URL(path, url), { method, headers, ...body !== undefined && { body: JSON.stringify(body) } })
+  const ask = async (
+    method: string,
+    path: string,
+    { body, key }: { body?: unknown; key?: string | undefined } = {},
+  ): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) }
+    const answer = await fetch(new URL(path, url), {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
     const value: unknown = await answer.json()
-    if (!answer.ok) throw new ServiceError(answer.status, (value as { error?: string }).error ?? `the service answers ${answer.status}`)
+    if (!answer.ok)
+      throw new ServiceError(
+        answer.status,
+        (value as { error?: string }).error ?? `the service answers ${answer.status}`,
+      )
     return value
   }
   return {
-    listShapes: async () => await ask('GET', '/shapes') as DrawnShape[],
-    getShape: async (id) => ask('GET', `/shapes/${id}`).catch((error: unknown) => { if ((error as { status?: number }).status === 404) return undefined; throw error }) as Promise<DrawnShape | undefined>,
-    createShape: async (shape, key) => await ask('POST', '/shapes', { body: shape, key }) as DrawnShape,
-    cancelCreate: async (key) => { await ask('DELETE', '/shapes', { key }) },
-    updateShape: async (id, change) => { await ask('PATCH', `/shapes/${id}`, { body: change }) },
-    deleteShape: async (id) => { await ask('DELETE', `/shapes/${id}`) },
+    listShapes: async () => (await ask('GET', '/shapes')) as DrawnShape[],
+    getShape: async (id) =>
+      ask('GET', `/shapes/${id}`).catch((error: unknown) => {
+        if ((error as { status?: number }).status === 404) return undefined
+        throw error
+      }) as Promise<DrawnShape | undefined>,
+    createShape: async (shape, key) => (await ask('POST', '/shapes', { body: shape, key })) as DrawnShape,
+    cancelCreate: async (key) => {
+      await ask('DELETE', '/shapes', { key })
+    },
+    updateShape: async (id, change) => {
+      await ask('PATCH', `/shapes/${id}`, { body: change })
+    },
+    deleteShape: async (id) => {
+      await ask('DELETE', `/shapes/${id}`)
+    },
   }
 }

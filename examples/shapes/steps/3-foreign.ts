@@ -10,7 +10,8 @@ export const foreign: Step = {
   number: 3,
   title: 'Foreign shapes',
   does: 'Leaves shapes alone that no object asks for: others use the service too.',
-  lacks: 'An object that is deleted while the controller is down leaves its shape behind: it looks like somebody else\'s. That is a leak.',
+  lacks:
+    "An object that is deleted while the controller is down leaves its shape behind: it looks like somebody else's. That is a leak.",
   controllers({ outside: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,

@@ -17,11 +17,15 @@ export const ownerMark: Step = {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
       async reconcileKey({ name }, { client }) {
-        const objects = (await client.list(Shape)).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        const objects = (await client.list(Shape)).items.filter(
+          ({ metadata }) => metadata.deletionTimestamp === undefined,
+        )
         const owned = (await shapes.listShapes()).filter((shape) => shape.labels['owner'] === labels.owner)
         for (const shape of owned) {
           if (objects.some((object) => object.metadata.name === shape.name)) continue
-          explain?.(`${shape.name} (${shape.id}) carries my mark and no object asks for it: I missed a deletion, I remove it`)
+          explain?.(
+            `${shape.name} (${shape.id}) carries my mark and no object asks for it: I missed a deletion, I remove it`,
+          )
           await deleteIfThere(shapes, shape.id)
         }
         const object = objects.find(({ metadata }) => metadata.name === name)

@@ -13,9 +13,11 @@ export const uidMark: Step = {
   number: 5,
   title: 'Forged mark',
   does: 'Marks what it makes with the uid of the object; a mark with an unknown uid is suspicious and reported.',
-  lacks: 'What is left behind by a missed deletion carries an unknown uid too: it is reported and stays. A deletion must not be missed in the first place.',
+  lacks:
+    'What is left behind by a missed deletion carries an unknown uid too: it is reported and stays. A deletion must not be missed in the first place.',
   controllers({ outside: { shapes }, explain }) {
-    const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined => drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
+    const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined =>
+      drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
     const known = new Map<string, string>()
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
@@ -23,7 +25,9 @@ export const uidMark: Step = {
         const object = await client.find(Shape, { name, namespace })
         const drawn = await shapes.listShapes()
         const uids = new Set((await client.list(Shape)).items.map(({ metadata }) => metadata.uid))
-        for (const { id, labels } of drawn) if (labels['instance'] === instance && !uids.has(labels['uid'] ?? '') && labels['uid'] !== known.get(name)) explain?.(`${id} carries my mark for an object that I do not know: suspicious, I leave it alone`)
+        for (const { id, labels } of drawn)
+          if (labels['instance'] === instance && !uids.has(labels['uid'] ?? '') && labels['uid'] !== known.get(name))
+            explain?.(`${id} carries my mark for an object that I do not know: suspicious, I leave it alone`)
         if (!object || object.metadata.deletionTimestamp !== undefined) {
           const gone = drawn.find(({ labels }) => labels['uid'] === (object?.metadata.uid ?? known.get(name)))
           if (gone) {

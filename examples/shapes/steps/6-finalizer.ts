@@ -13,14 +13,19 @@ export const finalizer: Step = {
   number: 6,
   title: 'Restart and finalizer',
   does: 'Puts a finalizer on before it draws, and takes it off when the shape is seen to be gone. It remembers nothing: a restart changes nothing.',
-  lacks: 'It needs a service that keeps marks and lists them at once. When somebody takes the finalizer off by force, nobody is left who knows.',
+  lacks:
+    'It needs a service that keeps marks and lists them at once. When somebody takes the finalizer off by force, nobody is left who knows.',
   controllers({ outside: { shapes }, explain }) {
-    const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> => (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
+    const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> =>
+      (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
       async reconcile(object, { status }) {
         const [mine] = await find(object)
-        const { metadata: { name, uid }, spec: { type, color } } = object
+        const {
+          metadata: { name, uid },
+          spec: { type, color },
+        } = object
         if (!mine) {
           explain?.(`no shape carries the uid of ${name}: I draw a ${color} ${type}`)
           const { id } = await shapes.createShape({ name, type, color, labels: { instance, uid } })

@@ -45,11 +45,15 @@ async function knowing<T>(call: Promise<T>): Promise<T> {
     return await call
   } catch (error) {
     if ((error as { status?: number }).status !== 503) throw error
-    throw new ExternalError('the shapes service is down; nothing was done', { status: 429, retryAfterMs: 1000, cause: error })
+    throw new ExternalError('the shapes service is down; nothing was done', {
+      status: 429,
+      retryAfterMs: 1000,
+      cause: error,
+    })
   }
 }
 
-function sighting({ id, name, type, color }: DrawnShape): { id: string, observed: Look } {
+function sighting({ id, name, type, color }: DrawnShape): { id: string; observed: Look } {
   return { id, observed: { name, type, color } }
 }
 
@@ -60,7 +64,12 @@ export const complete: Step = {
   lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
   controllers({ outside: { shapes }, explain }) {
     // The service is next door: an answer that takes longer than two seconds will not come.
-    const shape = external(driverFor(shapes, explain), { instance: 'demo', track: true, callTimeoutMs: 2000, policy: { pollIntervalMs: pollMs } })
+    const shape = external(driverFor(shapes, explain), {
+      instance: 'demo',
+      track: true,
+      callTimeoutMs: 2000,
+      policy: { pollIntervalMs: pollMs },
+    })
     const controller: ControllerDeclaration<typeof Shape> = { for: Shape, verbs: [shape] }
     return [controller as ControllerDeclaration]
   },

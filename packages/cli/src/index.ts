@@ -15,6 +15,13 @@ export async function runProcess(own: NodeJS.Process): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.on(signal, onSignal)
   // Whoever reads our output may stop reading, as `head` does; that is no error of ours.
   own.stdout.on('error', () => undefined)
-  own.exitCode = await main(own.argv.slice(2), { stdout: own.stdout, stderr: own.stderr, stdin: own.stdin, env: own.env, cwd: own.cwd(), signal: stop.signal })
+  own.exitCode = await main(own.argv.slice(2), {
+    stdout: own.stdout,
+    stderr: own.stderr,
+    stdin: own.stdin,
+    env: own.env,
+    cwd: own.cwd(),
+    signal: stop.signal,
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.off(signal, onSignal)
 }

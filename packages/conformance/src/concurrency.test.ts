@@ -12,11 +12,11 @@ import { plainChange } from './model/store-model.ts'
 /** How many rounds; EVENKEEL_RUNS asks for more, or fewer. */
 const runs = (usual: number): number => Number(process.env['EVENKEEL_RUNS'] ?? usual)
 
-const usual: Readonly<Record<string, { rounds: number, commits: number }>> = {
-  'memory': { rounds: 8, commits: 60 },
+const usual: Readonly<Record<string, { rounds: number; commits: number }>> = {
+  memory: { rounds: 8, commits: 60 },
   'file-simulated': { rounds: 6, commits: 60 },
-  'file': { rounds: 1, commits: 30 },
-  'etcd': { rounds: 2, commits: 25 },
+  file: { rounds: 1, commits: 30 },
+  etcd: { rounds: 2, commits: 25 },
 }
 
 for (const engine of storeEngines) {
@@ -24,7 +24,9 @@ for (const engine of storeEngines) {
   const { rounds, commits } = usual[engine.name] ?? { rounds: 2, commits: 25 }
   describe.skipIf(unavailable !== undefined)(engine.name, () => {
     let running: RunningEngine
-    beforeAll(async () => { running = await engine.start() })
+    beforeAll(async () => {
+      running = await engine.start()
+    })
     afterAll(() => running.stop())
 
     test('gives clients that work at the same time answers that fit into one order', async () => {
@@ -48,7 +50,11 @@ for (const engine of storeEngines) {
           expect(compactions).toBeGreaterThan(0)
           const ends = watchers.flat().map(({ end }) => end?.reason)
           expect(ends.every((reason) => [undefined, 'compacted', 'overflow'].includes(reason))).toBe(true)
-          expect(new Set(watchers.map((sessions) => positionOf(sessions.at(-1) as Session) >= (truth.at(-1)?.revision ?? 0)))).toEqual(new Set([true]))
+          expect(
+            new Set(
+              watchers.map((sessions) => positionOf(sessions.at(-1) as Session) >= (truth.at(-1)?.revision ?? 0)),
+            ),
+          ).toEqual(new Set([true]))
         })
       }
     })
@@ -58,18 +64,27 @@ for (const engine of storeEngines) {
         const store = await target.open()
         const { truth } = await runWorkload(store, { seed: 'each', writers: 2, commits: 20, watchers: 0 })
         const [head, compacted] = [await store.head(), await store.compacted()]
-        const revisions = [compacted, ...truth.map(({ revision }) => revision)].filter((revision) => revision >= compacted)
+        const revisions = [compacted, ...truth.map(({ revision }) => revision)].filter(
+          (revision) => revision >= compacted,
+        )
         expect(revisions.length).toBeGreaterThan(2)
-        const sessions = await Promise.all(revisions.map(async (after) => {
-          const session: Session = { prefix: '', after, isResumed: false, told: [] }
-          const watch = store.watch('', { after })
-          watch.requestProgress()
-          for await (const { revision, changes } of watch) {
-            session.told.push({ revision, changes: changes.map((change) => plainChange(change)), headThen: await store.head(), compactedThen: compacted })
-            if (revision >= head) break
-          }
-          return session
-        }))
+        const sessions = await Promise.all(
+          revisions.map(async (after) => {
+            const session: Session = { prefix: '', after, isResumed: false, told: [] }
+            const watch = store.watch('', { after })
+            watch.requestProgress()
+            for await (const { revision, changes } of watch) {
+              session.told.push({
+                revision,
+                changes: changes.map((change) => plainChange(change)),
+                headThen: await store.head(),
+                compactedThen: compacted,
+              })
+              if (revision >= head) break
+            }
+            return session
+          }),
+        )
         expect(watchFaults(sessions, truth)).toEqual([])
       })
     })

@@ -4,14 +4,16 @@
  * A suite reads its own options from the command line, so all that is decided here is which one is loaded.
  */
 
-const suites: Readonly<Record<string, { about: string, run(): Promise<unknown> }>> = {
+const suites: Readonly<Record<string, { about: string; run(): Promise<unknown> }>> = {
   server: { about: 'an API server: ours, or one that a kubeconfig names', run: () => import('./server/main.ts') },
   cel: { about: 'expressions, on the public conformance data of CEL', run: () => import('./cel/main.ts') },
 }
 
 const help = `npm run conformance -- SUITE [options]
 
-  ${Object.entries(suites).map(([name, { about }]) => `${name.padEnd(8)} ${about}`).join('\n  ')}
+  ${Object.entries(suites)
+    .map(([name, { about }]) => `${name.padEnd(8)} ${about}`)
+    .join('\n  ')}
 
   --help   this, or after the name of a suite what it can be told
 `
@@ -20,6 +22,8 @@ const [name = ''] = process.argv.slice(2)
 if (Object.hasOwn(suites, name)) await suites[name]?.run()
 else if (name === '--help') process.stdout.write(help)
 else {
-  process.stderr.write(`${name === '' || name.startsWith('-') ? 'which suite?' : `there is no suite ${name}`}\n\n${help}`)
+  process.stderr.write(
+    `${name === '' || name.startsWith('-') ? 'which suite?' : `there is no suite ${name}`}\n\n${help}`,
+  )
   process.exitCode = 2
 }

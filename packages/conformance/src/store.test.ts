@@ -15,14 +15,21 @@ test('every case has an id of its own and says what it claims', () => {
 
 for (const engine of storeEngines) {
   const unavailable = engine.unavailable()
-  describe.skipIf(unavailable !== undefined)(unavailable === undefined ? engine.name : `${engine.name} (${unavailable})`, () => {
-    let running: RunningEngine
-    beforeAll(async () => { running = await engine.start() })
-    afterAll(() => running.stop())
+  describe.skipIf(unavailable !== undefined)(
+    unavailable === undefined ? engine.name : `${engine.name} (${unavailable})`,
+    () => {
+      let running: RunningEngine
+      beforeAll(async () => {
+        running = await engine.start()
+      })
+      afterAll(() => running.stop())
 
-    for (const one of storeSuite) {
-      const reason = reasonToSkip(one, engine)
-      test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () => onTarget(running, one.run))
-    }
-  })
+      for (const one of storeSuite) {
+        const reason = reasonToSkip(one, engine)
+        test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () =>
+          onTarget(running, one.run),
+        )
+      }
+    },
+  )
 }

@@ -17,6 +17,20 @@ import { programMutants } from './listed/program.ts'
 import { statusMutants } from './listed/status.ts'
 import type { CleanController, Mutant } from './mutant.ts'
 
-export const mutants: readonly Mutant[] = [...childDefects, ...trackingDefects, ...outsideMutants, ...childMutants, ...statusMutants, ...deletionMutants, ...programMutants, ...appMutants, ...recordMutants, ...tenantMutants, ...programMutantsMore, ...moreMutants, ...levelMutants].sort((a, b) => (a.id < b.id ? -1 : 1))
+export const mutants: readonly Mutant[] = [
+  ...childDefects,
+  ...trackingDefects,
+  ...outsideMutants,
+  ...childMutants,
+  ...statusMutants,
+  ...deletionMutants,
+  ...programMutants,
+  ...appMutants,
+  ...recordMutants,
+  ...tenantMutants,
+  ...programMutantsMore,
+  ...moreMutants,
+  ...levelMutants,
+].sort((a, b) => (a.id < b.id ? -1 : 1))
 export const cleanControllers: readonly CleanController[] = styles
 export type { CleanController, Mutant, Subject } from './mutant.ts'

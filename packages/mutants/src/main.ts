@@ -33,26 +33,39 @@ if (!parameters.includes('--broken')) {
 process.exitCode = bad === 0 ? 0 : 1
 
 async function runMutant({ id, mistake, rules, tier: latest, broken, profile }: Mutant): Promise<void> {
-  const isExpected = ({ rule, severity }: Pick<Failure, 'rule' | 'severity'>): boolean => severity !== 'info' && rules.includes(rule)
+  const isExpected = ({ rule, severity }: Pick<Failure, 'rule' | 'severity'>): boolean =>
+    severity !== 'info' && rules.includes(rule)
   const { failures, ms, schedules } = await run(broken, { profile, until: isExpected })
   const found = failures.find(isExpected)
   const tier = found?.deviations.length ?? null
   const caught = tier !== null && tier <= latest
   if (!caught) bad++
   const others = failures.map((one) => `${one.rule} (${one.about}) [${one.when.join()}]`).join(', ') || 'nothing'
-  print({ mutant: id, caught, rule: found?.rule ?? null, tier, schedules: found?.foundAt ?? schedules, ms }, `${caught ? 'caught' : 'MISSED'}  ${id}  ${mistake} (${ms} ms)\n        ${found ? tell(found) : `others: ${others}`}`)
+  print(
+    { mutant: id, caught, rule: found?.rule ?? null, tier, schedules: found?.foundAt ?? schedules, ms },
+    `${caught ? 'caught' : 'MISSED'}  ${id}  ${mistake} (${ms} ms)\n        ${found ? tell(found) : `others: ${others}`}`,
+  )
 }
 
 async function runClean(clean: string, subject: Subject, profile: ProfileName | undefined): Promise<void> {
   const { failures, ms, schedules } = await run(subject, { profile })
   const alarms = failures.filter(({ severity }) => severity !== 'info')
   if (alarms.length > 0) bad++
-  print({ clean, alarms: alarms.length, schedules, ms }, `${alarms.length === 0 ? 'silent' : 'ALARM'}  ${clean}, ${schedules} schedules (${ms} ms)${alarms.map((one) => `\n        ${tell(one)}`).join('')}`)
+  print(
+    { clean, alarms: alarms.length, schedules, ms },
+    `${alarms.length === 0 ? 'silent' : 'ALARM'}  ${clean}, ${schedules} schedules (${ms} ms)${alarms.map((one) => `\n        ${tell(one)}`).join('')}`,
+  )
 }
 
-async function run({ controllers, scenario }: Subject, { profile = 'evenkeel', until }: { profile: ProfileName | undefined, until?: (failure: Pick<Failure, 'rule' | 'severity'>) => boolean }): Promise<Explored & { ms: number }> {
+async function run(
+  { controllers, scenario }: Subject,
+  {
+    profile = 'evenkeel',
+    until,
+  }: { profile: ProfileName | undefined; until?: (failure: Pick<Failure, 'rule' | 'severity'>) => boolean },
+): Promise<Explored & { ms: number }> {
   const startedAt = clock.monotonic()
-  const explored = await explore({ controllers, scenario, profile, stories: 0, ...until && { until } })
+  const explored = await explore({ controllers, scenario, profile, stories: 0, ...(until && { until }) })
   return { ...explored, ms: Math.round(clock.monotonic() - startedAt) }
 }
 

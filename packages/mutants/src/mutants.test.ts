@@ -17,20 +17,37 @@ describe('the corpus of mutants', () => {
   })
 
   test('every mutant of the list and every defect is there, but for D14, which no exploration can tell', () => {
-    const wanted = [...Array.from({ length: 26 }, (_, index) => `m${String(2 * index + 1).padStart(2, '0')}`), ...Array.from({ length: 19 }, (_, index) => `d${String(index + 1).padStart(2, '0')}`)]
+    const wanted = [
+      ...Array.from({ length: 26 }, (_, index) => `m${String(2 * index + 1).padStart(2, '0')}`),
+      ...Array.from({ length: 19 }, (_, index) => `d${String(index + 1).padStart(2, '0')}`),
+    ]
     const ids = new Set(mutants.map(({ id }) => id))
     expect(wanted.filter((id) => !ids.has(id))).toEqual(['d14'])
   })
 
-  test.each(['m27', 'm31', 'd18', 'n01', 'n05', 'n15', 'n22'])('%s is found by a rule that it breaks, at its tier', async (id) => {
-    const { broken: { controllers, scenario }, rules, tier } = byId(id)
-    const { failures } = await explore({ controllers, scenario, stories: 0, until: ({ rule }) => rules.includes(rule) })
-    const found = failures.find(({ rule }) => rules.includes(rule))
-    expect(found?.deviations.length).toBeLessThanOrEqual(tier)
-  })
+  test.each(['m27', 'm31', 'd18', 'n01', 'n05', 'n15', 'n22'])(
+    '%s is found by a rule that it breaks, at its tier',
+    async (id) => {
+      const {
+        broken: { controllers, scenario },
+        rules,
+        tier,
+      } = byId(id)
+      const { failures } = await explore({
+        controllers,
+        scenario,
+        stories: 0,
+        until: ({ rule }) => rules.includes(rule),
+      })
+      const found = failures.find(({ rule }) => rules.includes(rule))
+      expect(found?.deviations.length).toBeLessThanOrEqual(tier)
+    },
+  )
 
   test('the twin of m47 is silent in every schedule', async () => {
-    const { clean: { controllers, scenario } } = byId('m47')
+    const {
+      clean: { controllers, scenario },
+    } = byId('m47')
     const { failures, schedules } = await explore({ controllers, scenario })
     expect(failures).toEqual([])
     expect(schedules).toBeGreaterThan(50)

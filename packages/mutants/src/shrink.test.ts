@@ -8,12 +8,17 @@ const byRule = new Map<string, Mutant>()
 for (const mutant of mutants) for (const rule of mutant.rules) if (!byRule.has(rule)) byRule.set(rule, mutant)
 const chosen = [...new Set(byRule.values())]
 
-test.each(chosen.map((mutant) => [mutant.id, mutant] as const))('what %s does wrong breaks the same rule when it is made smaller, and can be replayed', { timeout: 200_000 }, async (_, { broken, rules, profile }) => {
-  const isExpected = ({ rule, severity }: { readonly rule: string, readonly severity: string }): boolean => severity !== 'info' && rules.includes(rule)
-  const explored = await explore({ ...broken, until: isExpected, ...profile && { profile } })
-  const failure = explored.failures.find(isExpected)
-  const file = failure && replayFileOf(failure, explored)
-  if (!file) throw new Error('it must be found and told')
-  expect(file.deviations.length).toBeLessThanOrEqual(1)
-  expect(await replay(file, broken)).toMatchObject({ isFound: true, isSame: true })
-})
+test.each(chosen.map((mutant) => [mutant.id, mutant] as const))(
+  'what %s does wrong breaks the same rule when it is made smaller, and can be replayed',
+  { timeout: 200_000 },
+  async (_, { broken, rules, profile }) => {
+    const isExpected = ({ rule, severity }: { readonly rule: string; readonly severity: string }): boolean =>
+      severity !== 'info' && rules.includes(rule)
+    const explored = await explore({ ...broken, until: isExpected, ...(profile && { profile }) })
+    const failure = explored.failures.find(isExpected)
+    const file = failure && replayFileOf(failure, explored)
+    if (!file) throw new Error('it must be found and told')
+    expect(file.deviations.length).toBeLessThanOrEqual(1)
+    expect(await replay(file, broken)).toMatchObject({ isFound: true, isSame: true })
+  },
+)

@@ -35,24 +35,36 @@ export function completionOf(commands: () => readonly Command[]): Command {
     usage: 'bash|zsh|fish',
     words: { least: 1, most: Infinity },
     completes: Object.keys(shells),
-    examples: ['source <(evenkeel completion bash)', 'evenkeel completion fish > ~/.config/fish/completions/evenkeel.fish'],
+    examples: [
+      'source <(evenkeel completion bash)',
+      'evenkeel completion fish > ~/.config/fish/completions/evenkeel.fish',
+    ],
     async run(call) {
       const [shell = '', ...typed] = call.words
-      if (shell === 'words') call.io.stdout.write((await complete(typed, { commands: commands(), call })).map((word) => `${word}\n`).join(''))
+      if (shell === 'words')
+        call.io.stdout.write(
+          (await complete(typed, { commands: commands(), call })).map((word) => `${word}\n`).join(''),
+        )
       else if (Object.hasOwn(shells, shell)) call.io.stdout.write(shells[shell as keyof typeof shells])
-      else throw new Failure('usage', `there is no completion for ${JSON.stringify(shell)}`, { hint: `one of ${Object.keys(shells).join(', ')}` })
+      else
+        throw new Failure('usage', `there is no completion for ${JSON.stringify(shell)}`, {
+          hint: `one of ${Object.keys(shells).join(', ')}`,
+        })
       return 0
     },
   }
 }
 
-async function complete([name, ...rest]: readonly string[], { commands, call }: { commands: readonly Command[], call: Call }): Promise<readonly string[]> {
+async function complete(
+  [name, ...rest]: readonly string[],
+  { commands, call }: { commands: readonly Command[]; call: Call },
+): Promise<readonly string[]> {
   const command = commands.find((each) => each.name === name)
   if (!command) return commands.map((each) => each.name)
   const options = Object.keys({ ...command.options, ...everywhere }).map((option) => `--${option}`)
   const { completes } = command
   if (rest.some((word) => !word.startsWith('-')) || completes === undefined || completes === 'files') return options
-  return completes === 'kinds' ? [...await kinds(call), ...options] : [...completes, ...options]
+  return completes === 'kinds' ? [...(await kinds(call)), ...options] : [...completes, ...options]
 }
 
 /** None when no server answers: a completion that complains helps nobody. */

@@ -67,7 +67,7 @@ export interface Command {
   /** What follows the name: `KIND [NAME]`. @default nothing */
   readonly usage?: string
   /** How many words it takes. @default none */
-  readonly words?: { readonly least: number, readonly most: number }
+  readonly words?: { readonly least: number; readonly most: number }
   /** @default none beside those of every command */
   readonly options?: Options
   /** More to know, below the options. */
@@ -81,7 +81,11 @@ export interface Command {
 
 /** What every command takes. */
 export const everywhere: Options = {
-  kubeconfig: { type: 'string', value: 'FILE', about: 'how to reach the server (default: KUBECONFIG, ./data/kubeconfig, ~/.kube/config)' },
+  kubeconfig: {
+    type: 'string',
+    value: 'FILE',
+    about: 'how to reach the server (default: KUBECONFIG, ./data/kubeconfig, ~/.kube/config)',
+  },
   context: { type: 'string', value: 'NAME', about: 'which context of the kubeconfig' },
   json: { type: 'boolean', about: 'print JSON for programs' },
   help: { type: 'boolean', short: 'h', about: 'print this' },
@@ -89,6 +93,6 @@ export const everywhere: Options = {
 
 /** What commands about objects of a namespace take. */
 export const inNamespace: Options = {
-  'namespace': { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
+  namespace: { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'objects of all namespaces' },
 }

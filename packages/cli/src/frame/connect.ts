@@ -16,17 +16,29 @@ export async function connectFor(values: Values, io: Io, { warnings = true }: Co
   const context = values.text('context')
   const namespace = values.text('namespace')
   return connect({
-    ...kubeconfig !== undefined && { kubeconfig }, ...context !== undefined && { context }, ...namespace !== undefined && { namespace },
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    ...(namespace !== undefined && { namespace }),
     // Whoever waits at a terminal hears of trouble now.
-    retry: false, timeoutMs: 30_000, onWarning: (text) => { if (warnings) io.stderr.write(`Warning: ${text}\n`) },
+    retry: false,
+    timeoutMs: 30_000,
+    onWarning: (text) => {
+      if (warnings) io.stderr.write(`Warning: ${text}\n`)
+    },
   })
 }
 
 /** The file, or undefined for what kubectl would take. */
-export async function kubeconfigFor(values: Values, { env, cwd }: Pick<Io, 'env' | 'cwd'>): Promise<string | undefined> {
+export async function kubeconfigFor(
+  values: Values,
+  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
+): Promise<string | undefined> {
   const given = values.text('kubeconfig')
   if (given !== undefined) return given
   if (env['KUBECONFIG']) return undefined
   const own = join(cwd, ownKubeconfig)
-  return await access(own).then(() => own, () => undefined)
+  return await access(own).then(
+    () => own,
+    () => undefined,
+  )
 }

@@ -33,9 +33,18 @@ export class Failure extends Error {
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (!(error instanceof Error)) return undefined
-  if (isConfigError(error)) return new Failure('no-server', oneLine(error.message), { cause: error, hint: 'evenkeel up, or set KUBECONFIG' })
-  if (isConnectionError(error)) return new Failure('no-server', oneLine(error.message), { cause: error, hint: 'evenkeel doctor says what is wrong; evenkeel up starts a server' })
-  if (isUnknownKind(error)) return new Failure('unknown-kind', oneLine(error.message), { cause: error, hint: 'evenkeel get --help says how kinds are named; evenkeel doctor lists what is installed' })
+  if (isConfigError(error))
+    return new Failure('no-server', oneLine(error.message), { cause: error, hint: 'evenkeel up, or set KUBECONFIG' })
+  if (isConnectionError(error))
+    return new Failure('no-server', oneLine(error.message), {
+      cause: error,
+      hint: 'evenkeel doctor says what is wrong; evenkeel up starts a server',
+    })
+  if (isUnknownKind(error))
+    return new Failure('unknown-kind', oneLine(error.message), {
+      cause: error,
+      hint: 'evenkeel get --help says how kinds are named; evenkeel doctor lists what is installed',
+    })
   if (isApiError(error)) return ofApi(error)
   return ofSystem(error)
 }
@@ -43,18 +52,31 @@ export function failureOf(error: unknown): Failure | undefined {
 function ofApi(error: Error & { readonly reason: string }): Failure {
   const message = oneLine(error.message)
   switch (error.reason) {
-    case 'Unauthorized': return new Failure('not-let-in', message, { cause: error, hint: 'the token or certificate of the kubeconfig may have expired' })
-    case 'Forbidden': return new Failure('not-allowed', message, { cause: error, hint: 'evenkeel doctor says who you are' })
-    case 'NotFound': return new Failure('not-found', message, { cause: error })
-    default: return new Failure('refused', message, { cause: error })
+    case 'Unauthorized':
+      return new Failure('not-let-in', message, {
+        cause: error,
+        hint: 'the token or certificate of the kubeconfig may have expired',
+      })
+    case 'Forbidden':
+      return new Failure('not-allowed', message, { cause: error, hint: 'evenkeel doctor says who you are' })
+    case 'NotFound':
+      return new Failure('not-found', message, { cause: error })
+    default:
+      return new Failure('refused', message, { cause: error })
   }
 }
 
 function ofSystem(error: NodeJS.ErrnoException & { readonly port?: number }): Failure | undefined {
   const { code, path = '', message } = error
-  if (code === 'EADDRINUSE') return new Failure('busy', `port ${error.port ?? ''} is taken`, { cause: error, hint: 'stop what uses it, or choose another with --port' })
-  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES' || code === 'EROFS' || code === 'ENOSPC') return new Failure('bad-file', path === '' ? oneLine(message) : `${path}: ${oneLine(message)}`, { cause: error })
-  if (error.name === 'StoreError' || error.name === 'IdentityError') return new Failure('busy', oneLine(message), { cause: error })
+  if (code === 'EADDRINUSE')
+    return new Failure('busy', `port ${error.port ?? ''} is taken`, {
+      cause: error,
+      hint: 'stop what uses it, or choose another with --port',
+    })
+  if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES' || code === 'EROFS' || code === 'ENOSPC')
+    return new Failure('bad-file', path === '' ? oneLine(message) : `${path}: ${oneLine(message)}`, { cause: error })
+  if (error.name === 'StoreError' || error.name === 'IdentityError')
+    return new Failure('busy', oneLine(message), { cause: error })
   return undefined
 }
 

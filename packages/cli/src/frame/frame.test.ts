@@ -12,8 +12,12 @@ import { nearest } from './nearest.ts'
 import { durationOf } from './numbers.ts'
 
 let cwd = ''
-beforeAll(() => { cwd = mkdtempSync(join(tmpdir(), 'evenkeel-frame-')) })
-afterAll(() => { rmSync(cwd, { recursive: true, force: true }) })
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'evenkeel-frame-'))
+})
+afterAll(() => {
+  rmSync(cwd, { recursive: true, force: true })
+})
 
 const guide = readFileSync(fileURLToPath(new URL('../../../../docs/guides/cli.md', import.meta.url)), 'utf8')
 const commands = sections.flatMap((section) => section.commands)
@@ -26,7 +30,8 @@ describe('main', () => {
   test.each([['--help'], ['-h'], ['help'], []])('%s prints the first page, with every command', async (...words) => {
     const { code, out } = await type(...words)
     expect(code).toBe(0)
-    for (const { name, about } of commands) expect(out).toMatch(new RegExp(`^ {2}${name} +${about.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`, 'm'))
+    for (const { name, about } of commands)
+      expect(out).toMatch(new RegExp(`^ {2}${name} +${about.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`, 'm'))
   })
 
   test.each(commands.map(({ name }) => name))('%s has a page with its options and an example', async (name) => {
@@ -44,15 +49,36 @@ describe('main', () => {
 
   test.each([
     [['gte', 'lamps'], 'error[usage]: there is no command "gte"\nTry: evenkeel get\n'],
-    [['get', 'lamps', '--outptu', 'yaml'], 'error[usage]: there is no option --outptu; did you mean --output?\nTry: evenkeel get --help\n'],
-    [['get', 'lamps', '-o', 'xml'], 'error[usage]: --output is one of table, wide, yaml, json, name, got "xml"\nTry: evenkeel get --help\n'],
+    [
+      ['get', 'lamps', '--outptu', 'yaml'],
+      'error[usage]: there is no option --outptu; did you mean --output?\nTry: evenkeel get --help\n',
+    ],
+    [
+      ['get', 'lamps', '-o', 'xml'],
+      'error[usage]: --output is one of table, wide, yaml, json, name, got "xml"\nTry: evenkeel get --help\n',
+    ],
     [['get'], 'error[usage]: evenkeel get needs KIND [NAME ...] | KIND/NAME ...\nTry: evenkeel get --help\n'],
     [['doctor', 'now'], 'error[usage]: evenkeel doctor does not take "now"\nTry: evenkeel doctor --help\n'],
-    [['serve', '--port', '70000'], 'error[usage]: --port must be a number up to 65535, got "70000"\nTry: evenkeel serve --port 0\n'],
-    [['explore', 'a.ts', '--budget', '60'], 'error[usage]: --budget must be a time with its unit, got "60"\nTry: --budget 60s\n'],
-    [['explore', 'a.ts', '--cores', '0'], 'error[usage]: --cores must be a whole number above 0, got "0"\nTry: --cores 2\n'],
-    [['explore', 'a.ts', '--seeds', '5'], 'error[usage]: --seeds is about schedules by chance, which are tier 3\nTry: --tier 3 --seeds 5\n'],
-    [['snapshot', 'keep', 'a'], 'error[usage]: evenkeel snapshot takes save or restore, got "keep"\nTry: evenkeel snapshot --help\n'],
+    [
+      ['serve', '--port', '70000'],
+      'error[usage]: --port must be a number up to 65535, got "70000"\nTry: evenkeel serve --port 0\n',
+    ],
+    [
+      ['explore', 'a.ts', '--budget', '60'],
+      'error[usage]: --budget must be a time with its unit, got "60"\nTry: --budget 60s\n',
+    ],
+    [
+      ['explore', 'a.ts', '--cores', '0'],
+      'error[usage]: --cores must be a whole number above 0, got "0"\nTry: --cores 2\n',
+    ],
+    [
+      ['explore', 'a.ts', '--seeds', '5'],
+      'error[usage]: --seeds is about schedules by chance, which are tier 3\nTry: --tier 3 --seeds 5\n',
+    ],
+    [
+      ['snapshot', 'keep', 'a'],
+      'error[usage]: evenkeel snapshot takes save or restore, got "keep"\nTry: evenkeel snapshot --help\n',
+    ],
     [['completion', 'dos'], 'error[usage]: there is no completion for "dos"\nTry: one of bash, zsh, fish\n'],
     [['tree', 'lamp/a/b'], undefined],
     [['get', 'x', '--constructor'], undefined],
@@ -64,24 +90,51 @@ describe('main', () => {
   })
 
   test('with --json a failure is JSON on stdout, and nothing else is', async () => {
-    expect(await type('gte', '--json')).toEqual({ code: 2, out: '{"error":{"code":"usage","message":"there is no command \\"gte\\"","hint":"evenkeel get"}}\n', err: '' })
+    expect(await type('gte', '--json')).toEqual({
+      code: 2,
+      out: '{"error":{"code":"usage","message":"there is no command \\"gte\\"","hint":"evenkeel get"}}\n',
+      err: '',
+    })
   })
 })
 
 describe('without a server', () => {
-  const asking = commands.filter(({ name }) => ['get', 'describe', 'watch', 'logs', 'delete', 'do', 'why', 'tree'].includes(name)).map(({ name }) => [name, 'lamp/a'])
+  const asking = commands
+    .filter(({ name }) => ['get', 'describe', 'watch', 'logs', 'delete', 'do', 'why', 'tree'].includes(name))
+    .map(({ name }) => [name, 'lamp/a'])
 
-  test.each([...asking, ['finalizers', 'list'], ['kubeconfig'], ['rules']])('%s says so, clear and harmless', async (...words) => {
-    expect(await type(...words)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^error\[no-server\]: .+\nTry: .+\n$/) as string })
-    expect(JSON.parse((await type(...words, '--json')).out)).toMatchObject({ error: { code: 'no-server' } })
-  })
+  test.each([...asking, ['finalizers', 'list'], ['kubeconfig'], ['rules']])(
+    '%s says so, clear and harmless',
+    async (...words) => {
+      expect(await type(...words)).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/^error\[no-server\]: .+\nTry: .+\n$/) as string,
+      })
+      expect(JSON.parse((await type(...words, '--json')).out)).toMatchObject({ error: { code: 'no-server' } })
+    },
+  )
 
   test('one that does not answer is told from one that is not configured', async () => {
     const path = join(cwd, 'nobody')
-    writeFileSync(path, JSON.stringify({ 'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'a', 'clusters': [{ name: 'a', cluster: { server: 'http://127.0.0.1:9' } }], 'users': [{ name: 'a', user: {} }], 'contexts': [{ name: 'a', context: { cluster: 'a', user: 'a' } }] }))
+    writeFileSync(
+      path,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'a',
+        clusters: [{ name: 'a', cluster: { server: 'http://127.0.0.1:9' } }],
+        users: [{ name: 'a', user: {} }],
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      }),
+    )
     expect((await type('get', 'lamps', '--kubeconfig', path)).err).toMatch(/^error\[no-server\]: .*127\.0\.0\.1:9/)
-    expect((await type('get', 'lamps', '--kubeconfig', join(cwd, 'none'))).err).toMatch(/^error\[(?:no-server|bad-file)\]: .*none/)
-    expect((await type('get', 'lamps', '--kubeconfig', path, '--context', 'b')).err).toMatch(/^error\[no-server\]: .*\bb\b/)
+    expect((await type('get', 'lamps', '--kubeconfig', join(cwd, 'none'))).err).toMatch(
+      /^error\[(?:no-server|bad-file)\]: .*none/,
+    )
+    expect((await type('get', 'lamps', '--kubeconfig', path, '--context', 'b')).err).toMatch(
+      /^error\[no-server\]: .*\bb\b/,
+    )
   })
 
   test('doctor says what is wrong and ends with 1', async () => {
@@ -89,7 +142,9 @@ describe('without a server', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/✓ Node: /)
     expect(out).toMatch(/✗ server: .*\n {2}try: evenkeel up starts one/)
-    expect(JSON.parse((await type('doctor', '--json')).out)).toContainEqual(expect.objectContaining({ check: 'server', ok: false }))
+    expect(JSON.parse((await type('doctor', '--json')).out)).toContainEqual(
+      expect.objectContaining({ check: 'server', ok: false }),
+    )
   })
 })
 
@@ -104,7 +159,9 @@ describe('completion', () => {
   })
 
   test('completes commands, options and words; kinds only where a server answers', async () => {
-    expect((await type('completion', 'words')).out.split('\n')).toEqual(expect.arrayContaining(commands.map(({ name }) => name)))
+    expect((await type('completion', 'words')).out.split('\n')).toEqual(
+      expect.arrayContaining(commands.map(({ name }) => name)),
+    )
     expect((await type('completion', 'words', 'snapshot')).out).toMatch(/^save\nrestore\n--data\n/)
     expect((await type('completion', 'words', 'get')).out).toMatch(/^--namespace\n/)
   })
@@ -130,5 +187,12 @@ describe('nearest', () => {
 })
 
 describe('durationOf', () => {
-  test.each([['500ms', 500], ['60s', 60_000], ['1.5m', 90_000], ['1h', 3_600_000]])('%s is %d ms', (text, ms) => { expect(durationOf('budget', text)).toBe(ms) })
+  test.each([
+    ['500ms', 500],
+    ['60s', 60_000],
+    ['1.5m', 90_000],
+    ['1h', 3_600_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(durationOf('budget', text)).toBe(ms)
+  })
 })

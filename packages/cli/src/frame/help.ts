@@ -13,7 +13,11 @@ export interface Section {
 /** The first page. */
 export function helpOfAll(sections: readonly Section[]): string {
   const width = Math.max(...sections.flatMap(({ commands }) => commands.map(({ name }) => name.length)))
-  const lines = sections.flatMap(({ title, commands }) => [title, ...commands.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`), ''])
+  const lines = sections.flatMap(({ title, commands }) => [
+    title,
+    ...commands.map(({ name, about }) => `  ${name.padEnd(width)}  ${about}`),
+    '',
+  ])
   return `evenkeel: a control plane you can npm install
 
 Usage: evenkeel COMMAND [options]
@@ -35,7 +39,13 @@ export function helpOf({ name, about, usage, options = {}, details, examples = [
 }
 
 function optionLines(options: Options): string {
-  const rows = Object.entries(options).map(([name, option]) => [nameOf(name, option), option.choices === undefined ? option.about : `${option.about}: ${option.choices.join(', ')}`] as const)
+  const rows = Object.entries(options).map(
+    ([name, option]) =>
+      [
+        nameOf(name, option),
+        option.choices === undefined ? option.about : `${option.about}: ${option.choices.join(', ')}`,
+      ] as const,
+  )
   const width = Math.max(...rows.map(([left]) => left.length))
   return rows.map(([left, about]) => `  ${left.padEnd(width)}  ${about}`).join('\n')
 }

@@ -20,7 +20,8 @@ export async function main(words: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(words, io)
   } catch (error) {
-    if (io.signal.aborted && (error === io.signal.reason || (error as Error | undefined)?.name === 'AbortError')) return 130
+    if (io.signal.aborted && (error === io.signal.reason || (error as Error | undefined)?.name === 'AbortError'))
+      return 130
     const failure = failureOf(error)
     if (!failure) throw error
     report(failure, io, json)
@@ -47,7 +48,13 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
     return client
   }
   try {
-    return await command.run({ values, words, io: { ...io, signal }, connect, json: values.flag('json') } satisfies Call)
+    return await command.run({
+      values,
+      words,
+      io: { ...io, signal },
+      connect,
+      json: values.flag('json'),
+    } satisfies Call)
   } finally {
     over.abort()
     for (const client of clients) await client.close()
@@ -60,7 +67,9 @@ function help([name]: readonly string[], { stdout }: Io): number {
 }
 
 async function version({ stdout }: Io): Promise<number> {
-  const { version: own } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version: own } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   stdout.write(`${own}\n`)
   return 0
 }
@@ -70,11 +79,16 @@ function find(name: string): Command {
   const commands = sections.flatMap((section) => section.commands)
   const command = commands.find((each) => each.name === name)
   if (command) return command
-  const meant = nearest(name, commands.map((each) => each.name))
-  throw new Failure('usage', `there is no command ${JSON.stringify(name)}`, { hint: meant === undefined ? 'evenkeel --help' : `evenkeel ${meant}` })
+  const meant = nearest(
+    name,
+    commands.map((each) => each.name),
+  )
+  throw new Failure('usage', `there is no command ${JSON.stringify(name)}`, {
+    hint: meant === undefined ? 'evenkeel --help' : `evenkeel ${meant}`,
+  })
 }
 
 function report({ code, message, hint }: Failure, { stdout, stderr }: Io, json: boolean): void {
-  if (json) stdout.write(`${JSON.stringify({ error: { code, message, ...hint !== undefined && { hint } } })}\n`)
+  if (json) stdout.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`)
   else stderr.write(`error[${code}]: ${message}\n${hint === undefined ? '' : `Try: ${hint}\n`}`)
 }

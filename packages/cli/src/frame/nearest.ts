@@ -22,7 +22,14 @@ function changesBetween(a: string, b: string): number {
     rows.push(row)
     for (let j = 1; j <= b.length; j++) {
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      row.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1), isSwap ? at(i - 2, j - 2) + 1 : Infinity))
+      row.push(
+        Math.min(
+          at(i - 1, j) + 1,
+          at(i, j - 1) + 1,
+          at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+          isSwap ? at(i - 2, j - 2) + 1 : Infinity,
+        ),
+      )
     }
   }
   return at(a.length, b.length)

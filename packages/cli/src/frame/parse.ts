@@ -16,9 +16,14 @@ interface Parsed {
 export function parseCall(command: Command, words: readonly string[]): Parsed {
   const options = optionsOf(command)
   const hint = `evenkeel ${command.name} --help`
-  let parsed: { values: Record<string, unknown>, positionals: string[] }
+  let parsed: { values: Record<string, unknown>; positionals: string[] }
   try {
-    parsed = parseArgs({ args: [...words], allowPositionals: true, strict: true, options: toNode(options) }) as typeof parsed
+    parsed = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      strict: true,
+      options: toNode(options),
+    }) as typeof parsed
   } catch (error) {
     throw new Failure('usage', sayUnknown((error as Error).message, options), { cause: error, hint })
   }
@@ -42,12 +47,12 @@ class ParsedValues implements Values {
 
   text(name: string): string | undefined {
     const value = this.#values[name]
-    return Array.isArray(value) ? value.at(-1) as string : typeof value === 'string' ? value : undefined
+    return Array.isArray(value) ? (value.at(-1) as string) : typeof value === 'string' ? value : undefined
   }
 
   texts(name: string): readonly string[] {
     const value = this.#values[name]
-    return Array.isArray(value) ? value as string[] : typeof value === 'string' ? [value] : []
+    return Array.isArray(value) ? (value as string[]) : typeof value === 'string' ? [value] : []
   }
 
   flag(name: string): boolean {
@@ -55,8 +60,13 @@ class ParsedValues implements Values {
   }
 }
 
-function toNode(options: Options): Record<string, { type: 'string' | 'boolean', short?: string, multiple?: boolean }> {
-  return Object.fromEntries(Object.entries(options).map(([name, { type, short, multiple = false }]) => [name, { type, multiple, ...short !== undefined && { short } }]))
+function toNode(options: Options): Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }> {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { type, short, multiple = false }]) => [
+      name,
+      { type, multiple, ...(short !== undefined && { short }) },
+    ]),
+  )
 }
 
 /** Node says which option it does not know; we add the one that was meant. */
@@ -70,11 +80,21 @@ function sayUnknown(message: string, options: Options): string {
 function checkChoices(options: Options, values: Values, hint: string): void {
   for (const [name, { choices }] of Object.entries(options) as [string, Option][]) {
     const wrong = choices && values.texts(name).find((value) => !choices.includes(value))
-    if (wrong !== undefined) throw new Failure('usage', `--${name} is one of ${choices?.join(', ')}, got ${JSON.stringify(wrong)}`, { hint })
+    if (wrong !== undefined)
+      throw new Failure('usage', `--${name} is one of ${choices?.join(', ')}, got ${JSON.stringify(wrong)}`, { hint })
   }
 }
 
-function checkWords({ name, usage = '', words: { least, most } = { least: 0, most: 0 } }: Command, given: readonly string[], hint: string): void {
+function checkWords(
+  { name, usage = '', words: { least, most } = { least: 0, most: 0 } }: Command,
+  given: readonly string[],
+  hint: string,
+): void {
   if (given.length < least) throw new Failure('usage', `evenkeel ${name} needs ${usage}`, { hint })
-  if (given.length > most) throw new Failure('usage', `evenkeel ${name} does not take ${JSON.stringify(given[most])}${most === 0 ? '' : `: it takes ${usage}`}`, { hint })
+  if (given.length > most)
+    throw new Failure(
+      'usage',
+      `evenkeel ${name} does not take ${JSON.stringify(given[most])}${most === 0 ? '' : `: it takes ${usage}`}`,
+      { hint },
+    )
 }

@@ -17,22 +17,49 @@ export interface Told {
 }
 
 /** Those about this very object, not about an earlier one of the same name. None when they may not be read. */
-export async function eventsOf(client: Client, { kind, metadata: { name = '', namespace, uid } }: KubeObject, { signal }: { signal: AbortSignal }): Promise<readonly Told[]> {
-  const { items } = await client.list(Event, { namespace: namespace ?? 'default', fieldSelector: `involvedObject.name=${name}`, signal })
+export async function eventsOf(
+  client: Client,
+  { kind, metadata: { name = '', namespace, uid } }: KubeObject,
+  { signal }: { signal: AbortSignal },
+): Promise<readonly Told[]> {
+  const { items } = await client.list(Event, {
+    namespace: namespace ?? 'default',
+    fieldSelector: `involvedObject.name=${name}`,
+    signal,
+  })
   return items
-    .filter(({ involvedObject }) => involvedObject.kind === kind && (uid === undefined || involvedObject.uid === undefined || involvedObject.uid === uid))
+    .filter(
+      ({ involvedObject }) =>
+        involvedObject.kind === kind &&
+        (uid === undefined || involvedObject.uid === undefined || involvedObject.uid === uid),
+    )
     .map((event) => toldOf(event as unknown as JsonObject))
     .sort((a, b) => (a.lastTime < b.lastTime ? -1 : a.lastTime > b.lastTime ? 1 : 0))
 }
 
 /** One event, in few words. */
 export function toldOf(event: JsonObject): Told {
-  const { type = 'Normal', reason = '', message = '', source, reportingComponent, lastTimestamp, eventTime, count = 1, series, metadata } = event
+  const {
+    type = 'Normal',
+    reason = '',
+    message = '',
+    source,
+    reportingComponent,
+    lastTimestamp,
+    eventTime,
+    count = 1,
+    series,
+    metadata,
+  } = event
   const { component } = isJsonObject(source) ? source : {}
   const { count: seen, lastObservedTime } = isJsonObject(series) ? series : {}
   const { creationTimestamp } = isJsonObject(metadata) ? metadata : {}
   return {
-    type: String(type), reason: String(reason), message: String(message), from: String(reportingComponent || component || ''),
-    count: Number(seen ?? count ?? 1), lastTime: String(lastObservedTime ?? lastTimestamp ?? eventTime ?? creationTimestamp ?? ''),
+    type: String(type),
+    reason: String(reason),
+    message: String(message),
+    from: String(reportingComponent || component || ''),
+    count: Number(seen ?? count ?? 1),
+    lastTime: String(lastObservedTime ?? lastTimestamp ?? eventTime ?? creationTimestamp ?? ''),
   }
 }

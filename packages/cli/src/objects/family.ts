@@ -22,17 +22,21 @@ export interface Family {
   childrenOf(uid: string): readonly Member[]
   find(uid: string): Member | undefined
   /** Kinds that could not be listed, and why. */
-  readonly unread: readonly { readonly kind: string, readonly why: string }[]
+  readonly unread: readonly { readonly kind: string; readonly why: string }[]
 }
 
 /** Reads every kind that can be listed; those that may not be are told, not fatal. */
-export async function readFamily(client: Client, { namespace, signal }: { namespace?: string | undefined, signal: AbortSignal }): Promise<Family> {
+export async function readFamily(
+  client: Client,
+  { namespace, signal }: { namespace?: string | undefined; signal: AbortSignal },
+): Promise<Family> {
   const kinds = (await client.resources()).filter(({ verbs, kind }) => verbs.includes('list') && !leftOut.has(kind))
   const members: Member[] = []
-  const unread: { kind: string, why: string }[] = []
+  const unread: { kind: string; why: string }[] = []
   const left = [...kinds]
   const work = async (): Promise<void> => {
-    for (let kind = left.shift(); kind; kind = left.shift()) await listOne(client, kind, { namespace, signal, members, unread })
+    for (let kind = left.shift(); kind; kind = left.shift())
+      await listOne(client, kind, { namespace, signal, members, unread })
   }
   await Promise.all(Array.from({ length: listsMax }, work))
   return familyOf(members, unread)
@@ -42,12 +46,19 @@ interface Collected {
   readonly namespace?: string | undefined
   readonly signal: AbortSignal
   readonly members: Member[]
-  readonly unread: { kind: string, why: string }[]
+  readonly unread: { kind: string; why: string }[]
 }
 
-async function listOne(client: Client, { apiVersion, kind, namespaced }: DiscoveredResource, { namespace, signal, members, unread }: Collected): Promise<void> {
+async function listOne(
+  client: Client,
+  { apiVersion, kind, namespaced }: DiscoveredResource,
+  { namespace, signal, members, unread }: Collected,
+): Promise<void> {
   try {
-    const { items } = await client.list(metadataOnly({ apiVersion, kind }), { signal, ...namespaced && namespace !== undefined && { namespace } })
+    const { items } = await client.list(metadataOnly({ apiVersion, kind }), {
+      signal,
+      ...(namespaced && namespace !== undefined && { namespace }),
+    })
     for (const { metadata } of items) members.push({ apiVersion, kind, metadata })
   } catch (error) {
     if (signal.aborted) throw error
@@ -64,7 +75,7 @@ function familyOf(members: readonly Member[], unread: Family['unread'] = []): Fa
     // One object under two versions of its group is one object.
     if (uid === undefined || byUid.has(uid)) continue
     byUid.set(uid, member)
-    for (const { uid: owner } of ownerReferences) byOwner.set(owner, [...byOwner.get(owner) ?? [], member])
+    for (const { uid: owner } of ownerReferences) byOwner.set(owner, [...(byOwner.get(owner) ?? []), member])
   }
   for (const children of byOwner.values()) children.sort(compareMembers)
   return { childrenOf: (uid) => byOwner.get(uid) ?? [], find: (uid) => byUid.get(uid), unread }

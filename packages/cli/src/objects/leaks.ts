@@ -13,9 +13,14 @@ export function leaksOf(object: KubeObject, finalizers: readonly string[]): read
   const elsewhere = children.filter(({ namespace }) => (namespace ?? '') !== (object.metadata.namespace ?? ''))
   const dependencies = Array.isArray(facts['dependencies']) ? facts['dependencies'].filter(isJsonObject) : []
   return [
-    ...external['id'] === undefined ? [] : [`the thing outside with the id ${String(external['id'])}`],
-    ...elsewhere.map(({ kind, namespace, name }) => `${String(kind).toLowerCase()}/${String(name)} in ${String(namespace)}, which no owner reference reaches`),
-    ...dependencies.map(({ kind, name }) => `marks on ${String(kind).toLowerCase()}/${String(name)}, which it depends on`),
+    ...(external['id'] === undefined ? [] : [`the thing outside with the id ${String(external['id'])}`]),
+    ...elsewhere.map(
+      ({ kind, namespace, name }) =>
+        `${String(kind).toLowerCase()}/${String(name)} in ${String(namespace)}, which no owner reference reaches`,
+    ),
+    ...dependencies.map(
+      ({ kind, name }) => `marks on ${String(kind).toLowerCase()}/${String(name)}, which it depends on`,
+    ),
     ...finalizers.map((finalizer) => `whatever ${finalizer} stands for`),
   ]
 }

@@ -22,7 +22,8 @@ export async function lookUp(client: Client, words: readonly string[]): Promise<
 /** From `KIND/NAME`. */
 export async function lookUpPair(client: Client, word: string): Promise<Target & { readonly name: string }> {
   const [kind = '', name = '', ...more] = word.split('/')
-  if (kind === '' || name === '' || more.length > 0) throw new Failure('usage', `${JSON.stringify(word)} is not of the form KIND/NAME`)
+  if (kind === '' || name === '' || more.length > 0)
+    throw new Failure('usage', `${JSON.stringify(word)} is not of the form KIND/NAME`)
   return { resource: await lookUpKind(client, kind), names: [name], name }
 }
 
@@ -31,10 +32,17 @@ async function lookUpKind(client: Client, word: string): Promise<DiscoveredResou
   const resources = await client.resources()
   const lower = word.toLowerCase()
   const [name = '', ...group] = lower.split('.')
-  const found = resources.find((resource) => isCalled(resource, lower)) ?? resources.find((resource) => isCalled(resource, name) && groupFits(resource, group.join('.')))
+  const found =
+    resources.find((resource) => isCalled(resource, lower)) ??
+    resources.find((resource) => isCalled(resource, name) && groupFits(resource, group.join('.')))
   if (found) return found
-  const meant = nearest(lower, resources.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]))
-  throw new Failure('unknown-kind', `the server has no kind called ${JSON.stringify(word)}`, { hint: meant === undefined ? 'evenkeel get --help' : `${meant}` })
+  const meant = nearest(
+    lower,
+    resources.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]),
+  )
+  throw new Failure('unknown-kind', `the server has no kind called ${JSON.stringify(word)}`, {
+    hint: meant === undefined ? 'evenkeel get --help' : `${meant}`,
+  })
 }
 
 function isCalled({ plural, singular, shortNames, kind }: DiscoveredResource, name: string): boolean {

@@ -42,9 +42,15 @@ export class ManagerFile {
   /** One after the other: the last one has them all. */
   #write(): Promise<void> {
     if (!this.#isOpen) return Promise.resolve()
-    this.#writing = this.#writing.catch(() => undefined).then(() => (
-      writeFile(this.#path, `${JSON.stringify({ pid: process.pid, managers: [...this.#urls].map(([name, url]) => ({ name, url })) })}\n`, { mode: 0o600 })
-    ))
+    this.#writing = this.#writing
+      .catch(() => undefined)
+      .then(() =>
+        writeFile(
+          this.#path,
+          `${JSON.stringify({ pid: process.pid, managers: [...this.#urls].map(([name, url]) => ({ name, url })) })}\n`,
+          { mode: 0o600 },
+        ),
+      )
     return this.#writing
   }
 }
@@ -52,7 +58,9 @@ export class ManagerFile {
 /** The addresses that were left in this folder's `data`; none if there are none. */
 export async function readManagerFile(cwd: string): Promise<readonly string[]> {
   try {
-    const { managers = [] } = JSON.parse(await readFile(join(cwd, 'data', fileName), 'utf8')) as { managers?: readonly { readonly url?: unknown }[] }
+    const { managers = [] } = JSON.parse(await readFile(join(cwd, 'data', fileName), 'utf8')) as {
+      managers?: readonly { readonly url?: unknown }[]
+    }
     return managers.flatMap(({ url }) => (typeof url === 'string' ? [url] : []))
   } catch {
     return []

@@ -9,7 +9,13 @@ import type { Io, Options, Values } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 import { readManagerFile } from './manager-file.ts'
 
-export const ofManager: Options = { manager: { type: 'string', value: 'URL', about: 'the endpoints of a running manager (default: that of evenkeel up in this folder)' } }
+export const ofManager: Options = {
+  manager: {
+    type: 'string',
+    value: 'URL',
+    about: 'the endpoints of a running manager (default: that of evenkeel up in this folder)',
+  },
+}
 
 export interface ManagerReport {
   readonly controllers: readonly ControllerHealth[]
@@ -29,14 +35,20 @@ export interface RuleFinding {
 
 /** Undefined when none is named and none runs here. @throws {Failure} `no-server` when the one that was named does not answer. */
 export async function readManager(values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<ManagerReport | undefined> {
-  const reports = await readAll('/debug/reconciles', values, io) as readonly ManagerReport[]
+  const reports = (await readAll('/debug/reconciles', values, io)) as readonly ManagerReport[]
   if (reports.length === 0) return undefined
-  return { controllers: reports.flatMap(({ controllers }) => controllers), runs: reports.flatMap(({ runs }) => runs).toSorted((a, b) => b.startedMs - a.startedMs) }
+  return {
+    controllers: reports.flatMap(({ controllers }) => controllers),
+    runs: reports.flatMap(({ runs }) => runs).toSorted((a, b) => b.startedMs - a.startedMs),
+  }
 }
 
 /** What the rules found. Undefined when no manager runs here. @throws {Failure} `no-server` */
-export async function readRules(values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<readonly RuleFinding[] | undefined> {
-  const reports = await readAll('/debug/rules', values, io) as readonly { findings: readonly RuleFinding[] }[]
+export async function readRules(
+  values: Values,
+  io: Pick<Io, 'cwd' | 'signal'>,
+): Promise<readonly RuleFinding[] | undefined> {
+  const reports = (await readAll('/debug/rules', values, io)) as readonly { findings: readonly RuleFinding[] }[]
   return reports.length === 0 ? undefined : reports.flatMap(({ findings }) => findings)
 }
 
@@ -44,14 +56,22 @@ export async function readRules(values: Values, io: Pick<Io, 'cwd' | 'signal'>):
 async function readAll(path: string, values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<readonly unknown[]> {
   const given = values.text('manager')
   if (given === undefined) {
-    const answers = await Promise.allSettled((await readManagerFile(io.cwd)).map((url) => readJson(new URL(path, url), io)))
+    const answers = await Promise.allSettled(
+      (await readManagerFile(io.cwd)).map((url) => readJson(new URL(path, url), io)),
+    )
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   }
-  if (!URL.canParse(path, given)) throw new Failure('usage', `--manager must be a URL, got ${JSON.stringify(given)}`, { hint: '--manager http://127.0.0.1:8080' })
+  if (!URL.canParse(path, given))
+    throw new Failure('usage', `--manager must be a URL, got ${JSON.stringify(given)}`, {
+      hint: '--manager http://127.0.0.1:8080',
+    })
   try {
     return [await readJson(new URL(path, given), io)]
   } catch (error) {
-    throw new Failure('no-server', `no manager answers at ${given}: ${reasonOf(error as Error)}`, { cause: error, hint: 'start it with endpoints: { port }, and name that port' })
+    throw new Failure('no-server', `no manager answers at ${given}: ${reasonOf(error as Error)}`, {
+      cause: error,
+      hint: 'start it with endpoints: { port }, and name that port',
+    })
   }
 }
 

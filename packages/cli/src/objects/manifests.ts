@@ -10,10 +10,14 @@ import type { Io } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 
 /** In the order of the files and within them. `-` is standard input. @throws {Failure} `bad-file` */
-export async function readManifests(files: readonly string[], io: Pick<Io, 'cwd' | 'stdin'>): Promise<readonly KubeObject[]> {
+export async function readManifests(
+  files: readonly string[],
+  io: Pick<Io, 'cwd' | 'stdin'>,
+): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = []
   for (const file of files) {
-    for (const path of file === '-' ? ['-'] : await filesOf(resolve(io.cwd, file))) objects.push(...parseManifests(path === '-' ? await readAll(io.stdin) : await readFile(path, 'utf8'), path))
+    for (const path of file === '-' ? ['-'] : await filesOf(resolve(io.cwd, file)))
+      objects.push(...parseManifests(path === '-' ? await readAll(io.stdin) : await readFile(path, 'utf8'), path))
   }
   if (objects.length === 0) throw new Failure('bad-file', `there are no objects in ${files.join(', ')}`)
   return objects
@@ -30,11 +34,18 @@ function parseManifests(text: string, path: string): readonly KubeObject[] {
 }
 
 function objectsOf(value: JsonValue, path: string): readonly KubeObject[] {
-  if (!isJsonObject(value)) throw new Failure('bad-file', `${path}: a document is no object, it is ${Array.isArray(value) ? 'a list' : typeof value}`)
+  if (!isJsonObject(value))
+    throw new Failure(
+      'bad-file',
+      `${path}: a document is no object, it is ${Array.isArray(value) ? 'a list' : typeof value}`,
+    )
   const { kind, apiVersion, items } = value
-  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)) return items.flatMap((item) => objectsOf(item, path))
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw new Failure('bad-file', `${path}: an object has no apiVersion or kind`)
-  if (!isJsonObject(value['metadata'])) throw new Failure('bad-file', `${path}: ${kind} has no metadata`, { hint: 'metadata: { name: ... }' })
+  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
+    return items.flatMap((item) => objectsOf(item, path))
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string')
+    throw new Failure('bad-file', `${path}: an object has no apiVersion or kind`)
+  if (!isJsonObject(value['metadata']))
+    throw new Failure('bad-file', `${path}: ${kind} has no metadata`, { hint: 'metadata: { name: ... }' })
   return [value as JsonObject as unknown as KubeObject]
 }
 

@@ -11,21 +11,37 @@ import { Failure } from '../frame/failure.ts'
 const waitMs = 30_000
 
 /** @throws {Failure} `refused` when nobody does it for half a minute. */
-export async function operationEnd(client: Client, { name, namespace }: { name: string, namespace: string }, signal: AbortSignal): Promise<Pick<OperationObject, 'status'>> {
+export async function operationEnd(
+  client: Client,
+  { name, namespace }: { name: string; namespace: string },
+  signal: AbortSignal,
+): Promise<Pick<OperationObject, 'status'>> {
   const limit = new AbortController()
-  const cancel = new SystemClock().after(waitMs, () => { limit.abort() })
+  const cancel = new SystemClock().after(waitMs, () => {
+    limit.abort()
+  })
   try {
     const both = AbortSignal.any([signal, limit.signal])
-    const { items: [now], metadata: { resourceVersion = '' } } = await client.list(Operation, { namespace, fieldSelector: `metadata.name=${name}`, signal: both })
+    const {
+      items: [now],
+      metadata: { resourceVersion = '' },
+    } = await client.list(Operation, { namespace, fieldSelector: `metadata.name=${name}`, signal: both })
     if (!now || isOperationOver(now)) return now ?? {}
-    for await (const event of client.watch(Operation, { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion, signal: both })) {
+    for await (const event of client.watch(Operation, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      resourceVersion,
+      signal: both,
+    })) {
       if (event.type === 'DELETED') return {}
       if (event.type === 'MODIFIED' && isOperationOver(event.object)) return event.object
     }
     return {}
   } catch (error) {
     if (!limit.signal.aborted || signal.aborted) throw error
-    throw new Failure('refused', `nobody did operation/${name} for ${waitMs / 1000} seconds`, { hint: `is its controller running? It goes on when it is: evenkeel get operation/${name} -o yaml` })
+    throw new Failure('refused', `nobody did operation/${name} for ${waitMs / 1000} seconds`, {
+      hint: `is its controller running? It goes on when it is: evenkeel get operation/${name} -o yaml`,
+    })
   } finally {
     cancel()
   }

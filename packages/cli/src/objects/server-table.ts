@@ -31,12 +31,19 @@ interface TableQuery {
 const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
 /** @throws {ApiError} what the server says; {@link Failure} when it does not lay out tables. */
-export async function readTable(client: Client, resource: DiscoveredResource, { isWide = false, signal, ...query }: TableQuery): Promise<ServerTable> {
-  const answer = await client.raw({ path: pathOf(resource, query), headers: { accept } }, { ...signal && { signal } })
+export async function readTable(
+  client: Client,
+  resource: DiscoveredResource,
+  { isWide = false, signal, ...query }: TableQuery,
+): Promise<ServerTable> {
+  const answer = await client.raw({ path: pathOf(resource, query), headers: { accept } }, { ...(signal && { signal }) })
   const table = JSON.parse(answer.text()) as JsonValue
-  if (!isJsonObject(table) || table['kind'] !== 'Table') throw new Failure('refused', `the server does not show ${resource.plural} as a table`, { hint: '--json' })
+  if (!isJsonObject(table) || table['kind'] !== 'Table')
+    throw new Failure('refused', `the server does not show ${resource.plural} as a table`, { hint: '--json' })
   const columns = objects(table['columnDefinitions'])
-  const shown = columns.flatMap((column, index) => (isWide || column['priority'] === 0 || column['priority'] === undefined ? [index] : []))
+  const shown = columns.flatMap((column, index) =>
+    isWide || column['priority'] === 0 || column['priority'] === undefined ? [index] : [],
+  )
   return {
     headings: shown.map((index) => textOf(columns[index]?.['name'])),
     rows: objects(table['rows']).map((row) => rowOf(row, shown)),
@@ -44,10 +51,16 @@ export async function readTable(client: Client, resource: DiscoveredResource, { 
 }
 
 /** Where the objects are: the path of the list, or of the one object, with what selects. */
-export function pathOf({ group, version, plural, namespaced }: DiscoveredResource, { namespace, name, labelSelector, fieldSelector }: Omit<TableQuery, 'isWide' | 'signal'>): string {
+export function pathOf(
+  { group, version, plural, namespaced }: DiscoveredResource,
+  { namespace, name, labelSelector, fieldSelector }: Omit<TableQuery, 'isWide' | 'signal'>,
+): string {
   const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const place = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-  const query = new URLSearchParams({ ...labelSelector !== undefined && { labelSelector }, ...fieldSelector !== undefined && { fieldSelector } }).toString()
+  const query = new URLSearchParams({
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+  }).toString()
   return `${base}${place}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}${query === '' ? '' : `?${query}`}`
 }
 

@@ -14,12 +14,22 @@ export interface State {
 }
 
 /** Conditions that say whether all is well, the telling ones first. */
-const summaries = ['Ready', 'Available', 'Established', 'Complete', 'Succeeded', 'Synced', 'ChildrenReady', 'DependenciesReady']
+const summaries = [
+  'Ready',
+  'Available',
+  'Established',
+  'Complete',
+  'Succeeded',
+  'Synced',
+  'ChildrenReady',
+  'DependenciesReady',
+]
 
 export function stateOf(object: KubeObject): State {
   const { metadata } = object
   const { status } = object as { status?: JsonObject }
-  if (metadata.deletionTimestamp !== undefined) return { word: 'Deleting', isGood: false, why: waiting(metadata.finalizers) }
+  if (metadata.deletionTimestamp !== undefined)
+    return { word: 'Deleting', isGood: false, why: waiting(metadata.finalizers) }
   if (!isJsonObject(status)) return { word: 'exists', isGood: undefined, why: '' }
   const lag = lagOf(object, status)
   if (lag !== undefined) return { word: 'Progressing', isGood: false, why: lag }
@@ -27,7 +37,10 @@ export function stateOf(object: KubeObject): State {
   const failed = findCondition(conditions, 'Failed')
   if (failed?.status === 'True') return { word: 'Failed', isGood: false, why: sentence(failed) }
   const telling = summaries.map((type) => findCondition(conditions, type)).find((condition) => condition !== undefined)
-  if (telling) return telling.status === 'True' ? { word: telling.type, isGood: true, why: sentence(telling) } : { word: telling.reason || `Not${telling.type}`, isGood: false, why: sentence(telling) }
+  if (telling)
+    return telling.status === 'True'
+      ? { word: telling.type, isGood: true, why: sentence(telling) }
+      : { word: telling.reason || `Not${telling.type}`, isGood: false, why: sentence(telling) }
   return byPhase(status)
 }
 

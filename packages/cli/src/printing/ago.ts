@@ -4,7 +4,12 @@
 
 import { parseTime } from 'evenkeel/api'
 
-const steps = [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1000]] as const
+const steps = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
 
 /** `5s`, `3m10s`, `2h5m`, `4d`; empty for a time that cannot be read. */
 export function ago(time: string, nowMs: number): string {

@@ -14,12 +14,18 @@ export function changesBetween(old: KubeObject, next: KubeObject): readonly stri
   return changes
 }
 
-function compare(old: JsonValue | undefined, next: JsonValue | undefined, { path, changes }: { path: string, changes: string[] }): void {
+function compare(
+  old: JsonValue | undefined,
+  next: JsonValue | undefined,
+  { path, changes }: { path: string; changes: string[] },
+): void {
   if (noise.has(path) || JSON.stringify(old) === JSON.stringify(next)) return
   if (isJsonObject(old) && isJsonObject(next)) {
-    for (const name of new Set([...Object.keys(next), ...Object.keys(old)])) compare(old[name], next[name], { path: path === '' ? name : `${path}.${name}`, changes })
+    for (const name of new Set([...Object.keys(next), ...Object.keys(old)]))
+      compare(old[name], next[name], { path: path === '' ? name : `${path}.${name}`, changes })
   } else if (Array.isArray(old) && Array.isArray(next) && old.length === next.length) {
-    for (const [index, value] of next.entries()) compare(old[index], value, { path: `${path}[${nameOf(value) ?? index}]`, changes })
+    for (const [index, value] of next.entries())
+      compare(old[index], value, { path: `${path}[${nameOf(value) ?? index}]`, changes })
   } else changes.push(`${path} ${shortOf(old)} → ${shortOf(next)}`)
 }
 

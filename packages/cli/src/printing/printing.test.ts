@@ -18,24 +18,56 @@ describe('safeText', () => {
 
 describe('formatTable', () => {
   test('has one line for each row, whatever is in the cells', () => {
-    fc.assert(fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string())), (rows) => {
-      const text = formatTable(['A', 'B'], rows, { columns: 40 })
-      return text.split('\n').length === rows.length + 2 && !unsafe.test(text) && text.split('\n').every((line) => line.length <= 40)
-    }))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string())), (rows) => {
+        const text = formatTable(['A', 'B'], rows, { columns: 40 })
+        return (
+          text.split('\n').length === rows.length + 2 &&
+          !unsafe.test(text) &&
+          text.split('\n').every((line) => line.length <= 40)
+        )
+      }),
+    )
   })
 })
 
 describe('duration', () => {
-  test.each([[0, '0s'], [1499, '1s'], [65_000, '1m5s'], [3_600_000, '1h'], [90_000_000, '1d1h'], [-5, '0s'], [36_000_000, '10h']])('%d ms is %s', (ms, text) => { expect(duration(ms)).toBe(text) })
+  test.each([
+    [0, '0s'],
+    [1499, '1s'],
+    [65_000, '1m5s'],
+    [3_600_000, '1h'],
+    [90_000_000, '1d1h'],
+    [-5, '0s'],
+    [36_000_000, '10h'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(duration(ms)).toBe(text)
+  })
 
-  test('a time that cannot be read is no age', () => { expect(ago('yesterday', 0)).toBe('') })
+  test('a time that cannot be read is no age', () => {
+    expect(ago('yesterday', 0)).toBe('')
+  })
 })
 
 describe('changesBetween', () => {
   test('names the fields that differ, entries of lists by their name, and leaves out what differs by itself', () => {
-    const old = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', resourceVersion: '1' }, spec: { on: true, list: [{ name: 'x', n: 1 }] } }
-    const next = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', resourceVersion: '2' }, spec: { on: false, list: [{ name: 'x', n: 2 }], more: 'b' } }
-    expect(changesBetween(old as never, next as never)).toEqual(['spec.on true → false', 'spec.list[x].n 1 → 2', 'spec.more nothing → "b"'])
+    const old = {
+      apiVersion: 'v1',
+      kind: 'A',
+      metadata: { name: 'a', resourceVersion: '1' },
+      spec: { on: true, list: [{ name: 'x', n: 1 }] },
+    }
+    const next = {
+      apiVersion: 'v1',
+      kind: 'A',
+      metadata: { name: 'a', resourceVersion: '2' },
+      spec: { on: false, list: [{ name: 'x', n: 2 }], more: 'b' },
+    }
+    expect(changesBetween(old as never, next as never)).toEqual([
+      'spec.on true → false',
+      'spec.list[x].n 1 → 2',
+      'spec.more nothing → "b"',
+    ])
   })
 })
 
@@ -43,10 +75,17 @@ describe('ProgressLine', () => {
   test('draws at most ten times a second, in a terminal only, and is gone afterwards', () => {
     const written: string[] = []
     let now = 0
-    const line = new ProgressLine({ write: (text: string) => written.push(text), isTTY: true, columns: 10 }, { monotonic: () => now })
+    const line = new ProgressLine(
+      { write: (text: string) => written.push(text), isTTY: true, columns: 10 },
+      { monotonic: () => now },
+    )
     for (now = 0; now < 250; now += 10) line.show(() => 'a line that is too long')
     line.clear()
-    expect(written).toEqual(['\r\u001b[Ka line th', '\r\u001b[Ka line th', '\r\u001b[Ka line th', '\r\u001b[K'].map((text) => text.replace('a line th', 'a line tha'.slice(0, 9))))
+    expect(written).toEqual(
+      ['\r\u001b[Ka line th', '\r\u001b[Ka line th', '\r\u001b[Ka line th', '\r\u001b[K'].map((text) =>
+        text.replace('a line th', 'a line tha'.slice(0, 9)),
+      ),
+    )
     const silent = new ProgressLine({ write: (text: string) => written.push(text) }, { monotonic: () => now })
     silent.show(() => 'a')
     silent.clear()

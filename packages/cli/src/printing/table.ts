@@ -10,11 +10,22 @@ interface TableOptions {
 }
 
 /** The lines, each with its end. Cells lose line breaks: a table has one line for each row. */
-export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[], { columns, gap = 3 }: TableOptions = {}): string {
-  const clean = rows.map((row) => headings.map((_, index) => (row[index] ?? '').replace(/\s*[\r\n]+\s*/g, ' ').replace(controls, '·')))
-  const widths = headings.map((heading, index) => Math.max(heading.length, ...clean.map((row) => row[index]?.length ?? 0)))
+export function formatTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, gap = 3 }: TableOptions = {},
+): string {
+  const clean = rows.map((row) =>
+    headings.map((_, index) => (row[index] ?? '').replace(/\s*[\r\n]+\s*/g, ' ').replace(controls, '·')),
+  )
+  const widths = headings.map((heading, index) =>
+    Math.max(heading.length, ...clean.map((row) => row[index]?.length ?? 0)),
+  )
   const format = (cells: readonly string[]): string => {
-    const line = cells.map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd((widths[index] ?? 0) + gap))).join('').trimEnd()
+    const line = cells
+      .map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd((widths[index] ?? 0) + gap)))
+      .join('')
+      .trimEnd()
     return columns !== undefined && line.length > columns && columns > 1 ? `${line.slice(0, columns - 1)}…` : line
   }
   return [headings.map((heading) => heading.toUpperCase()), ...clean].map((row) => `${format(row)}\n`).join('')

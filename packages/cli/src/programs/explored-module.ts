@@ -11,7 +11,10 @@ export async function moduleOf(word: string, folder: string): Promise<string> {
   const at = word.lastIndexOf('#')
   const [file, name] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at)]
   const path = resolve(folder, file)
-  if (file === '' || !existsSync(path)) throw new Failure('bad-file', file === '' ? 'no module is named' : `there is no file ${path}`, { hint: 'evenkeel explore scenario.ts' })
+  if (file === '' || !existsSync(path))
+    throw new Failure('bad-file', file === '' ? 'no module is named' : `there is no file ${path}`, {
+      hint: 'evenkeel explore scenario.ts',
+    })
   await readTypeScript(path)
   return `${path}${name}`
 }

@@ -26,7 +26,7 @@ interface ViewOptions {
   readonly kinds: readonly Kind[]
   /** What stands above everything. */
   readonly heading: string
-  readonly clock: { now(): number, after(ms: number, call: () => void): () => void }
+  readonly clock: { now(): number; after(ms: number, call: () => void): () => void }
 }
 
 export class LiveView {
@@ -42,7 +42,9 @@ export class LiveView {
 
   start(): void {
     this.draw()
-    this.#stop = this.#options.clock.after(redrawMs, () => { this.start() })
+    this.#stop = this.#options.clock.after(redrawMs, () => {
+      this.start()
+    })
   }
 
   /** Draws what there is a last time, and no more. */
@@ -53,7 +55,11 @@ export class LiveView {
 
   /** One line of the log. */
   tell(line: string): void {
-    this.#log.push(...safeText(line).split('\n').filter((each) => each !== ''))
+    this.#log.push(
+      ...safeText(line)
+        .split('\n')
+        .filter((each) => each !== ''),
+    )
     this.#log.splice(0, this.#log.length - logLinesMax)
   }
 
@@ -65,7 +71,9 @@ export class LiveView {
     const told = this.#log.slice(-Math.max(1, Math.floor(rows / 4)))
     const below = told.length === 0 ? [] : ['', ...told]
     const room = Math.max(3, rows - above.length - below.length - 2)
-    const lines = [...above, '', ...this.#objects(room), ...below].slice(-rows + 1).map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
+    const lines = [...above, '', ...this.#objects(room), ...below]
+      .slice(-rows + 1)
+      .map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line))
     const text = lines.join('\n')
     if (text === this.#drawn) return
     stdout.write(`${this.#height === 0 ? '' : `\u001b[${this.#height}A\r`}\u001b[J${text}\n`)
@@ -76,22 +84,34 @@ export class LiveView {
   /** Those that are not well first: they are what one looks for. */
   #objects(room: number): readonly string[] {
     const { cache, kinds, ledger } = this.#options
-    const all = kinds.flatMap((kind) => listOf(() => cache.list(kind)).map((object) => ({ ...object, kind: kind.kind }) as KubeObject))
-    if (all.length === 0) return [`  No objects yet${kinds.length === 0 ? '' : ` of ${kinds.map(({ plural }) => plural).join(', ')}`}.`]
+    const all = kinds.flatMap((kind) =>
+      listOf(() => cache.list(kind)).map((object) => ({ ...object, kind: kind.kind }) as KubeObject),
+    )
+    if (all.length === 0)
+      return [`  No objects yet${kinds.length === 0 ? '' : ` of ${kinds.map(({ plural }) => plural).join(', ')}`}.`]
     const well = (object: KubeObject): number => (stateOf(object).isGood === false ? 0 : 1)
     const shown = all.toSorted((a, b) => well(a) - well(b)).slice(0, all.length > room ? room - 1 : room)
     const runs = ledger.entries({ limit: runsMax })
     const width = Math.max(...shown.map((object) => refOf(object).length))
-    const lines = shown.map((object) => this.#line(object, { width, run: runs.find(({ key }) => isSame(key, { kind: object.kind, ...object.metadata })) }))
+    const lines = shown.map((object) =>
+      this.#line(object, {
+        width,
+        run: runs.find(({ key }) => isSame(key, { kind: object.kind, ...object.metadata })),
+      }),
+    )
     return all.length > shown.length ? [...lines, `  and ${all.length - shown.length} more`] : lines
   }
 
-  #line(object: KubeObject, { width, run }: { width: number, run: LedgerEntry | undefined }): string {
+  #line(object: KubeObject, { width, run }: { width: number; run: LedgerEntry | undefined }): string {
     const { word, isGood, why } = stateOf(object)
     const mark = isGood === undefined ? '·' : isGood ? '✓' : '✗'
     const [cause] = run ? causeLines(run) : []
-    const when = run ? `  (reconciled ${duration(this.#options.clock.now() - run.startedMs)} ago${cause === undefined ? '' : `: ${cause}`})` : ''
-    return safeText(`  ${mark} ${refOf(object).padEnd(width)}  ${word}${isGood === false && why !== '' && why !== word ? `: ${why}` : ''}${when}`).replace(/\n/g, ' ')
+    const when = run
+      ? `  (reconciled ${duration(this.#options.clock.now() - run.startedMs)} ago${cause === undefined ? '' : `: ${cause}`})`
+      : ''
+    return safeText(
+      `  ${mark} ${refOf(object).padEnd(width)}  ${word}${isGood === false && why !== '' && why !== word ? `: ${why}` : ''}${when}`,
+    ).replace(/\n/g, ' ')
   }
 }
 

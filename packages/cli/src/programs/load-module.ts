@@ -47,8 +47,17 @@ export interface UserModule {
 export async function loadModule(file: string, cwd: string): Promise<UserModule> {
   const exports = await importFile(file, cwd)
   const { controllers = [], kinds = [], runnables = [], serve } = exports
-  if (!Array.isArray(controllers) || (controllers.length === 0 && typeof serve !== 'function')) throw new Failure('bad-file', `${file} exports neither controllers nor serve`, { hint: 'export const controllers = [{ for: Website, reconcile }]' })
-  return { path: resolve(cwd, file), controllers: controllers as UserModule['controllers'], kinds: kinds as UserModule['kinds'], runnables: runnables as UserModule['runnables'], serve: typeof serve === 'function' ? serve as UserModule['serve'] : undefined }
+  if (!Array.isArray(controllers) || (controllers.length === 0 && typeof serve !== 'function'))
+    throw new Failure('bad-file', `${file} exports neither controllers nor serve`, {
+      hint: 'export const controllers = [{ for: Website, reconcile }]',
+    })
+  return {
+    path: resolve(cwd, file),
+    controllers: controllers as UserModule['controllers'],
+    kinds: kinds as UserModule['kinds'],
+    runnables: runnables as UserModule['runnables'],
+    serve: typeof serve === 'function' ? (serve as UserModule['serve']) : undefined,
+  }
 }
 
 async function importFile(file: string, cwd: string): Promise<Record<string, unknown>> {
@@ -56,7 +65,7 @@ async function importFile(file: string, cwd: string): Promise<Record<string, unk
   if (!existsSync(path)) throw new Failure('bad-file', `there is no file ${path}`)
   await readTypeScript(path)
   try {
-    return await import(pathToFileURL(path).href) as Record<string, unknown>
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
     throw new Failure('bad-file', `${file} could not be loaded: ${(error as Error).message}`, { cause: error })
   }

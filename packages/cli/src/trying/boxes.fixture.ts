@@ -5,10 +5,15 @@ import { defineKind } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel'
 import type { UserStep } from 'evenkeel/testing'
 
-const Box = defineKind({ group: 'test.dev', version: 'v1', kind: 'Box', spec: { type: 'object', properties: { size: { type: 'integer' } } } } as const)
+const Box = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Box',
+  spec: { type: 'object', properties: { size: { type: 'integer' } } },
+} as const)
 
 interface Outside {
-  readonly shelf: { put(name: string): Promise<void>, clear(name: string): Promise<void> }
+  readonly shelf: { put(name: string): Promise<void>; clear(name: string): Promise<void> }
 }
 
 class Shelf {
@@ -33,10 +38,15 @@ export const scenario = { name: 'boxes', steps, outside: () => ({ shelf: new She
 
 type Program = (process: { outside: Outside }) => readonly ControllerDeclaration[]
 
-const program = (cleans: boolean): Program => ({ outside: { shelf } }) => [{
-  for: Box, reconcile: (box: { metadata: { name: string } }) => shelf.put(box.metadata.name),
-  ...cleans && { cleanup: (box: { metadata: { name: string } }) => shelf.clear(box.metadata.name) },
-} as unknown as ControllerDeclaration]
+const program =
+  (cleans: boolean): Program =>
+  ({ outside: { shelf } }) => [
+    {
+      for: Box,
+      reconcile: (box: { metadata: { name: string } }) => shelf.put(box.metadata.name),
+      ...(cleans && { cleanup: (box: { metadata: { name: string } }) => shelf.clear(box.metadata.name) }),
+    } as unknown as ControllerDeclaration,
+  ]
 
 export const controllers = program(true)
 export const leaking = program(false)

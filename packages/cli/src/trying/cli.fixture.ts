@@ -29,14 +29,26 @@ interface TypedOptions {
 }
 
 /** Runs one command line in this process. */
-export async function typed(words: readonly string[], { cwd, stdin = '', signal = new AbortController().signal, env = {}, onOut, columns }: TypedOptions): Promise<Said> {
+export async function typed(
+  words: readonly string[],
+  { cwd, stdin = '', signal = new AbortController().signal, env = {}, onOut, columns }: TypedOptions,
+): Promise<Said> {
   const said = { out: '', err: '' }
-  const stdout = { write: (text: string): void => {
-    said.out += text
-    onOut?.(text)
-  }, ...columns !== undefined && { isTTY: true, columns } }
-  const stderr = { write: (text: string): void => { said.err += text } }
-  const input = (async function* () { yield Buffer.from(stdin) })()
+  const stdout = {
+    write: (text: string): void => {
+      said.out += text
+      onOut?.(text)
+    },
+    ...(columns !== undefined && { isTTY: true, columns }),
+  }
+  const stderr = {
+    write: (text: string): void => {
+      said.err += text
+    },
+  }
+  const input = (async function* () {
+    yield Buffer.from(stdin)
+  })()
   const code = await main(words, { stdout, stderr, stdin: input, env: { HOME: cwd, ...env }, cwd, signal })
   return { code, ...said }
 }
@@ -49,7 +61,19 @@ export class TestCli {
   readonly #stop: AbortController
   readonly #done: Promise<void>
 
-  private constructor({ folder, ready, managerUrl, stop, done }: { folder: string, ready: Ready, managerUrl: string, stop: AbortController, done: Promise<void> }) {
+  private constructor({
+    folder,
+    ready,
+    managerUrl,
+    stop,
+    done,
+  }: {
+    folder: string
+    ready: Ready
+    managerUrl: string
+    stop: AbortController
+    done: Promise<void>
+  }) {
     this.folder = folder
     this.ready = ready
     this.managerUrl = managerUrl
@@ -63,11 +87,24 @@ export class TestCli {
     let done: Promise<void> = Promise.resolve()
     let ready: Ready | undefined
     const managerUrl = await new Promise<string>((resolve, reject) => {
-      done = runControllers(stop.signal, { controllers, embedded: true, port: 0, data: join(folder, 'data'), rules: liveRules(), endpoints: { port: 0, onListening: resolve }, onReady: (made) => { ready = made } })
+      done = runControllers(stop.signal, {
+        controllers,
+        embedded: true,
+        port: 0,
+        data: join(folder, 'data'),
+        rules: liveRules(),
+        endpoints: { port: 0, onListening: resolve },
+        onReady: (made) => {
+          ready = made
+        },
+      })
       done.catch(reject)
     })
     if (!ready) throw new Error('it listens before it is ready')
-    await writeFile(join(folder, 'data', 'manager.json'), JSON.stringify({ managers: [{ name: 'test', url: managerUrl }] }))
+    await writeFile(
+      join(folder, 'data', 'manager.json'),
+      JSON.stringify({ managers: [{ name: 'test', url: managerUrl }] }),
+    )
     return new TestCli({ folder, ready, managerUrl, stop, done })
   }
 
@@ -80,8 +117,11 @@ export class TestCli {
     for (let tries = 0; ; tries++) {
       const said = await this.type(words)
       if (expected.test(said.out + said.err)) return said
-      if (tries >= 200) throw new Error(`${words.join(' ')} does not come to say ${String(expected)}: ${said.out}${said.err}`)
-      await new Promise<void>((resolve) => { new SystemClock().after(50, resolve) })
+      if (tries >= 200)
+        throw new Error(`${words.join(' ')} does not come to say ${String(expected)}: ${said.out}${said.err}`)
+      await new Promise<void>((resolve) => {
+        new SystemClock().after(50, resolve)
+      })
     }
   }
 

@@ -10,36 +10,61 @@ import { causeLines } from './ran.ts'
 
 export function whyChanged(facts: Facts): Answer {
   const { object, manager, nowMs } = facts
-  const written = [...object.metadata.managedFields ?? []].sort((a, b) => String(b.time ?? '').localeCompare(String(a.time ?? '')))
-  const because = written.slice(0, 6).map(({ manager: who = 'somebody', operation = 'Update', time, subresource, fieldsV1 }) => {
-    const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shortened))]
-    const shown = fields.slice(0, 5).join(', ')
-    return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
-  })
+  const written = [...(object.metadata.managedFields ?? [])].sort((a, b) =>
+    String(b.time ?? '').localeCompare(String(a.time ?? '')),
+  )
+  const because = written
+    .slice(0, 6)
+    .map(({ manager: who = 'somebody', operation = 'Update', time, subresource, fieldsV1 }) => {
+      const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shortened))]
+      const shown = fields.slice(0, 5).join(', ')
+      return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
+    })
   const write = lastWrite(object, manager?.runs ?? [])
-  if (write) because.unshift(`version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`, ...causeLines(write.run).map((line) => `which ran because ${line}`))
+  if (write)
+    because.unshift(
+      `version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`,
+      ...causeLines(write.run).map((line) => `which ran because ${line}`),
+    )
   // Times of managed fields count seconds; the ledger knows the very version.
   const last = write && write.version === object.metadata.resourceVersion ? write.run.controller : written[0]?.manager
-  return { question: 'changed', answer: last === undefined ? 'nothing tells who wrote it' : `${last} wrote it last`, because, advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'] }
+  return {
+    question: 'changed',
+    answer: last === undefined ? 'nothing tells who wrote it' : `${last} wrote it last`,
+    because,
+    advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'],
+  }
 }
 
-function lastWrite({ kind, metadata: { name, namespace, resourceVersion } }: KubeObject, runs: readonly LedgerEntry[]): { run: LedgerEntry, version: string } | undefined {
+function lastWrite(
+  { kind, metadata: { name, namespace, resourceVersion } }: KubeObject,
+  runs: readonly LedgerEntry[],
+): { run: LedgerEntry; version: string } | undefined {
   for (const run of runs) {
-    const write = run.writes.findLast(({ object, isNoop = false }) => !isNoop && isSame(object, { kind, name, namespace }))
+    const write = run.writes.findLast(
+      ({ object, isNoop = false }) => !isNoop && isSame(object, { kind, name, namespace }),
+    )
     if (write) return { run, version: write.resourceVersion ?? resourceVersion ?? '' }
   }
   return undefined
 }
 
 /** Whether a canonical key is that of an object. */
-export function isSame(key: string, { kind, name, namespace }: { kind: string, name?: string | undefined, namespace?: string | undefined }): boolean {
+export function isSame(
+  key: string,
+  { kind, name, namespace }: { kind: string; name?: string | undefined; namespace?: string | undefined },
+): boolean {
   const parsed = parseKey(key)
   return parsed.kind === kind && parsed.name === name && (parsed.namespace ?? '') === (namespace ?? '')
 }
 
 /** Two names say where; the rest is for those who read the object. */
 function shortened(path: string): string {
-  return path.replace(/\[.*$/, '').split('.').slice(0, path.startsWith('metadata.') ? 3 : 2).join('.')
+  return path
+    .replace(/\[.*$/, '')
+    .split('.')
+    .slice(0, path.startsWith('metadata.') ? 3 : 2)
+    .join('.')
 }
 
 /** The fields of an entry of managedFields: `spec.replicas`, `metadata.labels.app`. */

@@ -19,7 +19,7 @@ export interface CelCase {
   readonly value?: Json
   readonly evalError?: Json
   readonly anyEvalErrors?: Json
-  readonly typedResult?: { readonly result?: Json, readonly deducedType?: Json }
+  readonly typedResult?: { readonly result?: Json; readonly deducedType?: Json }
 }
 
 /** A variable or a function that a case declares. */
@@ -66,11 +66,15 @@ export function readCases(): readonly NamedCase[] {
 
 /** The cases that Kubernetes does not pass. */
 export function readExcuses(): ReadonlyMap<string, Excuse> {
-  const groups = JSON.parse(readFileSync(new URL('kubernetes.json', import.meta.url), 'utf8')) as readonly (Excuse & { readonly cases: readonly string[] })[]
+  const groups = JSON.parse(readFileSync(new URL('kubernetes.json', import.meta.url), 'utf8')) as readonly (Excuse & {
+    readonly cases: readonly string[]
+  })[]
   return new Map(groups.flatMap(({ reason, why, cases }) => cases.map((id) => [id, { reason, why }])))
 }
 
 function collect({ suites = [], tests: cases = [] }: Suite, path: readonly string[]): NamedCase[] {
-  const own = cases.map(({ original }) => original as CelCase).map((test) => ({ id: [...path, test.name].join('/'), test }))
+  const own = cases
+    .map(({ original }) => original as CelCase)
+    .map((test) => ({ id: [...path, test.name].join('/'), test }))
   return [...own, ...suites.flatMap((suite) => collect(suite, [...path, suite.name]))]
 }

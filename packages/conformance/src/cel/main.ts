@@ -19,7 +19,9 @@ const help = `npm run conformance -- cel [options]
 const { values } = parseArgs({
   allowPositionals: true,
   options: {
-    filter: { type: 'string', default: '' }, all: { type: 'boolean', default: false }, json: { type: 'boolean', default: false },
+    filter: { type: 'string', default: '' },
+    all: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -32,19 +34,20 @@ else {
 }
 
 function render(results: readonly CelResult[]): string {
-  const of = (...wanted: CelResult['outcome'][]): CelResult[] => results.filter(({ outcome }) => wanted.includes(outcome))
+  const of = (...wanted: CelResult['outcome'][]): CelResult[] =>
+    results.filter(({ outcome }) => wanted.includes(outcome))
   const failed = of('failed')
   const enabled = of('passed').length + failed.filter(({ reason }) => reason === undefined).length
   const reasons = [...groupByReason(of('excused', 'beyond'))]
   return [
     ...failed.map(({ id, problem, note }) => `FAILED ${id}: ${[problem, note].filter(Boolean).join('; ')}`),
     `${numeral(of('passed').length)} of ${numeral(enabled)} cases that Kubernetes 1.36 passes`,
-    ...reasons.length > 0 ? [`${numeral(of('excused', 'beyond').length)} that it does not pass:`] : [],
+    ...(reasons.length > 0 ? [`${numeral(of('excused', 'beyond').length)} that it does not pass:`] : []),
     ...reasons.flatMap(([reason, group]) => [
       `  ${numeral(group.length).padStart(5)}  ${reason}: ${group[0]?.why}`,
-      ...values.all ? group.map(({ id, problem = 'we pass it' }) => `           ${id}: ${problem}`) : [],
+      ...(values.all ? group.map(({ id, problem = 'we pass it' }) => `           ${id}: ${problem}`) : []),
     ]),
-    ...of('beyond').length > 0 ? [`${numeral(of('beyond').length)} of these we pass:`] : [],
+    ...(of('beyond').length > 0 ? [`${numeral(of('beyond').length)} of these we pass:`] : []),
     ...of('beyond').map(({ id, note }) => `         ${id}: ${note}`),
     `${of('passed').length} passed, ${failed.length} failed`,
     '',
@@ -53,7 +56,7 @@ function render(results: readonly CelResult[]): string {
 
 function groupByReason(results: readonly CelResult[]): ReadonlyMap<string, readonly CelResult[]> {
   const groups = new Map<string, CelResult[]>()
-  for (const result of results) groups.set(result.reason ?? '', [...groups.get(result.reason ?? '') ?? [], result])
+  for (const result of results) groups.set(result.reason ?? '', [...(groups.get(result.reason ?? '') ?? []), result])
   return groups
 }
 

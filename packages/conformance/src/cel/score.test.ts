@@ -10,10 +10,17 @@ test('scoreCel passes what Kubernetes passes, and nothing else but what is liste
 })
 
 test('scoreCel says what is wrong with a case that is not passed, and why Kubernetes does not pass it', () => {
-  expect(scoreCel({ filter: 'duration_converters/get_milliseconds' })[0]).toEqual(expect.objectContaining({
-    outcome: 'excused', problem: '123321, wanted 321', reason: 'milliseconds', why: expect.stringContaining('cel-go') as string,
-  }))
-  expect(scoreCel({ filter: 'field_access_dot' })).toEqual([expect.objectContaining({ outcome: 'beyond', reason: 'backticks' })])
+  expect(scoreCel({ filter: 'duration_converters/get_milliseconds' })[0]).toEqual(
+    expect.objectContaining({
+      outcome: 'excused',
+      problem: '123321, wanted 321',
+      reason: 'milliseconds',
+      why: expect.stringContaining('cel-go') as string,
+    }),
+  )
+  expect(scoreCel({ filter: 'field_access_dot' })).toEqual([
+    expect.objectContaining({ outcome: 'beyond', reason: 'backticks' }),
+  ])
 })
 
 test('readCases gives every case a name of its own, and readExcuses only names cases', () => {

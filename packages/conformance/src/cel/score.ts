@@ -4,7 +4,13 @@
  * Every case is run, also those that Kubernetes does not pass: there we should not pass either, except for the few where we
  * do more than it on purpose. That list must stay exact, so a case that changes sides is noticed.
  */
-import { baseEnvironment, CompiledExpression, compileExpression, Environment, formatType } from 'evenkeel/unstable/expressions'
+import {
+  baseEnvironment,
+  CompiledExpression,
+  compileExpression,
+  Environment,
+  formatType,
+} from 'evenkeel/unstable/expressions'
 import type { Overload, Variable } from 'evenkeel/unstable/expressions'
 import { readCases, readExcuses } from './data.ts'
 import type { CelCase, DeclaredOverload, Excuse } from './data.ts'
@@ -41,17 +47,28 @@ const beyond: Readonly<Record<string, string>> = {
 /** Runs every case whose id contains the text. */
 export function scoreCel({ filter = '' }: { filter?: string } = {}): readonly CelResult[] {
   const excuses = readExcuses()
-  return readCases().filter(({ id }) => id.includes(filter)).map(({ id, test }) => {
-    const problem = judge(test)
-    const excuse = excuses.get(id)
-    return { id, ...problem !== undefined && { problem }, ...excuse ? excused(id, problem, excuse) : { outcome: problem === undefined ? 'passed' : 'failed' } }
-  })
+  return readCases()
+    .filter(({ id }) => id.includes(filter))
+    .map(({ id, test }) => {
+      const problem = judge(test)
+      const excuse = excuses.get(id)
+      return {
+        id,
+        ...(problem !== undefined && { problem }),
+        ...(excuse ? excused(id, problem, excuse) : { outcome: problem === undefined ? 'passed' : 'failed' }),
+      }
+    })
 }
 
 function excused(id: string, problem: string | undefined, excuse: Excuse): Omit<CelResult, 'id'> {
   const note = beyond[id]
-  if (problem === undefined) return note === undefined ? { outcome: 'failed', ...excuse, note: 'it passes, and Kubernetes does not pass it' } : { outcome: 'beyond', ...excuse, note }
-  return note === undefined ? { outcome: 'excused', ...excuse } : { outcome: 'failed', ...excuse, note: 'it is said to pass' }
+  if (problem === undefined)
+    return note === undefined
+      ? { outcome: 'failed', ...excuse, note: 'it passes, and Kubernetes does not pass it' }
+      : { outcome: 'beyond', ...excuse, note }
+  return note === undefined
+    ? { outcome: 'excused', ...excuse }
+    : { outcome: 'failed', ...excuse, note: 'it is said to pass' }
 }
 
 /** What went wrong; undefined when the case passed. */
@@ -60,22 +77,39 @@ function judge(test: CelCase): string | undefined {
   const wantsError = test.evalError !== undefined || test.anyEvalErrors !== undefined
   if (!(compiled instanceof CompiledExpression)) return wantsError ? undefined : compiled.errors.split('\n', 1)[0]
   const { deducedType, result } = test.typedResult ?? {}
-  const [type, wantedType] = [formatType(compiled.type), formatType(deducedType ? typeFrom(deducedType) : compiled.type)]
+  const [type, wantedType] = [
+    formatType(compiled.type),
+    formatType(deducedType ? typeFrom(deducedType) : compiled.type),
+  ]
   if (type !== wantedType) return `type ${type}, wanted ${wantedType}`
   if (test.checkOnly) return undefined
-  const bindings = Object.fromEntries(Object.entries(test.bindings ?? {}).map(([name, { value }]) => [name, valueFrom(value)]))
+  const bindings = Object.fromEntries(
+    Object.entries(test.bindings ?? {}).map(([name, { value }]) => [name, valueFrom(value)]),
+  )
   const evaluation = compiled.evaluate(bindings)
   if (evaluation.error !== undefined) return wantsError ? undefined : evaluation.error
-  const [shown, wanted] = [showValue(evaluation.value), wantsError ? 'an error' : showValue(valueFrom(test.value ?? result ?? { boolValue: true }))]
+  const [shown, wanted] = [
+    showValue(evaluation.value),
+    wantsError ? 'an error' : showValue(valueFrom(test.value ?? result ?? { boolValue: true })),
+  ]
   return shown === wanted ? undefined : `${shown}, wanted ${wanted}`
 }
 
 function environmentOf({ typeEnv = [] }: CelCase): Environment {
-  const variables = typeEnv.flatMap(({ name, ident }): [string, Variable][] => ident ? [[name, { type: typeFrom(ident.type) }]] : [])
-  const functions = typeEnv.flatMap(({ name, function: declared }): [string, Overload[]][] => declared ? [[name, declared.overloads.map(overloadFrom)]] : [])
+  const variables = typeEnv.flatMap(({ name, ident }): [string, Variable][] =>
+    ident ? [[name, { type: typeFrom(ident.type) }]] : [],
+  )
+  const functions = typeEnv.flatMap(({ name, function: declared }): [string, Overload[]][] =>
+    declared ? [[name, declared.overloads.map(overloadFrom)]] : [],
+  )
   return new Environment({ parent: baseEnvironment, variables: new Map(variables), functions: new Map(functions) })
 }
 
 function overloadFrom({ overloadId, params = [], resultType, isInstanceFunction = false }: DeclaredOverload): Overload {
-  return { id: overloadId, isMember: isInstanceFunction, parameters: params.map(typeFrom), result: typeFrom(resultType) }
+  return {
+    id: overloadId,
+    isMember: isInstanceFunction,
+    parameters: params.map(typeFrom),
+    result: typeFrom(resultType),
+  }
 }

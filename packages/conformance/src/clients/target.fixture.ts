@@ -26,16 +26,19 @@ interface ClientTargetOptions {
 }
 
 /** Starts what clients are to talk to. It ends when it is told to. */
-export async function startClientTarget({ env = process.env, controllers = false }: ClientTargetOptions = {}): Promise<ClientTarget> {
+export async function startClientTarget({
+  env = process.env,
+  controllers = false,
+}: ClientTargetOptions = {}): Promise<ClientTarget> {
   const home = await mkdtemp(join(tmpdir(), 'evenkeel-clients-'))
   const clean = (): Promise<void> => rm(home, { recursive: true, force: true })
   const given = env['EVENKEEL_CLIENTS_KUBECONFIG']
   if (given !== undefined) return { kubeconfig: given, foreign: true, home, compact: undefined, stop: clean }
-  const server = await startPlane({ listen: {}, ...!controllers && { controllers: false } })
+  const server = await startPlane({ listen: {}, ...(!controllers && { controllers: false }) })
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
   const kubeconfig = join(home, 'kubeconfig')
-  await writeKubeconfig(kubeconfig, { server: url, token, ...caPem !== undefined && { caPem } })
+  await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
   return {
     kubeconfig,
     foreign: false,

@@ -6,7 +6,7 @@ import { pick } from './step.ts'
 
 export class LeaseModel {
   readonly #ids: string[] = []
-  readonly #alive = new Map<string, { readonly ttlMs: number, dueMs: number }>()
+  readonly #alive = new Map<string, { readonly ttlMs: number; dueMs: number }>()
   readonly #leaseOf = new Map<string, string>()
   #nowMs = 0
 
@@ -52,7 +52,9 @@ export class LeaseModel {
   /** Moves time; gives the keys of each lease that ran out. */
   advance(byMs: number): string[][] {
     this.#nowMs += byMs
-    const ended = [...this.#alive].filter(([, { dueMs }]) => dueMs <= this.#nowMs).sort(([, a], [, b]) => a.dueMs - b.dueMs)
+    const ended = [...this.#alive]
+      .filter(([, { dueMs }]) => dueMs <= this.#nowMs)
+      .sort(([, a], [, b]) => a.dueMs - b.dueMs)
     for (const [id] of ended) this.#alive.delete(id)
     return ended.map(([id]) => this.keysOf(id))
   }

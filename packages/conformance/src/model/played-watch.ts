@@ -17,7 +17,7 @@ export class PlayedWatch {
   #position: number
   #isTold = false
 
-  constructor(store: Store, { prefix, after }: { prefix: string, after: number }) {
+  constructor(store: Store, { prefix, after }: { prefix: string; after: number }) {
     this.#prefix = prefix
     this.#position = after
     this.#watch = store.watch(prefix, { after })
@@ -38,7 +38,8 @@ export class PlayedWatch {
     while (this.#position < until) {
       const { done, value } = await this.#iterator.next()
       if (done) {
-        if (value?.reason === 'compacted') assert.ok(this.#position < value.compacted && value.compacted <= model.compacted, 'ended without need')
+        if (value?.reason === 'compacted')
+          assert.ok(this.#position < value.compacted && value.compacted <= model.compacted, 'ended without need')
         else assert.deepEqual([value?.reason, isAhead], ['ahead', true])
         break
       }
@@ -50,7 +51,11 @@ export class PlayedWatch {
       await nextTurn(turns)
       this.#watch.requestProgress()
     }
-    this.#compare(told, model.changesAfter(from, this.#prefix).filter(({ revision }) => revision <= this.#position), model.compacted)
+    this.#compare(
+      told,
+      model.changesAfter(from, this.#prefix).filter(({ revision }) => revision <= this.#position),
+      model.compacted,
+    )
     return told
   }
 

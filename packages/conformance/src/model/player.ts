@@ -30,7 +30,11 @@ export interface PlayOptions {
 }
 
 /** Plays all steps; gives what each came to. @throws when the store does not do as the model does. */
-export async function play(target: StoreTarget, steps: readonly Step[], { isComparable = false }: PlayOptions = {}): Promise<Outcome[]> {
+export async function play(
+  target: StoreTarget,
+  steps: readonly Step[],
+  { isComparable = false }: PlayOptions = {},
+): Promise<Outcome[]> {
   const player = new Player(target, { isComparable })
   await player.begin(await target.open())
   const outcomes: Outcome[] = []
@@ -38,7 +42,10 @@ export async function play(target: StoreTarget, steps: readonly Step[], { isComp
     try {
       outcomes.push(await player.take(step))
     } catch (error) {
-      throw new Error(`step ${index}, ${JSON.stringify(step)}, on ${target.name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      throw new Error(
+        `step ${index}, ${JSON.stringify(step)}, on ${target.name}: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      )
     }
   }
   await player.finish()
@@ -78,19 +85,29 @@ class Player {
 
   take(step: Step): Promise<Outcome> {
     switch (step.do) {
-      case 'commit': return this.#commit(step.writes, step.checks)
+      case 'commit':
+        return this.#commit(step.writes, step.checks)
       case 'get':
       case 'range':
-      case 'hash': return this.#read(step)
-      case 'compact': return this.#compact(step.at)
-      case 'watch': return this.#watch(step)
-      case 'drain': return this.#drain(step.watch)
-      case 'grant': return this.#grant(step.ttlMs)
-      case 'renew': return this.#renew(step.lease)
-      case 'revoke': return this.#revoke(step.lease)
-      case 'advance': return this.#advance(step.byMs)
+      case 'hash':
+        return this.#read(step)
+      case 'compact':
+        return this.#compact(step.at)
+      case 'watch':
+        return this.#watch(step)
+      case 'drain':
+        return this.#drain(step.watch)
+      case 'grant':
+        return this.#grant(step.ttlMs)
+      case 'renew':
+        return this.#renew(step.lease)
+      case 'revoke':
+        return this.#revoke(step.lease)
+      case 'advance':
+        return this.#advance(step.byMs)
       case 'reopen':
-      case 'crash': return this.#restart(step.do)
+      case 'crash':
+        return this.#restart(step.do)
     }
   }
 
@@ -100,9 +117,18 @@ class Player {
     await this.#compareContents()
   }
 
-  async #commit(writeSteps: readonly WriteStep[], checkSteps: readonly { key: number, claim: Claim }[]): Promise<Outcome> {
-    const writes = distinct(writeSteps.map((step) => this.#write(step)), new Set())
-    const checks = distinct(checkSteps.map((step) => this.#check(step)), new Set(writes.map(({ key }) => key)))
+  async #commit(
+    writeSteps: readonly WriteStep[],
+    checkSteps: readonly { key: number; claim: Claim }[],
+  ): Promise<Outcome> {
+    const writes = distinct(
+      writeSteps.map((step) => this.#write(step)),
+      new Set(),
+    )
+    const checks = distinct(
+      checkSteps.map((step) => this.#check(step)),
+      new Set(writes.map(({ key }) => key)),
+    )
     const conflict = this.#model.conflict([...writes, ...checks])
     const isLeaseGone = writes.some(({ lease }) => lease !== undefined && !this.#leases.has(lease))
     let result
@@ -113,7 +139,10 @@ class Player {
       return { refused: 'NoLease' }
     }
     if (!result.ok) {
-      assert.deepEqual({ key: result.key, current: plainEntry(result.current) }, conflict && { key: conflict.key, current: conflict.current })
+      assert.deepEqual(
+        { key: result.key, current: plainEntry(result.current) },
+        conflict && { key: conflict.key, current: conflict.current },
+      )
       return { lost: result.key, current: this.#outline(result.current && plainEntry(result.current)) }
     }
     assert.equal(conflict, undefined, 'the commit should have been lost')
@@ -131,13 +160,16 @@ class Player {
 
   async #read(step: Extract<Step, { do: 'get' | 'range' | 'hash' }>): Promise<Outcome> {
     const revision = this.#revisionAt(step.at, { orNewest: true })
-    const at = revision ?? await this.#store.head()
+    const at = revision ?? (await this.#store.head())
     const refused = this.#refusal(revision)
     if (step.do === 'get') {
       const key = pick(historyKeys, step.key)
       const result = await this.#store.get(key, { revision })
       if (!result.ok) return this.#isRefused(result, refused)
-      assert.deepEqual({ revision: result.revision, entry: plainEntry(result.entry) }, { revision: at, entry: this.#model.get(key, at) })
+      assert.deepEqual(
+        { revision: result.revision, entry: plainEntry(result.entry) },
+        { revision: at, entry: this.#model.get(key, at) },
+      )
       return { entry: this.#outline(plainEntry(result.entry)) }
     }
     const prefix = pick(historyPrefixes, step.prefix)
@@ -152,8 +184,19 @@ class Player {
     const result = await this.#store.range(prefix, { revision, limit: step.limit, after })
     if (!result.ok) return this.#isRefused(result, refused)
     assert.equal(refused, undefined)
-    const expected = { revision: at, entries: all.slice(0, step.limit), remaining: Math.max(0, all.length - (step.limit ?? Infinity)) }
-    assert.deepEqual({ revision: result.revision, entries: result.entries.map((entry) => plainEntry(entry)), remaining: result.remaining }, expected)
+    const expected = {
+      revision: at,
+      entries: all.slice(0, step.limit),
+      remaining: Math.max(0, all.length - (step.limit ?? Infinity)),
+    }
+    assert.deepEqual(
+      {
+        revision: result.revision,
+        entries: result.entries.map((entry) => plainEntry(entry)),
+        remaining: result.remaining,
+      },
+      expected,
+    )
     return { entries: result.entries.map((entry) => this.#outline(plainEntry(entry))), remaining: result.remaining }
   }
 
@@ -231,7 +274,10 @@ class Player {
         const index = left.findIndex((group) => group.join() === [...keys].sort().join())
         assert.ok(index >= 0, `nobody expected the end of ${keys.join()} in one commit, but of ${JSON.stringify(left)}`)
         left.splice(index, 1)
-        this.#made(keys.map((key) => ({ key })), revision)
+        this.#made(
+          keys.map((key) => ({ key })),
+          revision,
+        )
       }
     }
   }
@@ -240,30 +286,44 @@ class Player {
     const before = this.#model.head
     this.#store = await this.#target[how]()
     const [head, compacted] = [await this.#store.head(), await this.#store.compacted()]
-    if (how === 'crash') assert.ok(head > before && compacted > before, 'after a power cut revisions go on above all that were given out')
-    else assert.ok(head >= before && compacted >= this.#model.compacted, `reopened at ${head} compacted at ${compacted}; it was at ${before} and ${this.#model.compacted}`)
+    if (how === 'crash')
+      assert.ok(head > before && compacted > before, 'after a power cut revisions go on above all that were given out')
+    else
+      assert.ok(
+        head >= before && compacted >= this.#model.compacted,
+        `reopened at ${head} compacted at ${compacted}; it was at ${before} and ${this.#model.compacted}`,
+      )
     this.#model.moveTo(head)
     this.#model.compacted = compacted
     this.#watches = []
     await this.#bearWitness()
-    if (how === 'crash') for (const id of this.#leases.ids) assert.equal(await this.#store.renew(id), this.#leases.renew(id))
+    if (how === 'crash')
+      for (const id of this.#leases.ids) assert.equal(await this.#store.renew(id), this.#leases.renew(id))
     await this.#compareContents()
     return { how }
   }
 
   async #compareContents(): Promise<void> {
     const result = good(await this.#store.range(''))
-    assert.deepEqual(result.entries.map((entry) => plainEntry(entry)), this.#model.range(''))
+    assert.deepEqual(
+      result.entries.map((entry) => plainEntry(entry)),
+      this.#model.range(''),
+    )
   }
 
   #write({ key, value, stamped, lease, claim }: WriteStep): Write {
     const condition = this.#check({ key, claim })
     if (value === undefined) return { ...condition, expect: condition.expect || 1 }
     const id = lease === undefined || this.#leases.ids.length === 0 ? undefined : this.#leases.pick(lease)
-    return { ...condition, value: bytes(value), ...stamped === true && { stampAt: value.length >> 1 }, ...id !== undefined && { lease: id } }
+    return {
+      ...condition,
+      value: bytes(value),
+      ...(stamped === true && { stampAt: value.length >> 1 }),
+      ...(id !== undefined && { lease: id }),
+    }
   }
 
-  #check({ key: index, claim }: { key: number, claim: Claim }): Check {
+  #check({ key: index, claim }: { key: number; claim: Claim }): Check {
     const key = pick(historyKeys, index)
     const current = this.#model.get(key)?.revision ?? 0
     const claims = { right: current, stale: Math.max(current - 1, 1), absent: 0, ahead: this.#model.head + 1 }
@@ -273,11 +333,11 @@ class Player {
   /** Some revision that matters: any that was, both sides of the boundary, one ahead, or the newest. */
   #revisionAt(at: number, { orNewest }: { orNewest: boolean }): number | undefined {
     const { compacted, head, revisions } = this.#model
-    const own = [...orNewest ? [undefined] : [], ...revisions.slice(-12)]
+    const own = [...(orNewest ? [undefined] : []), ...revisions.slice(-12)]
     if (this.#isComparable) return pick(own, at)
-    const first = this.#target.lacks.alone ? revisions[0] ?? 0 : 0
+    const first = this.#target.lacks.alone ? (revisions[0] ?? 0) : 0
     const boundary = [Math.max(compacted - 1, first), Math.max(compacted, first), Math.min(compacted + 1, head)]
-    return pick([...own, ...boundary, ...this.#target.lacks.alone ? [] : [head + 1]], at)
+    return pick([...own, ...boundary, ...(this.#target.lacks.alone ? [] : [head + 1])], at)
   }
 
   #refusal(revision: number | undefined): Outcome | undefined {
@@ -298,7 +358,15 @@ class Player {
   }
 
   #outline(entry: PlainChange['entry']): unknown {
-    return entry && { key: entry.key, value: entry.value.replace(String(entry.revision), '#'), at: this.#number(entry.revision), made: this.#number(entry.created), isLeased: entry.lease !== undefined }
+    return (
+      entry && {
+        key: entry.key,
+        value: entry.value.replace(String(entry.revision), '#'),
+        at: this.#number(entry.revision),
+        made: this.#number(entry.created),
+        isLeased: entry.lease !== undefined,
+      }
+    )
   }
 
   #outlineChange({ key, revision, entry, previous }: PlainChange): unknown {
@@ -309,4 +377,3 @@ class Player {
 function distinct<T extends { readonly key: string }>(conditions: readonly T[], taken: Set<string>): T[] {
   return conditions.filter(({ key }) => !taken.has(key) && taken.add(key))
 }
-

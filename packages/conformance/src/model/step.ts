@@ -21,16 +21,26 @@ export interface WriteStep {
 
 /** `at` picks a revision: see {@link pickRevision}. */
 export type Step =
-  | { readonly do: 'commit', readonly writes: readonly WriteStep[], readonly checks: readonly { readonly key: number, readonly claim: Claim }[] }
-  | { readonly do: 'get', readonly key: number, readonly at: number }
-  | { readonly do: 'range', readonly prefix: number, readonly at: number, readonly limit?: number, readonly after?: number }
-  | { readonly do: 'hash', readonly prefix: number, readonly at: number }
-  | { readonly do: 'compact', readonly at: number }
-  | { readonly do: 'watch', readonly prefix: number, readonly at: number, readonly isLazy: boolean }
-  | { readonly do: 'drain', readonly watch: number }
-  | { readonly do: 'grant', readonly ttlMs: number }
-  | { readonly do: 'renew' | 'revoke', readonly lease: number }
-  | { readonly do: 'advance', readonly byMs: number }
+  | {
+      readonly do: 'commit'
+      readonly writes: readonly WriteStep[]
+      readonly checks: readonly { readonly key: number; readonly claim: Claim }[]
+    }
+  | { readonly do: 'get'; readonly key: number; readonly at: number }
+  | {
+      readonly do: 'range'
+      readonly prefix: number
+      readonly at: number
+      readonly limit?: number
+      readonly after?: number
+    }
+  | { readonly do: 'hash'; readonly prefix: number; readonly at: number }
+  | { readonly do: 'compact'; readonly at: number }
+  | { readonly do: 'watch'; readonly prefix: number; readonly at: number; readonly isLazy: boolean }
+  | { readonly do: 'drain'; readonly watch: number }
+  | { readonly do: 'grant'; readonly ttlMs: number }
+  | { readonly do: 'renew' | 'revoke'; readonly lease: number }
+  | { readonly do: 'advance'; readonly byMs: number }
   | { readonly do: 'reopen' | 'crash' }
 
 export const historyKeys = ['/a', '/a/b', '/a/c', '/a0', '/b'] as const

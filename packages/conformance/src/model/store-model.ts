@@ -26,7 +26,7 @@ export interface PlainChange {
 type Contents = ReadonlyMap<string, PlainEntry>
 
 export class StoreModel {
-  readonly #states: { readonly revision: number, readonly contents: Contents }[]
+  readonly #states: { readonly revision: number; readonly contents: Contents }[]
   readonly changes: PlainChange[] = []
   compacted = 0
 
@@ -45,7 +45,7 @@ export class StoreModel {
   }
 
   /** The first condition that does not hold now, writes before checks. */
-  conflict(conditions: readonly (Write | Check)[]): { key: string, current: PlainEntry | undefined } | undefined {
+  conflict(conditions: readonly (Write | Check)[]): { key: string; current: PlainEntry | undefined } | undefined {
     for (const { key, expect } of conditions) {
       const current = this.#last.contents.get(key)
       if ((current?.revision ?? 0) !== expect) return { key, current }
@@ -61,7 +61,7 @@ export class StoreModel {
       const entry = entryOf(write, revision, previous)
       if (entry) contents.set(write.key, entry)
       else contents.delete(write.key)
-      this.changes.push({ key: write.key, revision, ...entry && { entry }, ...previous && { previous } })
+      this.changes.push({ key: write.key, revision, ...(entry && { entry }), ...(previous && { previous }) })
     }
     this.#states.push({ revision, contents })
   }
@@ -71,7 +71,9 @@ export class StoreModel {
   }
 
   range(prefix: string, revision = this.head): PlainEntry[] {
-    return [...this.#at(revision).values()].filter(({ key }) => key.startsWith(prefix)).sort((a, b) => a.key < b.key ? -1 : 1)
+    return [...this.#at(revision).values()]
+      .filter(({ key }) => key.startsWith(prefix))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
   changesAfter(revision: number, prefix = ''): PlainChange[] {
@@ -80,7 +82,8 @@ export class StoreModel {
 
   hash(prefix: string, revision = this.head): string {
     const hash = new ContentHash()
-    for (const { value, ...entry } of this.range(prefix, revision)) hash.add({ ...entry, value: Buffer.from(value, 'latin1') })
+    for (const { value, ...entry } of this.range(prefix, revision))
+      hash.add({ ...entry, value: Buffer.from(value, 'latin1') })
     return hash.digest()
   }
 
@@ -89,7 +92,7 @@ export class StoreModel {
     if (revision > this.head) this.#states.push({ revision, contents: this.#last.contents })
   }
 
-  get #last(): { readonly revision: number, readonly contents: Contents } {
+  get #last(): { readonly revision: number; readonly contents: Contents } {
     const last = this.#states.at(-1)
     if (!last) throw new Error('a model has at least its first state')
     return last
@@ -100,11 +103,21 @@ export class StoreModel {
   }
 }
 
-function entryOf({ key, value, stampAt, lease }: Omit<Write, 'expect'>, revision: number, previous: PlainEntry | undefined): PlainEntry | undefined {
+function entryOf(
+  { key, value, stampAt, lease }: Omit<Write, 'expect'>,
+  revision: number,
+  previous: PlainEntry | undefined,
+): PlainEntry | undefined {
   if (!value) return undefined
   const text = Buffer.from(value).toString('latin1')
   const stamped = stampAt === undefined ? text : `${text.slice(0, stampAt)}${revision}${text.slice(stampAt)}`
-  return { key, value: stamped, revision, created: previous?.created ?? revision, ...lease !== undefined && { lease } }
+  return {
+    key,
+    value: stamped,
+    revision,
+    created: previous?.created ?? revision,
+    ...(lease !== undefined && { lease }),
+  }
 }
 
 /** An entry of a store as the model has it. */
@@ -116,5 +129,10 @@ export function plainEntry(entry: Entry | undefined): PlainEntry | undefined {
 
 /** A change of a watch as the model has it. */
 export function plainChange({ key, revision, entry, previous }: Change): PlainChange {
-  return { key, revision, ...entry && { entry: plainEntry(entry) }, ...previous && { previous: plainEntry(previous) } }
+  return {
+    key,
+    revision,
+    ...(entry && { entry: plainEntry(entry) }),
+    ...(previous && { previous: plainEntry(previous) }),
+  }
 }

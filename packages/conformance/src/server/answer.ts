@@ -48,7 +48,10 @@ export class Answer {
   /** The request, for messages. */
   readonly asked: string
 
-  constructor(asked: string, { status, headers, bytes }: { status: number, headers: Readonly<Record<string, string>>, bytes: Uint8Array }) {
+  constructor(
+    asked: string,
+    { status, headers, bytes }: { status: number; headers: Readonly<Record<string, string>>; bytes: Uint8Array },
+  ) {
     this.asked = asked
     this.status = status
     this.headers = headers

@@ -10,8 +10,10 @@ import type { Place } from './target.ts'
  * is everything after the first line, which draws where in an expression the mistake is.
  */
 export function causesOf(answer: Answer, place: Place): string[] {
-  const { causes = [] } = (answer.json['details'] ?? {}) as { causes?: readonly { field?: string, message: string }[] }
-  return causes.map(({ field = '', message }) => shortened(`${field}: ${message}`.replaceAll(place.namespace, '$NS'))).sort()
+  const { causes = [] } = (answer.json['details'] ?? {}) as { causes?: readonly { field?: string; message: string }[] }
+  return causes
+    .map(({ field = '', message }) => shortened(`${field}: ${message}`.replaceAll(place.namespace, '$NS')))
+    .sort()
 }
 
 function shortened(cause: string): string {

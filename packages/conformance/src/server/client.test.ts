@@ -5,18 +5,32 @@ import type { Send } from './client.ts'
 type Sent = Parameters<Send>[0]
 
 /** A server that answers these pieces to everything, and remembers what it was sent. */
-function fake(pieces: readonly string[], status = 200): { send: Send, sent: Sent[] } {
+function fake(pieces: readonly string[], status = 200): { send: Send; sent: Sent[] } {
   const sent: Sent[] = []
   const body = async function* (): AsyncGenerator<Uint8Array> {
     for (const piece of pieces) yield await Promise.resolve(Buffer.from(piece))
   }
-  return { sent, send: (request) => { sent.push(request); return Promise.resolve({ status, headers: { 'content-type': 'application/json' }, body: body() }) } }
+  return {
+    sent,
+    send: (request) => {
+      sent.push(request)
+      return Promise.resolve({ status, headers: { 'content-type': 'application/json' }, body: body() })
+    },
+  }
 }
 
 test('Client.request sends path, query, headers and a JSON body, and gives the whole answer', async () => {
   const { send, sent } = fake(['{"a"', ':1}'], 201)
-  const answer = await new Client(send, { headers: { authorization: 'Bearer x' } }).request('POST', '/p', { query: { a: 'b c', n: 1 }, body: { k: 'v' }, accept: 'text/x' })
-  expect(sent[0]).toMatchObject({ method: 'POST', target: '/p?a=b+c&n=1', headers: { authorization: 'Bearer x', accept: 'text/x', 'content-type': 'application/json' } })
+  const answer = await new Client(send, { headers: { authorization: 'Bearer x' } }).request('POST', '/p', {
+    query: { a: 'b c', n: 1 },
+    body: { k: 'v' },
+    accept: 'text/x',
+  })
+  expect(sent[0]).toMatchObject({
+    method: 'POST',
+    target: '/p?a=b+c&n=1',
+    headers: { authorization: 'Bearer x', accept: 'text/x', 'content-type': 'application/json' },
+  })
   expect(Buffer.from(sent[0]?.body ?? []).toString()).toBe('{"k":"v"}')
   expect([answer.status, answer.json]).toEqual([201, { a: 1 }])
 })
@@ -34,7 +48,11 @@ test('Answer.json names the request when the body is not JSON', async () => {
 })
 
 test('Client.watch reads events whatever the pieces, also a last one without an end of line', async () => {
-  const { send, sent } = fake(['{"type":"AD', 'DED","object":{}}\n{"type":"X","object":{}}\n{"ty', 'pe":"LAST","object":{}}'])
+  const { send, sent } = fake([
+    '{"type":"AD',
+    'DED","object":{}}\n{"type":"X","object":{}}\n{"ty',
+    'pe":"LAST","object":{}}',
+  ])
   const stream = await new Client(send).watch('/w', { query: { resourceVersion: '5' } })
   expect(sent[0]?.target).toBe('/w?watch=true&resourceVersion=5')
   expect((await stream.take(2)).map(({ type }) => type)).toEqual(['ADDED', 'X'])
@@ -48,13 +66,20 @@ test('Client.watch fails when the watch is not granted, with what the server sai
 
 test('Client.close ends a stream that nobody reads any more', async () => {
   let aborted = false
-  const send: Send = ({ signal }) => Promise.resolve({
-    status: 200, headers: {},
-    body: (async function* (): AsyncGenerator<Uint8Array> {
-      await new Promise<void>((resolve) => { signal.addEventListener('abort', () => { aborted = true; resolve() }) })
-      yield* []
-    })(),
-  })
+  const send: Send = ({ signal }) =>
+    Promise.resolve({
+      status: 200,
+      headers: {},
+      body: (async function* (): AsyncGenerator<Uint8Array> {
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => {
+            aborted = true
+            resolve()
+          })
+        })
+        yield* []
+      })(),
+    })
   const client = new Client(send)
   const stream = await client.watch('/w')
   const pending = stream.next()
@@ -64,7 +89,12 @@ test('Client.close ends a stream that nobody reads any more', async () => {
 })
 
 test('Client gives up on an answer that does not come', async () => {
-  const send: Send = ({ signal }) => new Promise((_, reject) => { signal.addEventListener('abort', () => { reject(signal.reason as Error) }) })
+  const send: Send = ({ signal }) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error)
+      })
+    })
   await expect(new Client(send, { patienceMs: 1 }).request('GET', '/')).rejects.toThrow(/gave up after 1 ms/)
   await expect(new Client(send, { patienceMs: 1 }).watch('/')).rejects.toThrow(/gave up after 1 ms/)
 })

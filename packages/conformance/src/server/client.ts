@@ -90,14 +90,17 @@ export class Client {
     const over = new AbortController()
     const request = this.#requestOf('GET', path, { ...options, query: { watch: true, ...query } })
     const late = deadline(clock, this.#patienceMs)
-    const stop = onAbort(late.signal, (reason) => { over.abort(reason) })
+    const stop = onAbort(late.signal, (reason) => {
+      over.abort(reason)
+    })
     const response = await this.#send({ ...request, signal: over.signal }).finally(() => {
       stop()
       late.done()
     })
     const stream = new WatchStream(response, { asked: `WATCH ${request.target}`, patienceMs: this.#patienceMs, over })
     this.#streams.push(stream)
-    if (response.status !== 200) throw new Error(`${request.target} → ${response.status}: ${(await stream.lines()).join('\n')}`)
+    if (response.status !== 200)
+      throw new Error(`${request.target} → ${response.status}: ${(await stream.lines()).join('\n')}`)
     return stream
   }
 
@@ -105,18 +108,22 @@ export class Client {
     for (const stream of this.#streams.splice(0)) stream.close()
   }
 
-  #requestOf(method: string, path: string, { query = {}, headers = {}, body, type = 'application/json', accept }: AskOptions): Omit<SendRequest, 'signal'> {
+  #requestOf(
+    method: string,
+    path: string,
+    { query = {}, headers = {}, body, type = 'application/json', accept }: AskOptions,
+  ): Omit<SendRequest, 'signal'> {
     const bytes = bytesOf(body)
     return {
       method,
       target: withQuery(path, query),
       headers: {
         ...this.#headers,
-        ...accept === undefined ? {} : { accept },
-        ...bytes && type !== '' ? { 'content-type': type } : {},
+        ...(accept === undefined ? {} : { accept }),
+        ...(bytes && type !== '' ? { 'content-type': type } : {}),
         ...headers,
       },
-      ...bytes && { body: bytes },
+      ...(bytes && { body: bytes }),
     }
   }
 }
@@ -127,6 +134,8 @@ function bytesOf(body: unknown): Uint8Array | undefined {
 }
 
 function withQuery(path: string, query: Readonly<Record<string, QueryValue>>): string {
-  const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
   return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`
 }

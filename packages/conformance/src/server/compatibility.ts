@@ -14,7 +14,13 @@ import { ourDifferences } from './targets/evenkeel.ts'
 export function renderCompatibility(): string {
   const results = serverSuite.map((one): CaseResult => {
     const reason = reasonToSkip(one, { lacks: {}, differs: ourDifferences })
-    return { id: one.id, rule: one.rule, tookMs: 0, outcome: reason === undefined ? 'passed' : 'skipped', ...reason !== undefined && { reason } }
+    return {
+      id: one.id,
+      rule: one.rule,
+      tookMs: 0,
+      outcome: reason === undefined ? 'passed' : 'skipped',
+      ...(reason !== undefined && { reason }),
+    }
   })
   return renderReport([{ server: 'Evenkeel', results }])
 }

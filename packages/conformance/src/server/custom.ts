@@ -48,7 +48,11 @@ const clock = new SystemClock()
 export const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 
 /** Asks again until the answer fits, for half a minute unless said otherwise. @throws {Error} When it never does. */
-export async function eventually(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean, { patienceMs = 30_000 }: { patienceMs?: number } = {}): Promise<Answer> {
+export async function eventually(
+  ask: () => Promise<Answer>,
+  fits: (answer: Answer) => boolean,
+  { patienceMs = 30_000 }: { patienceMs?: number } = {},
+): Promise<Answer> {
   const started = clock.monotonic()
   for (;;) {
     const answer = await ask()
@@ -63,28 +67,49 @@ export function groupIn(place: Place): string {
 }
 
 /** The object that defines widgets, as a client sends it. */
-export function definitionIn(place: Place, { spec = anything, schema, version = {}, versions, names = {}, scope = 'Namespaced', more = {} }: CustomOptions = {}): Fields {
+export function definitionIn(
+  place: Place,
+  { spec = anything, schema, version = {}, versions, names = {}, scope = 'Namespaced', more = {} }: CustomOptions = {},
+): Fields {
   const openAPIV3Schema = schema ?? { type: 'object', properties: { spec, status: anything } }
   const all = versions ?? [{ name: 'v1', served: true, storage: true, ...version }]
   const group = groupIn(place)
   const plural = (names['plural'] as string | undefined) ?? 'widgets'
   return {
-    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `${plural}.${group}` },
-    spec: { group, scope, names: { kind: 'Widget', plural, ...names }, versions: all.map((one) => ({ schema: { openAPIV3Schema }, ...one })), ...more },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { kind: 'Widget', plural, ...names },
+      versions: all.map((one) => ({ schema: { openAPIV3Schema }, ...one })),
+      ...more,
+    },
   }
 }
 
 /** Whether a definition's condition has this status. */
 export function hasCondition(definition: Loose, type: string, status = 'True'): boolean {
-  const { conditions } = (definition.status ?? {}) as { conditions?: readonly { type: string, status: string }[] | null }
+  const { conditions } = (definition.status ?? {}) as {
+    conditions?: readonly { type: string; status: string }[] | null
+  }
   return (conditions ?? []).some((one) => one.type === type && one.status === status)
 }
 
 /** Defines widgets and waits until they are served. */
 export async function defineCustom(place: Place, options: CustomOptions = {}): Promise<Custom> {
   const body = definitionIn(place, options)
-  const { metadata: { name }, spec } = ok(await place.post('customresourcedefinitions', body), 201)
-  const custom = new Custom(place, { name, plural: (spec['names'] as { plural: string }).plural, scope: options.scope ?? 'Namespaced', kind: (spec['names'] as { kind: string }).kind })
+  const {
+    metadata: { name },
+    spec,
+  } = ok(await place.post('customresourcedefinitions', body), 201)
+  const custom = new Custom(place, {
+    name,
+    plural: (spec['names'] as { plural: string }).plural,
+    scope: options.scope ?? 'Namespaced',
+    kind: (spec['names'] as { kind: string }).kind,
+  })
   await custom.established()
   return custom
 }
@@ -124,14 +149,27 @@ export class Custom {
   /** A widget as a client sends it. */
   object(name: string, fields: Fields = {}, version = 'v1'): Fields {
     const { metadata = {}, ...rest } = fields
-    return { apiVersion: `${this.group}/${version}`, kind: this.kind, metadata: { name, ...metadata as Fields }, ...rest }
+    return {
+      apiVersion: `${this.group}/${version}`,
+      kind: this.kind,
+      metadata: { name, ...(metadata as Fields) },
+      ...rest,
+    }
   }
 
-  request(method: string, name: string | undefined, { version = 'v1', ...options }: AskOptions & { version?: string } = {}): Promise<Answer> {
+  request(
+    method: string,
+    name: string | undefined,
+    { version = 'v1', ...options }: AskOptions & { version?: string } = {},
+  ): Promise<Answer> {
     return this.place.client.request(method, this.path(name, version), options)
   }
 
-  create(name: string, fields: Fields = {}, { version = 'v1', ...options }: AskOptions & { version?: string } = {}): Promise<Answer> {
+  create(
+    name: string,
+    fields: Fields = {},
+    { version = 'v1', ...options }: AskOptions & { version?: string } = {},
+  ): Promise<Answer> {
     return this.request('POST', undefined, { ...options, version, body: this.object(name, fields, version) })
   }
 
@@ -144,23 +182,44 @@ export class Custom {
   }
 
   /** Writes the object as it stands, over what is there: its version comes from a read. */
-  async put(name: string, fields: Fields, { version = 'v1', ...options }: AskOptions & { version?: string } = {}): Promise<Answer> {
-    const { metadata: { resourceVersion } } = ok(await this.get(name.split('/')[0] ?? '', version))
+  async put(
+    name: string,
+    fields: Fields,
+    { version = 'v1', ...options }: AskOptions & { version?: string } = {},
+  ): Promise<Answer> {
+    const {
+      metadata: { resourceVersion },
+    } = ok(await this.get(name.split('/')[0] ?? '', version))
     const { metadata = {}, ...rest } = fields
-    const body = this.object(name.split('/')[0] ?? '', { ...rest, metadata: { resourceVersion, ...metadata as Fields } }, version)
+    const body = this.object(
+      name.split('/')[0] ?? '',
+      { ...rest, metadata: { resourceVersion, ...(metadata as Fields) } },
+      version,
+    )
     return this.request('PUT', name, { ...options, version, body })
   }
 
   /** A merge patch unless `type` says otherwise. */
-  patch(name: string, body: unknown, { type = patchTypes.merge, ...options }: AskOptions & { version?: string } = {}): Promise<Answer> {
+  patch(
+    name: string,
+    body: unknown,
+    { type = patchTypes.merge, ...options }: AskOptions & { version?: string } = {},
+  ): Promise<Answer> {
     return this.request('PATCH', name, { ...options, type, body })
   }
 
-  apply(name: string, fields: Fields = {}, { manager = 'a', force, part, version = 'v1', query = {}, ...options }: ApplyOptions = {}): Promise<Answer> {
+  apply(
+    name: string,
+    fields: Fields = {},
+    { manager = 'a', force, part, version = 'v1', query = {}, ...options }: ApplyOptions = {},
+  ): Promise<Answer> {
     const path = part === undefined ? name : `${name}/${part}`
     return this.request('PATCH', path, {
-      type: applyType, body: this.object(name, fields, version), ...options, version,
-      query: { fieldManager: manager, ...force === undefined ? {} : { force }, ...query },
+      type: applyType,
+      body: this.object(name, fields, version),
+      ...options,
+      version,
+      query: { fieldManager: manager, ...(force === undefined ? {} : { force }), ...query },
     })
   }
 
@@ -168,7 +227,10 @@ export class Custom {
     return this.request('DELETE', name)
   }
 
-  watch(query: NonNullable<AskOptions['query']> = {}, options: AskOptions & { version?: string } = {}): Promise<WatchStream> {
+  watch(
+    query: NonNullable<AskOptions['query']> = {},
+    options: AskOptions & { version?: string } = {},
+  ): Promise<WatchStream> {
     const { version = 'v1', ...rest } = options
     return this.place.client.watch(this.path(undefined, version), { ...rest, query })
   }
@@ -180,22 +242,40 @@ export class Custom {
 
   /** Resolves when the definition is established and its served versions answer. */
   async established(): Promise<void> {
-    const answer = await eventually(() => this.place.get('customresourcedefinitions', this.name), ({ json }) => hasCondition(json, 'Established'))
-    for (const { name, served } of answer.json.spec['versions'] as readonly { name: string, served: boolean }[]) {
-      if (served) await eventually(() => this.list({}, { version: name }), ({ status }) => status === 200)
+    const answer = await eventually(
+      () => this.place.get('customresourcedefinitions', this.name),
+      ({ json }) => hasCondition(json, 'Established'),
+    )
+    for (const { name, served } of answer.json.spec['versions'] as readonly { name: string; served: boolean }[]) {
+      if (served)
+        await eventually(
+          () => this.list({}, { version: name }),
+          ({ status }) => status === 200,
+        )
     }
   }
 
   /** Changes the definition and waits until the server goes by it, which a column of its own shows. */
   async change(edit: (spec: DefinitionDraft) => void): Promise<void> {
     const mark = `Mark${clock.monotonic()}`.replace('.', '')
-    const answer = await eventually(() => this.#tryChange((spec) => {
-      edit(spec)
-      for (const one of spec.versions) one['additionalPrinterColumns'] = [{ name: mark, type: 'string', jsonPath: '.metadata.name' }]
-    }), ({ status }) => status !== 409)
-    const served = (ok(answer, 200).spec['versions'] as readonly { name: string, served: boolean }[]).find((one) => one.served)
+    const answer = await eventually(
+      () =>
+        this.#tryChange((spec) => {
+          edit(spec)
+          for (const one of spec.versions)
+            one['additionalPrinterColumns'] = [{ name: mark, type: 'string', jsonPath: '.metadata.name' }]
+        }),
+      ({ status }) => status !== 409,
+    )
+    const served = (ok(answer, 200).spec['versions'] as readonly { name: string; served: boolean }[]).find(
+      (one) => one.served,
+    )
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io'
-    if (served) await eventually(() => this.list({}, { version: served.name, accept }), ({ text }) => text.includes(mark))
+    if (served)
+      await eventually(
+        () => this.list({}, { version: served.name, accept }),
+        ({ text }) => text.includes(mark),
+      )
   }
 
   /** Changes the definition once; the answer is whatever it is. */
@@ -207,7 +287,10 @@ export class Custom {
 
   /** A change that the server is expected to refuse, or whose effect is not waited for. */
   async tryChange(edit: (spec: DefinitionDraft) => void): Promise<Answer> {
-    return eventually(() => this.#tryChange(edit), ({ status }) => status !== 409)
+    return eventually(
+      () => this.#tryChange(edit),
+      ({ status }) => status !== 409,
+    )
   }
 }
 
@@ -222,13 +305,16 @@ interface VersionDraft {
   name: string
   served: boolean
   storage: boolean
-  schema: { openAPIV3Schema: { properties: Record<string, Record<string, unknown>>, [field: string]: unknown } }
+  schema: { openAPIV3Schema: { properties: Record<string, Record<string, unknown>>; [field: string]: unknown } }
   [field: string]: unknown
 }
 
 /** Puts another schema for `spec` into every version. */
 export function withSpec(spec: Fields): (draft: DefinitionDraft) => void {
   return ({ versions }) => {
-    for (const { schema: { openAPIV3Schema } } of versions) openAPIV3Schema.properties['spec'] = { ...spec }
+    for (const {
+      schema: { openAPIV3Schema },
+    } of versions)
+      openAPIV3Schema.properties['spec'] = { ...spec }
   }
 }

@@ -15,13 +15,23 @@ export function expectMatch(actual: unknown, expected: unknown, where = ''): voi
 }
 
 function faultOf(actual: unknown, expected: unknown, path: string): string | undefined {
-  if (expected instanceof RegExp) return typeof actual === 'string' && expected.test(actual) ? undefined : `${path}: ${show(actual)} does not match ${expected}`
-  if (typeof expected === 'function') return (expected as (value: unknown) => boolean)(actual) ? undefined : `${path}: ${show(actual)} does not fit`
-  if (typeof expected !== 'object' || expected === null) return isDeepStrictEqual(actual, expected) ? undefined : `${path}: expected ${show(expected)}, got ${show(actual)}`
+  if (expected instanceof RegExp)
+    return typeof actual === 'string' && expected.test(actual)
+      ? undefined
+      : `${path}: ${show(actual)} does not match ${expected}`
+  if (typeof expected === 'function')
+    return (expected as (value: unknown) => boolean)(actual) ? undefined : `${path}: ${show(actual)} does not fit`
+  if (typeof expected !== 'object' || expected === null)
+    return isDeepStrictEqual(actual, expected) ? undefined : `${path}: expected ${show(expected)}, got ${show(actual)}`
   if (typeof actual !== 'object' || actual === null) return `${path}: expected ${show(expected)}, got ${show(actual)}`
-  if (Array.isArray(expected) && (!Array.isArray(actual) || actual.length !== expected.length)) return `${path}: expected ${show(expected)}, got ${show(actual)}`
+  if (Array.isArray(expected) && (!Array.isArray(actual) || actual.length !== expected.length))
+    return `${path}: expected ${show(expected)}, got ${show(actual)}`
   for (const [key, value] of Object.entries(expected)) {
-    const fault = faultOf(Object.getOwnPropertyDescriptor(actual, key)?.value, value, path === '' ? key : `${path}.${key}`)
+    const fault = faultOf(
+      Object.getOwnPropertyDescriptor(actual, key)?.value,
+      value,
+      path === '' ? key : `${path}.${key}`,
+    )
     if (fault !== undefined) return fault
   }
   return undefined
@@ -50,18 +60,28 @@ interface ExpectedStatus {
 export function expectStatus(answer: Answer, { code, reason, message, details }: ExpectedStatus): Loose {
   assert.equal(answer.status, code, String(answer))
   assert.match(answer.header('content-type'), /^application\/json/, String(answer))
-  expectMatch(answer.json, {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code,
-    ...reason === undefined ? {} : { reason },
-    ...message === undefined ? {} : { message },
-    ...details === undefined ? {} : { details },
-  }, `${answer}\n`)
+  expectMatch(
+    answer.json,
+    {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      code,
+      ...(reason === undefined ? {} : { reason }),
+      ...(message === undefined ? {} : { message }),
+      ...(details === undefined ? {} : { details }),
+    },
+    `${answer}\n`,
+  )
   return answer.json
 }
 
 /** The texts of the `Warning: 299 - "…"` headers. */
 export function warningsOf(answer: Answer): string[] {
-  return [...answer.header('warning').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
+  return [...answer.header('warning').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
+    text.replace(/\\(.)/g, '$1'),
+  )
 }
 
 export function namesOf(list: Loose): string[] {

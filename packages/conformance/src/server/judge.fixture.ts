@@ -22,18 +22,29 @@ interface JudgeOptions {
 const forgetting = serverSuite.filter(({ needs = [] }) => needs.includes('compaction'))
 const peaceful = serverSuite.filter(({ needs = [] }) => !needs.includes('compaction'))
 
-export function judge(name: string, { start, lacks = inProcessLacks, only = () => true, unavailable }: JudgeOptions): void {
+export function judge(
+  name: string,
+  { start, lacks = inProcessLacks, only = () => true, unavailable }: JudgeOptions,
+): void {
   describe.skipIf(unavailable !== undefined)(unavailable === undefined ? name : `${name} (${unavailable})`, () => {
     let target: EvenkeelTarget
-    beforeAll(async () => { target = await start() })
+    beforeAll(async () => {
+      target = await start()
+    })
     afterAll(() => target.stop())
     const add = (one: ServerCase): void => {
       const reason = reasonToSkip(one, { lacks, differs: ourDifferences })
-      test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () => runCase(one, target))
+      test.skipIf(reason !== undefined)(reason === undefined ? one.id : `${one.id} (${reason})`, () =>
+        runCase(one, target),
+      )
     }
     // Side by side: many of them wait for something.
-    describe.concurrent('side by side', () => { for (const one of peaceful.filter(only)) add(one) })
+    describe.concurrent('side by side', () => {
+      for (const one of peaceful.filter(only)) add(one)
+    })
     const alone = forgetting.filter(only)
-    describe.skipIf(alone.length === 0)('alone', () => { for (const one of alone) add(one) })
+    describe.skipIf(alone.length === 0)('alone', () => {
+      for (const one of alone) add(one)
+    })
   })
 }

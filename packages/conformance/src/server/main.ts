@@ -29,9 +29,14 @@ import type { ServerCase, ServerTarget } from './target.ts'
 const { values } = parseArgs({
   allowPositionals: true,
   options: {
-    kubeconfig: { type: 'string' }, etcd: { type: 'string' }, filter: { type: 'string', default: '' },
-    concurrency: { type: 'string', default: '8' }, lacks: { type: 'string', multiple: true, default: [] },
-    json: { type: 'boolean', default: false }, report: { type: 'boolean', default: false }, compatibility: { type: 'boolean', default: false },
+    kubeconfig: { type: 'string' },
+    etcd: { type: 'string' },
+    filter: { type: 'string', default: '' },
+    concurrency: { type: 'string', default: '8' },
+    lacks: { type: 'string', multiple: true, default: [] },
+    json: { type: 'boolean', default: false },
+    report: { type: 'boolean', default: false },
+    compatibility: { type: 'boolean', default: false },
   },
 })
 
@@ -44,7 +49,14 @@ const isQuiet = values.json || values.report
 const results: CaseResult[] = []
 for (const { target, judges, stop } of judged) {
   const cases = serverSuite.filter((one) => one.id.includes(values.filter) && judges(one))
-  results.push(...await runCases(cases, target, { concurrency: Number(values.concurrency), onResult: (result) => { if (!isQuiet) tell(result) } }))
+  results.push(
+    ...(await runCases(cases, target, {
+      concurrency: Number(values.concurrency),
+      onResult: (result) => {
+        if (!isQuiet) tell(result)
+      },
+    })),
+  )
   await stop()
 }
 process.stdout.write(endOf(results))
@@ -66,7 +78,7 @@ async function judgedServers(reach: Reach | undefined): Promise<readonly Judged[
     ]
   }
   const lacks = Object.fromEntries(values.lacks.map((need) => [need, `${reach.url} lacks it`]))
-  const target = urlTarget(reach, { name: reach.url, lacks, ...values.etcd !== undefined && { etcd: values.etcd } })
+  const target = urlTarget(reach, { name: reach.url, lacks, ...(values.etcd !== undefined && { etcd: values.etcd }) })
   return [{ target, judges: () => true, stop: () => Promise.resolve() }]
 }
 
@@ -76,7 +88,8 @@ function needsControllers({ needs = [] }: ServerCase): boolean {
 
 function reachOf(file = process.env['KUBECONFIG']): Reach | undefined {
   const { KUBE_APISERVER_URL: url, KUBE_TOKEN: token, KUBE_CA_FILE: ca } = process.env
-  if (url !== undefined && values.kubeconfig === undefined) return { url, ...token !== undefined && { token }, ...ca !== undefined && { ca: readFileSync(ca, 'utf8') } }
+  if (url !== undefined && values.kubeconfig === undefined)
+    return { url, ...(token !== undefined && { token }), ...(ca !== undefined && { ca: readFileSync(ca, 'utf8') }) }
   return file === undefined ? undefined : readKubeconfig(file)
 }
 

@@ -13,7 +13,9 @@ interface ManagedEntry {
   readonly subresource?: string
 }
 
-interface FieldsV1 { readonly [key: string]: FieldsV1 }
+interface FieldsV1 {
+  readonly [key: string]: FieldsV1
+}
 
 export function entriesOf(object: Loose): readonly ManagedEntry[] {
   return (object.metadata['managedFields'] as readonly ManagedEntry[] | undefined) ?? []
@@ -21,7 +23,9 @@ export function entriesOf(object: Loose): readonly ManagedEntry[] {
 
 /** Every entry as `manager Operation` or `manager Operation subresource`, in the order of the object. */
 export function managersOf(object: Loose): string[] {
-  return entriesOf(object).map(({ manager, operation, subresource }) => [manager, operation, ...subresource === undefined ? [] : [subresource]].join(' '))
+  return entriesOf(object).map(({ manager, operation, subresource }) =>
+    [manager, operation, ...(subresource === undefined ? [] : [subresource])].join(' '),
+  )
 }
 
 /** Every owner with the paths it owns: `{ 'a Apply': ['.spec.x', '.spec.list[name="y"]'] }`. */
@@ -32,11 +36,13 @@ export function ownersOf(object: Loose): Record<string, string[]> {
 
 /** The paths that a set of fields has as members, in the order of the text. */
 function pathsOf(fields: FieldsV1, at = ''): string[] {
-  return Object.entries(fields).flatMap(([key, below]) => {
-    if (key === '.') return [at]
-    const path = `${at}${stepOf(key)}`
-    return Object.keys(below).length === 0 ? [path] : pathsOf(below, path)
-  }).sort()
+  return Object.entries(fields)
+    .flatMap(([key, below]) => {
+      if (key === '.') return [at]
+      const path = `${at}${stepOf(key)}`
+      return Object.keys(below).length === 0 ? [path] : pathsOf(below, path)
+    })
+    .sort()
 }
 
 /** `f:spec` is `.spec`, `k:{"name":"x"}` is `[name="x"]`, `v:"x"` is `["x"]`. */
@@ -44,5 +50,7 @@ function stepOf(key: string): string {
   const [kind, rest] = [key.slice(0, 2), key.slice(2)]
   if (kind === 'f:') return `.${rest}`
   if (kind !== 'k:') return `[${rest}]`
-  return `[${Object.entries(JSON.parse(rest) as Record<string, unknown>).map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`
+  return `[${Object.entries(JSON.parse(rest) as Record<string, unknown>)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(',')}]`
 }

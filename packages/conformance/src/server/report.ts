@@ -24,21 +24,35 @@ export function renderReport(reports: readonly ServerReport[]): string {
 }
 
 function renderServer({ server, results }: ServerReport): string {
-  const rows = [...byArea(results)].map(([area, some]) => `| ${area} | ${countOf(some, 'passed')} | ${countOf(some, 'failed')} | ${countOf(some, 'skipped')} |`)
+  const rows = [...byArea(results)].map(
+    ([area, some]) =>
+      `| ${area} | ${countOf(some, 'passed')} | ${countOf(some, 'failed')} | ${countOf(some, 'skipped')} |`,
+  )
   const totals = `| **all** | ${countOf(results, 'passed')} | ${countOf(results, 'failed')} | ${countOf(results, 'skipped')} |`
   const table = ['| Area | Passed | Failed | Skipped |', '|---|--:|--:|--:|', ...rows, totals].join('\n')
-  return [`## ${server}\n`, table, ...renderExceptions(results, 'failed'), ...renderExceptions(results, 'skipped'), ''].join('\n')
+  return [
+    `## ${server}\n`,
+    table,
+    ...renderExceptions(results, 'failed'),
+    ...renderExceptions(results, 'skipped'),
+    '',
+  ].join('\n')
 }
 
 function renderExceptions(results: readonly CaseResult[], outcome: 'failed' | 'skipped'): string[] {
   const some = results.filter((result) => result.outcome === outcome)
   if (some.length === 0) return []
   const title = outcome === 'failed' ? 'Failed' : 'Skipped'
-  return [`\n### ${title}\n`, ...some.map(({ id, rule, reason = '' }) => `- \`${id}\`: ${rule} *${escaped(firstLine(reason))}*`)]
+  return [
+    `\n### ${title}\n`,
+    ...some.map(({ id, rule, reason = '' }) => `- \`${id}\`: ${rule} *${escaped(firstLine(reason))}*`),
+  ]
 }
 
 function renderRules(results: readonly CaseResult[]): string {
-  const areas = [...byArea(results)].map(([area, some]) => `### ${area}\n\n${some.map(({ id, rule }) => `- ${rule} (\`${id}\`)`).join('\n')}\n`)
+  const areas = [...byArea(results)].map(
+    ([area, some]) => `### ${area}\n\n${some.map(({ id, rule }) => `- ${rule} (\`${id}\`)`).join('\n')}\n`,
+  )
   return ['## The rules\n', ...areas].join('\n')
 }
 
@@ -47,7 +61,7 @@ function byArea(results: readonly CaseResult[]): Map<string, CaseResult[]> {
   const areas = new Map<string, CaseResult[]>()
   for (const result of results) {
     const area = result.id.split('/')[1] ?? ''
-    areas.set(area, [...areas.get(area) ?? [], result])
+    areas.set(area, [...(areas.get(area) ?? []), result])
   }
   return areas
 }

@@ -6,14 +6,22 @@ import { runCases } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
 
 /** A server that grants every namespace and every deletion, and remembers the requests. */
-function obliging(): { target: ServerTarget, asked: string[] } {
+function obliging(): { target: ServerTarget; asked: string[] } {
   const asked: string[] = []
   const target: ServerTarget = {
-    name: 'obliging', lacks: { compaction: 'it never forgets' }, credentials: {},
+    name: 'obliging',
+    lacks: { compaction: 'it never forgets' },
+    credentials: {},
     send: ({ method, target: path, body }) => {
       asked.push(`${method} ${path}`)
       const text = method === 'POST' ? Buffer.from(body ?? []).toString() : '{}'
-      return Promise.resolve({ status: method === 'POST' ? 201 : 200, headers: {}, body: (async function* () { yield await Promise.resolve(Buffer.from(text)) })() })
+      return Promise.resolve({
+        status: method === 'POST' ? 201 : 200,
+        headers: {},
+        body: (async function* () {
+          yield await Promise.resolve(Buffer.from(text))
+        })(),
+      })
     },
   }
   return { target, asked }
@@ -47,15 +55,24 @@ test('runCases runs what makes the server forget last and alone', async () => {
   let running = 0
   const seen: [string, number][] = []
   const one = (id: string, needs: ServerCase['needs'] = []): ServerCase => ({
-    id, rule: 'R.', needs,
+    id,
+    rule: 'R.',
+    needs,
     run: async () => {
       seen.push([id, ++running])
       await Promise.resolve()
       running--
     },
   })
-  await runCases([one('forget-1', ['compaction']), one('a'), one('b'), one('forget-2', ['compaction'])], { ...target, lacks: {} }, { concurrency: 4 })
-  expect(seen.slice(2)).toEqual([['forget-1', 1], ['forget-2', 1]])
+  await runCases(
+    [one('forget-1', ['compaction']), one('a'), one('b'), one('forget-2', ['compaction'])],
+    { ...target, lacks: {} },
+    { concurrency: 4 },
+  )
+  expect(seen.slice(2)).toEqual([
+    ['forget-1', 1],
+    ['forget-2', 1],
+  ])
 })
 
 test('renderReport counts by area and lists what was skipped or failed with its reason', async () => {
@@ -70,15 +87,28 @@ test('renderReport counts by area and lists what was skipped or failed with its 
 test('expectMatch compares parts of objects, whole lists, patterns and absence', () => {
   const actual = { a: 1, list: [{ x: 1, y: 2 }], text: 'abc' }
   expectMatch(actual, { list: [{ x: 1 }], text: /b/, none: undefined, a: (value: number) => value > 0 })
-  expect(() => { expectMatch(actual, { list: [] }) }).toThrow(/list/)
-  expect(() => { expectMatch(actual, { list: [{ x: 2 }] }) }).toThrow('list.0.x: expected 2, got 1')
-  expect(() => { expectMatch(actual, { a: undefined }) }).toThrow('a: expected nothing, got 1')
-  expect(() => { expectMatch({}, { toString: () => true, constructor: { name: 'Object' } }) }).toThrow(/constructor/)
+  expect(() => {
+    expectMatch(actual, { list: [] })
+  }).toThrow(/list/)
+  expect(() => {
+    expectMatch(actual, { list: [{ x: 2 }] })
+  }).toThrow('list.0.x: expected 2, got 1')
+  expect(() => {
+    expectMatch(actual, { a: undefined })
+  }).toThrow('a: expected nothing, got 1')
+  expect(() => {
+    expectMatch({}, { toString: () => true, constructor: { name: 'Object' } })
+  }).toThrow(/constructor/)
 })
 
 test('ok, expectStatus and warningsOf read an answer', () => {
   const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 404, reason: 'NotFound' }
-  const answer = (status: number): Answer => new Answer('GET /x', { status, headers: { 'content-type': 'application/json', warning: '299 - "a \\"b\\"", 299 - "c"' }, bytes: Buffer.from(JSON.stringify(body)) })
+  const answer = (status: number): Answer =>
+    new Answer('GET /x', {
+      status,
+      headers: { 'content-type': 'application/json', warning: '299 - "a \\"b\\"", 299 - "c"' },
+      bytes: Buffer.from(JSON.stringify(body)),
+    })
   expectStatus(answer(404), { code: 404, reason: 'NotFound' })
   expect(() => expectStatus(answer(404), { code: 404, reason: 'Gone' })).toThrow(/reason/)
   expect(() => ok(answer(404))).toThrow(/expected success: GET \/x → 404/)

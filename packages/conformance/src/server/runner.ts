@@ -28,7 +28,11 @@ interface RunOptions {
 const clock = new SystemClock()
 
 /** All results, in the order of the cases. */
-export async function runCases(cases: readonly ServerCase[], target: ServerTarget, { concurrency = 8, onResult = () => undefined }: RunOptions = {}): Promise<CaseResult[]> {
+export async function runCases(
+  cases: readonly ServerCase[],
+  target: ServerTarget,
+  { concurrency = 8, onResult = () => undefined }: RunOptions = {},
+): Promise<CaseResult[]> {
   const results: CaseResult[] = []
   const work = async (waiting: Iterable<[number, ServerCase]>): Promise<void> => {
     for (const [index, one] of waiting) {

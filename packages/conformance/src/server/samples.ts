@@ -21,23 +21,58 @@ const namespaced = {
   endpoints: ['/api/v1', 'Endpoints', {}],
   limitranges: ['/api/v1', 'LimitRange', { spec: { limits: [] } }],
   resourcequotas: ['/api/v1', 'ResourceQuota', { spec: { hard: { 'count/widgets.example.com': '5' } } }],
-  persistentvolumeclaims: ['/api/v1', 'PersistentVolumeClaim', { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }],
+  persistentvolumeclaims: [
+    '/api/v1',
+    'PersistentVolumeClaim',
+    { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+  ],
   replicationcontrollers: ['/api/v1', 'ReplicationController', { spec: { selector: labels, template } }],
-  events: ['/api/v1', 'Event', { involvedObject: { kind: 'ConfigMap', name: 'a', apiVersion: 'v1' }, reason: 'Judged', message: 'm', type: 'Normal', source: { component: 'judge' } }],
+  events: [
+    '/api/v1',
+    'Event',
+    {
+      involvedObject: { kind: 'ConfigMap', name: 'a', apiVersion: 'v1' },
+      reason: 'Judged',
+      message: 'm',
+      type: 'Normal',
+      source: { component: 'judge' },
+    },
+  ],
   deployments: ['/apis/apps/v1', 'Deployment', { spec: { selector, template } }],
   replicasets: ['/apis/apps/v1', 'ReplicaSet', { spec: { selector, template } }],
   statefulsets: ['/apis/apps/v1', 'StatefulSet', { spec: { selector, template, serviceName: 'judge' } }],
   daemonsets: ['/apis/apps/v1', 'DaemonSet', { spec: { selector, template } }],
   controllerrevisions: ['/apis/apps/v1', 'ControllerRevision', { revision: 1, data: { a: 1 } }],
   jobs: ['/apis/batch/v1', 'Job', { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } }],
-  cronjobs: ['/apis/batch/v1', 'CronJob', { spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } } } }],
+  cronjobs: [
+    '/apis/batch/v1',
+    'CronJob',
+    {
+      spec: {
+        schedule: '0 0 1 1 *',
+        jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
+      },
+    },
+  ],
   leases: ['/apis/coordination.k8s.io/v1', 'Lease', {}],
-  ingresses: ['/apis/networking.k8s.io/v1', 'Ingress', { spec: { defaultBackend: { service: { name: 'judge', port: { number: 80 } } } } }],
+  ingresses: [
+    '/apis/networking.k8s.io/v1',
+    'Ingress',
+    { spec: { defaultBackend: { service: { name: 'judge', port: { number: 80 } } } } },
+  ],
   networkpolicies: ['/apis/networking.k8s.io/v1', 'NetworkPolicy', { spec: { podSelector: {} } }],
   poddisruptionbudgets: ['/apis/policy/v1', 'PodDisruptionBudget', { spec: { selector, minAvailable: 1 } }],
-  horizontalpodautoscalers: ['/apis/autoscaling/v2', 'HorizontalPodAutoscaler', { spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'judge' } } }],
+  horizontalpodautoscalers: [
+    '/apis/autoscaling/v2',
+    'HorizontalPodAutoscaler',
+    { spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'judge' } } },
+  ],
   roles: ['/apis/rbac.authorization.k8s.io/v1', 'Role', { rules }],
-  rolebindings: ['/apis/rbac.authorization.k8s.io/v1', 'RoleBinding', { subjects, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'judge' } }],
+  rolebindings: [
+    '/apis/rbac.authorization.k8s.io/v1',
+    'RoleBinding',
+    { subjects, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'judge' } },
+  ],
 } as const satisfies Readonly<Record<string, readonly [string, string, Fields]>>
 
 const clusterWide = {
@@ -68,7 +103,7 @@ export function collectionPath(resource: ResourceName, namespace: string): strin
 /** `apps` of `deployments`; empty for the core group. */
 export function groupOf(resource: ResourceName): string {
   const [root] = resources[resource]
-  return root.startsWith('/apis/') ? root.split('/')[2] ?? '' : ''
+  return root.startsWith('/apis/') ? (root.split('/')[2] ?? '') : ''
 }
 
 export function kindOf(resource: ResourceName): string {

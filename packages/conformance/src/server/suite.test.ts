@@ -27,6 +27,11 @@ test('collectionPath and groupOf know scope and group', () => {
 
 test('sample lays fields over the smallest object and leaves it as it was', () => {
   const made = sample('deployments', 'a', { spec: { replicas: 2, template: { spec: { containers: [] } } } })
-  expect(made).toMatchObject({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' }, spec: { replicas: 2, template: { spec: { containers: [] } }, selector: { matchLabels: { app: 'judge' } } } })
+  expect(made).toMatchObject({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'a' },
+    spec: { replicas: 2, template: { spec: { containers: [] } }, selector: { matchLabels: { app: 'judge' } } },
+  })
   expect(sample('deployments', 'a')).toMatchObject({ spec: { template: { spec: { containers: [{ name: 'main' }] } } } })
 })

@@ -97,7 +97,11 @@ export class Place {
     return this.client.request('DELETE', this.path(resource, name), options)
   }
 
-  watch(resource: ResourceName, query: NonNullable<AskOptions['query']> = {}, options?: AskOptions): Promise<WatchStream> {
+  watch(
+    resource: ResourceName,
+    query: NonNullable<AskOptions['query']> = {},
+    options?: AskOptions,
+  ): Promise<WatchStream> {
     return this.client.watch(this.path(resource), { ...options, query })
   }
 
@@ -125,7 +129,8 @@ export class Place {
   #remember(answer: Answer, resource: ResourceName): void {
     if (answer.status !== 201) return
     const collection = this.path(resource)
-    if (!collection.includes('/namespaces/') && answer.text.startsWith('{')) this.#made.push(`${collection}/${answer.json.metadata.name}`)
+    if (!collection.includes('/namespaces/') && answer.text.startsWith('{'))
+      this.#made.push(`${collection}/${answer.json.metadata.name}`)
   }
 }
 
@@ -152,6 +157,9 @@ export async function runCase({ run }: ServerCase, target: ServerTarget): Promis
 }
 
 /** What a case needs and the server lacks, or why it decides otherwise, as a reason to skip it; undefined when it can run. */
-export function reasonToSkip({ id, needs = [] }: ServerCase, { lacks, differs = {} }: Pick<ServerTarget, 'lacks' | 'differs'>): string | undefined {
+export function reasonToSkip(
+  { id, needs = [] }: ServerCase,
+  { lacks, differs = {} }: Pick<ServerTarget, 'lacks' | 'differs'>,
+): string | undefined {
   return differs[id] ?? needs.map((need) => lacks[need]).find((reason) => reason !== undefined)
 }

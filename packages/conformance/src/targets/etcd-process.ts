@@ -40,23 +40,55 @@ export async function startEtcd(): Promise<EtcdProcess> {
 async function tryToStart(): Promise<EtcdProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'evenkeel-etcd-'))
   const [client, peer] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
-  const child = spawn('sh', [
-    '-c', tiedToUs, 'sh', '--name', 'judge', '--data-dir', folder, '--log-level', 'info',
-    '--listen-client-urls', client, '--advertise-client-urls', client,
-    '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `judge=${peer}`,
-    // A short election makes the shortest lease one second.
-    '--heartbeat-interval', '10', '--election-timeout', '100',
-  ], { stdio: ['pipe', 'ignore', 'pipe'] })
+  const child = spawn(
+    'sh',
+    [
+      '-c',
+      tiedToUs,
+      'sh',
+      '--name',
+      'judge',
+      '--data-dir',
+      folder,
+      '--log-level',
+      'info',
+      '--listen-client-urls',
+      client,
+      '--advertise-client-urls',
+      client,
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--initial-cluster',
+      `judge=${peer}`,
+      // A short election makes the shortest lease one second.
+      '--heartbeat-interval',
+      '10',
+      '--election-timeout',
+      '100',
+    ],
+    { stdio: ['pipe', 'ignore', 'pipe'] },
+  )
   const exited = deferred<undefined>()
-  child.once('exit', () => { exited.resolve(undefined) })
-  child.once('error', () => { exited.resolve(undefined) })
+  child.once('exit', () => {
+    exited.resolve(undefined)
+  })
+  child.once('error', () => {
+    exited.resolve(undefined)
+  })
   const stop = async (): Promise<void> => {
     child.stdin.end()
     await exited.promise
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await Promise.race([ready(child), exited.promise.then(() => { throw new Error('etcd ended before it was ready') })])
+    await Promise.race([
+      ready(child),
+      exited.promise.then(() => {
+        throw new Error('etcd ended before it was ready')
+      }),
+    ])
     return { endpoint: client, stop }
   } catch (error) {
     await stop()
@@ -78,8 +110,14 @@ function ready({ stderr }: ChildProcess): Promise<void> {
 
 async function freePort(): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => { server.close(() => { resolve() }) })
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+  })
   return port
 }

@@ -37,7 +37,9 @@ async function leaveTheStart(endpoint: string): Promise<void> {
 
 function etcdTarget(endpoint: string, prefix: string): StoreTarget {
   const opened: Store[] = []
-  const closeAll = async (): Promise<void> => { await Promise.all(opened.splice(0).map((store) => store.close())) }
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(opened.splice(0).map((store) => store.close()))
+  }
   const open = async (): Promise<Store> => {
     const store = await openEtcdStore({ endpoints: [endpoint], prefix })
     opened.push(store)

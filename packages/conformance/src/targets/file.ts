@@ -51,8 +51,12 @@ function folderTarget(folder: string): StoreTarget {
     reopen: open,
     crash: () => Promise.reject(new Error(fileEngine.lacks.crash)),
     advance: (byMs) => clock.advance(byMs),
-    jumpWall: (byMs) => { clock.jumpWall(byMs) },
-    end: async () => { await current?.close() },
+    jumpWall: (byMs) => {
+      clock.jumpWall(byMs)
+    },
+    end: async () => {
+      await current?.close()
+    },
   }
 }
 
@@ -80,7 +84,11 @@ function simulatedTarget(): StoreTarget {
       return begin()
     },
     advance: (byMs) => clock.advance(byMs),
-    jumpWall: (byMs) => { clock.jumpWall(byMs) },
-    end: async () => { await current?.close() },
+    jumpWall: (byMs) => {
+      clock.jumpWall(byMs)
+    },
+    end: async () => {
+      await current?.close()
+    },
   }
 }

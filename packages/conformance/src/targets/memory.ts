@@ -35,7 +35,11 @@ function memoryTarget(): StoreTarget {
     reopen: () => Promise.reject(new Error(lacks.reopen)),
     crash: () => Promise.reject(new Error(lacks.crash)),
     advance: (byMs) => clock.advance(byMs),
-    jumpWall: (byMs) => { clock.jumpWall(byMs) },
-    end: async () => { await Promise.all(opened.map((store) => store.close())) },
+    jumpWall: (byMs) => {
+      clock.jumpWall(byMs)
+    },
+    end: async () => {
+      await Promise.all(opened.map((store) => store.close()))
+    },
   }
 }

@@ -10,7 +10,10 @@ const turns = new SystemClock()
 const keys = ['/x', '/y', '/z'] as const
 
 /** Lets clients loose on the store, each with its own idea of what is in it. */
-export async function runClients(store: Store, { clients, rounds, seed }: { clients: number, rounds: number, seed: number | string }): Promise<Operation[]> {
+export async function runClients(
+  store: Store,
+  { clients, rounds, seed }: { clients: number; rounds: number; seed: number | string },
+): Promise<Operation[]> {
   const operations: Operation[] = []
   let tick = 0
   const run = async (client: number): Promise<void> => {
@@ -20,7 +23,13 @@ export async function runClients(store: Store, { clients, rounds, seed }: { clie
       for (let wait = randomInt(random, 3); wait > 1; wait--) await nextTurn(turns)
       const key = keys[randomInt(random, keys.length)] ?? '/x'
       const called = tick++
-      const answer = randomInt(random, 3) === 0 ? await read(store, key) : await write(store, key, { expect: known.get(key) ?? 0, value: randomInt(random, 4) === 0 ? undefined : `${client}.${round}` })
+      const answer =
+        randomInt(random, 3) === 0
+          ? await read(store, key)
+          : await write(store, key, {
+              expect: known.get(key) ?? 0,
+              value: randomInt(random, 4) === 0 ? undefined : `${client}.${round}`,
+            })
       operations.push({ client, called, returned: tick++, key, ...answer })
       known.set(key, revisionOf(answer))
     }
@@ -29,7 +38,9 @@ export async function runClients(store: Store, { clients, rounds, seed }: { clie
   return operations
 }
 
-type Answer<Type extends Operation['type'] = Operation['type']> = Type extends unknown ? Omit<Extract<Operation, { type: Type }>, 'client' | 'called' | 'returned' | 'key'> : never
+type Answer<Type extends Operation['type'] = Operation['type']> = Type extends unknown
+  ? Omit<Extract<Operation, { type: Type }>, 'client' | 'called' | 'returned' | 'key'>
+  : never
 
 async function read(store: Store, key: string): Promise<Answer<'read'>> {
   const result = await store.get(key)
@@ -37,10 +48,16 @@ async function read(store: Store, key: string): Promise<Answer<'read'>> {
   return { type: 'read', revision: result.revision, entry: plainEntry(result.entry) }
 }
 
-async function write(store: Store, key: string, { expect, value }: { expect: number, value: string | undefined }): Promise<Answer<'made' | 'lost'>> {
+async function write(
+  store: Store,
+  key: string,
+  { expect, value }: { expect: number; value: string | undefined },
+): Promise<Answer<'made' | 'lost'>> {
   const text = value ?? (expect === 0 ? 'made' : undefined)
-  const result = await store.commit({ key, expect, ...text !== undefined && { value: Buffer.from(text, 'latin1') } })
-  return result.ok ? { type: 'made', revision: result.revision, expect, value: text } : { type: 'lost', expect, current: plainEntry(result.current) }
+  const result = await store.commit({ key, expect, ...(text !== undefined && { value: Buffer.from(text, 'latin1') }) })
+  return result.ok
+    ? { type: 'made', revision: result.revision, expect, value: text }
+    : { type: 'lost', expect, current: plainEntry(result.current) }
 }
 
 /** What the client now believes the key's revision to be. */

@@ -5,23 +5,51 @@ import type { Operation } from './linearizable.ts'
 const entry = (revision: number, value = 'x', created = 2) => ({ key: '/x', value, revision, created })
 let tick = 0
 const at = (called = tick++, returned = tick++) => ({ client: 0, called, returned, key: '/x' })
-const made = (revision: number, expect_: number, when = at()): Operation => ({ ...when, type: 'made', revision, expect: expect_, value: 'x' })
-const read = (revision: number, seen: ReturnType<typeof entry> | undefined, when = at()): Operation => ({ ...when, type: 'read', revision, entry: seen })
-const lost = (expect_: number, current: ReturnType<typeof entry> | undefined, when = at()): Operation => ({ ...when, type: 'lost', expect: expect_, current })
+const made = (revision: number, expect_: number, when = at()): Operation => ({
+  ...when,
+  type: 'made',
+  revision,
+  expect: expect_,
+  value: 'x',
+})
+const read = (revision: number, seen: ReturnType<typeof entry> | undefined, when = at()): Operation => ({
+  ...when,
+  type: 'read',
+  revision,
+  entry: seen,
+})
+const lost = (expect_: number, current: ReturnType<typeof entry> | undefined, when = at()): Operation => ({
+  ...when,
+  type: 'lost',
+  expect: expect_,
+  current,
+})
 const faults = (...operations: Operation[]): number => linearizabilityFaults(operations, 1).length
 
 test('a history in order has no fault, nor has one of overlapping operations', () => {
   expect(faults(made(2, 0), read(2, entry(2)), made(3, 2), lost(2, entry(3)), read(3, entry(3)))).toBe(0)
-  expect(faults(made(2, 0, at(0, 9)), read(1, undefined, at(1, 2)), read(2, entry(2), at(3, 4)), lost(0, entry(2), at(5, 6)))).toBe(0)
+  expect(
+    faults(
+      made(2, 0, at(0, 9)),
+      read(1, undefined, at(1, 2)),
+      read(2, entry(2), at(3, 4)),
+      lost(0, entry(2), at(5, 6)),
+    ),
+  ).toBe(0)
 })
 
-test('a revision given out twice is found', () => expect(faults(made(2, 0, at(0, 5)), made(2, 2, at(1, 6)))).toBeGreaterThan(0))
+test('a revision given out twice is found', () =>
+  expect(faults(made(2, 0, at(0, 5)), made(2, 2, at(1, 6)))).toBeGreaterThan(0))
 test('a commit against its expectation is found', () => expect(faults(made(2, 0), made(3, 0))).toBeGreaterThan(0))
-test('a read of something that was not there is found', () => expect(faults(made(2, 0), read(2, entry(2, 'y')))).toBeGreaterThan(0))
+test('a read of something that was not there is found', () =>
+  expect(faults(made(2, 0), read(2, entry(2, 'y')))).toBeGreaterThan(0))
 test('a stale read is found', () => expect(faults(made(2, 0), read(1, undefined))).toBeGreaterThan(0))
-test('a read that goes back behind another is found', () => expect(faults(made(2, 0, at(0, 9)), read(2, entry(2), at(1, 2)), read(1, undefined, at(3, 4)))).toBeGreaterThan(0))
-test('a read from the future is found', () => expect(faults(read(2, entry(2), at(0, 1)), made(2, 0, at(2, 3)))).toBeGreaterThan(0))
-test('commits in the wrong order are found', () => expect(faults(made(3, 2, at(0, 1)), made(2, 0, at(2, 3)))).toBeGreaterThan(0))
+test('a read that goes back behind another is found', () =>
+  expect(faults(made(2, 0, at(0, 9)), read(2, entry(2), at(1, 2)), read(1, undefined, at(3, 4)))).toBeGreaterThan(0))
+test('a read from the future is found', () =>
+  expect(faults(read(2, entry(2), at(0, 1)), made(2, 0, at(2, 3)))).toBeGreaterThan(0))
+test('commits in the wrong order are found', () =>
+  expect(faults(made(3, 2, at(0, 1)), made(2, 0, at(2, 3)))).toBeGreaterThan(0))
 test('a race that was lost to nobody is found', () => {
   expect(faults(made(2, 0), lost(2, entry(2)))).toBeGreaterThan(0)
   expect(faults(made(2, 0), lost(0, undefined))).toBeGreaterThan(0)

@@ -18,9 +18,14 @@ interface Moment {
 }
 
 export type Operation =
-  | Moment & { readonly type: 'read', readonly revision: number, readonly entry: PlainEntry | undefined }
-  | Moment & { readonly type: 'made', readonly revision: number, readonly expect: number, readonly value: string | undefined }
-  | Moment & { readonly type: 'lost', readonly expect: number, readonly current: PlainEntry | undefined }
+  | (Moment & { readonly type: 'read'; readonly revision: number; readonly entry: PlainEntry | undefined })
+  | (Moment & {
+      readonly type: 'made'
+      readonly revision: number
+      readonly expect: number
+      readonly value: string | undefined
+    })
+  | (Moment & { readonly type: 'lost'; readonly expect: number; readonly current: PlainEntry | undefined })
 
 type Made = Extract<Operation, { type: 'made' }>
 
@@ -32,8 +37,12 @@ export function linearizabilityFaults(operations: readonly Operation[], startRev
   for (const commit of made) {
     if (commit.revision <= model.head) faults.push(`${describe(commit)} has a revision that is not above ${model.head}`)
     const current = model.get(commit.key)?.revision ?? 0
-    if (current !== commit.expect) faults.push(`${describe(commit)} was made although the key was at ${current}, not at ${commit.expect}`)
-    model.commit([{ key: commit.key, ...commit.value !== undefined && { value: Buffer.from(commit.value, 'latin1') } }], commit.revision)
+    if (current !== commit.expect)
+      faults.push(`${describe(commit)} was made although the key was at ${current}, not at ${commit.expect}`)
+    model.commit(
+      [{ key: commit.key, ...(commit.value !== undefined && { value: Buffer.from(commit.value, 'latin1') }) }],
+      commit.revision,
+    )
   }
   for (const operation of operations) faults.push(...faultsOf(operation, { operations, made, model }))
   return faults
@@ -47,21 +56,36 @@ interface Order {
 
 function faultsOf(operation: Operation, { operations, made, model }: Order): string[] {
   const before = operations.filter(({ returned }) => returned < operation.called)
-  const floor = Math.max(0, ...before.map((other) => 'revision' in other ? other.revision : 0))
-  const ceiling = Math.min(Infinity, ...made.filter(({ called }) => called > operation.returned).map(({ revision }) => revision)) - 1
-  if (operation.type === 'lost') return couldHaveLost(operation, { floor, ceiling, model }) ? [] : [`${describe(operation)} was lost although the key never was as it was told`]
+  const floor = Math.max(0, ...before.map((other) => ('revision' in other ? other.revision : 0)))
+  const ceiling =
+    Math.min(Infinity, ...made.filter(({ called }) => called > operation.returned).map(({ revision }) => revision)) - 1
+  if (operation.type === 'lost')
+    return couldHaveLost(operation, { floor, ceiling, model })
+      ? []
+      : [`${describe(operation)} was lost although the key never was as it was told`]
   const faults: string[] = []
   const least = operation.type === 'made' ? floor + 1 : floor
-  if (operation.revision < least) faults.push(`${describe(operation)} is at ${operation.revision}, before ${floor}, which had been seen when it was called`)
-  if (operation.revision > ceiling) faults.push(`${describe(operation)} is at ${operation.revision}, after ${ceiling + 1}, which was only called when it had returned`)
+  if (operation.revision < least)
+    faults.push(
+      `${describe(operation)} is at ${operation.revision}, before ${floor}, which had been seen when it was called`,
+    )
+  if (operation.revision > ceiling)
+    faults.push(
+      `${describe(operation)} is at ${operation.revision}, after ${ceiling + 1}, which was only called when it had returned`,
+    )
   if (operation.type === 'read' && !isDeepStrictEqual(operation.entry, model.get(operation.key, operation.revision))) {
-    faults.push(`${describe(operation)} saw ${JSON.stringify(operation.entry)} at ${operation.revision}, where ${JSON.stringify(model.get(operation.key, operation.revision))} was`)
+    faults.push(
+      `${describe(operation)} saw ${JSON.stringify(operation.entry)} at ${operation.revision}, where ${JSON.stringify(model.get(operation.key, operation.revision))} was`,
+    )
   }
   return faults
 }
 
 /** Was the key, at some moment of the call, what the loser was told, and not what it expected? */
-function couldHaveLost({ key, expect, current }: Extract<Operation, { type: 'lost' }>, { floor, ceiling, model }: { floor: number, ceiling: number, model: StoreModel }): boolean {
+function couldHaveLost(
+  { key, expect, current }: Extract<Operation, { type: 'lost' }>,
+  { floor, ceiling, model }: { floor: number; ceiling: number; model: StoreModel },
+): boolean {
   if ((current?.revision ?? 0) === expect) return false
   const moments = [floor, ...model.revisions.filter((revision) => revision > floor && revision <= ceiling)]
   return moments.some((revision) => isDeepStrictEqual(model.get(key, revision), current))

@@ -7,22 +7,54 @@ import type { Session, Told } from './watch.ts'
 const model = new StoreModel(1)
 const value = Buffer.from('x')
 model.commit([{ key: '/a', value }], 2)
-model.commit([{ key: '/a', value }, { key: '/b', value }], 3)
+model.commit(
+  [
+    { key: '/a', value },
+    { key: '/b', value },
+  ],
+  3,
+)
 model.commit([{ key: '/a' }], 4)
 model.commit([{ key: '/c', value }], 5)
 model.commit([{ key: '/a', value }], 6)
 const truth = model.changes
 
-const told = (revision: number, changes: readonly PlainChange[] = truth.filter((change) => change.revision === revision)): Told => ({ revision, changes, headThen: 6, compactedThen: 0 })
-const session = (list: readonly Told[], more: Partial<Session> = {}): Session => ({ prefix: '/', after: 1, isResumed: false, told: [...list], ...more })
+const told = (
+  revision: number,
+  changes: readonly PlainChange[] = truth.filter((change) => change.revision === revision),
+): Told => ({ revision, changes, headThen: 6, compactedThen: 0 })
+const session = (list: readonly Told[], more: Partial<Session> = {}): Session => ({
+  prefix: '/',
+  after: 1,
+  isResumed: false,
+  told: [...list],
+  ...more,
+})
 const right = [2, 3, 4, 5, 6].map((revision) => told(revision))
 const [first, second, third] = truth as [PlainChange, PlainChange, PlainChange]
 
 test('a session that was told everything in order has no fault', () => {
   expect(watchFaults([session(right)], truth)).toEqual([])
   expect(watchFaults([session([told(6, truth)])], truth)).toEqual([])
-  expect(watchFaults([session(right.slice(0, 2)), session(right.slice(2), { after: 3, isResumed: true })], truth)).toEqual([])
-  expect(watchFaults([session([told(6, truth.filter(({ key }) => key === '/b'))], { prefix: '/b' })], truth)).toEqual([])
+  expect(
+    watchFaults([session(right.slice(0, 2)), session(right.slice(2), { after: 3, isResumed: true })], truth),
+  ).toEqual([])
+  expect(
+    watchFaults(
+      [
+        session(
+          [
+            told(
+              6,
+              truth.filter(({ key }) => key === '/b'),
+            ),
+          ],
+          { prefix: '/b' },
+        ),
+      ],
+      truth,
+    ),
+  ).toEqual([])
 })
 
 describe('every validator finds its fault', () => {
@@ -30,7 +62,13 @@ describe('every validator finds its fault', () => {
     ordered: session([told(3), told(2)]),
     unique: session([told(2), told(3, [second, third, second])]),
     atomic: session([told(2), told(3, [second]), told(3, [third])]),
-    reliable: session([told(2), told(4, truth.filter(({ revision }) => revision === 4))]),
+    reliable: session([
+      told(2),
+      told(
+        4,
+        truth.filter(({ revision }) => revision === 4),
+      ),
+    ]),
     bookmarkable: session([told(2), told(4, []), told(4, [second, third])]),
     filtered: session([told(2), told(3)], { prefix: '/a' }),
     previous: session([told(2), told(3, [{ ...second, previous: { ...first.entry!, value: 'other' } }, third])]),
@@ -53,13 +91,16 @@ describe('every validator finds its fault', () => {
   })
 
   test('an invented change, and a wrong deletion', () => {
-    expect(sessionValidators['reliable']?.(session([told(2, [first, { key: '/z', revision: 2 }])]), truth)).toHaveLength(1)
+    expect(
+      sessionValidators['reliable']?.(session([told(2, [first, { key: '/z', revision: 2 }])]), truth),
+    ).toHaveLength(1)
     expect(sessionValidators['created']?.(session([told(2, [{ key: '/a', revision: 2 }])]), truth)).toHaveLength(1)
   })
 
   test('a missing previous entry is excused only by compaction', () => {
     const { previous: _, ...bare } = second
-    const faultsAt = (compactedThen: number) => sessionValidators['previous']?.(session([told(2), { ...told(3, [bare, third]), compactedThen }]), truth)
+    const faultsAt = (compactedThen: number) =>
+      sessionValidators['previous']?.(session([told(2), { ...told(3, [bare, third]), compactedThen }]), truth)
     expect(faultsAt(2)).toHaveLength(1)
     expect(faultsAt(3)).toEqual([])
   })

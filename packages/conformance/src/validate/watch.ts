@@ -34,11 +34,24 @@ export function positionOf({ after, told }: Session): number {
   return told.at(-1)?.revision ?? after
 }
 
-export const sessionValidators: Readonly<Record<string, Validator>> = { ordered, unique, atomic, reliable, bookmarkable, filtered, previous, created }
+export const sessionValidators: Readonly<Record<string, Validator>> = {
+  ordered,
+  unique,
+  atomic,
+  reliable,
+  bookmarkable,
+  filtered,
+  previous,
+  created,
+}
 
 /** Checks all sessions of a watcher, each alone and then as a chain. */
 export function watchFaults(sessions: readonly Session[], truth: readonly PlainChange[]): string[] {
-  const alone = sessions.flatMap((session) => Object.entries(sessionValidators).flatMap(([name, validate]) => validate(session, truth).map((fault) => `${name}: ${fault}`)))
+  const alone = sessions.flatMap((session) =>
+    Object.entries(sessionValidators).flatMap(([name, validate]) =>
+      validate(session, truth).map((fault) => `${name}: ${fault}`),
+    ),
+  )
   return [...alone, ...resumable(sessions, truth).map((fault) => `resumable: ${fault}`)]
 }
 
@@ -61,30 +74,37 @@ function ordered({ after, told }: Session): string[] {
 /** No change comes twice. */
 function unique({ told }: Session): string[] {
   const seen = new Set<string>()
-  return told.flatMap(({ changes }) => changes).flatMap(({ key, revision }) => {
-    const name = `${key} at ${revision}`
-    if (seen.has(name)) return [`${name} came twice`]
-    seen.add(name)
-    return []
-  })
+  return told
+    .flatMap(({ changes }) => changes)
+    .flatMap(({ key, revision }) => {
+      const name = `${key} at ${revision}`
+      if (seen.has(name)) return [`${name} came twice`]
+      seen.add(name)
+      return []
+    })
 }
 
 /** The changes of one commit come in one batch. */
 function atomic({ told }: Session): string[] {
   const batches = new Map<number, number>()
-  return told.flatMap(({ changes }, index) => [...new Set(changes.map(({ revision }) => revision))].flatMap((revision) => {
-    const first = batches.get(revision) ?? index
-    batches.set(revision, index)
-    return first === index ? [] : [`the commit ${revision} was torn apart`]
-  }))
+  return told.flatMap(({ changes }, index) =>
+    [...new Set(changes.map(({ revision }) => revision))].flatMap((revision) => {
+      const first = batches.get(revision) ?? index
+      batches.set(revision, index)
+      return first === index ? [] : [`the commit ${revision} was torn apart`]
+    }),
+  )
 }
 
 /** Everything that happened below the prefix up to the position was told, and nothing that did not. */
 function reliable(session: Session, truth: readonly PlainChange[]): string[] {
   const position = positionOf(session)
-  const expected = truth.filter(({ key, revision }) => revision > session.after && revision <= position && key.startsWith(session.prefix))
+  const expected = truth.filter(
+    ({ key, revision }) => revision > session.after && revision <= position && key.startsWith(session.prefix),
+  )
   const told = session.told.flatMap(({ changes }) => changes)
-  const names = (changes: readonly PlainChange[]): string[] => changes.map(({ key, revision, entry }) => `${key} at ${revision} ${entry ? JSON.stringify(entry) : 'deleted'}`)
+  const names = (changes: readonly PlainChange[]): string[] =>
+    changes.map(({ key, revision, entry }) => `${key} at ${revision} ${entry ? JSON.stringify(entry) : 'deleted'}`)
   const [toldNames, expectedNames] = [new Set(names(told)), new Set(names(expected))]
   return [
     ...[...expectedNames].filter((name) => !toldNames.has(name)).map((name) => `${name} was left out`),
@@ -98,7 +118,8 @@ function bookmarkable({ told }: Session): string[] {
   let lowest: PlainChange | undefined
   for (const { revision, headThen, changes } of [...told].reverse()) {
     if (revision > headThen) faults.push(`progress to ${revision} was told when the store was at ${headThen}`)
-    if (lowest && lowest.revision <= revision) faults.push(`${lowest.key} at ${lowest.revision} came after progress to ${revision}`)
+    if (lowest && lowest.revision <= revision)
+      faults.push(`${lowest.key} at ${lowest.revision} came after progress to ${revision}`)
     for (const change of changes) if (!lowest || change.revision < lowest.revision) lowest = change
   }
   return faults
@@ -106,25 +127,38 @@ function bookmarkable({ told }: Session): string[] {
 
 /** Only keys below the prefix. */
 function filtered({ prefix, told }: Session): string[] {
-  return told.flatMap(({ changes }) => changes).filter(({ key }) => !key.startsWith(prefix)).map(({ key }) => `${key} is not below ${prefix}`)
+  return told
+    .flatMap(({ changes }) => changes)
+    .filter(({ key }) => !key.startsWith(prefix))
+    .map(({ key }) => `${key} is not below ${prefix}`)
 }
 
 /** What was there before is right, or missing because it was compacted. */
 function previous({ told }: Session, truth: readonly PlainChange[]): string[] {
-  return told.flatMap(({ changes, compactedThen }) => changes.flatMap((change) => {
-    const real = truth.find(({ key, revision }) => key === change.key && revision === change.revision)?.previous
-    const isExcused = change.previous === undefined && change.revision <= compactedThen
-    return isExcused || isDeepStrictEqual(change.previous, real) ? [] : [`${change.key} at ${change.revision} had ${JSON.stringify(real)} before it, told was ${JSON.stringify(change.previous)}`]
-  }))
+  return told.flatMap(({ changes, compactedThen }) =>
+    changes.flatMap((change) => {
+      const real = truth.find(({ key, revision }) => key === change.key && revision === change.revision)?.previous
+      const isExcused = change.previous === undefined && change.revision <= compactedThen
+      return isExcused || isDeepStrictEqual(change.previous, real)
+        ? []
+        : [
+            `${change.key} at ${change.revision} had ${JSON.stringify(real)} before it, told was ${JSON.stringify(change.previous)}`,
+          ]
+    }),
+  )
 }
 
 /** A made key says so, an updated one keeps the revision it was made at, a deleted one has no entry. */
 function created({ told }: Session, truth: readonly PlainChange[]): string[] {
-  return told.flatMap(({ changes }) => changes.flatMap(({ key, revision, entry }) => {
-    const real = truth.find((change) => change.key === key && change.revision === revision)?.entry
-    const told = entry && { revision: entry.revision, created: entry.created }
-    return isDeepStrictEqual(told, real && { revision: real.revision, created: real.created }) ? [] : [`${key} at ${revision} should be ${JSON.stringify(real)}, told was ${JSON.stringify(entry)}`]
-  }))
+  return told.flatMap(({ changes }) =>
+    changes.flatMap(({ key, revision, entry }) => {
+      const real = truth.find((change) => change.key === key && change.revision === revision)?.entry
+      const told = entry && { revision: entry.revision, created: entry.created }
+      return isDeepStrictEqual(told, real && { revision: real.revision, created: real.created })
+        ? []
+        : [`${key} at ${revision} should be ${JSON.stringify(real)}, told was ${JSON.stringify(entry)}`]
+    }),
+  )
 }
 
 /** Sessions that go on where the one before was, taken together, have no gap and no repetition. */
@@ -132,7 +166,8 @@ function resumable(sessions: readonly Session[], truth: readonly PlainChange[]):
   const chains: Session[] = []
   for (const session of sessions) {
     const chain = session.isResumed ? chains.pop() : undefined
-    if (chain && positionOf(chain) !== session.after) return [`a session went on at ${session.after}, the one before had come to ${positionOf(chain)}`]
+    if (chain && positionOf(chain) !== session.after)
+      return [`a session went on at ${session.after}, the one before had come to ${positionOf(chain)}`]
     chains.push(chain ? { ...chain, told: [...chain.told, ...session.told] } : session)
   }
   return chains.flatMap((chain) => [...unique(chain), ...ordered(chain), ...reliable(chain, truth)])

@@ -32,19 +32,32 @@ const prefixes = ['', '/a/', '/b/', '/a', '/b/1', '/none'] as const
 /** What is going on, as everybody sees it. */
 interface Weather {
   readonly store: Store
-  readonly made: { readonly revision: number, readonly writes: readonly Write[] }[]
+  readonly made: { readonly revision: number; readonly writes: readonly Write[] }[]
   compacted: number
   compactions: number
   /** The last revision, once all writers are done. */
   last: number | undefined
 }
 
-export async function runWorkload(store: Store, { seed, writers, commits, watchers }: WorkloadOptions): Promise<WorkloadResult> {
+export async function runWorkload(
+  store: Store,
+  { seed, writers, commits, watchers }: WorkloadOptions,
+): Promise<WorkloadResult> {
   const start = await store.head()
   const weather: Weather = { store, made: [], compacted: 0, compactions: 0, last: undefined }
-  const watching = Promise.all(Array.from({ length: watchers }, (_, index) => watchAll(weather, { start, prefix: prefixes[index % prefixes.length] ?? '', random: new SeededRandom(`${seed}/watcher/${index}`) })))
+  const watching = Promise.all(
+    Array.from({ length: watchers }, (_, index) =>
+      watchAll(weather, {
+        start,
+        prefix: prefixes[index % prefixes.length] ?? '',
+        random: new SeededRandom(`${seed}/watcher/${index}`),
+      }),
+    ),
+  )
   const compacting = compactAlways(weather)
-  const writing = Array.from({ length: writers }, (_, index) => writeOn(weather, { commits, random: new SeededRandom(`${seed}/writer/${index}`) }))
+  const writing = Array.from({ length: writers }, (_, index) =>
+    writeOn(weather, { commits, random: new SeededRandom(`${seed}/writer/${index}`) }),
+  )
   await Promise.all(writing)
   weather.last = Math.max(start, ...weather.made.map(({ revision }) => revision))
   await compacting
@@ -59,14 +72,19 @@ function truthOf({ made }: Weather, start: number): readonly PlainChange[] {
   return model.changes
 }
 
-async function writeOn({ store, made }: Weather, { commits, random }: { commits: number, random: Random }): Promise<void> {
+async function writeOn(
+  { store, made }: Weather,
+  { commits, random }: { commits: number; random: Random },
+): Promise<void> {
   const known = new Map<string, number>()
   for (let done = 0; done < commits;) {
-    const chosen = new Set(Array.from({ length: 1 + randomInt(random, 3) }, () => keys[randomInt(random, keys.length)] ?? keys[0]))
+    const chosen = new Set(
+      Array.from({ length: 1 + randomInt(random, 3) }, () => keys[randomInt(random, keys.length)] ?? keys[0]),
+    )
     const writes = [...chosen].map((key): Write => {
       const expect = known.get(key) ?? 0
       const isDelete = expect > 0 && randomInt(random, 4) === 0
-      return { key, expect, ...!isDelete && { value: Buffer.alloc(randomInt(random, 200), `${done} `) } }
+      return { key, expect, ...(!isDelete && { value: Buffer.alloc(randomInt(random, 200), `${done} `) }) }
     })
     const result = await store.commitAll(writes)
     if (!result.ok) {
@@ -84,7 +102,7 @@ async function writeOn({ store, made }: Weather, { commits, random }: { commits:
 async function compactAlways(weather: Weather): Promise<void> {
   const { store } = weather
   while (weather.last === undefined) {
-    const revision = await store.head() - 5
+    const revision = (await store.head()) - 5
     if (revision > weather.compacted) {
       weather.compacted = revision
       await store.compact(revision)
@@ -95,7 +113,10 @@ async function compactAlways(weather: Weather): Promise<void> {
 }
 
 /** Watches a prefix to the end, however often it has to begin anew. */
-async function watchAll(weather: Weather, { start, prefix, random }: { start: number, prefix: string, random: Random }): Promise<Session[]> {
+async function watchAll(
+  weather: Weather,
+  { start, prefix, random }: { start: number; prefix: string; random: Random },
+): Promise<Session[]> {
   const sessions: Session[] = []
   let [after, isResumed] = [start, false]
   for (;;) {
@@ -130,7 +151,12 @@ async function watchOnce(weather: Weather, session: Session, random: Random): Pr
       return false
     }
     const compactedThen = weather.compacted
-    session.told.push({ revision: value.revision, changes: value.changes.map((change) => plainChange(change)), headThen: await store.head(), compactedThen })
+    session.told.push({
+      revision: value.revision,
+      changes: value.changes.map((change) => plainChange(change)),
+      headThen: await store.head(),
+      compactedThen,
+    })
     for (let wait = randomInt(random, 6); wait > 0; wait--) await nextTurn(turns)
     if (randomInt(random, 8) === 0) {
       await iterator.return?.()

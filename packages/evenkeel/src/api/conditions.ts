@@ -24,7 +24,8 @@ export interface Condition {
 }
 
 /** A condition somebody reports: the time of the last transition is worked out, unless it is given. */
-export type NewCondition = Omit<Condition, 'lastTransitionTime' | 'message'> & Partial<Pick<Condition, 'lastTransitionTime' | 'message'>>
+export type NewCondition = Omit<Condition, 'lastTransitionTime' | 'message'> &
+  Partial<Pick<Condition, 'lastTransitionTime' | 'message'>>
 
 export interface SetConditionOptions {
   /** The present: milliseconds since 1970, or an RFC 3339 text. */
@@ -84,13 +85,19 @@ const statuses: readonly string[] = ['False', 'True', 'Unknown']
 const reasonBytesMax = 1024
 const messageBytesMax = 32 * 1024
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
-const reasonComplaint = 'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric '
-  + 'characters or \'_,:\', and must end with an alphanumeric character or \'_\' '
-  + '(e.g. \'my_name\',  or \'MY_NAME\',  or \'MyName\',  or \'ReasonA,ReasonB\',  or \'ReasonA:ReasonB\', '
-  + 'regex used for validation is \'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?\')'
+const reasonComplaint =
+  'a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric ' +
+  "characters or '_,:', and must end with an alphanumeric character or '_' " +
+  "(e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', " +
+  "regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
 
 function sayTheSame(a: Condition, b: Condition): boolean {
-  return a.status === b.status && a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration
+  return (
+    a.status === b.status &&
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.observedGeneration === b.observedGeneration
+  )
 }
 
 function validateCondition(condition: Condition, path: FieldPath): FieldError[] {
@@ -98,7 +105,9 @@ function validateCondition(condition: Condition, path: FieldPath): FieldError[] 
   const errors = checkQualifiedName(type).map((complaint) => fieldError.invalid(path.child('type'), type, complaint))
   if (!statuses.includes(status)) errors.push(fieldError.notSupported(path.child('status'), status, statuses))
   if (observedGeneration < 0) {
-    errors.push(fieldError.invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'))
+    errors.push(
+      fieldError.invalid(path.child('observedGeneration'), observedGeneration, 'must be greater than or equal to zero'),
+    )
   }
   if (!lastTransitionTime) errors.push(fieldError.required(path.child('lastTransitionTime')))
   errors.push(...validateReason(reason, path.child('reason')))

@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { formatFieldError } from './error/field-error.ts'
 import { FieldPath } from './error/field-path.ts'
-import { addFinalizer, finalizerWarnings, foregroundFinalizer, hasFinalizer, orphanFinalizer, removeFinalizer, validateFinalizers, validateNoNewFinalizers } from './finalizers.ts'
+import {
+  addFinalizer,
+  finalizerWarnings,
+  foregroundFinalizer,
+  hasFinalizer,
+  orphanFinalizer,
+  removeFinalizer,
+  validateFinalizers,
+  validateNoNewFinalizers,
+} from './finalizers.ts'
 import { deepFreeze } from './json.ts'
 import type { ObjectMeta } from './object.ts'
 
 const [a, b] = ['example.com/a', 'example.com/b']
-const object = (metadata: ObjectMeta = {}): { apiVersion: string, kind: string, metadata: ObjectMeta, spec: object } => deepFreeze({ apiVersion: 'demo.example.com/v1', kind: 'Website', metadata: { name: 'x', ...metadata }, spec: {} })
+const object = (metadata: ObjectMeta = {}): { apiVersion: string; kind: string; metadata: ObjectMeta; spec: object } =>
+  deepFreeze({ apiVersion: 'demo.example.com/v1', kind: 'Website', metadata: { name: 'x', ...metadata }, spec: {} })
 const path = FieldPath.of('metadata', 'finalizers')
 
 describe('addFinalizer', () => {
@@ -25,28 +35,43 @@ describe('addFinalizer', () => {
   })
 
   test('refuses during deletion, as every server would', () => {
-    expect(() => addFinalizer(object({ finalizers: [a], deletionTimestamp: '2026-01-01T00:00:00Z' }), b)).toThrow('Website x is being deleted, so finalizer example.com/b cannot be added: handle deletion before anything else')
+    expect(() => addFinalizer(object({ finalizers: [a], deletionTimestamp: '2026-01-01T00:00:00Z' }), b)).toThrow(
+      'Website x is being deleted, so finalizer example.com/b cannot be added: handle deletion before anything else',
+    )
   })
 
-  test.each(['', 'a b', 'a/b/c', '-'])('refuses the name %j', (name) => expect(() => addFinalizer(object(), name)).toThrow('is no name for a finalizer'))
+  test.each(['', 'a b', 'a/b/c', '-'])('refuses the name %j', (name) =>
+    expect(() => addFinalizer(object(), name)).toThrow('is no name for a finalizer'),
+  )
 })
 
 test('hasFinalizer', () => {
-  expect([hasFinalizer(object({ finalizers: [a] }), a), hasFinalizer(object({ finalizers: [a] }), b), hasFinalizer(object(), a)]).toEqual([true, false, false])
+  expect([
+    hasFinalizer(object({ finalizers: [a] }), a),
+    hasFinalizer(object({ finalizers: [a] }), b),
+    hasFinalizer(object(), a),
+  ]).toEqual([true, false, false])
 })
 
 test('removeFinalizer removes every occurrence, leaves no empty list, and works during deletion', () => {
   const deleting = object({ finalizers: [a, b, a], deletionTimestamp: '2026-01-01T00:00:00Z' })
-  expect(removeFinalizer(deleting, a).metadata).toEqual({ name: 'x', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [b] })
+  expect(removeFinalizer(deleting, a).metadata).toEqual({
+    name: 'x',
+    deletionTimestamp: '2026-01-01T00:00:00Z',
+    finalizers: [b],
+  })
   expect(removeFinalizer(object({ finalizers: [a] }), a).metadata).toEqual({ name: 'x' })
   expect(removeFinalizer(deleting, 'example.com/none')).toBe(deleting)
 })
 
 describe('validateFinalizers', () => {
-  test('is content with good ones', () => expect(validateFinalizers([a, 'kubernetes', orphanFinalizer], path)).toEqual([]))
+  test('is content with good ones', () =>
+    expect(validateFinalizers([a, 'kubernetes', orphanFinalizer], path)).toEqual([]))
 
   test('complains about names', () => {
-    expect(validateFinalizers([a, 'b c'], path).map(formatFieldError)).toEqual([expect.stringMatching(/^metadata\.finalizers: Invalid value: "b c": name part/)])
+    expect(validateFinalizers([a, 'b c'], path).map(formatFieldError)).toEqual([
+      expect.stringMatching(/^metadata\.finalizers: Invalid value: "b c": name part/),
+    ])
   })
 
   test('complains about both ways of treating dependents at once', () => {
@@ -65,7 +90,9 @@ test('validateNoNewFinalizers lets finalizers go but not come', () => {
 })
 
 test('finalizerWarnings asks for a domain', () => {
-  expect(finalizerWarnings([a, foregroundFinalizer, orphanFinalizer, 'kubernetes', 'plain', 'example.com'], path)).toEqual([
+  expect(
+    finalizerWarnings([a, foregroundFinalizer, orphanFinalizer, 'kubernetes', 'plain', 'example.com'], path),
+  ).toEqual([
     'metadata.finalizers: "plain": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
     'metadata.finalizers: "example.com": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
   ])

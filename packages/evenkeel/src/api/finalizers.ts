@@ -27,45 +27,72 @@ export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
  */
 export function addFinalizer<T extends KubeObject>(object: T, finalizer: string): T {
   const complaints = checkQualifiedName(finalizer)
-  if (complaints.length > 0) throw new RangeError(`${quote(finalizer)} is no name for a finalizer: ${complaints.join('; ')}`)
+  if (complaints.length > 0)
+    throw new RangeError(`${quote(finalizer)} is no name for a finalizer: ${complaints.join('; ')}`)
   if (hasFinalizer(object, finalizer)) return object
   if (object.metadata.deletionTimestamp) {
     const which = `${object.kind} ${object.metadata.name ?? ''}`
-    throw new RangeError(`${which} is being deleted, so finalizer ${finalizer} cannot be added: handle deletion before anything else`)
+    throw new RangeError(
+      `${which} is being deleted, so finalizer ${finalizer} cannot be added: handle deletion before anything else`,
+    )
   }
-  return withFinalizers(object, [...object.metadata.finalizers ?? [], finalizer])
+  return withFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer])
 }
 
 /** The object without a finalizer. */
 export function removeFinalizer<T extends KubeObject>(object: T, finalizer: string): T {
   const { finalizers = [] } = object.metadata
-  return hasFinalizer(object, finalizer) ? withFinalizers(object, finalizers.filter((name) => name !== finalizer)) : object
+  return hasFinalizer(object, finalizer)
+    ? withFinalizers(
+        object,
+        finalizers.filter((name) => name !== finalizer),
+      )
+    : object
 }
 
 /** What a server objects to: names that are none, and both ways of treating dependents at once. */
 export function validateFinalizers(finalizers: readonly string[], path: FieldPath): FieldError[] {
   const errors = finalizers.flatMap((finalizer) =>
-    checkQualifiedName(finalizer).map((complaint) => fieldError.invalid(path, finalizer, complaint)))
+    checkQualifiedName(finalizer).map((complaint) => fieldError.invalid(path, finalizer, complaint)),
+  )
   if (finalizers.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
-    errors.push(fieldError.invalid(path, finalizers, `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`))
+    errors.push(
+      fieldError.invalid(
+        path,
+        finalizers,
+        `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`,
+      ),
+    )
   }
   return errors
 }
 
 /** What a server objects to in an update of an object that is being deleted: finalizers may only go. */
-export function validateNoNewFinalizers(next: readonly string[], previous: readonly string[], path: FieldPath): FieldError[] {
+export function validateNoNewFinalizers(
+  next: readonly string[],
+  previous: readonly string[],
+  path: FieldPath,
+): FieldError[] {
   const extra = [...new Set(next)].filter((finalizer) => !previous.includes(finalizer)).sort(compareText)
   if (extra.length === 0) return []
   const list = `[]string{${extra.map(quote).join(', ')}}`
-  return [fieldError.forbidden(path, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)]
+  return [
+    fieldError.forbidden(
+      path,
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
+    ),
+  ]
 }
 
 /** Warnings about finalizers that are allowed and still a bad idea: names without a domain clash sooner or later. */
 export function finalizerWarnings(finalizers: readonly string[], path: FieldPath): string[] {
   return finalizers
     .filter((finalizer) => !finalizer.includes('/') && !standardFinalizers.has(finalizer))
-    .map((finalizer) => `${path.toString()}: ${quote(finalizer)}: prefer a domain-qualified finalizer name${finalizer.includes('.') ? ' including a path (/)' : ''} `
-      + 'to avoid accidental conflicts with other finalizer writers')
+    .map(
+      (finalizer) =>
+        `${path.toString()}: ${quote(finalizer)}: prefer a domain-qualified finalizer name${finalizer.includes('.') ? ' including a path (/)' : ''} ` +
+        'to avoid accidental conflicts with other finalizer writers',
+    )
 }
 
 /** Older than the rule that finalizers have a domain. */

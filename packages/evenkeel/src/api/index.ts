@@ -3,7 +3,14 @@
  *
  * Pure functions on plain JSON: no I/O, no clock, no chance. Published as `evenkeel/api`.
  */
-export { setCondition, findCondition, isConditionTrue, isConditionFalse, removeCondition, validateConditions } from './conditions.ts'
+export {
+  setCondition,
+  findCondition,
+  isConditionTrue,
+  isConditionFalse,
+  removeCondition,
+  validateConditions,
+} from './conditions.ts'
 export type { Condition, ConditionStatus, NewCondition, SetConditionOptions } from './conditions.ts'
 
 export { ApiError, isApiError, formatSubject } from './error/api-error.ts'
@@ -12,15 +19,52 @@ export { fieldError, formatFieldError, formatFieldErrors, invalid } from './erro
 export type { FieldError } from './error/field-error.ts'
 export { FieldPath } from './error/field-path.ts'
 export {
-  alreadyExists, applyConflict, badRequest, conflict, expired, forbidden, generateNameConflict, gone, internalError, methodNotAllowed,
-  namespaceTerminating, notAcceptable, notFound, requestEntityTooLarge, resourceVersionTooLarge, serverTimeout, serviceUnavailable,
-  staleVersion, timeout, tooManyRequests, unauthorized, unsupportedMediaType,
+  alreadyExists,
+  applyConflict,
+  badRequest,
+  conflict,
+  expired,
+  forbidden,
+  generateNameConflict,
+  gone,
+  internalError,
+  methodNotAllowed,
+  namespaceTerminating,
+  notAcceptable,
+  notFound,
+  requestEntityTooLarge,
+  resourceVersionTooLarge,
+  serverTimeout,
+  serviceUnavailable,
+  staleVersion,
+  timeout,
+  tooManyRequests,
+  unauthorized,
+  unsupportedMediaType,
 } from './error/makers.ts'
 export type { NamedSubject } from './error/makers.ts'
 export {
-  findCause, isAlreadyExists, isBadRequest, isConflict, isExpired, isForbidden, isGone, isInternalError, isInvalid, isMethodNotAllowed,
-  isNotAcceptable, isNotFound, isReason, isRequestEntityTooLarge, isServerTimeout, isServiceUnavailable, isStorageReadError, isTimeout,
-  isTooManyRequests, isUnauthorized, isUnsupportedMediaType,
+  findCause,
+  isAlreadyExists,
+  isBadRequest,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isGone,
+  isInternalError,
+  isInvalid,
+  isMethodNotAllowed,
+  isNotAcceptable,
+  isNotFound,
+  isReason,
+  isRequestEntityTooLarge,
+  isServerTimeout,
+  isServiceUnavailable,
+  isStorageReadError,
+  isTimeout,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnsupportedMediaType,
 } from './error/predicates.ts'
 export { fieldCauses, isKnownReason, otherCauses, reasons } from './error/reasons.ts'
 export type { CauseType, FieldCauseType, Reason, StatusCause } from './error/reasons.ts'
@@ -29,7 +73,14 @@ export { fromStatus, fromUnexpectedResponse, isFailureStatus, toStatus } from '.
 export type { Status, StatusDetails, UnexpectedResponse } from './error/status.ts'
 
 export {
-  addFinalizer, finalizerWarnings, foregroundFinalizer, hasFinalizer, orphanFinalizer, removeFinalizer, validateFinalizers, validateNoNewFinalizers,
+  addFinalizer,
+  finalizerWarnings,
+  foregroundFinalizer,
+  hasFinalizer,
+  orphanFinalizer,
+  removeFinalizer,
+  validateFinalizers,
+  validateNoNewFinalizers,
 } from './finalizers.ts'
 
 export { deepCopy, deepEqual, deepFreeze, exceedsDepth, getOwn, isJsonObject, jsonSize, setOwn } from './json.ts'
@@ -47,7 +98,16 @@ export type { ActionRequest } from './actions/request.ts'
 export { actionsAnnotation, checkActionSheet, readActionSheets } from './actions/sheet.ts'
 export type { ActionForm, ActionSheet, OperationPolicy } from './actions/sheet.ts'
 export type { StandardStatus } from './kind/standard-status.ts'
-export type { ActionReport, ChildCount, ChildReport, DependencyReport, ExternalReport, PartState, VerbReport, VerbStatus } from './kind/verb-status.ts'
+export type {
+  ActionReport,
+  ChildCount,
+  ChildReport,
+  DependencyReport,
+  ExternalReport,
+  PartState,
+  VerbReport,
+  VerbStatus,
+} from './kind/verb-status.ts'
 export { formatApiVersion, formatGroupName, parseApiVersion } from './kind/group-version.ts'
 export type { GroupVersion, GroupVersionKind, GroupVersionResource } from './kind/group-version.ts'
 export type { Direction, FromJsonSchema, Infer, JsonSchemaLike, SchemaSource } from './kind/infer.ts'
@@ -58,18 +118,43 @@ export type { StandardSchema } from './kind/standard-schema.ts'
 export { annotationBytesMax, validateAnnotations, validateLabels } from './metadata.ts'
 
 export {
-  checkDns1035Label, checkDns1035LabelName, checkDnsLabel, checkDnsLabelName, checkDnsSubdomain, checkDnsSubdomainName, checkLabelValue,
-  checkPathSegmentName, checkQualifiedName, generateName,
+  checkDns1035Label,
+  checkDns1035LabelName,
+  checkDnsLabel,
+  checkDnsLabelName,
+  checkDnsSubdomain,
+  checkDnsSubdomainName,
+  checkLabelValue,
+  checkPathSegmentName,
+  checkQualifiedName,
+  generateName,
 } from './names.ts'
 export type { NameRule } from './names.ts'
 
 export type {
-  KubeObject, ListMeta, ManagedFieldsEntry, ObjectList, ObjectMeta, OwnerReference, Stored, StoredMeta, TypeMeta, UnstructuredObject,
+  KubeObject,
+  ListMeta,
+  ManagedFieldsEntry,
+  ObjectList,
+  ObjectMeta,
+  OwnerReference,
+  Stored,
+  StoredMeta,
+  TypeMeta,
+  UnstructuredObject,
 } from './object.ts'
 
 export {
-  AlreadyOwnedError, dedupeOwnerReferences, getControllerOf, isAlreadyOwned, isControlledBy, isOwnedBy, removeOwnerReference,
-  setControllerReference, setOwnerReference, validateOwnerReferences,
+  AlreadyOwnedError,
+  dedupeOwnerReferences,
+  getControllerOf,
+  isAlreadyOwned,
+  isControlledBy,
+  isOwnedBy,
+  removeOwnerReference,
+  setControllerReference,
+  setOwnerReference,
+  validateOwnerReferences,
 } from './owners.ts'
 export type { DedupedReferences, Owner, OwnerReferenceOptions } from './owners.ts'
 
@@ -79,21 +164,50 @@ export { applyMergePatch, createMergePatch } from './patch/merge-patch.ts'
 export { formatPointer, parsePointer } from './patch/pointer.ts'
 
 export {
-  addQuantities, compareQuantities, formatQuantity, isQuantity, parseQuantity, quantityAsInteger, quantityAsNumber, quantityOf, subtractQuantities,
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  isQuantity,
+  parseQuantity,
+  quantityAsInteger,
+  quantityAsNumber,
+  quantityOf,
+  subtractQuantities,
 } from './quantity.ts'
 export type { Quantity, QuantityFormat } from './quantity.ts'
 
-export { compareResourceVersions, formatResourceVersion, isResourceVersion, parseRequestedVersion } from './resource-version.ts'
+export {
+  compareResourceVersions,
+  formatResourceVersion,
+  isResourceVersion,
+  parseRequestedVersion,
+} from './resource-version.ts'
 export type { RequestedVersion } from './resource-version.ts'
 
 export {
-  escapeFieldValue, exactFieldValue, formatFieldRequirements, matchesFields, parseFieldSelector, requireSelectable, transformFields,
+  escapeFieldValue,
+  exactFieldValue,
+  formatFieldRequirements,
+  matchesFields,
+  parseFieldSelector,
+  requireSelectable,
+  transformFields,
 } from './selector/field-selector.ts'
 export type { FieldRequirement, FieldTransform, SelectableFields } from './selector/field-selector.ts'
 export { parseLabelSelector } from './selector/label-parser.ts'
-export { exactLabelValue, formatLabelRequirements, matchesLabels, validateLabelRequirement } from './selector/label-requirement.ts'
+export {
+  exactLabelValue,
+  formatLabelRequirements,
+  matchesLabels,
+  validateLabelRequirement,
+} from './selector/label-requirement.ts'
 export type { LabelOperator, LabelRequirement, Labels } from './selector/label-requirement.ts'
-export { labelRequirementsOf, selectsLabels, toLabelSelector, validateLabelSelector } from './selector/label-selector.ts'
+export {
+  labelRequirementsOf,
+  selectsLabels,
+  toLabelSelector,
+  validateLabelSelector,
+} from './selector/label-selector.ts'
 export type { LabelSelector, LabelSelectorRequirement } from './selector/label-selector.ts'
 export { skipString, skipValue } from './skip-json.ts'
 
@@ -114,7 +228,18 @@ export type { ValidateCustomOptions } from './custom/validate.ts'
 export { conditionsCostMax, loadAdmissionLanguage } from './admission/load.ts'
 export { overlay } from './admission/overlay.ts'
 export type {
-  AccessCheck, AdmissionCompiler, AdmissionEvaluation, AdmissionExpression, AdmissionInput, AdmissionLanguage, AdmissionOutcome, AdmissionScope, AskAccess, Made, PolicyTypes, TypeWarning,
+  AccessCheck,
+  AdmissionCompiler,
+  AdmissionEvaluation,
+  AdmissionExpression,
+  AdmissionInput,
+  AdmissionLanguage,
+  AdmissionOutcome,
+  AdmissionScope,
+  AskAccess,
+  Made,
+  PolicyTypes,
+  TypeWarning,
 } from './admission/load.ts'
 export { loadRules } from './rules/load.ts'
 export type { RuleEvaluator, RuleEvaluatorOptions, RuleLanguage } from './rules/load.ts'

@@ -9,7 +9,13 @@ const oddKeys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '', '
 const anyJson = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
-    fc.oneof(fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.boolean(), fc.constant(null)),
+    fc.oneof(
+      fc.string(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+    ),
     fc.array(tie('value'), { maxLength: 4 }),
     fc.array(fc.tuple(fc.constantFrom(...oddKeys), tie('value')), { maxLength: 4 }).map((entries) => {
       const object = {}
@@ -78,12 +84,18 @@ describe('deepEqual', () => {
     const canonical = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(canonical)
       if (!isJsonObject(value)) return value
-      return { entries: Object.keys(value).sort().map((key) => [key, canonical(value[key])]) }
+      return {
+        entries: Object.keys(value)
+          .sort()
+          .map((key) => [key, canonical(value[key])]),
+      }
     }
-    fc.assert(fc.property(anyJson, anyJson, (a, b) => {
-      expect(deepEqual(a, b)).toBe(JSON.stringify(canonical(a)) === JSON.stringify(canonical(b)))
-      expect(deepEqual(a, JSON.parse(JSON.stringify(a)))).toBe(true)
-    }))
+    fc.assert(
+      fc.property(anyJson, anyJson, (a, b) => {
+        expect(deepEqual(a, b)).toBe(JSON.stringify(canonical(a)) === JSON.stringify(canonical(b)))
+        expect(deepEqual(a, JSON.parse(JSON.stringify(a)))).toBe(true)
+      }),
+    )
   })
 })
 
@@ -106,7 +118,15 @@ describe('deepFreeze', () => {
 })
 
 describe('exceedsDepth', () => {
-  test.each([[1, 0], ['x', 0], [[], 1], [{}, 1], [{ a: [] }, 2], [[[[]]], 3], [nested(50), 50]] as [JsonValue, number][])('%j has depth %i', (value, depth) => {
+  test.each([
+    [1, 0],
+    ['x', 0],
+    [[], 1],
+    [{}, 1],
+    [{ a: [] }, 2],
+    [[[[]]], 3],
+    [nested(50), 50],
+  ] as [JsonValue, number][])('%j has depth %i', (value, depth) => {
     expect(exceedsDepth(value, depth)).toBe(false)
     if (depth > 0) expect(exceedsDepth(value, depth - 1)).toBe(true)
   })
@@ -114,9 +134,11 @@ describe('exceedsDepth', () => {
 
 describe('jsonSize', () => {
   test('is the length of the compact JSON text in UTF-8', () => {
-    fc.assert(fc.property(anyJson, (value) => {
-      expect(jsonSize(value)).toBe(new TextEncoder().encode(JSON.stringify(value)).length)
-    }))
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        expect(jsonSize(value)).toBe(new TextEncoder().encode(JSON.stringify(value)).length)
+      }),
+    )
   })
 
   test('leaves out keys that are undefined, wherever they stand', () => {
@@ -127,18 +149,20 @@ describe('jsonSize', () => {
 
 describe('deepCopy', () => {
   test('is equal, in the same order, and shares nothing', () => {
-    fc.assert(fc.property(anyJson, (value) => {
-      const text = JSON.stringify(value)
-      const copy = deepCopy(deepFreeze(value))
-      expect(JSON.stringify(copy)).toBe(text)
-      const nodes: unknown[] = [copy]
-      while (nodes.length > 0) {
-        const node = nodes.pop()
-        if (typeof node !== 'object' || node === null) continue
-        expect(Object.isFrozen(node)).toBe(false)
-        nodes.push(...Object.values(node))
-      }
-    }))
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        const text = JSON.stringify(value)
+        const copy = deepCopy(deepFreeze(value))
+        expect(JSON.stringify(copy)).toBe(text)
+        const nodes: unknown[] = [copy]
+        while (nodes.length > 0) {
+          const node = nodes.pop()
+          if (typeof node !== 'object' || node === null) continue
+          expect(Object.isFrozen(node)).toBe(false)
+          nodes.push(...Object.values(node))
+        }
+      }),
+    )
   })
 })
 

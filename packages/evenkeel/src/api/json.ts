@@ -10,7 +10,9 @@ import { utf8Length } from './text.ts'
 export type JsonPrimitive = string | number | boolean | null
 export type JsonArray = readonly JsonValue[]
 /** A JSON object. A key whose value is `undefined` counts as absent, as it does for `JSON.stringify`. */
-export interface JsonObject { readonly [key: string]: JsonValue | undefined }
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined
+}
 export type JsonValue = JsonPrimitive | JsonArray | JsonObject
 
 /** An object under construction; nobody else holds it yet. */
@@ -31,7 +33,7 @@ export function setOwn(object: object, key: string, value: unknown): void {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
     return
   }
-  (object as Record<string, unknown>)[key] = value
+  ;(object as Record<string, unknown>)[key] = value
 }
 
 /** The value under an own key, or `undefined`; inherited properties do not exist. */
@@ -67,7 +69,7 @@ export function deepFreeze<T>(value: T): T {
 
 /** Whether a value is nested deeper than `depthMax` levels; a scalar has depth 0, `[]` and `{}` have depth 1. */
 export function exceedsDepth(value: unknown, depthMax: number): boolean {
-  const nodes: { readonly node: unknown, readonly depth: number }[] = [{ node: value, depth: 0 }]
+  const nodes: { readonly node: unknown; readonly depth: number }[] = [{ node: value, depth: 0 }]
   for (let next = nodes.pop(); next !== undefined; next = nodes.pop()) {
     if (typeof next.node !== 'object' || next.node === null) continue
     const depth = next.depth + 1
@@ -88,7 +90,9 @@ export function jsonSize(value: JsonValue): number {
 /** A copy that shares nothing with the original. */
 export function deepCopy(value: JsonValue): JsonValue {
   const holder: JsonValue[] = []
-  const work: { readonly into: object, readonly key: string, readonly from: JsonValue }[] = [{ into: holder, key: '0', from: value }]
+  const work: { readonly into: object; readonly key: string; readonly from: JsonValue }[] = [
+    { into: holder, key: '0', from: value },
+  ]
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     if (typeof next.from !== 'object' || next.from === null) {
       setOwn(next.into, next.key, next.from)
@@ -97,7 +101,8 @@ export function deepCopy(value: JsonValue): JsonValue {
     const copy = Array.isArray(next.from) ? new Array<JsonValue>(next.from.length) : {}
     setOwn(next.into, next.key, copy)
     // Backwards, because the stack turns the order around and keys must keep theirs.
-    for (const [key, from] of Object.entries(next.from).reverse()) if (from !== undefined) work.push({ into: copy, key, from })
+    for (const [key, from] of Object.entries(next.from).reverse())
+      if (from !== undefined) work.push({ into: copy, key, from })
   }
   return holder[0] as JsonValue
 }

@@ -7,30 +7,41 @@ const part = fc.oneof(
   fc.constantFrom('', 'a', 'b', '/', '%', '%2F', '%25', '%2', '\n', '\ud800', '__proto__', 'system:node/x', '..'),
   fc.string({ unit: 'binary' }),
 )
-const anyKey: fc.Arbitrary<ObjectKey> = fc.record({ cluster: part, group: part, kind: part, namespace: part, name: part })
-  .map(({ namespace, ...rest }) => namespace === '' ? rest : { ...rest, namespace })
+const anyKey: fc.Arbitrary<ObjectKey> = fc
+  .record({ cluster: part, group: part, kind: part, namespace: part, name: part })
+  .map(({ namespace, ...rest }) => (namespace === '' ? rest : { ...rest, namespace }))
 
 describe('formatKey', () => {
   test.each<[ObjectKey, string]>([
-    [{ cluster: 'default', group: 'apps', kind: 'Deployment', namespace: 'web', name: 'front' }, 'default/apps/Deployment/web/front'],
+    [
+      { cluster: 'default', group: 'apps', kind: 'Deployment', namespace: 'web', name: 'front' },
+      'default/apps/Deployment/web/front',
+    ],
     [{ cluster: 'default', group: '', kind: 'Node', name: 'worker-1' }, 'default//Node//worker-1'],
-    [{ cluster: 'eu/1', group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:50%' }, 'eu%2F1/rbac.authorization.k8s.io/ClusterRole//system:50%25'],
+    [
+      { cluster: 'eu/1', group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:50%' },
+      'eu%2F1/rbac.authorization.k8s.io/ClusterRole//system:50%25',
+    ],
   ])('%j', (key, text) => {
     expect(formatKey(key)).toBe(text)
     expect(parseKey(text)).toEqual(key)
   })
 
   test('round-trips every key', () => {
-    fc.assert(fc.property(anyKey, (key) => {
-      expect(parseKey(formatKey(key))).toEqual(key)
-    }))
+    fc.assert(
+      fc.property(anyKey, (key) => {
+        expect(parseKey(formatKey(key))).toEqual(key)
+      }),
+    )
   })
 
   test('5, 7 two keys have the same text exactly when they are equal', () => {
-    fc.assert(fc.property(anyKey, anyKey, (a, b) => {
-      expect(formatKey(a) === formatKey(b)).toBe(equalKeys(a, b))
-      expect(equalKeys(a, { ...a })).toBe(true)
-    }))
+    fc.assert(
+      fc.property(anyKey, anyKey, (a, b) => {
+        expect(formatKey(a) === formatKey(b)).toBe(equalKeys(a, b))
+        expect(equalKeys(a, { ...a })).toBe(true)
+      }),
+    )
   })
 
   test('6 an empty namespace is the same as none', () => {
@@ -53,7 +64,13 @@ test.each(['cluster', 'group', 'kind', 'namespace', 'name'])('equalKeys sees a d
 describe('keyOf', () => {
   test('takes the group from apiVersion and leaves the version out', () => {
     const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'front', namespace: 'web' } }
-    expect(keyOf(object)).toEqual({ cluster: defaultCluster, group: 'apps', kind: 'Deployment', namespace: 'web', name: 'front' })
+    expect(keyOf(object)).toEqual({
+      cluster: defaultCluster,
+      group: 'apps',
+      kind: 'Deployment',
+      namespace: 'web',
+      name: 'front',
+    })
     expect(keyOf({ ...object, apiVersion: 'apps/v1beta1' })).toEqual(keyOf(object))
   })
 
@@ -63,6 +80,8 @@ describe('keyOf', () => {
   })
 
   test('refuses an object without a name', () => {
-    expect(() => keyOf({ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'x-' } })).toThrow('this Pod has no metadata.name')
+    expect(() => keyOf({ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'x-' } })).toThrow(
+      'this Pod has no metadata.name',
+    )
   })
 })

@@ -42,7 +42,7 @@ export function parseKey(text: string): ObjectKey {
   if (parts.length !== 5) {
     throw new RangeError(`an object key looks like cluster/group/kind/namespace/name, got ${JSON.stringify(text)}`)
   }
-  return { cluster, group, kind, ...namespace !== '' && { namespace }, name }
+  return { cluster, group, kind, ...(namespace !== '' && { namespace }), name }
 }
 
 export function equalKeys(a: ObjectKey, b: ObjectKey): boolean {
@@ -59,11 +59,11 @@ export function keyOf(object: KubeObject, { cluster = defaultCluster }: { cluste
   const { name, namespace } = object.metadata
   if (!name) throw new RangeError(`this ${object.kind} has no metadata.name, so it has no key yet`)
   const { group } = parseApiVersion(object.apiVersion)
-  return { cluster, group, kind: object.kind, ...namespace && { namespace }, name }
+  return { cluster, group, kind: object.kind, ...(namespace && { namespace }), name }
 }
 
 function escapePart(part: string): string {
-  return part.replace(/[%/]/g, (character) => character === '%' ? '%25' : '%2F')
+  return part.replace(/[%/]/g, (character) => (character === '%' ? '%25' : '%2F'))
 }
 
 function unescapePart(part: string): string {

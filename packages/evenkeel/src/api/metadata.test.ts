@@ -13,7 +13,12 @@ describe('validateLabels', () => {
   test('complains about keys and values, each by itself', () => {
     const errors = validateLabels({ 'a b': 'ok', good: 'no good', '-': '-' }, path)
     expect(errors.map(({ type, field }) => `${type} ${field}`)).toEqual(Array(4).fill('FieldValueInvalid metadata.x'))
-    expect(errors.map(({ body }) => /^Invalid value: ("[^"]*")/.exec(body)?.[1])).toEqual(['"a b"', '"no good"', '"-"', '"-"'])
+    expect(errors.map(({ body }) => /^Invalid value: ("[^"]*")/.exec(body)?.[1])).toEqual([
+      '"a b"',
+      '"no good"',
+      '"-"',
+      '"-"',
+    ])
   })
 })
 
@@ -23,12 +28,16 @@ describe('validateAnnotations', () => {
   })
 
   test('complains about keys', () => {
-    expect(validateAnnotations({ 'a b': '' }, path).map(formatFieldError)).toEqual([expect.stringMatching(/^metadata\.x: Invalid value: "a b": name part must consist/)])
+    expect(validateAnnotations({ 'a b': '' }, path).map(formatFieldError)).toEqual([
+      expect.stringMatching(/^metadata\.x: Invalid value: "a b": name part must consist/),
+    ])
   })
 
   test('counts the bytes of all keys and values together', () => {
     const fill = (bytes: number): Record<string, string> => ({ ab: 'x'.repeat(bytes - 4 - 2), c: 'é', d: '' })
     expect(validateAnnotations(fill(annotationBytesMax), path)).toEqual([])
-    expect(validateAnnotations(fill(annotationBytesMax + 1), path).map(formatFieldError)).toEqual(['metadata.x: Too long: may not be more than 262144 bytes'])
+    expect(validateAnnotations(fill(annotationBytesMax + 1), path).map(formatFieldError)).toEqual([
+      'metadata.x: Too long: may not be more than 262144 bytes',
+    ])
   })
 })

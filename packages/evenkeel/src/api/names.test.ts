@@ -1,8 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  checkDns1035Label, checkDns1035LabelName, checkDnsLabel, checkDnsLabelName, checkDnsSubdomain, checkDnsSubdomainName, checkLabelValue, checkPathSegmentName,
-  checkQualifiedName, generateName,
+  checkDns1035Label,
+  checkDns1035LabelName,
+  checkDnsLabel,
+  checkDnsLabelName,
+  checkDnsSubdomain,
+  checkDnsSubdomainName,
+  checkLabelValue,
+  checkPathSegmentName,
+  checkQualifiedName,
+  generateName,
 } from './names.ts'
 
 const a = (count: number): string => 'a'.repeat(count)
@@ -31,13 +39,53 @@ const rules: Record<string, Rule> = {
   },
   qualifiedName: {
     check: checkQualifiedName,
-    good: ['simple', 'now-with-dashes', '1-starts-with-num', '1234', 'simple/simple', 'now.with.dots/simple', '1-num.2-num/3-num', '1.2.3.4/5678', 'Uppercase_Is_OK_123', 'example.com/Uppercase_Is_OK_123', a(63), `${a(253)}/${a(63)}`, 'toString', 'constructor'],
-    bad: ['', '/', 'nospecialchars%^=@', 'cantendwithadash-', '-cantstartwithadash', 'only/one/slash', 'Example.com/abc', 'example_com/abc', 'example.com/', '/simple', a(64), `${a(254)}/abc`, '__proto__', 'a\n'],
+    good: [
+      'simple',
+      'now-with-dashes',
+      '1-starts-with-num',
+      '1234',
+      'simple/simple',
+      'now.with.dots/simple',
+      '1-num.2-num/3-num',
+      '1.2.3.4/5678',
+      'Uppercase_Is_OK_123',
+      'example.com/Uppercase_Is_OK_123',
+      a(63),
+      `${a(253)}/${a(63)}`,
+      'toString',
+      'constructor',
+    ],
+    bad: [
+      '',
+      '/',
+      'nospecialchars%^=@',
+      'cantendwithadash-',
+      '-cantstartwithadash',
+      'only/one/slash',
+      'Example.com/abc',
+      'example_com/abc',
+      'example.com/',
+      '/simple',
+      a(64),
+      `${a(254)}/abc`,
+      '__proto__',
+      'a\n',
+    ],
   },
   labelValue: {
     check: checkLabelValue,
     good: ['', 'simple', 'now-with-dashes', '1-starts-with-num', 'end-with-num-1', '1234', 'UPPERCASE_1.2', a(63)],
-    bad: ['nospecialchars%^=@', 'Tama-nui-te-rā.is.Māori.sun', '\\backslashes\\are\\bad', '-starts-with-dash', 'ends-with-dash-', '.starts.with.dot', 'ends.with.dot.', ' a', a(64)],
+    bad: [
+      'nospecialchars%^=@',
+      'Tama-nui-te-rā.is.Māori.sun',
+      '\\backslashes\\are\\bad',
+      '-starts-with-dash',
+      'ends-with-dash-',
+      '.starts.with.dot',
+      'ends.with.dot.',
+      ' a',
+      a(64),
+    ],
   },
   pathSegment: {
     check: (value) => checkPathSegmentName(value),
@@ -53,30 +101,53 @@ for (const [name, { check, good, bad }] of Object.entries(rules)) {
   })
 }
 
-describe('complaints are upstream\'s', () => {
-  const labelKeyRule = 'must consist of alphanumeric characters, \'-\', \'_\' or \'.\', and must start and end with an alphanumeric character (e.g. \'MyName\',  or \'my.name\',  or \'123-abc\', regex used for validation is \'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\')'
-  const subdomainRule = 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\', and must start and end with an alphanumeric character (e.g. \'example.com\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\')'
+describe("complaints are upstream's", () => {
+  const labelKeyRule =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+  const subdomainRule =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
   test.each<[string[], string[]]>([
-    [checkDnsLabel('A'), ['a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', and must start and end with an alphanumeric character (e.g. \'my-name\',  or \'123-abc\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?\')']],
+    [
+      checkDnsLabel('A'),
+      [
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+      ],
+    ],
     [checkDnsLabel('a.b'), ['must not contain dots']],
     [checkDnsLabel(a(64)), ['must be no more than 63 characters']],
     [checkDnsLabel(`${a(63)}.b`), ['must be no more than 63 characters', 'must not contain dots']],
-    [checkDns1035Label(`1${a(63)}`), ['must be no more than 63 characters', expect.stringMatching(/^a DNS-1035 label/) as string]],
+    [
+      checkDns1035Label(`1${a(63)}`),
+      ['must be no more than 63 characters', expect.stringMatching(/^a DNS-1035 label/) as string],
+    ],
     [checkDnsSubdomain('A'), [subdomainRule]],
     [checkDnsSubdomain(a(254)), ['must be no more than 253 characters']],
     [checkDnsSubdomain(`${a(254)}_`), ['must be no more than 253 characters', subdomainRule]],
-    [checkDns1035Label('1'), ['a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character (e.g. \'my-name\',  or \'abc-123\', regex used for validation is \'[a-z]([-a-z0-9]*[a-z0-9])?\')']],
-    [checkQualifiedName('a/b/c'), [`a valid label key ${labelKeyRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]],
+    [
+      checkDns1035Label('1'),
+      [
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+      ],
+    ],
+    [
+      checkQualifiedName('a/b/c'),
+      [`a valid label key ${labelKeyRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`],
+    ],
     [checkQualifiedName(''), ['name part must be non-empty', `name part ${labelKeyRule}`]],
     [checkQualifiedName('/a'), ['prefix part must be non-empty']],
     [checkQualifiedName('A/a'), [`prefix part ${subdomainRule}`]],
     [checkQualifiedName(`${a(254)}/a`), ['prefix part must be no more than 253 bytes']],
     [checkQualifiedName(a(64)), ['name part must be no more than 63 bytes']],
-    [checkLabelValue('-'), ['a valid label must be an empty string or consist of alphanumeric characters, \'-\', \'_\' or \'.\', and must start and end with an alphanumeric character (e.g. \'MyValue\',  or \'my_value\',  or \'12345\', regex used for validation is \'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?\')']],
+    [
+      checkLabelValue('-'),
+      [
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+      ],
+    ],
     [checkLabelValue(a(64)), ['must be no more than 63 bytes']],
-    [checkPathSegmentName('..'), ['may not be \'..\'']],
-    [checkPathSegmentName('%/'), ['may not contain \'/\'', 'may not contain \'%\'']],
+    [checkPathSegmentName('..'), ["may not be '..'"]],
+    [checkPathSegmentName('%/'), ["may not contain '/'", "may not contain '%'"]],
   ])('%#', (actual, expected) => expect(actual).toEqual(expected))
 
   test('length is counted in bytes', () => {
@@ -95,7 +166,7 @@ describe('name rules with a prefix', () => {
     }
     expect(checkDnsSubdomainName('a.b-', { prefix: true })).toEqual([])
     expect(checkPathSegmentName('..', { prefix: true })).toEqual([])
-    expect(checkPathSegmentName('a/', { prefix: true })).toEqual(['may not contain \'/\''])
+    expect(checkPathSegmentName('a/', { prefix: true })).toEqual(["may not contain '/'"])
   })
 })
 
@@ -112,11 +183,13 @@ describe('generateName', () => {
   })
 
   test('never gets longer than 63, whatever the prefix, and keeps its beginning', () => {
-    fc.assert(fc.property(fc.string({ maxLength: 100 }), fc.infiniteStream(fc.nat(26)), (prefix, numbers) => {
-      const name = generateName(prefix, () => numbers.next().value as number)
-      expect(name.length).toBe(Math.min(prefix.length, 58) + 5)
-      expect(name.startsWith(prefix.slice(0, 58))).toBe(true)
-      expect(name.slice(-5)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{5}$/)
-    }))
+    fc.assert(
+      fc.property(fc.string({ maxLength: 100 }), fc.infiniteStream(fc.nat(26)), (prefix, numbers) => {
+        const name = generateName(prefix, () => numbers.next().value as number)
+        expect(name.length).toBe(Math.min(prefix.length, 58) + 5)
+        expect(name.startsWith(prefix.slice(0, 58))).toBe(true)
+        expect(name.slice(-5)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{5}$/)
+      }),
+    )
   })
 })

@@ -22,15 +22,17 @@ const dns1035Label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const labelKey = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 
 /** What all label names have in common; the rest of the sentence depends on where they stand. */
-const labelKeyComplaint = 'must consist of alphanumeric characters, \'-\', \'_\' or \'.\', and must start and end with an alphanumeric character'
+const labelKeyComplaint =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
 /** A DNS label of RFC 1123: namespaces and most names that become host names. */
 export function checkDnsLabel(value: string): string[] {
   const complaints = tooLong(value, 63, 'characters')
   if (dnsLabel.test(value)) return complaints
   if (isDnsSubdomain(value)) return [...complaints, 'must not contain dots']
-  const complaint = 'a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', '
-    + 'and must start and end with an alphanumeric character'
+  const complaint =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " +
+    'and must start and end with an alphanumeric character'
   return [...complaints, withPattern(complaint, dnsLabelText, ['my-name', '123-abc'])]
 }
 
@@ -43,8 +45,9 @@ export function checkDnsSubdomain(value: string): string[] {
 export function checkDns1035Label(value: string): string[] {
   const complaints = tooLong(value, 63, 'characters')
   if (dns1035Label.test(value)) return complaints
-  const complaint = 'a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, '
-    + 'and end with an alphanumeric character'
+  const complaint =
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
+    'and end with an alphanumeric character'
   return [...complaints, withPattern(complaint, dns1035LabelText, ['my-name', 'abc-123'])]
 }
 
@@ -78,9 +81,12 @@ export const checkPathSegmentName: NameRule = (name, { prefix = false } = {}) =>
   return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`)
 }
 
-export const checkDnsLabelName: NameRule = (name, { prefix = false } = {}) => checkDnsLabel(prefix ? maskTrailingDash(name) : name)
-export const checkDnsSubdomainName: NameRule = (name, { prefix = false } = {}) => checkDnsSubdomain(prefix ? maskTrailingDash(name) : name)
-export const checkDns1035LabelName: NameRule = (name, { prefix = false } = {}) => checkDns1035Label(prefix ? maskTrailingDash(name) : name)
+export const checkDnsLabelName: NameRule = (name, { prefix = false } = {}) =>
+  checkDnsLabel(prefix ? maskTrailingDash(name) : name)
+export const checkDnsSubdomainName: NameRule = (name, { prefix = false } = {}) =>
+  checkDnsSubdomain(prefix ? maskTrailingDash(name) : name)
+export const checkDns1035LabelName: NameRule = (name, { prefix = false } = {}) =>
+  checkDns1035Label(prefix ? maskTrailingDash(name) : name)
 
 /**
  * A name from a prefix: the prefix, cut to 58 characters, and five random ones.
@@ -105,8 +111,9 @@ function isDnsSubdomain(value: string): boolean {
 function checkSubdomain(value: string, unit: 'bytes' | 'characters'): string[] {
   const complaints = tooLong(value, 253, unit)
   if (isDnsSubdomain(value)) return complaints
-  const complaint = 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\', '
-    + 'and must start and end with an alphanumeric character'
+  const complaint =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
+    'and must start and end with an alphanumeric character'
   return [...complaints, withPattern(complaint, dnsSubdomainText, ['example.com'])]
 }
 

@@ -2,12 +2,17 @@
 import { expectTypeOf, test } from 'vitest'
 import type { KubeObject, ObjectList, ObjectMeta, Stored, UnstructuredObject } from './object.ts'
 
-interface Website extends KubeObject { readonly spec: { readonly image: string }, readonly status?: { readonly ready: boolean } }
+interface Website extends KubeObject {
+  readonly spec: { readonly image: string }
+  readonly status?: { readonly ready: boolean }
+}
 
 test('Stored makes name, uid, resourceVersion and creationTimestamp certain', () => {
   expectTypeOf<ObjectMeta['uid']>().toEqualTypeOf<string | undefined>()
   type Meta = Stored<KubeObject>['metadata']
-  expectTypeOf<[Meta['name'], Meta['uid'], Meta['resourceVersion'], Meta['creationTimestamp']]>().toEqualTypeOf<[string, string, string, string]>()
+  expectTypeOf<[Meta['name'], Meta['uid'], Meta['resourceVersion'], Meta['creationTimestamp']]>().toEqualTypeOf<
+    [string, string, string, string]
+  >()
   expectTypeOf<Meta['namespace']>().toEqualTypeOf<string | undefined>()
 })
 

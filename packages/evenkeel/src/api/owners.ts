@@ -12,7 +12,7 @@ import { parseApiVersion } from './kind/group-version.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from './object.ts'
 
 /** An object that can own others: it has been stored, so it has a UID. */
-export type Owner = KubeObject & { readonly metadata: ObjectMeta & { readonly name: string, readonly uid: string } }
+export type Owner = KubeObject & { readonly metadata: ObjectMeta & { readonly name: string; readonly uid: string } }
 
 export interface OwnerReferenceOptions {
   /** Whether the owner, deleted in the foreground, waits for this object to go first. */
@@ -35,8 +35,10 @@ export class AlreadyOwnedError extends Error {
   constructor(object: KubeObject, owner: OwnerReference) {
     const { namespace, name = '' } = object.metadata
     const which = namespace ? `${namespace}/${name}` : name
-    super(`Object ${which} is already owned by another ${owner.kind} controller ${owner.name} (uid ${owner.uid}): `
-      + 'give the object another name, or remove that reference first')
+    super(
+      `Object ${which} is already owned by another ${owner.kind} controller ${owner.name} (uid ${owner.uid}): ` +
+        'give the object another name, or remove that reference first',
+    )
     this.owner = owner
   }
 
@@ -56,7 +58,11 @@ export function isAlreadyOwned(error: unknown): error is AlreadyOwnedError {
  * @throws {AlreadyOwnedError} when another controller is in charge, be it an earlier object of the same name.
  * @throws {RangeError} when the owner lives where it cannot own this object.
  */
-export function setControllerReference<T extends KubeObject>(owner: Owner, object: T, { blockOwnerDeletion = true }: OwnerReferenceOptions = {}): T {
+export function setControllerReference<T extends KubeObject>(
+  owner: Owner,
+  object: T,
+  { blockOwnerDeletion = true }: OwnerReferenceOptions = {},
+): T {
   const current = getControllerOf(object)
   if (current && current.uid !== owner.metadata.uid) throw new AlreadyOwnedError(object, current)
   return withReference(object, owner, { ...referenceTo(owner), controller: true, blockOwnerDeletion })
@@ -67,8 +73,15 @@ export function setControllerReference<T extends KubeObject>(owner: Owner, objec
  *
  * @throws {RangeError} when the owner lives where it cannot own this object.
  */
-export function setOwnerReference<T extends KubeObject>(owner: Owner, object: T, { blockOwnerDeletion }: OwnerReferenceOptions = {}): T {
-  return withReference(object, owner, { ...referenceTo(owner), ...blockOwnerDeletion !== undefined && { blockOwnerDeletion } })
+export function setOwnerReference<T extends KubeObject>(
+  owner: Owner,
+  object: T,
+  { blockOwnerDeletion }: OwnerReferenceOptions = {},
+): T {
+  return withReference(object, owner, {
+    ...referenceTo(owner),
+    ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
+  })
 }
 
 /** The object without any reference to `owner`. */
@@ -102,7 +115,14 @@ export function validateOwnerReferences(references: readonly OwnerReference[], p
     if (reference.controller !== true) continue
     const here = `${reference.kind}/${reference.name}`
     if (controller === undefined) controller = here
-    else errors.push(fieldError.invalid(path, references, `Only one reference can have Controller set to true. ${found(controller, here)}`))
+    else
+      errors.push(
+        fieldError.invalid(
+          path,
+          references,
+          `Only one reference can have Controller set to true. ${found(controller, here)}`,
+        ),
+      )
   }
   return errors
 }
@@ -125,7 +145,9 @@ function found(first: string, second: string): string {
 function referenceTo({ apiVersion, kind, metadata: { name, uid } }: Owner): OwnerReference {
   if (!apiVersion || !kind || !name || !uid) {
     const got = JSON.stringify({ apiVersion, kind, name, uid })
-    throw new RangeError(`an owner needs apiVersion, kind, metadata.name and metadata.uid, got ${got}: use an object that was read from a server`)
+    throw new RangeError(
+      `an owner needs apiVersion, kind, metadata.name and metadata.uid, got ${got}: use an object that was read from a server`,
+    )
   }
   return { apiVersion, kind, name, uid }
 }
@@ -145,9 +167,12 @@ function checkReach(owner: Owner, object: KubeObject): void {
   const { namespace: home } = owner.metadata
   if (!home) return
   const { namespace } = object.metadata
-  if (!namespace) throw new RangeError(`cluster-scoped resource must not have a namespace-scoped owner, owner's namespace ${home}`)
+  if (!namespace)
+    throw new RangeError(`cluster-scoped resource must not have a namespace-scoped owner, owner's namespace ${home}`)
   if (namespace !== home) {
-    throw new RangeError(`cross-namespace owner references are disallowed, owner's namespace ${home}, obj's namespace ${namespace}`)
+    throw new RangeError(
+      `cross-namespace owner references are disallowed, owner's namespace ${home}, obj's namespace ${namespace}`,
+    )
   }
 }
 
@@ -165,6 +190,6 @@ function validateReference(reference: OwnerReference, path: FieldPath): FieldErr
   return errors
 }
 
-function lenientApiVersion(apiVersion: string): { group: string, version: string } {
+function lenientApiVersion(apiVersion: string): { group: string; version: string } {
   return apiVersion.split('/').length > 2 ? { group: '', version: '' } : parseApiVersion(apiVersion)
 }

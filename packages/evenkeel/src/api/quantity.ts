@@ -44,7 +44,10 @@ export function isQuantity(text: string): boolean {
 }
 
 /** A whole number as a quantity. */
-export function quantityOf(value: number | bigint, { format = 'DecimalSI' }: { format?: QuantityFormat } = {}): Quantity {
+export function quantityOf(
+  value: number | bigint,
+  { format = 'DecimalSI' }: { format?: QuantityFormat } = {},
+): Quantity {
   return normalize(BigInt(value), 0, format)
 }
 
@@ -109,13 +112,13 @@ const one: Decimal = { unscaled: 1n, scale: 0 }
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
-function interpretSuffix(suffix: string): { format: QuantityFormat, exponent: number, factor: bigint } {
+function interpretSuffix(suffix: string): { format: QuantityFormat; exponent: number; factor: bigint } {
   const decimal = decimalSuffixes.indexOf(suffix)
   if (decimal >= 0) return { format: 'DecimalSI', exponent: nanoScale + 3 * decimal, factor: 1n }
   const binary = binarySuffixes.indexOf(suffix)
   if (binary >= 0) return { format: 'BinarySI', exponent: 0, factor: 1024n ** BigInt(binary) }
   const exponent = /^[eE]([+-]?[0-9]+)$/.test(suffix) ? Number(suffix.slice(1)) : NaN
-  if (!(exponent <= exponentMax)) throw new RangeError('unable to parse quantity\'s suffix')
+  if (!(exponent <= exponentMax)) throw new RangeError("unable to parse quantity's suffix")
   // Anything this small rounds to a billionth, so the exact exponent does not matter.
   return { format: 'DecimalExponent', exponent: Math.max(exponent, -exponentMax), factor: 1n }
 }

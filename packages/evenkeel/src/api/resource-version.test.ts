@@ -1,16 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareResourceVersions, formatResourceVersion, isResourceVersion, parseRequestedVersion } from './resource-version.ts'
+import {
+  compareResourceVersions,
+  formatResourceVersion,
+  isResourceVersion,
+  parseRequestedVersion,
+} from './resource-version.ts'
 
 const malformed = ['', '0', '00', '01', '-1', '+1', '1.0', '1e3', ' 1', '1 ', '1\n', 'abc', '0x1', '١']
 
 describe('compareResourceVersions', () => {
   test('orders like whole numbers of any size', () => {
     const version = fc.oneof(fc.bigInt({ min: 1n, max: 1000n }), fc.bigInt({ min: 1n, max: 2n ** 200n }))
-    fc.assert(fc.property(version, version, (a, b) => {
-      const expected = a === b ? 0 : a < b ? -1 : 1
-      expect(compareResourceVersions(String(a), String(b))).toBe(expected)
-    }), { numRuns: 500 })
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const expected = a === b ? 0 : a < b ? -1 : 1
+        expect(compareResourceVersions(String(a), String(b))).toBe(expected)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('sees the difference of one beyond 2^53, where numbers cannot', () => {
@@ -31,7 +39,10 @@ test('isResourceVersion knows live versions', () => {
 
 describe('parseRequestedVersion', () => {
   test.each([
-    [undefined, { kind: 'newest' }], ['', { kind: 'newest' }], ['0', { kind: 'any' }], ['17', { kind: 'version', version: '17' }],
+    [undefined, { kind: 'newest' }],
+    ['', { kind: 'newest' }],
+    ['0', { kind: 'any' }],
+    ['17', { kind: 'version', version: '17' }],
   ] as const)('%j', (text, requested) => expect(parseRequestedVersion(text)).toEqual(requested))
 
   test.each(malformed.filter((text) => text !== '' && text !== '0'))('has no answer for %j', (text) => {
@@ -40,7 +51,11 @@ describe('parseRequestedVersion', () => {
 })
 
 describe('formatResourceVersion', () => {
-  test.each([[1, '1'], [10, '10'], [2 ** 53 - 1, '9007199254740991']])('%d', (revision, text) => {
+  test.each([
+    [1, '1'],
+    [10, '10'],
+    [2 ** 53 - 1, '9007199254740991'],
+  ])('%d', (revision, text) => {
     expect(formatResourceVersion(revision)).toBe(text)
     expect(isResourceVersion(text)).toBe(true)
   })

@@ -10,7 +10,7 @@
 export type RequestedVersion =
   | { readonly kind: 'newest' }
   | { readonly kind: 'any' }
-  | { readonly kind: 'version', readonly version: string }
+  | { readonly kind: 'version'; readonly version: string }
 
 const wellFormed = /^[1-9][0-9]*$/
 
@@ -25,7 +25,8 @@ export function isResourceVersion(text: string): boolean {
  * @throws {RangeError} when one of them is not a live version; "0" and "" have no place in the order.
  */
 export function compareResourceVersions(a: string, b: string): number {
-  for (const text of [a, b]) if (!isResourceVersion(text)) throw new RangeError(`resource version is not well formed: ${text}`)
+  for (const text of [a, b])
+    if (!isResourceVersion(text)) throw new RangeError(`resource version is not well formed: ${text}`)
   if (a.length !== b.length) return a.length < b.length ? -1 : 1
   if (a === b) return 0
   return a < b ? -1 : 1

@@ -3,19 +3,23 @@ import { expect, test } from 'vitest'
 import { skipString, skipValue } from './skip-json.ts'
 
 test('skipValue ends where a value ends, whatever is in it and follows it', () => {
-  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(',', '}', ']'), (value, after) => {
-    const text = JSON.stringify(value)
-    const bytes = Buffer.from(`[${text}${after}"]}`)
-    expect(skipValue(bytes, 1, bytes.length)).toBe(1 + Buffer.byteLength(text))
-  }))
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(',', '}', ']'), (value, after) => {
+      const text = JSON.stringify(value)
+      const bytes = Buffer.from(`[${text}${after}"]}`)
+      expect(skipValue(bytes, 1, bytes.length)).toBe(1 + Buffer.byteLength(text))
+    }),
+  )
 })
 
 test('skipString ends where a string ends', () => {
-  fc.assert(fc.property(fc.oneof(fc.string(), fc.constantFrom('\\', '"', '\\"', 'a\\')), (value) => {
-    const text = JSON.stringify(value)
-    const bytes = Buffer.from(`${text}"`)
-    expect(skipString(bytes, 0, bytes.length)).toBe(Buffer.byteLength(text))
-  }))
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.constantFrom('\\', '"', '\\"', 'a\\')), (value) => {
+      const text = JSON.stringify(value)
+      const bytes = Buffer.from(`${text}"`)
+      expect(skipString(bytes, 0, bytes.length)).toBe(Buffer.byteLength(text))
+    }),
+  )
 })
 
 test.each(['"abc', '"abc\\"', '[1,[2]', '{"a":"}', '12', ''])('skipValue does not go beyond the end of %j', (text) => {

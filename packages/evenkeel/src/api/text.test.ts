@@ -3,12 +3,17 @@ import { describe, expect, test } from 'vitest'
 import { compareText, quote, utf8Length } from './text.ts'
 
 test('utf8Length counts what TextEncoder writes, lone surrogates included', () => {
-  fc.assert(fc.property(fc.array(fc.constantFrom('a', 'é', '€', '😀', '\ud800', '\udc00', '\0')).map((parts) => parts.join('')), (text) => {
-    expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length)
-  }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', 'é', '€', '😀', '\ud800', '\udc00', '\0')).map((parts) => parts.join('')),
+      (text) => {
+        expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length)
+      },
+    ),
+  )
 })
 
-describe('quote writes Go\'s %q', () => {
+describe("quote writes Go's %q", () => {
   test.each([
     ['', '""'],
     ['web', '"web"'],

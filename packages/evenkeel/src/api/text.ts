@@ -31,7 +31,15 @@ export function compareText(a: string, b: string): number {
 }
 
 const shortEscapes = new Map([
-  ['"', '\\"'], ['\\', '\\\\'], ['\x07', '\\a'], ['\b', '\\b'], ['\f', '\\f'], ['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\v', '\\v'],
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\x07', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
 ])
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 const loneSurrogate = /^\p{Surrogate}$/u

@@ -41,7 +41,8 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   const match = rfc3339.exec(text)
   if (!match) return undefined
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59 || second > 59) return undefined
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23 || minute > 59 || second > 59)
+    return undefined
   const offset = offsetSeconds(match[8] ?? 'Z')
   if (offset === undefined) return undefined
   const seconds = daysSinceEpoch(year, month, day) * secondsPerDay + hour * 3600 + minute * 60 + second - offset
@@ -53,13 +54,15 @@ export function parseDuration(text: string): number | undefined {
   if (!duration.test(text)) return undefined
   if (/^[+-]?0$/.test(text)) return 0
   let totalMs = 0
-  for (const [, amount = '', unit = ''] of text.matchAll(durationTerm)) totalMs += Number(amount) * (unitMs.get(unit) ?? 0)
+  for (const [, amount = '', unit = ''] of text.matchAll(durationTerm))
+    totalMs += Number(amount) * (unitMs.get(unit) ?? 0)
   return text.startsWith('-') ? -totalMs : totalMs
 }
 
 /** Writes milliseconds as Go does: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
 export function formatDuration(durationMs: number): string {
-  if (!Number.isFinite(durationMs)) throw new RangeError(`a duration is a finite number of milliseconds, got ${durationMs}`)
+  if (!Number.isFinite(durationMs))
+    throw new RangeError(`a duration is a finite number of milliseconds, got ${durationMs}`)
   if (durationMs === 0) return '0s'
   if (durationMs < 0) return `-${formatDuration(-durationMs)}`
   if (durationMs < 1000) return formatSubSecond(durationMs)
@@ -73,7 +76,16 @@ const secondsPerDay = 86_400
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2})$/
 const duration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const durationTerm = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g
-const unitMs = new Map([['ns', 1e-6], ['us', 1e-3], ['µs', 1e-3], ['μs', 1e-3], ['ms', 1], ['s', 1000], ['m', 60_000], ['h', 3_600_000]])
+const unitMs = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['μs', 1e-3],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
 
 function formatSubSecond(durationMs: number): string {
   if (durationMs >= 1) return `${trimZeros(durationMs.toFixed(6))}ms`
@@ -89,7 +101,8 @@ function formatSeconds(epochSeconds: number): string {
   const days = Math.floor(epochSeconds / secondsPerDay)
   const second = epochSeconds - days * secondsPerDay
   const { year, month, day } = civilDate(days)
-  if (!(year >= 1 && year <= 9999)) throw new RangeError(`a time lies between the years 1 and 9999, got ${epochSeconds} seconds since 1970`)
+  if (!(year >= 1 && year <= 9999))
+    throw new RangeError(`a time lies between the years 1 and 9999, got ${epochSeconds} seconds since 1970`)
   const two = (value: number): string => String(value).padStart(2, '0')
   const clock = [Math.floor(second / 3600), Math.floor(second / 60) % 60, second % 60].map(two).join(':')
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${clock}`
@@ -123,11 +136,13 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468
 }
 
-function civilDate(days: number): { year: number, month: number, day: number } {
+function civilDate(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468
   const era = Math.floor(shifted / 146_097)
   const dayOfEra = shifted - era * 146_097
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365)
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  )
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
   const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
   const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9

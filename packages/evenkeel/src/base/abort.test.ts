@@ -36,7 +36,11 @@ describe('onAbort', () => {
   })
 
   test('without a signal does nothing', () => {
-    expect(onAbort(undefined, () => { throw new Error('called') })()).toBe(undefined)
+    expect(
+      onAbort(undefined, () => {
+        throw new Error('called')
+      })(),
+    ).toBe(undefined)
   })
 })
 
@@ -45,7 +49,9 @@ describe('abortable', () => {
     const { signal, listeners } = countedSignal()
     expect(await abortable(Promise.resolve(1), { signal })).toBe(1)
     expect(listeners()).toBe(0)
-    await abortable(Promise.reject(reason), { signal }).catch((error: unknown) => { expect(error).toBe(reason) })
+    await abortable(Promise.reject(reason), { signal }).catch((error: unknown) => {
+      expect(error).toBe(reason)
+    })
     expect(listeners()).toBe(0)
   })
 
@@ -59,7 +65,9 @@ describe('abortable', () => {
   })
 
   test('gives the reason of a signal that has aborted, and swallows what comes later', async () => {
-    await expect(abortable(Promise.reject(new Error('later')), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(abortable(Promise.reject(new Error('later')), { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    )
     await expect(abortable(new Promise(() => undefined), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
   })
 
@@ -74,7 +82,9 @@ describe('sleep', () => {
     const clock = new SimulatedClock()
     const { signal, listeners } = countedSignal()
     let isOver = false
-    const waiting = sleep(clock, 100, { signal }).then(() => { isOver = true })
+    const waiting = sleep(clock, 100, { signal }).then(() => {
+      isOver = true
+    })
     expect([clock.pending, listeners()]).toEqual([1, 1])
     await clock.advance(99)
     expect(isOver).toBe(false)
@@ -102,7 +112,9 @@ describe('sleep', () => {
 test('nextTurn waits for the clock to give a turn', async () => {
   const clock = new SimulatedClock()
   let isOver = false
-  const waiting = nextTurn(clock).then(() => { isOver = true })
+  const waiting = nextTurn(clock).then(() => {
+    isOver = true
+  })
   await Promise.resolve()
   expect(isOver).toBe(false)
   await clock.advance(0)

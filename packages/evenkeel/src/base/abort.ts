@@ -23,16 +23,24 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
   }
   if (signal instanceof StopSignal) return listenTo(signal, callback)
   expectMany(signal)
-  const listener = (): void => { callback(signal.reason) }
+  const listener = (): void => {
+    callback(signal.reason)
+  }
   signal.addEventListener('abort', listener, { once: true })
-  return () => { signal.removeEventListener('abort', listener) }
+  return () => {
+    signal.removeEventListener('abort', listener)
+  }
 }
 
 /** Each who listens is told, also if two give the same function. */
 function listenTo(signal: StopSignal, callback: (reason: unknown) => void): () => void {
-  const called = (reason: unknown): void => { callback(reason) }
+  const called = (reason: unknown): void => {
+    callback(reason)
+  }
   signal.listen(called)
-  return () => { signal.unlisten(called) }
+  return () => {
+    signal.unlisten(called)
+  }
 }
 
 /** Signals that somebody has waited on, and whether Node knows that they may be many. */
@@ -51,13 +59,16 @@ export function abortable<T>(promise: Promise<T>, { signal }: AbortOptions = {})
   if (!signal) return promise
   return new Promise((resolve, reject) => {
     const stop = onAbort(signal, reject)
-    promise.then((value) => {
-      stop()
-      resolve(value)
-    }, (error: unknown) => {
-      stop()
-      reject(error as Error)
-    })
+    promise.then(
+      (value) => {
+        stop()
+        resolve(value)
+      },
+      (error: unknown) => {
+        stop()
+        reject(error as Error)
+      },
+    )
   })
 }
 
@@ -81,7 +92,9 @@ export function sleep(clock: Clock, delayMs: number, { signal }: AbortOptions = 
 
 /** Lets waiting input and other work go first; loops over many items call it now and then. */
 export function nextTurn(clock: Clock): Promise<void> {
-  return new Promise((resolve) => { clock.soon(resolve) })
+  return new Promise((resolve) => {
+    clock.soon(resolve)
+  })
 }
 
 /** A signal that aborts after a while, or with the given one. `done` frees the timer. */
@@ -109,7 +122,9 @@ class Limit implements Deadline {
   readonly #unlisten: () => void
 
   constructor(clock: Clock, delayMs: number, signal: AbortSignal | undefined) {
-    this.#cancel = clock.after(delayMs, () => { this.#end(new DeadlineError(`gave up after ${delayMs} ms`)) })
+    this.#cancel = clock.after(delayMs, () => {
+      this.#end(new DeadlineError(`gave up after ${delayMs} ms`))
+    })
     // A signal that has aborted calls back at once, before there is anything to stop listening to.
     this.#unlisten = onAbort(signal, (reason) => {
       this.#cancel()

@@ -2,12 +2,17 @@ import { expect, test } from 'vitest'
 import { assert, AssertionError, unreachable } from './assert.ts'
 
 test('assert lets what holds pass', () => {
-  for (const value of [true, 1, 'x', {}, []]) expect(() => { assert(value, 'it holds') }).not.toThrow()
+  for (const value of [true, 1, 'x', {}, []])
+    expect(() => {
+      assert(value, 'it holds')
+    }).not.toThrow()
 })
 
 test('assert throws the sentence that turned out false, marked as a bug', () => {
   for (const value of [false, 0, '', undefined, null, NaN]) {
-    expect(() => { assert(value, 'the sky is up') }).toThrow(new AssertionError('bug: this should always hold: the sky is up'))
+    expect(() => {
+      assert(value, 'the sky is up')
+    }).toThrow(new AssertionError('bug: this should always hold: the sky is up'))
   }
 })
 

@@ -4,11 +4,12 @@ import { Channel } from './channel.ts'
 import type { ChannelOptions } from './channel.ts'
 import { countedSignal } from './counted-signal.fixture.ts'
 
-const make = (options: Partial<ChannelOptions<number, string>> = {}): Channel<number, string> => new Channel({ weightMax: 10, overflow: 'overflow', ...options })
+const make = (options: Partial<ChannelOptions<number, string>> = {}): Channel<number, string> =>
+  new Channel({ weightMax: 10, overflow: 'overflow', ...options })
 const reason = new Error('enough')
 
 /** Everything that is left in a channel, then why it is over. */
-async function drain(channel: Channel<number, string>): Promise<{ items: number[], end: string | undefined }> {
+async function drain(channel: Channel<number, string>): Promise<{ items: number[]; end: string | undefined }> {
   const items: number[] = []
   for (;;) {
     const { done, value } = await channel.next()
@@ -47,7 +48,9 @@ describe('an open Channel', () => {
   test('runs no code of the reader inside push', async () => {
     const channel = make()
     const order: string[] = []
-    const reading = channel.next().then(() => { order.push('read') })
+    const reading = channel.next().then(() => {
+      order.push('read')
+    })
     channel.push(1)
     order.push('pushed')
     await reading
@@ -65,19 +68,21 @@ describe('an open Channel', () => {
   })
 
   test('is a list that is written at one end and read at the other', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 100 }), async (isPush) => {
-      const channel = make({ weightMax: 1_000 })
-      const list: number[] = []
-      for (const [index, pushes] of isPush.entries()) {
-        if (pushes) {
-          expect(channel.push(index)).toBe(true)
-          list.push(index)
-        } else if (list.length > 0) expect(await channel.next()).toEqual({ done: false, value: list.shift() })
-        expect(channel.weight).toBe(list.length)
-      }
-      channel.end('over')
-      expect(await drain(channel)).toEqual({ items: list, end: 'over' })
-    }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 100 }), async (isPush) => {
+        const channel = make({ weightMax: 1_000 })
+        const list: number[] = []
+        for (const [index, pushes] of isPush.entries()) {
+          if (pushes) {
+            expect(channel.push(index)).toBe(true)
+            list.push(index)
+          } else if (list.length > 0) expect(await channel.next()).toEqual({ done: false, value: list.shift() })
+          expect(channel.weight).toBe(list.length)
+        }
+        channel.end('over')
+        expect(await drain(channel)).toEqual({ items: list, end: 'over' })
+      }),
+    )
   })
 })
 
@@ -156,7 +161,12 @@ describe('a Channel with a signal', () => {
   })
 
   test.each<[string, (channel: Channel<number, string>) => unknown]>([
-    ['end', (channel) => { channel.end('over') }],
+    [
+      'end',
+      (channel) => {
+        channel.end('over')
+      },
+    ],
     ['return', (channel) => channel.return()],
     ['overflow', (channel) => Array.from({ length: 11 }, (_, index) => channel.push(index))],
   ])('stops listening after %s', async (_, finish) => {

@@ -48,7 +48,9 @@ export class Channel<T, End> implements AsyncIterableIterator<T, End | undefined
     this.#weigh = weigh
     this.#overflow = overflow
     this.#onClose = onClose
-    this.#stopListening = onAbort(signal, (cause) => { this.#fail(cause) })
+    this.#stopListening = onAbort(signal, (cause) => {
+      this.#fail(cause)
+    })
   }
 
   /** Why the writer ended the stream; undefined while it is open, or when the reader left. The backlog may still hold items. */

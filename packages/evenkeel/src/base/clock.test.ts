@@ -5,8 +5,12 @@ const longestMs = 2 ** 31 - 1
 const dayMs = 86_400_000
 
 describe('SystemClock', () => {
-  beforeEach(() => { vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance', 'Date'], now: 1_000_000 }) })
-  afterEach(() => { vi.useRealTimers() })
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance', 'Date'], now: 1_000_000 })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
 
   test('tells the time of the wall and a time that never goes back', () => {
     const clock = new SystemClock()
@@ -19,7 +23,19 @@ describe('SystemClock', () => {
     expect(clock.monotonic() - start).toBe(250)
   })
 
-  test.each([0, 1, 1_000, dayMs, longestMs - 1, longestMs, longestMs + 1, longestMs * 2, longestMs * 2 + 1, 60 * dayMs, 365 * dayMs])('after waits %d ms, not less and not more', (delayMs) => {
+  test.each([
+    0,
+    1,
+    1_000,
+    dayMs,
+    longestMs - 1,
+    longestMs,
+    longestMs + 1,
+    longestMs * 2,
+    longestMs * 2 + 1,
+    60 * dayMs,
+    365 * dayMs,
+  ])('after waits %d ms, not less and not more', (delayMs) => {
     const fired = vi.fn()
     new SystemClock().after(delayMs, fired)
     if (delayMs > 0) vi.advanceTimersByTime(delayMs - 1)
@@ -70,7 +86,11 @@ test('SystemClock.soon lets promises go first', async () => {
       order.push('soon')
       resolve()
     })
-    void Promise.resolve().then(() => Promise.resolve()).then(() => { order.push('promise') })
+    void Promise.resolve()
+      .then(() => Promise.resolve())
+      .then(() => {
+        order.push('promise')
+      })
   })
   expect(order).toEqual(['promise', 'soon'])
 })

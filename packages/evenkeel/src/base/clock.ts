@@ -38,14 +38,19 @@ export class SystemClock implements Clock {
     const due = performance.now() + delayMs
     let timer: NodeJS.Timeout
     const arm = (leftMs: number): void => {
-      timer = setTimeout(() => {
-        const stillMs = due - performance.now()
-        if (leftMs > longestTimeoutMs && stillMs > 0) arm(stillMs)
-        else callback()
-      }, Math.min(leftMs, longestTimeoutMs))
+      timer = setTimeout(
+        () => {
+          const stillMs = due - performance.now()
+          if (leftMs > longestTimeoutMs && stillMs > 0) arm(stillMs)
+          else callback()
+        },
+        Math.min(leftMs, longestTimeoutMs),
+      )
     }
     arm(delayMs)
-    return () => { clearTimeout(timer) }
+    return () => {
+      clearTimeout(timer)
+    }
   }
 
   soon(callback: () => void): void {
@@ -55,5 +60,6 @@ export class SystemClock implements Clock {
 
 /** Refuses what `setTimeout` would silently take for 1 ms. */
 export function checkDelay(delayMs: number): void {
-  if (!(delayMs >= 0 && delayMs < Infinity)) throw new RangeError(`a delay must be 0 or more milliseconds, got ${delayMs}`)
+  if (!(delayMs >= 0 && delayMs < Infinity))
+    throw new RangeError(`a delay must be 0 or more milliseconds, got ${delayMs}`)
 }

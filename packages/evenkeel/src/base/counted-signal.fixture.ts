@@ -21,5 +21,5 @@ export function countedSignal(): CountedSignal {
     listening.delete(listener)
     remove(type, listener)
   }
-  return { controller, signal, listeners: () => signal.aborted ? 0 : listening.size }
+  return { controller, signal, listeners: () => (signal.aborted ? 0 : listening.size) }
 }

@@ -21,7 +21,9 @@ export class Literal {
     if (bytes.length < 4) throw new RangeError(`a literal has four bytes or more, got ${bytes.length}`)
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.length = bytes.length
-    this.#fours = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, index) => view.getInt32(Math.min(4 * index, bytes.length - 4), true))
+    this.#fours = Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, index) =>
+      view.getInt32(Math.min(4 * index, bytes.length - 4), true),
+    )
   }
 
   /** Whether they are there. The view must reach that far. */

@@ -13,7 +13,9 @@ interface ShownFamily {
 }
 
 /** A number, or counts per bucket: one more than there are bounds. */
-type ShownSeries = { readonly value: number } | { readonly bounds: readonly number[], readonly counts: readonly number[], readonly sum: number }
+type ShownSeries =
+  | { readonly value: number }
+  | { readonly bounds: readonly number[]; readonly counts: readonly number[]; readonly sum: number }
 
 /** The lines of one family; nothing when it has no series. */
 export function renderFamily({ name, type, help, labels, series }: ShownFamily): string {
@@ -26,7 +28,11 @@ export function renderFamily({ name, type, help, labels, series }: ShownFamily):
   return `# HELP ${name} ${escapeText(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`
 }
 
-function bucketLines(name: string, pairs: readonly string[], { bounds, counts, sum }: Extract<ShownSeries, { sum: number }>): string[] {
+function bucketLines(
+  name: string,
+  pairs: readonly string[],
+  { bounds, counts, sum }: Extract<ShownSeries, { sum: number }>,
+): string[] {
   let total = 0
   const buckets = counts.map((count, index) => {
     total += count

@@ -8,20 +8,40 @@ describe('Metrics', () => {
     requests.with({ code: '200', verb: 'GET' }).add()
     requests.with({ verb: 'GET', code: '200' }).add(2)
     metrics.gauge('depth', { help: 'Depth.' }).with().set(-1.5)
-    const seconds = metrics.histogram('wait_seconds', { help: 'Waits.', labels: ['name'], buckets: [1e-5, 0.5, 10] }).with({ name: 'a' })
+    const seconds = metrics
+      .histogram('wait_seconds', { help: 'Waits.', labels: ['name'], buckets: [1e-5, 0.5, 10] })
+      .with({ name: 'a' })
     for (const value of [1e-6, 1e-5, 0.5, 0.6, 11]) seconds.observe(value)
-    expect(metrics.render().split('\n').filter((line) => !line.includes('evenkeel_metrics'))).toEqual([
-      '# HELP depth Depth.', '# TYPE depth gauge', 'depth -1.5',
-      '# HELP requests_total Requests.', '# TYPE requests_total counter', 'requests_total{code="200",verb="GET"} 3',
-      '# HELP wait_seconds Waits.', '# TYPE wait_seconds histogram',
-      'wait_seconds_bucket{name="a",le="1e-05"} 2', 'wait_seconds_bucket{name="a",le="0.5"} 3', 'wait_seconds_bucket{name="a",le="10"} 4', 'wait_seconds_bucket{name="a",le="+Inf"} 5',
-      'wait_seconds_sum{name="a"} 12.100011', 'wait_seconds_count{name="a"} 5', '',
+    expect(
+      metrics
+        .render()
+        .split('\n')
+        .filter((line) => !line.includes('evenkeel_metrics')),
+    ).toEqual([
+      '# HELP depth Depth.',
+      '# TYPE depth gauge',
+      'depth -1.5',
+      '# HELP requests_total Requests.',
+      '# TYPE requests_total counter',
+      'requests_total{code="200",verb="GET"} 3',
+      '# HELP wait_seconds Waits.',
+      '# TYPE wait_seconds histogram',
+      'wait_seconds_bucket{name="a",le="1e-05"} 2',
+      'wait_seconds_bucket{name="a",le="0.5"} 3',
+      'wait_seconds_bucket{name="a",le="10"} 4',
+      'wait_seconds_bucket{name="a",le="+Inf"} 5',
+      'wait_seconds_sum{name="a"} 12.100011',
+      'wait_seconds_count{name="a"} 5',
+      '',
     ])
   })
 
   test('escapes what would end a label or a line', () => {
     const metrics = new Metrics()
-    metrics.gauge('a', { help: 'one\ntwo \\ three', labels: ['text'] }).with({ text: 'say "hi"\n\\' }).set(Infinity)
+    metrics
+      .gauge('a', { help: 'one\ntwo \\ three', labels: ['text'] })
+      .with({ text: 'say "hi"\n\\' })
+      .set(Infinity)
     expect(metrics.render()).toContain('# HELP a one\\ntwo \\\\ three\n')
     expect(metrics.render()).toContain('a{text="say \\"hi\\"\\n\\\\"} +Inf\n')
   })
@@ -31,7 +51,9 @@ describe('Metrics', () => {
     const first = metrics.counter('a_total', { help: 'A.', labels: ['x'] })
     expect(metrics.counter('a_total', { help: 'A.', labels: ['x'] }).with({ x: '1' })).toBe(first.with({ x: '1' }))
     expect(() => metrics.gauge('a_total', { help: 'A.', labels: ['x'] })).toThrow(RangeError)
-    expect(() => metrics.counter('a_total', { help: 'A.', labels: ['y'] })).toThrow('a_total is a counter with the labels (x)')
+    expect(() => metrics.counter('a_total', { help: 'A.', labels: ['y'] })).toThrow(
+      'a_total is a counter with the labels (x)',
+    )
     expect(() => first.with({ y: '1' })).toThrow('needs a value for its label x')
     expect(() => first.with()).toThrow(RangeError)
   })
@@ -42,7 +64,8 @@ describe('Metrics', () => {
   })
 
   test('refuses buckets that do not grow', () => {
-    for (const buckets of [[1, 1], [2, 1], [1, Infinity], [NaN]]) expect(() => new Metrics().histogram('a', { help: '', buckets })).toThrow(RangeError)
+    for (const buckets of [[1, 1], [2, 1], [1, Infinity], [NaN]])
+      expect(() => new Metrics().histogram('a', { help: '', buckets })).toThrow(RangeError)
   })
 
   test('takes any text for a label value', () => {
@@ -83,13 +106,32 @@ test('Metrics.labelled counts apart what several count under the same name', () 
   const metrics = new Metrics()
   for (const [index, cluster] of ['east', 'west'].entries()) {
     const one = metrics.labelled({ cluster })
-    one.counter('a_total', { help: 'A.', labels: ['x'] }).with({ x: '1' }).add(index + 1)
-    one.gauge('b', { help: 'B.' }).with().follow(() => index)
-    one.histogram('c', { help: 'C.', buckets: [1] }).with().observe(index)
+    one
+      .counter('a_total', { help: 'A.', labels: ['x'] })
+      .with({ x: '1' })
+      .add(index + 1)
+    one
+      .gauge('b', { help: 'B.' })
+      .with()
+      .follow(() => index)
+    one
+      .histogram('c', { help: 'C.', buckets: [1] })
+      .with()
+      .observe(index)
     expect(one.render()).toBe(metrics.render())
   }
-  expect(metrics.render().split('\n').filter((line) => /^(?:a|b|c_sum)/.test(line))).toEqual([
-    'a_total{cluster="east",x="1"} 1', 'a_total{cluster="west",x="1"} 2', 'b{cluster="east"} 0', 'b{cluster="west"} 1', 'c_sum{cluster="east"} 0', 'c_sum{cluster="west"} 1',
+  expect(
+    metrics
+      .render()
+      .split('\n')
+      .filter((line) => /^(?:a|b|c_sum)/.test(line)),
+  ).toEqual([
+    'a_total{cluster="east",x="1"} 1',
+    'a_total{cluster="west",x="1"} 2',
+    'b{cluster="east"} 0',
+    'b{cluster="west"} 1',
+    'c_sum{cluster="east"} 0',
+    'c_sum{cluster="west"} 1',
   ])
   metrics.labelled({ cluster: 'east' }).gauge('b', { help: 'B.' }).delete({})
   expect(metrics.render()).not.toContain('b{cluster="east"}')

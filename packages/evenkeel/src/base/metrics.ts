@@ -67,7 +67,11 @@ export class Metrics {
   readonly #dropped: Series
 
   constructor() {
-    this.#dropped = this.#family('evenkeel_metrics_series_dropped', { type: 'gauge', help: 'Series that were left out because their family was full.', make: () => new Series() }).with()
+    this.#dropped = this.#family('evenkeel_metrics_series_dropped', {
+      type: 'gauge',
+      help: 'Series that were left out because their family was full.',
+      make: () => new Series(),
+    }).with()
   }
 
   counter(name: string, options: FamilyOptions): Family<Counter> {
@@ -79,7 +83,8 @@ export class Metrics {
   }
 
   histogram(name: string, { buckets, ...options }: HistogramOptions): Family<Histogram> {
-    if (buckets.some((bound, index) => !(bound > (buckets[index - 1] ?? -Infinity) && bound < Infinity))) throw new RangeError(`the buckets of ${name} must be finite and grow, got ${buckets.join(', ')}`)
+    if (buckets.some((bound, index) => !(bound > (buckets[index - 1] ?? -Infinity) && bound < Infinity)))
+      throw new RangeError(`the buckets of ${name} must be finite and grow, got ${buckets.join(', ')}`)
     return this.#family(name, { ...options, type: 'histogram', make: () => new Buckets(buckets) })
   }
 
@@ -90,18 +95,23 @@ export class Metrics {
 
   /** Everything in the text format of Prometheus, version 0.0.4, families by name. */
   render(): string {
-    const families = [...this.#families.values()].sort((a, b) => a.name < b.name ? -1 : 1)
+    const families = [...this.#families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     return families.map(renderFamily).join('')
   }
 
   #family<S extends Series | Buckets>(name: string, shape: Shape<S>): SeriesFamily<S> {
     const known = this.#families.get(name)
-    const made = new SeriesFamily(name, shape, () => { this.#dropped.add(1) })
+    const made = new SeriesFamily(name, shape, () => {
+      this.#dropped.add(1)
+    })
     if (!known) {
       this.#families.set(name, made as unknown as AnyFamily)
       return made
     }
-    if (known.type !== made.type || known.labels.join() !== made.labels.join()) throw new RangeError(`${name} is a ${known.type} with the labels (${known.labels.join()}): it cannot also be a ${made.type} with (${made.labels.join()})`)
+    if (known.type !== made.type || known.labels.join() !== made.labels.join())
+      throw new RangeError(
+        `${name} is a ${known.type} with the labels (${known.labels.join()}): it cannot also be a ${made.type} with (${made.labels.join()})`,
+      )
     return known as unknown as SeriesFamily<S>
   }
 }
@@ -133,11 +143,16 @@ class LabelledMetrics extends Metrics {
   }
 
   #widen<O extends FamilyOptions>(options: O): O {
-    return { ...options, labels: [...Object.keys(this.#labels), ...options.labels ?? []] }
+    return { ...options, labels: [...Object.keys(this.#labels), ...(options.labels ?? [])] }
   }
 
   #narrow<S>(family: Family<S>): Family<S> {
-    return { with: (values = {}) => family.with({ ...values, ...this.#labels }), delete: (values) => { family.delete({ ...values, ...this.#labels }) } }
+    return {
+      with: (values = {}) => family.with({ ...values, ...this.#labels }),
+      delete: (values) => {
+        family.delete({ ...values, ...this.#labels })
+      },
+    }
   }
 }
 
@@ -161,7 +176,9 @@ class SeriesFamily<S> implements Family<S> {
 
   constructor(name: string, { type, help, labels = [], make, seriesMax = 10_000 }: Shape<S>, onDrop: () => void) {
     if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new RangeError(`a metric cannot be called ${JSON.stringify(name)}`)
-    for (const label of labels) if (!/^[a-zA-Z_]\w*$/.test(label) || label === 'le') throw new RangeError(`a label of ${name} cannot be called ${JSON.stringify(label)}`)
+    for (const label of labels)
+      if (!/^[a-zA-Z_]\w*$/.test(label) || label === 'le')
+        throw new RangeError(`a label of ${name} cannot be called ${JSON.stringify(label)}`)
     this.name = name
     this.type = type
     this.help = help
@@ -186,11 +203,14 @@ class SeriesFamily<S> implements Family<S> {
   }
 
   #keyOf(values: Readonly<Record<string, string>>): string {
-    if (Object.keys(values).length !== this.labels.length) throw new RangeError(`${this.name} has the labels (${this.labels.join()}), got (${Object.keys(values).join()})`)
-    return JSON.stringify(this.labels.map((label) => {
-      if (!Object.hasOwn(values, label)) throw new RangeError(`${this.name} needs a value for its label ${label}`)
-      return String(values[label])
-    }))
+    if (Object.keys(values).length !== this.labels.length)
+      throw new RangeError(`${this.name} has the labels (${this.labels.join()}), got (${Object.keys(values).join()})`)
+    return JSON.stringify(
+      this.labels.map((label) => {
+        if (!Object.hasOwn(values, label)) throw new RangeError(`${this.name} needs a value for its label ${label}`)
+        return String(values[label])
+      }),
+    )
   }
 }
 

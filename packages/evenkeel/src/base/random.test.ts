@@ -18,11 +18,23 @@ describe('SeededRandom', () => {
 
   test('gives what is made of its numbers the same for ever', () => {
     const random = new SeededRandom('golden')
-    expect([randomUuid(random), randomInt(random, 6), randomInt(random, 1000), randomFraction(random)]).toEqual(['c26ca325-76ee-4e94-85f3-7560087ab03b', 4, 76, 0.3200003112958175])
+    expect([randomUuid(random), randomInt(random, 6), randomInt(random, 1000), randomFraction(random)]).toEqual([
+      'c26ca325-76ee-4e94-85f3-7560087ab03b',
+      4,
+      76,
+      0.3200003112958175,
+    ])
   })
 
   test('gives the same for the same seed and something else for another, also a similar one', () => {
-    const first = (seed: number | string): string => Array.from({ length: 4 }, ((random) => () => random.uint32())(new SeededRandom(seed))).join()
+    const first = (seed: number | string): string =>
+      Array.from(
+        { length: 4 },
+        (
+          (random) => () =>
+            random.uint32()
+        )(new SeededRandom(seed)),
+      ).join()
     const seeds = Array.from({ length: 500 }, (_, index) => index)
     expect(new Set(seeds.map(first)).size).toBe(500)
     expect(first(7)).toBe(first('7'))
@@ -33,7 +45,7 @@ describe('SeededRandom', () => {
     const counts = new Array<number>(32).fill(0)
     for (let draw = 0; draw < 20_000; draw++) {
       const drawn = random.uint32()
-      for (let bit = 0; bit < 32; bit++) counts[bit] = (counts[bit] ?? 0) + (drawn >>> bit & 1)
+      for (let bit = 0; bit < 32; bit++) counts[bit] = (counts[bit] ?? 0) + ((drawn >>> bit) & 1)
     }
     for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(400)
   })
@@ -48,10 +60,12 @@ test('SystemRandom gives 32 bits, and does not repeat itself', () => {
 
 describe('randomInt', () => {
   test('gives whole numbers below the bound, whatever is drawn', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 2 ** 32 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }), (below, drawn) => {
-      const number = randomInt(scripted(drawn, 0), below)
-      expect(Number.isInteger(number) && number >= 0 && number < below).toBe(true)
-    }))
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 32 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }), (below, drawn) => {
+        const number = randomInt(scripted(drawn, 0), below)
+        expect(Number.isInteger(number) && number >= 0 && number < below).toBe(true)
+      }),
+    )
   })
 
   test('gives each number about as often', () => {
@@ -84,9 +98,11 @@ test('randomFraction reaches from 0 to just below 1', () => {
 
 test('randomUuid has the shape of a random UUID, whatever is drawn', () => {
   const shape = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-  fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { minLength: 4, maxLength: 4 }), (numbers) => {
-    expect(randomUuid(scripted(...numbers))).toMatch(shape)
-  }))
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { minLength: 4, maxLength: 4 }), (numbers) => {
+      expect(randomUuid(scripted(...numbers))).toMatch(shape)
+    }),
+  )
   const random = new SeededRandom(1)
   expect(new Set(Array.from({ length: 1_000 }, () => randomUuid(random))).size).toBe(1_000)
 })

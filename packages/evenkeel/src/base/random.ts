@@ -39,7 +39,7 @@ export class SeededRandom implements Random {
     const sum = (a + b + counter) | 0
     state[0] = b ^ (b >>> 9)
     state[1] = (c + (c << 3)) | 0
-    state[2] = ((c << 21 | c >>> 11) + sum) | 0
+    state[2] = (((c << 21) | (c >>> 11)) + sum) | 0
     state[3] = (counter + 1) | 0
     return sum >>> 0
   }
@@ -47,8 +47,9 @@ export class SeededRandom implements Random {
 
 /** A whole number from 0 up to, but not including, `below`; every one as likely as the other. */
 export function randomInt(random: Random, below: number): number {
-  if (!(Number.isInteger(below) && below > 0 && below <= 2 ** 32)) throw new RangeError(`below must be a whole number from 1 to 2^32, got ${below}`)
-  const fair = 2 ** 32 - 2 ** 32 % below
+  if (!(Number.isInteger(below) && below > 0 && below <= 2 ** 32))
+    throw new RangeError(`below must be a whole number from 1 to 2^32, got ${below}`)
+  const fair = 2 ** 32 - (2 ** 32 % below)
   for (;;) {
     const drawn = random.uint32()
     if (drawn < fair) return drawn % below
@@ -62,12 +63,17 @@ export function randomFraction(random: Random): number {
 
 /** A random (version 4) UUID. */
 export function randomUuid(random: Random): string {
-  const [a, b, c, d] = [random.uint32(), (random.uint32() & 0xffff_0fff) | 0x4000, (random.uint32() & 0x3fff_ffff) | 0x8000_0000, random.uint32()]
+  const [a, b, c, d] = [
+    random.uint32(),
+    (random.uint32() & 0xffff_0fff) | 0x4000,
+    (random.uint32() & 0x3fff_ffff) | 0x8000_0000,
+    random.uint32(),
+  ]
   return `${hex16(a >>> 16)}${hex16(a)}-${hex16(b >>> 16)}-${hex16(b)}-${hex16(c >>> 16)}-${hex16(c)}${hex16(d >>> 16)}${hex16(d)}`
 }
 
 function hex16(bits: number): string {
-  return (hexBytes[bits >>> 8 & 0xff] ?? '') + (hexBytes[bits & 0xff] ?? '')
+  return (hexBytes[(bits >>> 8) & 0xff] ?? '') + (hexBytes[bits & 0xff] ?? '')
 }
 
 const hexBytes: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

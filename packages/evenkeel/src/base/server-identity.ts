@@ -13,7 +13,9 @@ interface IdentityCheck {
   readonly checkServerIdentity?: typeof checkAddressIdentity
 }
 
-const isNodeWrong = checkByNode('::1', { subject: {}, subjectaltname: 'IP Address:0:0:0:0:0:0:0:1' } as unknown as PeerCertificate) !== undefined
+const isNodeWrong =
+  checkByNode('::1', { subject: {}, subjectaltname: 'IP Address:0:0:0:0:0:0:0:1' } as unknown as PeerCertificate) !==
+  undefined
 
 /** What to add to the options of a connection to a host. */
 export function identityCheck(host: string): IdentityCheck {
@@ -24,5 +26,10 @@ export function identityCheck(host: string): IdentityCheck {
 export function checkAddressIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   if (new X509Certificate(certificate.raw).checkIP(host) !== undefined) return undefined
   const reason = `IP: ${host} is not in the cert's list: ${certificate.subjectaltname ?? ''}`
-  return Object.assign(new Error(`Hostname/IP does not match certificate's altnames: ${reason}`), { code: 'ERR_TLS_CERT_ALTNAME_INVALID', reason, host, cert: certificate })
+  return Object.assign(new Error(`Hostname/IP does not match certificate's altnames: ${reason}`), {
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    reason,
+    host,
+    cert: certificate,
+  })
 }

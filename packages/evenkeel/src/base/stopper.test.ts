@@ -5,19 +5,31 @@ import { firstOf, forOthers, Stopper } from './stopper.ts'
 
 const reason = new Error('enough')
 
-afterEach(() => { vi.restoreAllMocks() })
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 describe('a Stopper', () => {
   test('aborts once, with the first reason, and calls everybody in the order in which they came', () => {
     const stopper = new Stopper()
     const called: string[] = []
-    onAbort(stopper.signal, (why) => { called.push(`a ${String(why === reason)}`) })
-    stopper.signal.addEventListener('abort', (event: Event) => { called.push(`b ${event.type}`) })
-    stopper.signal.addEventListener('abort', { handleEvent: () => { called.push('c') } })
+    onAbort(stopper.signal, (why) => {
+      called.push(`a ${String(why === reason)}`)
+    })
+    stopper.signal.addEventListener('abort', (event: Event) => {
+      called.push(`b ${event.type}`)
+    })
+    stopper.signal.addEventListener('abort', {
+      handleEvent: () => {
+        called.push('c')
+      },
+    })
     stopper.abort(reason)
     stopper.abort(new Error('again'))
     expect([called, stopper.signal.aborted, stopper.signal.reason]).toEqual([['a true', 'b abort', 'c'], true, reason])
-    expect(() => { stopper.signal.throwIfAborted() }).toThrow(reason)
+    expect(() => {
+      stopper.signal.throwIfAborted()
+    }).toThrow(reason)
   })
 
   test('without a reason it has the one that Node has', () => {
@@ -42,7 +54,11 @@ describe('a Stopper', () => {
   test.each([[0], [1], [2]])('whoever stops listening is not called: number %i of three', (index) => {
     const stopper = new Stopper()
     const called: number[] = []
-    const stops = [0, 1, 2].map((number) => onAbort(stopper.signal, () => { called.push(number) }))
+    const stops = [0, 1, 2].map((number) =>
+      onAbort(stopper.signal, () => {
+        called.push(number)
+      }),
+    )
     stops[index]?.()
     stops[index]?.()
     stopper.abort(reason)
@@ -76,14 +92,16 @@ describe('a Stopper', () => {
     const thrown: unknown[] = []
     vi.spyOn(process, 'nextTick').mockImplementation((run) => {
       try {
-        (run as () => void)()
+        ;(run as () => void)()
       } catch (error) {
         thrown.push(error)
       }
     })
     const stopper = new Stopper()
     const called = vi.fn()
-    onAbort(stopper.signal, () => { throw reason })
+    onAbort(stopper.signal, () => {
+      throw reason
+    })
     onAbort(stopper.signal, called)
     stopper.abort(new Error('stop'))
     expect([thrown, called.mock.calls.length]).toEqual([[reason], 1])
@@ -92,8 +110,12 @@ describe('a Stopper', () => {
   test('onabort is called after the listeners', () => {
     const stopper = new Stopper()
     const called: string[] = []
-    stopper.signal.onabort = () => { called.push('onabort') }
-    onAbort(stopper.signal, () => { called.push('listener') })
+    stopper.signal.onabort = () => {
+      called.push('onabort')
+    }
+    onAbort(stopper.signal, () => {
+      called.push('listener')
+    })
     stopper.abort(reason)
     expect(called).toEqual(['listener', 'onabort'])
   })
@@ -107,7 +129,10 @@ describe('a Stopper', () => {
 })
 
 describe('firstOf', () => {
-  test.each([['ours', 0], ["Node's", 1]])('aborts with the one that is %s', (_, index) => {
+  test.each([
+    ['ours', 0],
+    ["Node's", 1],
+  ])('aborts with the one that is %s', (_, index) => {
     const both = [new Stopper(), new AbortController()] as const
     const signal = firstOf(...both.map((one) => one.signal as AbortSignal))
     expect([signal instanceof AbortSignal, signal.aborted]).toEqual([true, false])
@@ -120,7 +145,11 @@ describe('forOthers', () => {
   test("is Node's own, always the same, and aborts with ours", () => {
     const stopper = new Stopper()
     const signal = forOthers(stopper.signal)
-    expect([signal instanceof AbortSignal, forOthers(stopper.signal) === signal, signal.aborted]).toEqual([true, true, false])
+    expect([signal instanceof AbortSignal, forOthers(stopper.signal) === signal, signal.aborted]).toEqual([
+      true,
+      true,
+      false,
+    ])
     stopper.abort(reason)
     expect([signal.aborted, signal.reason]).toEqual([true, reason])
   })

@@ -33,9 +33,12 @@ export class StopSignal implements AbortSignal {
   /** Node's own signal that aborts with this one, always the same. */
   get forOthers(): AbortSignal {
     if (!this.#real) {
-      const real = this.#real = new AbortController()
+      const real = (this.#real = new AbortController())
       if (this.aborted) real.abort(this.reason)
-      else this.listen((reason) => { real.abort(reason) })
+      else
+        this.listen((reason) => {
+          real.abort(reason)
+        })
     }
     return this.#real.signal
   }
@@ -58,7 +61,10 @@ export class StopSignal implements AbortSignal {
     if (this.#more) for (const called of this.#more) callSafely(called, reason)
     else if (this.#first) callSafely(this.#first, reason)
     this.#first = this.#more = this.#wrapped = undefined
-    if (this.onabort) callSafely(() => { this.onabort?.call(this, new Event('abort') as never) }, reason)
+    if (this.onabort)
+      callSafely(() => {
+        this.onabort?.call(this, new Event('abort') as never)
+      }, reason)
   }
 
   throwIfAborted(): void {
@@ -71,7 +77,7 @@ export class StopSignal implements AbortSignal {
       if (typeof listener === 'function') listener.call(this as never, new Event('abort'))
       else listener.handleEvent(new Event('abort'))
     }
-    (this.#wrapped ??= new Map()).set(listener, called)
+    ;(this.#wrapped ??= new Map()).set(listener, called)
     this.listen(called)
   }
 
@@ -102,6 +108,8 @@ function callSafely(called: Called, reason: unknown): void {
   try {
     called(reason)
   } catch (error) {
-    process.nextTick(() => { throw error })
+    process.nextTick(() => {
+      throw error
+    })
   }
 }

@@ -27,14 +27,26 @@ export class FakeApi {
   readonly transport: Transport = async ({ method, target, signal, headers }) => {
     this.requests.push(`${method} ${target}`)
     const { pathname, searchParams } = new URL(target, 'http://fake')
-    const [, namespace, name] = /^\/apis\/test\.dev\/v1(?:\/namespaces\/([^/]+))?\/widgets(?:\/(.+))?$/.exec(pathname) ?? []
+    const [, namespace, name] =
+      /^\/apis\/test\.dev\/v1(?:\/namespaces\/([^/]+))?\/widgets(?:\/(.+))?$/.exec(pathname) ?? []
     const select = selector(namespace, searchParams)
     try {
       if (!this.isThere) throw new Error('not served')
       if (name !== undefined) return json(this.#one(`${namespace}/${name}`))
-      return searchParams.has('watch') ? await this.#watch(searchParams, { signal, select, isPartial: headers['accept']?.includes('as=Partial') === true }) : await this.#list(searchParams, { signal, select })
+      return searchParams.has('watch')
+        ? await this.#watch(searchParams, {
+            signal,
+            select,
+            isPartial: headers['accept']?.includes('as=Partial') === true,
+          })
+        : await this.#list(searchParams, { signal, select })
     } catch (error) {
-      if (isApiError(error)) return { status: error.code, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(toStatus(error))) }
+      if (isApiError(error))
+        return {
+          status: error.code,
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from(JSON.stringify(toStatus(error))),
+        }
       return { status: 404, headers: { 'content-type': 'text/plain' }, body: Buffer.from('404 page not found') }
     }
   }
@@ -45,21 +57,49 @@ export class FakeApi {
     return object
   }
 
-  async #list(query: URLSearchParams, { signal, select }: { signal: AbortSignal, select: (object: KubeObject) => boolean }): Promise<Answer> {
+  async #list(
+    query: URLSearchParams,
+    { signal, select }: { signal: AbortSignal; select: (object: KubeObject) => boolean },
+  ): Promise<Answer> {
     const token = query.get('continue')
-    const page = await this.server.list({ signal, resourceVersion: query.get('resourceVersion') ?? '', ...query.has('limit') && { limit: Number(query.get('limit')) }, ...token !== null && { continue: token } })
-    const metadata = { resourceVersion: page.resourceVersion, ...page.continue !== '' && { continue: page.continue } }
-    return json({ apiVersion: 'test.dev/v1', kind: 'WidgetList', metadata, items: page.items.map(managed).filter(select) })
+    const page = await this.server.list({
+      signal,
+      resourceVersion: query.get('resourceVersion') ?? '',
+      ...(query.has('limit') && { limit: Number(query.get('limit')) }),
+      ...(token !== null && { continue: token }),
+    })
+    const metadata = { resourceVersion: page.resourceVersion, ...(page.continue !== '' && { continue: page.continue }) }
+    return json({
+      apiVersion: 'test.dev/v1',
+      kind: 'WidgetList',
+      metadata,
+      items: page.items.map(managed).filter(select),
+    })
   }
 
-  async #watch(query: URLSearchParams, { signal, select, isPartial }: { signal: AbortSignal, select: (object: KubeObject) => boolean, isPartial: boolean }): Promise<Answer> {
-    const batches = this.server.watch({ signal, resourceVersion: query.get('resourceVersion') ?? '', sendInitialEvents: query.has('sendInitialEvents'), timeoutSeconds: 0 })
+  async #watch(
+    query: URLSearchParams,
+    { signal, select, isPartial }: { signal: AbortSignal; select: (object: KubeObject) => boolean; isPartial: boolean },
+  ): Promise<Answer> {
+    const batches = this.server.watch({
+      signal,
+      resourceVersion: query.get('resourceVersion') ?? '',
+      sendInitialEvents: query.has('sendInitialEvents'),
+      timeoutSeconds: 0,
+    })
     await batches.next()
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: lines(batches, (object) => select(object) ? isPartial ? partial(object) : object : undefined) }
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: lines(batches, (object) => (select(object) ? (isPartial ? partial(object) : object) : undefined)),
+    }
   }
 }
 
-async function* lines(batches: AsyncIterable<readonly Arrival<Widget>[]>, show: (object: KubeObject) => unknown): AsyncGenerator<Uint8Array> {
+async function* lines(
+  batches: AsyncIterable<readonly Arrival<Widget>[]>,
+  show: (object: KubeObject) => unknown,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const batch of batches) {
       const text = batch.map((arrival) => lineOf(arrival, show)).join('')
@@ -82,7 +122,13 @@ function lineOf(arrival: Arrival<Widget>, show: (object: KubeObject) => unknown)
 
 /** An object as servers send it, with fields that caches do not want. */
 function managed({ object }: Item<Widget>): KubeObject {
-  return { ...object, metadata: { managedFields: [{ manager: 'fake', operation: 'Update', fieldsV1: { 'f:spec': {} } }], ...object.metadata } }
+  return {
+    ...object,
+    metadata: {
+      managedFields: [{ manager: 'fake', operation: 'Update', fieldsV1: { 'f:spec': {} } }],
+      ...object.metadata,
+    },
+  }
 }
 
 function partial({ metadata }: KubeObject): KubeObject {
@@ -91,7 +137,8 @@ function partial({ metadata }: KubeObject): KubeObject {
 
 function selector(namespace: string | undefined, query: URLSearchParams): (object: KubeObject) => boolean {
   const requirements = parseLabelSelector(query.get('labelSelector') ?? '')
-  return ({ metadata }) => (namespace === undefined || metadata.namespace === namespace) && matchesLabels(requirements, metadata.labels)
+  return ({ metadata }) =>
+    (namespace === undefined || metadata.namespace === namespace) && matchesLabels(requirements, metadata.labels)
 }
 
 function json(value: unknown): Answer {

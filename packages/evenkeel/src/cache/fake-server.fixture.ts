@@ -8,7 +8,7 @@ import type { Arrival, ListPage, ListRequest, ListWatch, WatchRequest } from './
 import { Item } from './storing/item.ts'
 
 export interface Widget extends KubeObject {
-  readonly spec?: { readonly size?: number, readonly tags?: readonly string[], readonly note?: string }
+  readonly spec?: { readonly size?: number; readonly tags?: readonly string[]; readonly note?: string }
 }
 
 interface Written {
@@ -51,9 +51,16 @@ export class FakeServer implements ListWatch<Widget> {
     const old = this.objects.get(key)
     const version = ++this.version
     const object: Widget = {
-      apiVersion: 'test.dev/v1', kind: 'Widget',
-      metadata: { name, namespace, uid: old?.metadata.uid ?? `uid-${++this.#uids}`, resourceVersion: String(version), ...labels && { labels } },
-      spec: { ...size !== undefined && { size }, ...tags && { tags } },
+      apiVersion: 'test.dev/v1',
+      kind: 'Widget',
+      metadata: {
+        name,
+        namespace,
+        uid: old?.metadata.uid ?? `uid-${++this.#uids}`,
+        resourceVersion: String(version),
+        ...(labels && { labels }),
+      },
+      spec: { ...(size !== undefined && { size }), ...(tags && { tags }) },
     }
     this.objects.set(key, object)
     this.#record({ type: old ? 'MODIFIED' : 'ADDED', object, version })
@@ -65,7 +72,11 @@ export class FakeServer implements ListWatch<Widget> {
     if (!old) return
     this.objects.delete(`${namespace}/${name}`)
     const version = ++this.version
-    this.#record({ type: 'DELETED', object: { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } }, version })
+    this.#record({
+      type: 'DELETED',
+      object: { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } },
+      version,
+    })
   }
 
   bookmark(): void {
@@ -88,21 +99,37 @@ export class FakeServer implements ListWatch<Widget> {
   }
 
   list({ resourceVersion = '', limit, continue: token }: ListRequest): Promise<ListPage<Widget>> {
-    this.calls.push(token === undefined ? `list ${JSON.stringify(resourceVersion)}${limit === undefined ? '' : ` limit=${limit}`}` : `list continue=${token}`)
+    this.calls.push(
+      token === undefined
+        ? `list ${JSON.stringify(resourceVersion)}${limit === undefined ? '' : ` limit=${limit}`}`
+        : `list continue=${token}`,
+    )
     return this.#maybeFail(() => {
       const all = [...this.objects.values()].map((object) => Item.ofObject(structuredClone(object)))
       const start = Number(token ?? 0)
       const end = limit === undefined ? all.length : start + Math.min(limit, this.pageSize)
-      return { items: all.slice(start, end), resourceVersion: String(this.version), continue: end < all.length ? String(end) : '' }
+      return {
+        items: all.slice(start, end),
+        resourceVersion: String(this.version),
+        continue: end < all.length ? String(end) : '',
+      }
     })
   }
 
-  async* watch({ resourceVersion, sendInitialEvents, signal }: WatchRequest): AsyncGenerator<readonly Arrival<Widget>[]> {
+  async *watch({
+    resourceVersion,
+    sendInitialEvents,
+    signal,
+  }: WatchRequest): AsyncGenerator<readonly Arrival<Widget>[]> {
     this.calls.push(`${sendInitialEvents ? 'stream' : 'watch'} ${JSON.stringify(resourceVersion)}`)
     const { channel, begin } = await this.#maybeFail(() => {
       signal.throwIfAborted()
       const opening = this.#opening(resourceVersion, sendInitialEvents === true)
-      const opened: WatchChannel = new Channel<readonly Arrival<Widget>[], Error | undefined>({ weightMax: 1_000_000, overflow: undefined, signal })
+      const opened: WatchChannel = new Channel<readonly Arrival<Widget>[], Error | undefined>({
+        weightMax: 1_000_000,
+        overflow: undefined,
+        signal,
+      })
       this.watches.add(opened)
       return { channel: opened, begin: opening }
     })
@@ -116,7 +143,7 @@ export class FakeServer implements ListWatch<Widget> {
     }
   }
 
-  find({ namespace, name }: { namespace: string, name: string }): Promise<Item<Widget> | undefined> {
+  find({ namespace, name }: { namespace: string; name: string }): Promise<Item<Widget> | undefined> {
     this.calls.push(`find ${namespace}/${name}`)
     return this.#maybeFail(() => {
       const object = this.objects.get(`${namespace}/${name}`)
@@ -128,10 +155,14 @@ export class FakeServer implements ListWatch<Widget> {
     if (Number(resourceVersion) > this.version) throw resourceVersionTooLarge(resourceVersion, String(this.version))
     if (isStream && this.canStream) {
       const arrivals = [...this.objects.values()].map(arrivalOf)
-      return this.isEndless ? arrivals : [...arrivals, { type: 'BOOKMARK', version: String(this.version), initialEventsEnd: true }]
+      return this.isEndless
+        ? arrivals
+        : [...arrivals, { type: 'BOOKMARK', version: String(this.version), initialEventsEnd: true }]
     }
     if (Number(resourceVersion) < this.compacted) throw expired('too old resource version')
-    return this.history.filter(({ version }) => version > Number(resourceVersion)).map(({ type, object }) => ({ type, item: Item.ofObject(structuredClone(object)) }))
+    return this.history
+      .filter(({ version }) => version > Number(resourceVersion))
+      .map(({ type, object }) => ({ type, item: Item.ofObject(structuredClone(object)) }))
   }
 
   /** Rejects like a server, later: never in the turn of the call. */

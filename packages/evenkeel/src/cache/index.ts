@@ -6,7 +6,15 @@ export type { CacheKey, CacheState, HoldOptions, ObjectCacheOptions } from './ob
 export type { Holding } from './sharing/holding.ts'
 export { Informer } from './informer.ts'
 export type { DeletedObject, InformerOptions, WriteFacts } from './informer.ts'
-export type { Arrival, BookmarkArrival, ChangeArrival, ListPage, ListRequest, ListWatch, WatchRequest } from './list-watch.ts'
+export type {
+  Arrival,
+  BookmarkArrival,
+  ChangeArrival,
+  ListPage,
+  ListRequest,
+  ListWatch,
+  WatchRequest,
+} from './list-watch.ts'
 export { clientListWatch } from './connecting/client-list-watch.ts'
 export type { ClientListWatchOptions } from './connecting/client-list-watch.ts'
 export type { ReflectorCounts, ReflectorPhase, ReflectorState } from './reflecting/state.ts'

@@ -22,13 +22,25 @@ interface InformerSetupOptions extends Partial<InformerOptions<Widget>> {
   readonly prepare?: (server: FakeServer) => void
 }
 
-export async function setUpInformer({ prepare = () => undefined, ...options }: InformerSetupOptions = {}): Promise<InformerSetup> {
+export async function setUpInformer({
+  prepare = () => undefined,
+  ...options
+}: InformerSetupOptions = {}): Promise<InformerSetup> {
   const server = new FakeServer()
   prepare(server)
   const clock = new SimulatedClock()
-  const informer = new Informer<Widget>({ source: server, group: 'test.dev', kind: 'Widget', clock, random: new SeededRandom('informer'), ...options })
+  const informer = new Informer<Widget>({
+    source: server,
+    group: 'test.dev',
+    kind: 'Widget',
+    clock,
+    random: new SeededRandom('informer'),
+    ...options,
+  })
   const heard: string[] = []
-  informer.addHandler((event) => { heard.push(tell(event)) })
+  informer.addHandler((event) => {
+    heard.push(tell(event))
+  })
   const stop = new AbortController()
   const done = informer.run(stop.signal)
   await clock.advance(0)
@@ -38,6 +50,8 @@ export async function setUpInformer({ prepare = () => undefined, ...options }: I
 /** `update one 11>12`, with marks for what is special about it. */
 export function tell(event: CacheEvent<Widget>): string {
   const versions = event.old ? `${event.old.metadata.resourceVersion}>${event.resourceVersion}` : event.resourceVersion
-  const marks = (['isInitial', 'isResync', 'isListed', 'isReplaced', 'isStateUnknown', 'isOwn'] as const).filter((mark) => event[mark])
+  const marks = (['isInitial', 'isResync', 'isListed', 'isReplaced', 'isStateUnknown', 'isOwn'] as const).filter(
+    (mark) => event[mark],
+  )
   return [event.type, event.key.name, versions, ...marks].join(' ')
 }

@@ -14,7 +14,7 @@ test('72 Informer takes a bookmark for progress and tells nobody', async () => {
   expect(heard).toEqual([])
 })
 
-test('75 Informer keeps the order of an object\'s events while a handler waits', async () => {
+test("75 Informer keeps the order of an object's events while a handler waits", async () => {
   const { server, clock, informer } = await setUpInformer()
   const gate = deferred<void>()
   const heard: string[] = []
@@ -35,12 +35,22 @@ test('75 Informer keeps the order of an object\'s events while a handler waits',
 })
 
 test('78 Informer tells of what a new list lacks first, marked, when the store is new already', async () => {
-  const { server, clock, informer } = await setUpInformer({ prepare: (fake) => {
-    fake.put('one')
-    fake.put('two')
-  } })
+  const { server, clock, informer } = await setUpInformer({
+    prepare: (fake) => {
+      fake.put('one')
+      fake.put('two')
+    },
+  })
   const heard: string[] = []
-  informer.addHandler((event) => { heard.push(`${tell(event)} of ${informer.list().map(({ metadata }) => metadata.name).sort().join()}`) })
+  informer.addHandler((event) => {
+    heard.push(
+      `${tell(event)} of ${informer
+        .list()
+        .map(({ metadata }) => metadata.name)
+        .sort()
+        .join()}`,
+    )
+  })
   await clock.advance(0)
   heard.length = 0
   for (const watch of server.watches) watch.end(expired('too old'))
@@ -58,7 +68,11 @@ test('78 Informer tells of what a new list lacks first, marked, when the store i
 })
 
 test('79 Informer tells of an object that was replaced while we were away as one update, marked', async () => {
-  const { server, clock, heard } = await setUpInformer({ prepare: (fake) => { fake.put('one') } })
+  const { server, clock, heard } = await setUpInformer({
+    prepare: (fake) => {
+      fake.put('one')
+    },
+  })
   heard.length = 0
   server.cut(expired('too old'))
   server.remove('one')
@@ -69,7 +83,11 @@ test('79 Informer tells of an object that was replaced while we were away as one
 })
 
 test('80 Informer tells nothing of a new list with the same versions', async () => {
-  const { server, clock, informer, heard } = await setUpInformer({ prepare: (fake) => { fake.put('one') } })
+  const { server, clock, informer, heard } = await setUpInformer({
+    prepare: (fake) => {
+      fake.put('one')
+    },
+  })
   heard.length = 0
   server.version += 10
   server.compact()
@@ -80,7 +98,11 @@ test('80 Informer tells nothing of a new list with the same versions', async () 
 })
 
 test('83 Informer tells a handler that comes late of each object once, then of every change', async () => {
-  const { server, clock, informer } = await setUpInformer({ prepare: (fake) => { for (let index = 0; index < 600; index++) fake.put(`n${index}`) } })
+  const { server, clock, informer } = await setUpInformer({
+    prepare: (fake) => {
+      for (let index = 0; index < 600; index++) fake.put(`n${index}`)
+    },
+  })
   const last = new Map<string, string>()
   const adds: string[] = []
   const subscription = informer.addHandler((event) => {
@@ -97,7 +119,9 @@ test('83 Informer tells a handler that comes late of each object once, then of e
   expect(new Set(adds).size).toBe(adds.length)
   expect(adds).toHaveLength(601)
   expect(subscription.hasSynced).toBe(true)
-  expect([...last].every(([name, version]) => server.objects.get(`a/${name}`)?.metadata.resourceVersion === version)).toBe(true)
+  expect(
+    [...last].every(([name, version]) => server.objects.get(`a/${name}`)?.metadata.resourceVersion === version),
+  ).toBe(true)
 })
 
 test('84 Informer keeps a handler that throws from everybody else, and goes on telling it', async () => {
@@ -152,7 +176,9 @@ test('86 Informer never calls a handler that was removed, and removal waits for 
   server.put('two')
   await clock.advance(0)
   let isRemoved = false
-  const removal = subscription.remove().then(() => { isRemoved = true })
+  const removal = subscription.remove().then(() => {
+    isRemoved = true
+  })
   await clock.advance(0)
   expect(isRemoved).toBe(false)
   gate.resolve()
@@ -165,7 +191,9 @@ test('86 Informer never calls a handler that was removed, and removal waits for 
 test('87 Informer names the object whose transform throws, and is not in sync without saying so', async () => {
   let isBad = true
   const { clock, informer } = await setUpInformer({
-    prepare: (fake) => { fake.put('bad') },
+    prepare: (fake) => {
+      fake.put('bad')
+    },
     transform: (object) => {
       if (isBad) throw new Error('no spec')
       return object
@@ -182,14 +210,21 @@ test('87 Informer names the object whose transform throws, and is not in sync wi
 test('88 Informer resyncs without the transform and without a request, in a period of 10 % more or less', async () => {
   let transforms = 0
   const { server, clock, informer } = await setUpInformer({
-    prepare: (fake) => { fake.put('one') },
+    prepare: (fake) => {
+      fake.put('one')
+    },
     transform: (object) => {
       transforms++
       return { ...object, spec: {} }
     },
   })
   const times: number[] = []
-  informer.addHandler((event) => { if (event.isResync) times.push(clock.monotonic()) }, { resyncMs: 60_000 })
+  informer.addHandler(
+    (event) => {
+      if (event.isResync) times.push(clock.monotonic())
+    },
+    { resyncMs: 60_000 },
+  )
   for (let minute = 0; minute < 10; minute++) {
     await clock.advance(60_000)
     server.bookmark()
@@ -202,9 +237,14 @@ test('88 Informer resyncs without the transform and without a request, in a peri
 })
 
 test('89 Informer finds objects by index exactly, with many values, and files what was there before', async () => {
-  const { server, clock, informer } = await setUpInformer({ prepare: (fake) => { fake.put('one', { tags: ['a'] }) } })
+  const { server, clock, informer } = await setUpInformer({
+    prepare: (fake) => {
+      fake.put('one', { tags: ['a'] })
+    },
+  })
   informer.addIndex('tag', ({ spec }) => spec?.tags)
-  const at = (value: string): string[] => informer.list({ index: { name: 'tag', value } }).map(({ metadata }) => metadata.name ?? '')
+  const at = (value: string): string[] =>
+    informer.list({ index: { name: 'tag', value } }).map(({ metadata }) => metadata.name ?? '')
   expect([at('a'), at('b')]).toEqual([['one'], []])
   server.put('one', { tags: ['b'] })
   await clock.advance(0)
@@ -234,17 +274,26 @@ test('89 Informer survives an index function that throws', async () => {
 })
 
 test('90 Informer hands out frozen objects', async () => {
-  const { informer } = await setUpInformer({ prepare: (fake) => { fake.put('one', { tags: ['a'] }) } })
+  const { informer } = await setUpInformer({
+    prepare: (fake) => {
+      fake.put('one', { tags: ['a'] })
+    },
+  })
   const object = informer.find({ namespace: 'a', name: 'one' }) as unknown as { spec: { tags: string[] } }
-  expect(() => { object.spec.tags.push('b') }).toThrow(TypeError)
-  expect(() => { (object as { extra?: number }).extra = 1 }).toThrow(TypeError)
+  expect(() => {
+    object.spec.tags.push('b')
+  }).toThrow(TypeError)
+  expect(() => {
+    ;(object as { extra?: number }).extra = 1
+  }).toThrow(TypeError)
   expect(informer.find({ namespace: 'a', name: 'one' })?.spec?.tags).toEqual(['a'])
 })
 
 test('92 Informer tells a delete and an add when an object leaves and enters its selection', async () => {
   const { server, clock, heard, informer } = await setUpInformer({ scope: { labelSelector: 'app=web' } })
   const object = server.put('one', { labels: { app: 'web' } })
-  const changed = (version: string): Item<Widget> => Item.ofObject({ ...object, metadata: { ...object.metadata, resourceVersion: version } })
+  const changed = (version: string): Item<Widget> =>
+    Item.ofObject({ ...object, metadata: { ...object.metadata, resourceVersion: version } })
   // A server tells watchers with a selector of an object that leaves it by a delete.
   const [watch] = server.watches
   watch?.push([{ type: 'DELETED', item: changed('20') }])
@@ -257,22 +306,35 @@ test('92 Informer tells a delete and an add when an object leaves and enters its
 })
 
 test('Informer refuses those who wait for it at once when it may not list, names all of it, and recovers', async () => {
-  const refusal = forbidden({ group: 'test.dev', kind: 'widgets' }, 'User "bob" cannot list resource "widgets" in API group "test.dev" in the namespace "a"')
-  const { informer, clock } = await setUpInformer({ scope: { namespace: 'a' }, prepare: (fake) => { fake.failures.push(refusal, refusal, refusal) } })
+  const refusal = forbidden(
+    { group: 'test.dev', kind: 'widgets' },
+    'User "bob" cannot list resource "widgets" in API group "test.dev" in the namespace "a"',
+  )
+  const { informer, clock } = await setUpInformer({
+    scope: { namespace: 'a' },
+    prepare: (fake) => {
+      fake.failures.push(refusal, refusal, refusal)
+    },
+  })
   const error = await informer.waitForSync().catch((reason: unknown) => reason)
   expect(isForbidden(error)).toBe(true)
-  expect((error as Error).message).toBe('the cache may not list and watch Widget (test.dev) in namespace "a": widgets.test.dev is forbidden: User "bob" cannot list resource "widgets" in API group "test.dev" in the namespace "a"')
+  expect((error as Error).message).toBe(
+    'the cache may not list and watch Widget (test.dev) in namespace "a": widgets.test.dev is forbidden: User "bob" cannot list resource "widgets" in API group "test.dev" in the namespace "a"',
+  )
   await clock.advance(60_000)
   expect(informer.hasSynced).toBe(true)
 })
 
 test('Informer lists by namespace and labels', async () => {
-  const { informer } = await setUpInformer({ prepare: (fake) => {
-    fake.put('one', { labels: { app: 'web' } })
-    fake.put('two', { labels: { app: 'db' }, namespace: 'b' })
-    fake.put('three', { namespace: 'b' })
-  } })
-  const names = (query: Parameters<typeof informer.list>[0]): (string | undefined)[] => informer.list(query).map(({ metadata }) => metadata.name)
+  const { informer } = await setUpInformer({
+    prepare: (fake) => {
+      fake.put('one', { labels: { app: 'web' } })
+      fake.put('two', { labels: { app: 'db' }, namespace: 'b' })
+      fake.put('three', { namespace: 'b' })
+    },
+  })
+  const names = (query: Parameters<typeof informer.list>[0]): (string | undefined)[] =>
+    informer.list(query).map(({ metadata }) => metadata.name)
   expect(names({ namespace: 'b' })).toEqual(['two', 'three'])
   expect(names({ labelSelector: 'app in (web,db)' })).toEqual(['one', 'two'])
   expect(names({ labelSelector: { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] } })).toEqual(['three'])

@@ -36,7 +36,10 @@ import { AheadCheck } from './writes/ahead-check.ts'
 import { Gate } from './writes/gate.ts'
 import { OwnWrites } from './writes/own-writes.ts'
 
-export interface InformerOptions<T extends KubeObject> extends Pick<ReflectorOptions<T>, 'streaming' | 'pageSize' | 'silenceMs'> {
+export interface InformerOptions<T extends KubeObject> extends Pick<
+  ReflectorOptions<T>,
+  'streaming' | 'pageSize' | 'silenceMs'
+> {
   readonly source: ListWatch<T>
   readonly group: string
   readonly kind: string
@@ -100,7 +103,20 @@ export class Informer<T extends KubeObject> {
   #standing: Error | undefined
 
   constructor(options: InformerOptions<T>) {
-    const { source, group, kind, cluster = defaultCluster, scope = {}, form = formOf<T>({ apiVersion: '', kind }), transform, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, checkWritesMs = 30_000, onGrowth = () => undefined } = options
+    const {
+      source,
+      group,
+      kind,
+      cluster = defaultCluster,
+      scope = {},
+      form = formOf<T>({ apiVersion: '', kind }),
+      transform,
+      clock = new SystemClock(),
+      random = new SystemRandom(),
+      log = silentLogger,
+      checkWritesMs = 30_000,
+      onGrowth = () => undefined,
+    } = options
     this.#context = { cluster, group, kind, ownWrites: this.#ownWrites }
     this.#clock = clock
     this.#random = random
@@ -111,15 +127,37 @@ export class Informer<T extends KubeObject> {
     this.#selects = scopeFilter(scope)
     this.#onGrowth = onGrowth
     this.#shape = shapeWith(transform, kind)
-    this.#store = new Store<T>({ onIndexError: (index, { name }, error) => { this.#log.error('an index function failed', { index, object: name, error }) } })
-    this.#aheadCheck = new AheadCheck<T>({ store: this.#store, find: source.find?.bind(source), shape: this.#shape, clock, checkMs: checkWritesMs })
+    this.#store = new Store<T>({
+      onIndexError: (index, { name }, error) => {
+        this.#log.error('an index function failed', { index, object: name, error })
+      },
+    })
+    this.#aheadCheck = new AheadCheck<T>({
+      store: this.#store,
+      find: source.find?.bind(source),
+      shape: this.#shape,
+      clock,
+      checkMs: checkWritesMs,
+    })
     this.#reflector = new Reflector<T>({
-      ...options, shape: this.#shape, clock, random, log: this.#log,
+      ...options,
+      shape: this.#shape,
+      clock,
+      random,
+      log: this.#log,
       sink: {
-        replace: (items, version) => { this.#replace(items, version) },
-        apply: (change) => { this.#apply(change) },
-        advance: (version) => { this.#advance(version) },
-        fail: (error) => { this.#fail(error) },
+        replace: (items, version) => {
+          this.#replace(items, version)
+        },
+        apply: (change) => {
+          this.#apply(change)
+        },
+        advance: (version) => {
+          this.#advance(version)
+        },
+        fail: (error) => {
+          this.#fail(error)
+        },
       },
     })
     this.#synced.promise.catch(() => undefined)
@@ -198,7 +236,7 @@ export class Informer<T extends KubeObject> {
   }
 
   /** The object, frozen and shared; undefined when it is not in the cache. */
-  find({ namespace = '', name }: { readonly namespace?: string, readonly name: string }): T | undefined {
+  find({ namespace = '', name }: { readonly namespace?: string; readonly name: string }): T | undefined {
     return this.#store.get(namespace, name)?.object
   }
 
@@ -218,12 +256,18 @@ export class Informer<T extends KubeObject> {
 
   /** Tells a handler of everything that is there, then of every change. */
   addHandler(handler: Handler<T>, { resyncMs = 0, skipOwn = false }: HandlerOptions = {}): Subscription {
-    if (!(resyncMs === 0 || resyncMs >= 1000)) throw new RangeError(`resyncMs must be 0 or at least 1000, got ${resyncMs}`)
+    if (!(resyncMs === 0 || resyncMs >= 1000))
+      throw new RangeError(`resyncMs must be 0 or at least 1000, got ${resyncMs}`)
     const listener = new Listener<T>({
-      handler, skipOwn, clock: this.#clock,
-      onError: (error, { keyText }) => { this.#log.error('a handler failed', { object: keyText, error }) },
+      handler,
+      skipOwn,
+      clock: this.#clock,
+      onError: (error, { keyText }) => {
+        this.#log.error('a handler failed', { object: keyText, error })
+      },
     })
-    for (const item of this.#store.seenValues()) listener.offer(this.#event({ type: 'add', item, isInitial: true }), { later: true })
+    for (const item of this.#store.seenValues())
+      listener.offer(this.#event({ type: 'add', item, isInitial: true }), { later: true })
     this.#listeners = [...this.#listeners, listener]
     if (this.#hasSynced) listener.markSourceSynced()
     const cancel = resyncMs > 0 ? this.#resyncEvery(resyncMs, listener) : () => undefined
@@ -241,10 +285,13 @@ export class Informer<T extends KubeObject> {
     if (from !== undefined) this.#ownWrites.note({ namespace, name, from, to: resourceVersion })
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0
     // What has left our scope is gone for our readers; a grace period that runs counts as being there.
-    if (isGone && object.metadata.deletionGracePeriodSeconds === 0) return this.noteDelete({ namespace, name, uid, resourceVersion })
+    if (isGone && object.metadata.deletionGracePeriodSeconds === 0)
+      return this.noteDelete({ namespace, name, uid, resourceVersion })
     if (!this.#selects(object)) return this.noteDelete({ namespace, name })
     // By text, because the object is the caller's: it is neither frozen nor changed.
-    const item = this.#shape(Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#form))
+    const item = this.#shape(
+      Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#form),
+    )
     if (this.#store.note({ namespace, name, item, version: resourceVersion, uid })) this.#aheadCheck.expect()
   }
 
@@ -255,8 +302,12 @@ export class Informer<T extends KubeObject> {
     if (shown && uid && shown.uid !== uid) return
     // Whether we would ever have heard of it, only the server knows.
     if (!shown && this.#isSelective) return
-    const version = resourceVersion !== '' && !hasReached(shown?.version ?? '', resourceVersion) ? resourceVersion : shown?.version ?? this.#store.version
-    if (this.#store.note({ namespace, name, item: undefined, version, uid: uid ?? shown?.uid ?? '' })) this.#aheadCheck.expect()
+    const version =
+      resourceVersion !== '' && !hasReached(shown?.version ?? '', resourceVersion)
+        ? resourceVersion
+        : (shown?.version ?? this.#store.version)
+    if (this.#store.note({ namespace, name, item: undefined, version, uid: uid ?? shown?.uid ?? '' }))
+      this.#aheadCheck.expect()
   }
 
   /** Resolves when the stream has come to a version. */
@@ -269,7 +320,11 @@ export class Informer<T extends KubeObject> {
     const isFirst = !this.#hasSynced
     const { gone, changed } = this.#store.replace(items, version, { compare: this.#listeners.length > 0 })
     for (const item of gone) this.#tell({ type: 'delete', item, isListed: true }, { later: true })
-    for (const { item, old } of changed) this.#tell({ type: old ? 'update' : 'add', item, old, isInitial: isFirst && !old, isListed: !isFirst }, { later: true })
+    for (const { item, old } of changed)
+      this.#tell(
+        { type: old ? 'update' : 'add', item, old, isInitial: isFirst && !old, isListed: !isFirst },
+        { later: true },
+      )
     this.#hasSynced = true
     this.#standing = undefined
     this.#synced.resolve()
@@ -315,12 +370,15 @@ export class Informer<T extends KubeObject> {
     let cancel: Cancel = () => undefined
     const arm = (): void => {
       cancel = this.#clock.after(resyncMs * (0.9 + randomFraction(this.#random) * 0.2), () => {
-        for (const item of this.#store.seenValues()) listener.offer(this.#event({ type: 'update', item, old: item, isResync: true }), { later: true })
+        for (const item of this.#store.seenValues())
+          listener.offer(this.#event({ type: 'update', item, old: item, isResync: true }), { later: true })
         arm()
       })
     }
     arm()
-    return () => { cancel() }
+    return () => {
+      cancel()
+    }
   }
 
   /** A refusal will not go away by waiting: whoever waits for us hears of it at once. We try again all the same. */
@@ -338,8 +396,15 @@ export class Informer<T extends KubeObject> {
 
   #refusal(error: ApiError): ApiError {
     const { group, kind } = this.#context
-    const where = this.#scope.namespace === undefined ? 'in all namespaces' : `in namespace ${JSON.stringify(this.#scope.namespace)}`
+    const where =
+      this.#scope.namespace === undefined
+        ? 'in all namespaces'
+        : `in namespace ${JSON.stringify(this.#scope.namespace)}`
     const what = group === '' ? kind : `${kind} (${group})`
-    return new ApiError(error.reason, `the cache may not list and watch ${what} ${where}: ${error.message}`, { subject: { group, kind }, cause: error, code: error.code })
+    return new ApiError(error.reason, `the cache may not list and watch ${what} ${where}: ${error.message}`, {
+      subject: { group, kind },
+      cause: error,
+      code: error.code,
+    })
   }
 }

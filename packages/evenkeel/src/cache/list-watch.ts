@@ -57,5 +57,5 @@ export interface ListWatch<T extends KubeObject> {
   /** First an empty batch, when the server has agreed; then what arrived together comes together, in order. Ends when the server ends the watch, throws when it breaks, and with the signal's reason as soon as that aborts. */
   watch(request: WatchRequest<T>): AsyncIterable<readonly Arrival<T>[]>
   /** One object as it is now; for objects that we wrote and the watch does not tell of. */
-  find?(key: { readonly namespace: string, readonly name: string }, options: AbortOptions): Promise<Item<T> | undefined>
+  find?(key: { readonly namespace: string; readonly name: string }, options: AbortOptions): Promise<Item<T> | undefined>
 }

@@ -10,17 +10,39 @@ import type { CacheEvent } from './telling/event.ts'
 
 /** What may happen to a server, to the way there, and to us. */
 type Step =
-  | { readonly do: 'put' | 'remove' | 'own put' | 'own remove', readonly name: string }
+  | { readonly do: 'put' | 'remove' | 'own put' | 'own remove'; readonly name: string }
   | { readonly do: 'cut' | 'reset' | 'expire' | 'compact' | 'bookmark' | 'lose' | 'handler' }
-  | { readonly do: 'fail', readonly how: number }
-  | { readonly do: 'pass', readonly ms: number }
+  | { readonly do: 'fail'; readonly how: number }
+  | { readonly do: 'pass'; readonly ms: number }
 
 const name = fc.constantFrom('a', 'b', 'c', 'd')
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('put' as const, 'remove' as const, 'own put' as const, 'own remove' as const), name }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('cut' as const, 'reset' as const, 'expire' as const, 'compact' as const, 'bookmark' as const, 'lose' as const, 'handler' as const) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom('put' as const, 'remove' as const, 'own put' as const, 'own remove' as const),
+      name,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'cut' as const,
+        'reset' as const,
+        'expire' as const,
+        'compact' as const,
+        'bookmark' as const,
+        'lose' as const,
+        'handler' as const,
+      ),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const), how: fc.nat(3) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(0, 0, 0, 500, 5000, 90_000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(0, 0, 0, 500, 5000, 90_000) }),
+  },
 )
 
 /** What one handler knows of the world, by what it was told. */
@@ -36,7 +58,11 @@ class Witness {
 
   readonly handle = (event: CacheEvent<Widget>): undefined | Promise<void> => {
     this.#hear(event)
-    return this.waits ? new Promise((resolve) => { this.#clock.after(300, resolve) }) : undefined
+    return this.waits
+      ? new Promise((resolve) => {
+          this.#clock.after(300, resolve)
+        })
+      : undefined
   }
 
   #hear({ type, key, old, resourceVersion }: CacheEvent<Widget>): void {
@@ -62,12 +88,25 @@ class World {
   readonly informer: Informer<Widget>
   /** The version of our last write to each object: no read may go behind it. */
   readonly #floors = new Map<string, string>()
-  readonly #errors: readonly Error[] = [internalError(new Error('disk')), tooManyRequests('slow down'), expired('gone'), new ConnectionError('nobody there', { problem: 'refused' })]
+  readonly #errors: readonly Error[] = [
+    internalError(new Error('disk')),
+    tooManyRequests('slow down'),
+    expired('gone'),
+    new ConnectionError('nobody there', { problem: 'refused' }),
+  ]
 
   constructor(streaming: boolean) {
     const { clock, server } = this
     server.pageSize = 2
-    this.informer = new Informer<Widget>({ source: server, group: 'test.dev', kind: 'Widget', clock, random: new SeededRandom('model'), streaming, pageSize: 2 })
+    this.informer = new Informer<Widget>({
+      source: server,
+      group: 'test.dev',
+      kind: 'Widget',
+      clock,
+      random: new SeededRandom('model'),
+      streaming,
+      pageSize: 2,
+    })
     this.addWitness()
   }
 
@@ -152,30 +191,38 @@ class World {
   }
 
   truth(): Map<string, string> {
-    return new Map([...this.server.objects.values()].map(({ metadata }) => [metadata.name ?? '', metadata.resourceVersion ?? '']))
+    return new Map(
+      [...this.server.objects.values()].map(({ metadata }) => [metadata.name ?? '', metadata.resourceVersion ?? '']),
+    )
   }
 }
 
-test.each([true, false])('Informer ends equal to the server after any history, and every handler with it (streaming %s)', async (streaming) => {
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 100, size: 'max' }), async (steps) => {
-    const world = new World(streaming)
-    const stop = new AbortController()
-    const done = world.informer.run(stop.signal)
-    for (const one of steps) {
-      await world.play(one)
-      world.checkFloors()
-    }
-    // The server heals: nothing fails any more, and what was said in vain is said again when the watch is begun again.
-    world.server.failures.length = 0
-    for (let minute = 0; minute < 4; minute++) {
-      await world.clock.advance(60_000)
-      world.server.bookmark()
-    }
-    await world.clock.advance(60_000)
-    expect(world.shown()).toEqual(world.truth())
-    expect(world.informer.aheadCount).toBe(0)
-    for (const { known } of world.witnesses) expect(known).toEqual(world.truth())
-    stop.abort()
-    await done
-  }), { numRuns: 150 })
-})
+test.each([true, false])(
+  'Informer ends equal to the server after any history, and every handler with it (streaming %s)',
+  async (streaming) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 100, size: 'max' }), async (steps) => {
+        const world = new World(streaming)
+        const stop = new AbortController()
+        const done = world.informer.run(stop.signal)
+        for (const one of steps) {
+          await world.play(one)
+          world.checkFloors()
+        }
+        // The server heals: nothing fails any more, and what was said in vain is said again when the watch is begun again.
+        world.server.failures.length = 0
+        for (let minute = 0; minute < 4; minute++) {
+          await world.clock.advance(60_000)
+          world.server.bookmark()
+        }
+        await world.clock.advance(60_000)
+        expect(world.shown()).toEqual(world.truth())
+        expect(world.informer.aheadCount).toBe(0)
+        for (const { known } of world.witnesses) expect(known).toEqual(world.truth())
+        stop.abort()
+        await done
+      }),
+      { numRuns: 150 },
+    )
+  },
+)

@@ -12,7 +12,9 @@ import { pick } from './storing/pick.ts'
 
 const Widget: Kind<WidgetObject> = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Widget' })
 const stops: AbortController[] = []
-afterEach(() => { for (const stop of stops.splice(0)) stop.abort() })
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop.abort()
+})
 
 interface Setup {
   readonly api: FakeApi
@@ -25,7 +27,16 @@ interface Setup {
 function setUp(options: Pick<ObjectCacheOptions, 'metrics' | 'bytesMax' | 'log'> = {}): Setup {
   const api = new FakeApi()
   const clock = new SimulatedClock()
-  const cache: ObjectCache = new ObjectCache({ client: api.client(clock, { afterWrite: (write, object) => { cache.afterWrite(write, object) } }), clock, random: new SeededRandom('cache'), ...options })
+  const cache: ObjectCache = new ObjectCache({
+    client: api.client(clock, {
+      afterWrite: (write, object) => {
+        cache.afterWrite(write, object)
+      },
+    }),
+    clock,
+    random: new SeededRandom('cache'),
+    ...options,
+  })
   api.server.put('one', { size: 1, labels: { app: 'web' } })
   api.server.put('two', { size: 2, namespace: 'b' })
   const stop = new AbortController()
@@ -33,7 +44,8 @@ function setUp(options: Pick<ObjectCacheOptions, 'metrics' | 'bytesMax' | 'log'>
   return { api, clock, cache, stop, done: cache.run(stop.signal) }
 }
 
-const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[]): string[] => objects.map(({ metadata }) => metadata.name).sort()
+const namesOf = (objects: readonly { readonly metadata: { readonly name: string } }[]): string[] =>
+  objects.map(({ metadata }) => metadata.name).sort()
 
 test('ObjectCache reads what is held, without managed fields and without asking again', async () => {
   const { cache, clock, api } = setUp()
@@ -67,7 +79,9 @@ test('ObjectCache.get throws NotFound', async () => {
 test('ObjectCache holds nothing by itself and says how to', async () => {
   const { cache, clock, api } = setUp()
   await clock.advance(0)
-  expect(() => cache.list(Widget)).toThrow('the cache holds no Widget (test.dev/v1): call cache.hold(Widget) first, or read from the server with the client')
+  expect(() => cache.list(Widget)).toThrow(
+    'the cache holds no Widget (test.dev/v1): call cache.hold(Widget) first, or read from the server with the client',
+  )
   cache.hold(Widget, { namespaces: ['a'] })
   await clock.advance(0)
   expect(() => cache.find(Widget, { name: 'two', namespace: 'b' })).toThrow('add "b" to the namespaces of its hold')
@@ -108,7 +122,9 @@ test('ObjectCache holds several namespaces, which may change; handlers and index
   const { cache, clock, api } = setUp()
   const heard: string[] = []
   const holding = cache.hold(Widget, { namespaces: ['a'] })
-  holding.addHandler(({ type, key }) => { heard.push(`${type} ${key.namespace}/${key.name}`) })
+  holding.addHandler(({ type, key }) => {
+    heard.push(`${type} ${key.namespace}/${key.name}`)
+  })
   holding.addIndex('size', ({ spec }) => String(spec?.size))
   await clock.advance(0)
   await holding.setNamespaces(['a', 'b'])
@@ -149,7 +165,11 @@ test('ObjectCache keeps metadata alone, with the type of the object', async () =
   cache.hold(Meta)
   await clock.advance(0)
   const object = cache.get(Meta, { name: 'one', namespace: 'a' })
-  expect(object).toMatchObject({ apiVersion: 'test.dev/v1', kind: 'Widget', metadata: { name: 'one', labels: { app: 'web' } } })
+  expect(object).toMatchObject({
+    apiVersion: 'test.dev/v1',
+    kind: 'Widget',
+    metadata: { name: 'one', labels: { app: 'web' } },
+  })
   expect(object).not.toHaveProperty('spec')
   cache.noteWrite({ ...api.server.put('three', { size: 3 }) })
   expect(cache.get(Meta, { name: 'three', namespace: 'a' })).not.toHaveProperty('spec')
@@ -160,7 +180,9 @@ test('ObjectCache watches a kind once for all who want different parts of it, an
   const [Meta, Size, Tags] = [metadataOnly(Widget), pick(Widget, ['spec.size']), pick(Widget, ['spec.tags'])]
   const heard: string[] = []
   const meta = cache.hold(Meta)
-  meta.addHandler(({ type, object, old }) => { heard.push(`${type} ${Object.keys(object).join()} ${old ? Object.keys(old).join() : ''}`) })
+  meta.addHandler(({ type, object, old }) => {
+    heard.push(`${type} ${Object.keys(object).join()} ${old ? Object.keys(old).join() : ''}`)
+  })
   const [size, tags] = [cache.hold(Size), cache.hold(Tags)]
   await clock.advance(0)
   expect(api.requests).toHaveLength(1)
@@ -174,7 +196,11 @@ test('ObjectCache watches a kind once for all who want different parts of it, an
   expect(() => cache.list(Widget)).toThrow('the cache holds no Widget')
   api.server.put('one', { size: 3 })
   await clock.advance(0)
-  expect(heard).toEqual(['add apiVersion,kind,metadata ', 'add apiVersion,kind,metadata ', 'update apiVersion,kind,metadata apiVersion,kind,metadata'])
+  expect(heard).toEqual([
+    'add apiVersion,kind,metadata ',
+    'add apiVersion,kind,metadata ',
+    'update apiVersion,kind,metadata apiVersion,kind,metadata',
+  ])
   // Enough for one who comes later, too little for another.
   cache.hold(pick(Widget, ['spec.size', 'spec.tags']))
   await clock.advance(0)
@@ -192,7 +218,7 @@ test('ObjectCache takes the whole objects for everybody when one wants them; ind
   const Meta = metadataOnly(Widget)
   const meta = cache.hold(Meta)
   cache.hold(Widget).addIndex('by', ({ spec }) => String(spec?.size))
-  meta.addIndex('by', (object) => Object.keys(object).length === 3 ? object.metadata.name : 'more')
+  meta.addIndex('by', (object) => (Object.keys(object).length === 3 ? object.metadata.name : 'more'))
   await clock.advance(0)
   expect(api.requests).toHaveLength(1)
   expect(cache.states).toMatchObject([{ form: 'whole', holders: 2 }])
@@ -220,14 +246,30 @@ test('ObjectCache does not share what a transform made', async () => {
 test('ObjectCache shows what it holds as metrics, as long as it holds it', async () => {
   const metrics = new Metrics()
   const { cache, clock, api } = setUp({ metrics })
-  const shown = (): string[] => metrics.render().split('\n').filter((line) => line.startsWith('evenkeel_cache'))
+  const shown = (): string[] =>
+    metrics
+      .render()
+      .split('\n')
+      .filter((line) => line.startsWith('evenkeel_cache'))
   expect(shown()).toEqual([])
   const holding = cache.hold(Widget)
   const where = '{group="test.dev",kind="Widget"}'
-  expect(shown()).toEqual([`evenkeel_cache_bytes${where} 0`, `evenkeel_cache_last_event_age_seconds${where} +Inf`, `evenkeel_cache_objects${where} 0`, `evenkeel_cache_synced${where} 0`, `evenkeel_cache_watches${where} 1`])
+  expect(shown()).toEqual([
+    `evenkeel_cache_bytes${where} 0`,
+    `evenkeel_cache_last_event_age_seconds${where} +Inf`,
+    `evenkeel_cache_objects${where} 0`,
+    `evenkeel_cache_synced${where} 0`,
+    `evenkeel_cache_watches${where} 1`,
+  ])
   await clock.advance(0)
   await clock.advance(2500)
-  expect(shown()).toEqual(expect.arrayContaining([`evenkeel_cache_last_event_age_seconds${where} 2.5`, `evenkeel_cache_objects${where} 2`, `evenkeel_cache_synced${where} 1`]))
+  expect(shown()).toEqual(
+    expect.arrayContaining([
+      `evenkeel_cache_last_event_age_seconds${where} 2.5`,
+      `evenkeel_cache_objects${where} 2`,
+      `evenkeel_cache_synced${where} 1`,
+    ]),
+  )
   const bytes = cache.states[0]?.bytes ?? 0
   api.server.put('three', { labels: { text: 'x'.repeat(10_000) } })
   await clock.advance(0)
@@ -241,7 +283,15 @@ test('ObjectCache shows what it holds as metrics, as long as it holds it', async
 
 test('ObjectCache says once that it takes more memory than it should, which kinds do, and what to do', async () => {
   const said: LogRecord[] = []
-  const { cache, clock, api } = setUp({ bytesMax: 100_000, log: createLogger({ clock: new SimulatedClock(), sink: (record) => { said.push(record) } }) })
+  const { cache, clock, api } = setUp({
+    bytesMax: 100_000,
+    log: createLogger({
+      clock: new SimulatedClock(),
+      sink: (record) => {
+        said.push(record)
+      },
+    }),
+  })
   const big = { labels: { text: 'x'.repeat(60_000) } }
   cache.hold(Widget)
   await clock.advance(0)
@@ -249,7 +299,13 @@ test('ObjectCache says once that it takes more memory than it should, which kind
   for (const name of ['three', 'four']) api.server.put(name, big)
   cache.hold(metadataOnly(Widget), { labelSelector: 'app' })
   await clock.advance(0)
-  expect(said.map(({ level, message, fields }) => [level, message, fields])).toEqual([['warn', expect.stringContaining('hold fewer fields (pick, metadataOnly), fewer objects') as string, { mib: 0.1, mibMax: 0.1, kinds: ['Widget (whole): 0.1 MiB, 4 objects', 'Widget (metadata): 0 MiB, 1 objects'] }]])
+  expect(said.map(({ level, message, fields }) => [level, message, fields])).toEqual([
+    [
+      'warn',
+      expect.stringContaining('hold fewer fields (pick, metadataOnly), fewer objects') as string,
+      { mib: 0.1, mibMax: 0.1, kinds: ['Widget (whole): 0.1 MiB, 4 objects', 'Widget (metadata): 0 MiB, 1 objects'] },
+    ],
+  ])
   cache.hold(Widget, { namespaces: ['b'] })
   await clock.advance(0)
   expect(said).toHaveLength(1)
@@ -262,7 +318,14 @@ test('ObjectCache sees what its client writes, and waits for nothing that nobody
   await clock.advance(0)
   api.server.isMute = true
   const answer = api.server.put('own', { size: 7 })
-  const write = { verb: 'create', apiVersion: 'test.dev/v1', kind: 'Widget', namespace: 'a', name: 'own', dryRun: false } as const
+  const write = {
+    verb: 'create',
+    apiVersion: 'test.dev/v1',
+    kind: 'Widget',
+    namespace: 'a',
+    name: 'own',
+    dryRun: false,
+  } as const
   cache.afterWrite({ ...write, dryRun: true }, answer)
   expect(cache.find(Widget, { name: 'own', namespace: 'a' })).toBeUndefined()
   cache.afterWrite(write, answer)
@@ -295,7 +358,12 @@ test('ObjectCache parks a kind that is missing and goes on when it comes', async
 
 test('ObjectCache.waitForSync is refused at once when it may not list', async () => {
   const { cache, clock, api } = setUp()
-  api.server.failures.push(forbidden({ group: 'test.dev', kind: 'widgets' }, 'User "bob" cannot watch resource "widgets" in API group "test.dev" at the cluster scope'))
+  api.server.failures.push(
+    forbidden(
+      { group: 'test.dev', kind: 'widgets' },
+      'User "bob" cannot watch resource "widgets" in API group "test.dev" at the cluster scope',
+    ),
+  )
   cache.hold(Widget)
   await clock.advance(0)
   const error = await cache.waitForSync().catch((reason: unknown) => reason)
@@ -311,7 +379,11 @@ test('Holding.waitForAnswer resolves when it is known how things stand: listed, 
   const answered = holding.waitForAnswer()
   await clock.advance(0)
   await answered
-  expect([holding.hasSynced, holding.list(), holding.find({ name: 'one', namespace: 'a' })]).toEqual([false, [], undefined])
+  expect([holding.hasSynced, holding.list(), holding.find({ name: 'one', namespace: 'a' })]).toEqual([
+    false,
+    [],
+    undefined,
+  ])
   api.isThere = true
   cache.wake(Widget)
   await clock.advance(0)

@@ -72,7 +72,15 @@ export class ObjectCache {
   readonly #members: Members
   readonly #budget: Budget
 
-  constructor({ client, cluster = defaultCluster, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics, bytesMax = 512 * 1024 * 1024 }: ObjectCacheOptions) {
+  constructor({
+    client,
+    cluster = defaultCluster,
+    clock = new SystemClock(),
+    random = new SystemRandom(),
+    log = silentLogger,
+    metrics,
+    bytesMax = 512 * 1024 * 1024,
+  }: ObjectCacheOptions) {
     this.#client = client
     this.#cluster = cluster
     this.#clock = clock
@@ -80,7 +88,13 @@ export class ObjectCache {
     this.#log = log
     this.#budget = new Budget({ bytesMax, log, sources: () => this.#members.sources })
     const meter = metrics && new CacheMeter(metrics)
-    this.#members = new Members({ clock, log, onChange: () => { meter?.follow(this.#members.sources) } })
+    this.#members = new Members({
+      clock,
+      log,
+      onChange: () => {
+        meter?.follow(this.#members.sources)
+      },
+    })
   }
 
   /** Runs the informers, also those that come later, until the signal aborts; then it resolves. */
@@ -95,7 +109,13 @@ export class ObjectCache {
       const scope = { namespace, labelSelector, fieldSelector }
       const { keepManagedFields = false, streaming = true } = options
       const manner = `${keepManagedFields ? 'managed' : ''} ${streaming ? '' : 'paged'}`
-      return this.#members.hold({ kind, scope, transform, manner, make: (union) => this.#makeInformer(union, scope, options as HoldOptions<unknown>) })
+      return this.#members.hold({
+        kind,
+        scope,
+        transform,
+        manner,
+        make: (union) => this.#makeInformer(union, scope, options as HoldOptions<unknown>),
+      })
     }
     return new Holding<CachedObject<K>>({ members: this.#members, hold, namespaces })
   }
@@ -112,14 +132,15 @@ export class ObjectCache {
   /** One object. @throws {ApiError} `NotFound`. */
   get<K extends CacheKind>(kind: K, key: CacheKey): CachedOf<K> {
     const object = this.find(kind, key)
-    if (object === undefined) throw notFound({ group: parseApiVersion(kind.apiVersion).group, kind: kind.kind, name: key.name })
+    if (object === undefined)
+      throw notFound({ group: parseApiVersion(kind.apiVersion).group, kind: kind.kind, name: key.name })
     return object
   }
 
   /** One object, or undefined when it is not there. */
   find<K extends CacheKind>(kind: K, { name, namespace }: CacheKey): CachedOf<K> | undefined {
     for (const { view } of this.#readable(kind, namespace)) {
-      const object = view.find({ name, ...namespace !== undefined && { namespace } })
+      const object = view.find({ name, ...(namespace !== undefined && { namespace }) })
       if (object !== undefined) return object as unknown as CachedOf<K>
     }
     return undefined
@@ -140,7 +161,12 @@ export class ObjectCache {
   noteDelete(object: TypeMeta & { readonly metadata: KubeObject['metadata'] }): void {
     const { name, namespace, uid, resourceVersion } = object.metadata
     if (!name) return
-    const deleted = { name, ...namespace !== undefined && { namespace }, ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } }
+    const deleted = {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    }
     for (const { informer } of this.#holdersOf(object)) informer.noteDelete(deleted)
   }
 
@@ -149,12 +175,19 @@ export class ObjectCache {
     if (write.dryRun || (write.subresource !== undefined && object?.kind !== write.kind)) return
     const { apiVersion, kind, namespace, name } = write
     if (object) this.noteWrite(object)
-    else if (write.verb === 'delete' && name !== undefined) this.noteDelete({ apiVersion, kind, metadata: { name, ...namespace !== undefined && { namespace } } })
+    else if (write.verb === 'delete' && name !== undefined)
+      this.noteDelete({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
   }
 
   /** Resolves when what is held of a kind has come to a version; at once when nothing is. */
-  async caughtUp(kind: CacheKind | TypeMeta, version: string, { namespace, signal }: AbortOptions & { namespace?: string } = {}): Promise<void> {
-    const waiting = this.#members.sources.filter((source) => isOfKind(source, kind) && holdsNamespace(source, namespace))
+  async caughtUp(
+    kind: CacheKind | TypeMeta,
+    version: string,
+    { namespace, signal }: AbortOptions & { namespace?: string } = {},
+  ): Promise<void> {
+    const waiting = this.#members.sources.filter(
+      (source) => isOfKind(source, kind) && holdsNamespace(source, namespace),
+    )
     await Promise.all(waiting.map(({ informer }) => informer.caughtUp(version, { signal })))
   }
 
@@ -166,21 +199,52 @@ export class ObjectCache {
   /** What each informer is doing. */
   get states(): readonly CacheState[] {
     return this.#members.sources.map(({ union, scope, members, informer }) => ({
-      apiVersion: union.kind.apiVersion, kind: union.kind.kind, form: union.form, scope, holders: [...members].reduce((sum, { holders }) => sum + holders, 0), hasSynced: informer.hasSynced,
-      objects: informer.size, bytes: informer.bytes, ahead: informer.aheadCount, ...informer.state,
+      apiVersion: union.kind.apiVersion,
+      kind: union.kind.kind,
+      form: union.form,
+      scope,
+      holders: [...members].reduce((sum, { holders }) => sum + holders, 0),
+      hasSynced: informer.hasSynced,
+      objects: informer.size,
+      bytes: informer.bytes,
+      ahead: informer.aheadCount,
+      ...informer.state,
     }))
   }
 
   /** What it asks the server for, and what it keeps of the answer, is settled when it begins. */
-  #makeInformer(union: Union, scope: CacheScope, { transform, keepManagedFields = false, streaming = true }: HoldOptions<unknown>): Informer<KubeObject> {
+  #makeInformer(
+    union: Union,
+    scope: CacheScope,
+    { transform, keepManagedFields = false, streaming = true }: HoldOptions<unknown>,
+  ): Informer<KubeObject> {
     const { apiVersion, kind } = union.kind
-    const onBroken = (error: Error): void => { informer.relist(error) }
+    const onBroken = (error: Error): void => {
+      informer.relist(error)
+    }
     const form = lazy(() => formOf<KubeObject>(union.kind, { keepManagedFields, onBroken }))
-    const source = lazy(() => clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, form: form() }))
+    const source = lazy(() =>
+      clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, form: form() }),
+    )
     const informer: Informer<KubeObject> = new Informer<KubeObject>({
-      source: { list: (request) => source().list(request), watch: (request) => source().watch(request), find: async (key, options) => source().find?.(key, options) },
-      form: { finish: (object) => form().finish(object), onBroken }, scope, streaming, group: parseApiVersion(apiVersion).group, kind, cluster: this.#cluster,
-      clock: this.#clock, random: this.#random, log: this.#log, transform: transform as ((object: KubeObject) => KubeObject) | undefined, onGrowth: (facts) => { this.#budget.check(facts) },
+      source: {
+        list: (request) => source().list(request),
+        watch: (request) => source().watch(request),
+        find: async (key, options) => source().find?.(key, options),
+      },
+      form: { finish: (object) => form().finish(object), onBroken },
+      scope,
+      streaming,
+      group: parseApiVersion(apiVersion).group,
+      kind,
+      cluster: this.#cluster,
+      clock: this.#clock,
+      random: this.#random,
+      log: this.#log,
+      transform: transform as ((object: KubeObject) => KubeObject) | undefined,
+      onGrowth: (facts) => {
+        this.#budget.check(facts)
+      },
     })
     return informer
   }
@@ -190,11 +254,19 @@ export class ObjectCache {
     const members = this.#members.ofKind(kind)
     const able = members.filter((member) => holdsNamespace(member, namespace))
     if (able.length === 0) throw new RangeError(howToHold(kind, { namespace, isHeldElsewhere: members.length > 0 }))
-    const whole = able.find((member) => isUnselected(member) && (member.scope.namespace === undefined || member.scope.namespace === namespace))
+    const whole = able.find(
+      (member) =>
+        isUnselected(member) && (member.scope.namespace === undefined || member.scope.namespace === namespace),
+    )
     const unselected = able.filter(isUnselected)
     const used = whole ? [whole] : unselected.length > 0 ? unselected : able
     const late = used.find(({ view }) => !view.hasSynced)
-    if (late) throw new ApiError('ServiceUnavailable', `the cache has not listed ${kind.kind} yet (${late.view.state.phase}): wait with waitForSync`, { retryAfterMs: 1000 })
+    if (late)
+      throw new ApiError(
+        'ServiceUnavailable',
+        `the cache has not listed ${kind.kind} yet (${late.view.state.phase}): wait with waitForSync`,
+        { retryAfterMs: 1000 },
+      )
     return used
   }
 
@@ -206,18 +278,19 @@ export class ObjectCache {
 type CachedObject<K extends CacheKind> = CachedOf<K> & KubeObject
 
 /** What one informer is doing, and for whom. */
-export type CacheState = TypeMeta & Informer<KubeObject>['state'] & {
-  /** `whole`, `metadata`, or which fields: enough for everybody who holds it. */
-  readonly form: string
-  readonly scope: CacheScope
-  readonly holders: number
-  readonly hasSynced: boolean
-  readonly objects: number
-  /** About how much memory they take. */
-  readonly bytes: number
-  /** Writes of ours that the watch has not told yet. */
-  readonly ahead: number
-}
+export type CacheState = TypeMeta &
+  Informer<KubeObject>['state'] & {
+    /** `whole`, `metadata`, or which fields: enough for everybody who holds it. */
+    readonly form: string
+    readonly scope: CacheScope
+    readonly holders: number
+    readonly hasSynced: boolean
+    readonly objects: number
+    /** About how much memory they take. */
+    readonly bytes: number
+    /** Writes of ours that the watch has not told yet. */
+    readonly ahead: number
+  }
 
 function isOfKind({ union: { kind: held } }: SharedSource, { apiVersion, kind }: TypeMeta): boolean {
   return held.apiVersion === apiVersion && held.kind === kind
@@ -226,7 +299,7 @@ function isOfKind({ union: { kind: held } }: SharedSource, { apiVersion, kind }:
 /** Made when it is first asked for, and then always the same. */
 function lazy<R extends object>(make: () => R): () => R {
   let made: R | undefined
-  return () => made ??= make()
+  return () => (made ??= make())
 }
 
 function holdsNamespace({ scope }: Pick<Member, 'scope'>, namespace: string | undefined): boolean {
@@ -237,8 +310,14 @@ function isUnselected({ scope }: Member): boolean {
   return scope.labelSelector === undefined && scope.fieldSelector === undefined
 }
 
-function howToHold({ kind, apiVersion }: CacheKind, { namespace, isHeldElsewhere }: { namespace: string | undefined, isHeldElsewhere: boolean }): string {
+function howToHold(
+  { kind, apiVersion }: CacheKind,
+  { namespace, isHeldElsewhere }: { namespace: string | undefined; isHeldElsewhere: boolean },
+): string {
   const where = namespace === undefined ? '' : ` of namespace ${JSON.stringify(namespace)}`
-  const how = isHeldElsewhere && namespace !== undefined ? `add ${JSON.stringify(namespace)} to the namespaces of its hold` : `call cache.hold(${kind}) first`
+  const how =
+    isHeldElsewhere && namespace !== undefined
+      ? `add ${JSON.stringify(namespace)} to the namespaces of its hold`
+      : `call cache.hold(${kind}) first`
   return `the cache holds no ${kind} (${apiVersion})${where}: ${how}, or read from the server with the client`
 }

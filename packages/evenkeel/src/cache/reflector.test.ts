@@ -1,5 +1,14 @@
 import { afterEach, expect, test } from 'vitest'
-import { badRequest, expired, gone, internalError, invalid, notFound, resourceVersionTooLarge, tooManyRequests } from '#api'
+import {
+  badRequest,
+  expired,
+  gone,
+  internalError,
+  invalid,
+  notFound,
+  resourceVersionTooLarge,
+  tooManyRequests,
+} from '#api'
 import { SeededRandom, SimulatedClock } from '#base'
 import { ConnectionError } from '#client'
 import { FakeServer } from './fake-server.fixture.ts'
@@ -9,7 +18,9 @@ import type { ReflectorOptions } from './reflector.ts'
 import { Items } from './storing/items.ts'
 
 const stops: AbortController[] = []
-afterEach(() => { for (const stop of stops.splice(0)) stop.abort() })
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop.abort()
+})
 
 interface Setup {
   readonly server: FakeServer
@@ -21,7 +32,10 @@ interface Setup {
   readonly done: Promise<void>
 }
 
-async function setUp(prepare: (server: FakeServer) => void = () => undefined, options: Partial<ReflectorOptions<Widget>> = {}): Promise<Setup> {
+async function setUp(
+  prepare: (server: FakeServer) => void = () => undefined,
+  options: Partial<ReflectorOptions<Widget>> = {},
+): Promise<Setup> {
   const server = new FakeServer()
   server.put('one')
   server.put('two')
@@ -31,7 +45,10 @@ async function setUp(prepare: (server: FakeServer) => void = () => undefined, op
   const seen: string[] = []
   let items = new Items<Widget>()
   const reflector = new Reflector<Widget>({
-    source: server, clock, random: new SeededRandom('reflector'), ...options,
+    source: server,
+    clock,
+    random: new SeededRandom('reflector'),
+    ...options,
     sink: {
       replace: (next, version) => {
         items = next
@@ -42,7 +59,9 @@ async function setUp(prepare: (server: FakeServer) => void = () => undefined, op
         else items.put(item)
         seen.push(`${type} ${item.name}`)
       },
-      advance: (version) => { seen.push(`advance ${version}`) },
+      advance: (version) => {
+        seen.push(`advance ${version}`)
+      },
     },
   })
   const stop = new AbortController()
@@ -52,7 +71,8 @@ async function setUp(prepare: (server: FakeServer) => void = () => undefined, op
   return { server, clock, reflector, seen, stop, done, names: () => [...items.values()].map(({ name }) => name).sort() }
 }
 
-const refused = (): ConnectionError => new ConnectionError('nobody listens at https://127.0.0.1:1', { problem: 'refused' })
+const refused = (): ConnectionError =>
+  new ConnectionError('nobody listens at https://127.0.0.1:1', { problem: 'refused' })
 const reset = (): ConnectionError => new ConnectionError('cut off', { problem: 'reset' })
 
 test('61 Reflector asks for a stream first', async () => {
@@ -65,15 +85,22 @@ test('61 Reflector asks for a stream first', async () => {
   expect(server.calls).toHaveLength(1)
 })
 
-test.each([['400', badRequest('no such parameter')], ['422', invalid({ kind: 'ListOptions', name: '' }, [])]])('61 Reflector lists at "0" when streaming is answered by %s', async (_, refusal) => {
-  const { server, seen, names } = await setUp(({ failures }) => { failures.push(refusal) })
+test.each([
+  ['400', badRequest('no such parameter')],
+  ['422', invalid({ kind: 'ListOptions', name: '' }, [])],
+])('61 Reflector lists at "0" when streaming is answered by %s', async (_, refusal) => {
+  const { server, seen, names } = await setUp(({ failures }) => {
+    failures.push(refusal)
+  })
   expect(server.calls).toEqual(['stream ""', 'list "0" limit=500', 'watch "12"'])
   expect(seen).toEqual(['replace 2 at 12'])
   expect(names()).toEqual(['one', 'two'])
 })
 
 test('61 Reflector does not ask again for streams that the server cannot give', async () => {
-  const { server, clock } = await setUp(({ failures }) => { failures.push(badRequest('no such parameter')) })
+  const { server, clock } = await setUp(({ failures }) => {
+    failures.push(badRequest('no such parameter'))
+  })
   server.compact()
   server.put('three')
   server.cut(expired('too old'))
@@ -82,7 +109,9 @@ test('61 Reflector does not ask again for streams that the server cannot give', 
 })
 
 test('62 Reflector shows nothing of a stream that breaks before its end, then all of a new one', async () => {
-  const { server, seen, clock } = await setUp((fake) => { fake.isEndless = true })
+  const { server, seen, clock } = await setUp((fake) => {
+    fake.isEndless = true
+  })
   expect(seen).toEqual([])
   server.isEndless = false
   server.cut(reset())
@@ -92,7 +121,9 @@ test('62 Reflector shows nothing of a stream that breaks before its end, then al
 })
 
 test('62 Reflector lists after two streams that broke', async () => {
-  const { server, seen, clock } = await setUp((fake) => { fake.isEndless = true })
+  const { server, seen, clock } = await setUp((fake) => {
+    fake.isEndless = true
+  })
   server.cut()
   await clock.advance(2000)
   server.cut()
@@ -102,7 +133,9 @@ test('62 Reflector lists after two streams that broke', async () => {
 })
 
 test('63 Reflector waits a bounded time for the end of a streamed list, then lists', async () => {
-  const { server, seen, clock } = await setUp((fake) => { fake.isEndless = true })
+  const { server, seen, clock } = await setUp((fake) => {
+    fake.isEndless = true
+  })
   await clock.advance(29_000)
   expect(seen).toEqual([])
   await clock.advance(2000)
@@ -139,22 +172,28 @@ test('65 Reflector waits longer and longer when watches end at once, empty', asy
   expect(server.calls.filter((call) => call.startsWith('list'))).toHaveLength(1)
 })
 
-test.each([['66', 'as an ERROR event', expired('too old')], ['67', 'as an answer', gone('gone')]])('%s Reflector lists again at the last version after 410 %s, and at "" when that is gone as well', async (id, _, error) => {
-  const { server, clock, names } = await setUp(undefined, { streaming: false })
-  server.put('three')
-  await clock.advance(0)
-  server.calls.length = 0
-  if (id === '67') {
-    server.cut()
-    server.failures.push(error)
-  } else {
-    server.cut(error)
-  }
-  server.failures.push(expired('the list is gone as well'))
-  await clock.advance(2000)
-  expect(server.calls.filter((call) => call.startsWith('list'))).toEqual(['list "13"', 'list "" limit=500'])
-  expect(names()).toEqual(['one', 'three', 'two'])
-})
+test.each([
+  ['66', 'as an ERROR event', expired('too old')],
+  ['67', 'as an answer', gone('gone')],
+])(
+  '%s Reflector lists again at the last version after 410 %s, and at "" when that is gone as well',
+  async (id, _, error) => {
+    const { server, clock, names } = await setUp(undefined, { streaming: false })
+    server.put('three')
+    await clock.advance(0)
+    server.calls.length = 0
+    if (id === '67') {
+      server.cut()
+      server.failures.push(error)
+    } else {
+      server.cut(error)
+    }
+    server.failures.push(expired('the list is gone as well'))
+    await clock.advance(2000)
+    expect(server.calls.filter((call) => call.startsWith('list'))).toEqual(['list "13"', 'list "" limit=500'])
+    expect(names()).toEqual(['one', 'three', 'two'])
+  },
+)
 
 test('68 Reflector lists at "" when the server has not come to our version', async () => {
   const { server, clock } = await setUp(undefined, { streaming: false })
@@ -165,7 +204,10 @@ test('68 Reflector lists at "" when the server has not come to our version', asy
   expect(server.calls).toEqual(['list "12"', 'list "" limit=500', 'watch "12"'])
 })
 
-test.each([['ECONNREFUSED', refused(), 800], ['429', tooManyRequests('slow down', { retryAfterMs: 7000 }), 7000]])('69 Reflector waits and watches again at the same version after %s, without a list', async (_, error, leastMs) => {
+test.each([
+  ['ECONNREFUSED', refused(), 800],
+  ['429', tooManyRequests('slow down', { retryAfterMs: 7000 }), 7000],
+])('69 Reflector waits and watches again at the same version after %s, without a list', async (_, error, leastMs) => {
   const { server, clock, reflector } = await setUp()
   await clock.advance(2000)
   server.failures.push(error)
@@ -216,7 +258,9 @@ test('71 Reflector resumes at the version of the last bookmark', async () => {
 })
 
 test('73 Reflector never resumes at a version of a burst that came in no order', async () => {
-  const { server, clock } = await setUp((fake) => { fake.isEndless = true })
+  const { server, clock } = await setUp((fake) => {
+    fake.isEndless = true
+  })
   server.isEndless = false
   server.cut(reset())
   await clock.advance(2000)
@@ -246,22 +290,33 @@ test('77 Reflector begins a watch again when nothing was heard for 70 s, and cou
   expect(reflector.state.counts).toMatchObject({ silences: 1, lists: 0 })
 })
 
-test('81 Reflector takes one full list when a token expires, with that list\'s version', async () => {
-  const { server, seen } = await setUp((fake) => {
-    for (let index = 0; index < 1198; index++) fake.put(`n${index}`)
-    fake.calls.length = 0
-    fake.failures.push(undefined, expired('the token is too old'))
-  }, { streaming: false })
+test("81 Reflector takes one full list when a token expires, with that list's version", async () => {
+  const { server, seen } = await setUp(
+    (fake) => {
+      for (let index = 0; index < 1198; index++) fake.put(`n${index}`)
+      fake.calls.length = 0
+      fake.failures.push(undefined, expired('the token is too old'))
+    },
+    { streaming: false },
+  )
   expect(server.calls).toEqual(['list "0" limit=500', 'list continue=500', 'list "0"', `watch "${server.version}"`])
   expect(seen).toEqual([`replace 1200 at ${server.version}`])
 })
 
 test('82 Reflector sends the token alone with later pages', async () => {
-  const { server } = await setUp((fake) => {
-    for (let index = 0; index < 1198; index++) fake.put(`n${index}`)
-    fake.calls.length = 0
-  }, { streaming: false })
-  expect(server.calls).toEqual(['list "0" limit=500', 'list continue=500', 'list continue=1000', `watch "${server.version}"`])
+  const { server } = await setUp(
+    (fake) => {
+      for (let index = 0; index < 1198; index++) fake.put(`n${index}`)
+      fake.calls.length = 0
+    },
+    { streaming: false },
+  )
+  expect(server.calls).toEqual([
+    'list "0" limit=500',
+    'list continue=500',
+    'list continue=1000',
+    `watch "${server.version}"`,
+  ])
 })
 
 test('Reflector pages a list at a version only when the server gave pages before', async () => {
@@ -282,7 +337,9 @@ test('Reflector pages a list at a version only when the server gave pages before
 
 test('Reflector is parked while the kind is missing and goes on when it is woken', async () => {
   const missing = notFound({ kind: 'widgets', name: '' })
-  const { server, clock, reflector, names } = await setUp(({ failures }) => { failures.push(missing, missing) })
+  const { server, clock, reflector, names } = await setUp(({ failures }) => {
+    failures.push(missing, missing)
+  })
   expect(reflector.state).toMatchObject({ phase: 'parked', error: missing })
   await clock.advance(2000)
   expect(reflector.state.phase).toBe('parked')
@@ -302,7 +359,9 @@ test('Reflector says since when it is in its phase', async () => {
 
 test('Reflector leaves no timer behind and resolves when it is stopped, wherever it is', async () => {
   for (const failures of [[], [refused()], [notFound({ kind: 'widgets', name: '' })]]) {
-    const { clock, stop, done, reflector } = await setUp((fake) => { fake.failures.push(...failures) })
+    const { clock, stop, done, reflector } = await setUp((fake) => {
+      fake.failures.push(...failures)
+    })
     stop.abort(new Error('enough'))
     await done
     expect(clock.pending).toBe(0)
@@ -316,13 +375,16 @@ test('Reflector survives a sink that throws', async () => {
   let isBroken = true
   const replaced: number[] = []
   const reflector = new Reflector<Widget>({
-    source: server, clock, random: new SeededRandom('sink'),
+    source: server,
+    clock,
+    random: new SeededRandom('sink'),
     sink: {
       replace: (items) => {
         if (isBroken) throw new Error('no room')
         replaced.push(items.size)
       },
-      apply: () => undefined, advance: () => undefined,
+      apply: () => undefined,
+      advance: () => undefined,
     },
   })
   const stop = new AbortController()

@@ -18,7 +18,14 @@ import type { Arrival, ChangeArrival, ListWatch, WatchRequest } from './list-wat
 import { listAll } from './reflecting/list-all.ts'
 import { RetryDelay } from './reflecting/retry-delay.ts'
 import type { ReflectorPhase, ReflectorState } from './reflecting/state.ts'
-import { CutListError, EndlessListError, judge, RelistError, ShortWatchError, SilenceError } from './reflecting/verdict.ts'
+import {
+  CutListError,
+  EndlessListError,
+  judge,
+  RelistError,
+  ShortWatchError,
+  SilenceError,
+} from './reflecting/verdict.ts'
 import type { Step, Verdict } from './reflecting/verdict.ts'
 import { Watchdog } from './reflecting/watchdog.ts'
 import type { Item } from './storing/item.ts'
@@ -88,7 +95,17 @@ export class Reflector<T extends KubeObject> {
   #watching: Stopper | undefined
 
   constructor(options: ReflectorOptions<T>) {
-    const { source, sink, shape = unshaped, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, streaming = true, pageSize = 500, silenceMs = 70_000 } = options
+    const {
+      source,
+      sink,
+      shape = unshaped,
+      clock = new SystemClock(),
+      random = new SystemRandom(),
+      log = silentLogger,
+      streaming = true,
+      pageSize = 500,
+      silenceMs = 70_000,
+    } = options
     if (!(pageSize >= 0)) throw new RangeError(`pageSize must be 0 or more, got ${pageSize}`)
     if (!(silenceMs > 0)) throw new RangeError(`silenceMs must be above 0, got ${silenceMs}`)
     this.#source = source
@@ -105,7 +122,13 @@ export class Reflector<T extends KubeObject> {
   }
 
   get state(): ReflectorState {
-    return { phase: this.#phase, sinceMs: this.#sinceMs, version: this.#version, error: this.#error, counts: { ...this.#counts } }
+    return {
+      phase: this.#phase,
+      sinceMs: this.#sinceMs,
+      version: this.#version,
+      error: this.#error,
+      counts: { ...this.#counts },
+    }
   }
 
   /** Ends a wait: try again now, because the kind has come or a permission was given. */
@@ -145,7 +168,12 @@ export class Reflector<T extends KubeObject> {
     this.#counts.lists++
     const resourceVersion = this.#newestOnly ? '' : this.#version === '' ? '0' : this.#version
     const mayPage = this.#paged || resourceVersion === '' || resourceVersion === '0'
-    const { items, version, paged } = await listAll(this.#source, { resourceVersion, pageSize: mayPage ? this.#pageSize : 0, shape: this.#shape, signal })
+    const { items, version, paged } = await listAll(this.#source, {
+      resourceVersion,
+      pageSize: mayPage ? this.#pageSize : 0,
+      shape: this.#shape,
+      signal,
+    })
     this.#paged ||= paged
     this.#commit(items, version)
   }
@@ -189,7 +217,9 @@ export class Reflector<T extends KubeObject> {
   async #watch(signal: AbortSignal): Promise<void> {
     this.#step = 'watch'
     this.#counts.watches++
-    await this.#follow({ resourceVersion: this.#version, signal }, (arrival) => { this.#hear(arrival) })
+    await this.#follow({ resourceVersion: this.#version, signal }, (arrival) => {
+      this.#hear(arrival)
+    })
   }
 
   #hear(arrival: Arrival<T>): void {
@@ -205,15 +235,22 @@ export class Reflector<T extends KubeObject> {
   }
 
   /** Reads one watch to its end. */
-  async #follow(request: Omit<WatchRequest<T>, 'timeoutSeconds'>, hear: (arrival: Arrival<T>) => 'complete' | undefined | void): Promise<void> {
+  async #follow(
+    request: Omit<WatchRequest<T>, 'timeoutSeconds'>,
+    hear: (arrival: Arrival<T>) => 'complete' | undefined | void,
+  ): Promise<void> {
     const controller = new Stopper()
     this.#watching = controller
-    const stop = onAbort(request.signal, (reason) => { controller.abort(reason) })
+    const stop = onAbort(request.signal, (reason) => {
+      controller.abort(reason)
+    })
     const startedMs = this.#clock.monotonic()
     const isInitial = request.sendInitialEvents === true
     const watchdog = this.#watchdog(controller, { isInitial, startedMs })
     const timeoutSeconds = 300 + Math.floor(randomFraction(this.#random) * 300)
-    const batches = this.#source.watch({ ...request, timeoutSeconds, signal: controller.signal })[Symbol.asyncIterator]()
+    const batches = this.#source
+      .watch({ ...request, timeoutSeconds, signal: controller.signal })
+      [Symbol.asyncIterator]()
     let events = 0
     this.#worked = false
     try {
@@ -238,16 +275,25 @@ export class Reflector<T extends KubeObject> {
     if (!this.#worked) throw new ShortWatchError('the server ended the watch at once, without a word')
   }
 
-  #watchdog(controller: Stopper, { isInitial, startedMs }: { isInitial: boolean, startedMs: number }): Watchdog {
-    if (!isInitial) return new Watchdog({ clock: this.#clock, limitMs: this.#silenceMs, onSilence: () => { this.#giveUp(controller) } })
+  #watchdog(controller: Stopper, { isInitial, startedMs }: { isInitial: boolean; startedMs: number }): Watchdog {
+    if (!isInitial)
+      return new Watchdog({
+        clock: this.#clock,
+        limitMs: this.#silenceMs,
+        onSilence: () => {
+          this.#giveUp(controller)
+        },
+      })
     let waitedMs = 0
     const watchdog = new Watchdog({
-      clock: this.#clock, limitMs: initialWarningMs,
+      clock: this.#clock,
+      limitMs: initialWarningMs,
       onSilence: () => {
         if (this.#step === 'watch') return this.#giveUp(controller)
         waitedMs += initialWarningMs
         this.#log.warn('still waiting for the end of the list', { waitedMs })
-        if (waitedMs >= initialSilenceMs || this.#clock.monotonic() - startedMs >= initialMsMax) controller.abort(new EndlessListError('the server does not say when its list is complete'))
+        if (waitedMs >= initialSilenceMs || this.#clock.monotonic() - startedMs >= initialMsMax)
+          controller.abort(new EndlessListError('the server does not say when its list is complete'))
         else watchdog.allow(initialWarningMs)
       },
     })
@@ -276,15 +322,20 @@ export class Reflector<T extends KubeObject> {
     return verdict.next
   }
 
-  async #pause(error: Error, { isParked, signal }: { isParked: boolean, signal: AbortSignal }): Promise<void> {
+  async #pause(error: Error, { isParked, signal }: { isParked: boolean; signal: AbortSignal }): Promise<void> {
     this.#error = error
     this.#counts.failures++
     const delayMs = this.#retryDelay.nextMs(isApiError(error) ? error.retryAfterMs : undefined)
     this.#enter(isParked ? 'parked' : 'waiting')
-    this.#log.warn(isParked ? 'the kind is missing; waiting for it to come' : 'cannot follow the server; trying again', { error, delayMs })
+    this.#log.warn(
+      isParked ? 'the kind is missing; waiting for it to come' : 'cannot follow the server; trying again',
+      { error, delayMs },
+    )
     this.#sink.fail?.(error)
     this.#awake = new Stopper()
-    const stop = onAbort(signal, (reason) => { this.#awake.abort(reason) })
+    const stop = onAbort(signal, (reason) => {
+      this.#awake.abort(reason)
+    })
     await sleep(this.#clock, delayMs, { signal: this.#awake.signal }).catch(() => undefined)
     stop()
   }

@@ -11,8 +11,19 @@
 import type { AbortOptions } from '#base'
 import type { JsonObject, KubeObject, ObjectList, Stored, UnstructuredObject } from '#api'
 import type {
-  ApplyOptions, CallOptions, CreateOptions, DeleteAllOptions, DeleteOptions, GetOptions, ListOptions, ObjectName, PageOptions, PatchFromOptions, PatchOptions,
-  WatchOptions, WriteOptions,
+  ApplyOptions,
+  CallOptions,
+  CreateOptions,
+  DeleteAllOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  ObjectName,
+  PageOptions,
+  PatchFromOptions,
+  PatchOptions,
+  WatchOptions,
+  WriteOptions,
 } from './options.ts'
 import type { ClientDefaults, Core } from './core.ts'
 import { makeCore } from './make-core.ts'
@@ -27,7 +38,15 @@ import type { WatchStream } from './watching/watch-stream.ts'
 import { dropFinalizer, ensureFinalizer, ensureObject } from './writing/ensure.ts'
 import type { Ensured } from './writing/ensure.ts'
 import type { ReadBack } from './writing/object-ref.ts'
-import { applyObject, createObject, deleteObject, deleteObjects, patchDifference, patchObject, updateObject } from './writing/send.ts'
+import {
+  applyObject,
+  createObject,
+  deleteObject,
+  deleteObjects,
+  patchDifference,
+  patchObject,
+  updateObject,
+} from './writing/send.ts'
 import type { PatchBody } from './writing/send.ts'
 
 export class Client {
@@ -36,8 +55,11 @@ export class Client {
 
   /** To reach the cluster of a kubeconfig, see `connect`. */
   constructor(options: ClientOptions | Client, defaults: ClientDefaults = {}) {
-    this.#core = options instanceof Client ? { ...options.#core, defaults: { ...options.#core.defaults, ...defaults } } : makeCore(options)
-    this.#close = options instanceof Client ? options.#close : options.close ?? (() => Promise.resolve())
+    this.#core =
+      options instanceof Client
+        ? { ...options.#core, defaults: { ...options.#core.defaults, ...defaults } }
+        : makeCore(options)
+    this.#close = options instanceof Client ? options.#close : (options.close ?? (() => Promise.resolve()))
   }
 
   /** The same client with other defaults: a field owner, a reconcile id, a namespace. */
@@ -63,22 +85,22 @@ export class Client {
 
   /** One object. @throws {ApiError} `NotFound`, when it is not there: use {@link find} if that is to be expected. */
   async get<K extends KindLike>(kind: K, key: ObjectName, options: GetOptions = {}): Promise<ReadOf<K>> {
-    return await getObject(this.#core, kind, { key, options }) as ReadOf<K>
+    return (await getObject(this.#core, kind, { key, options })) as ReadOf<K>
   }
 
   /** One object, or undefined when it is not there. A kind that is not there is an error all the same. */
   async find<K extends KindLike>(kind: K, key: ObjectName, options: GetOptions = {}): Promise<ReadOf<K> | undefined> {
-    return await findObject(this.#core, kind, { key, options }) as ReadOf<K> | undefined
+    return (await findObject(this.#core, kind, { key, options })) as ReadOf<K> | undefined
   }
 
   /** All objects of a kind, or those selected, as one list of one moment. Large ones are fetched page by page. */
   async list<K extends KindLike>(kind: K, options: ListOptions = {}): Promise<ObjectList<ReadOf<K>>> {
-    return await listObjects(this.#core, kind, options) as unknown as ObjectList<ReadOf<K>>
+    return (await listObjects(this.#core, kind, options)) as unknown as ObjectList<ReadOf<K>>
   }
 
   /** One page of a list; `metadata.continue` says where the next one begins. */
   async page<K extends KindLike>(kind: K, options: PageOptions = {}): Promise<ObjectList<ReadOf<K>>> {
-    return await listPage(this.#core, kind, options) as unknown as ObjectList<ReadOf<K>>
+    return (await listPage(this.#core, kind, options)) as unknown as ObjectList<ReadOf<K>>
   }
 
   /** A list page by page, so that it is never in memory as a whole. @throws {ApiError} `Expired`, when that takes too long. */
@@ -108,12 +130,12 @@ export class Client {
 
   /** Replaces an object. With `metadata.resourceVersion`, only if it is still at it. @throws {ApiError} `Conflict`. */
   async update<T extends KubeObject>(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
-    return await updateObject(this.#core, { object }, options) as Stored<T>
+    return (await updateObject(this.#core, { object }, options)) as Stored<T>
   }
 
   /** Changes what the patch names. The object may be a reference (`refTo`). */
   async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<ReadBack<R>> {
-    return await patchObject(this.#core, { object }, { ...options, patch }) as ReadBack<R>
+    return (await patchObject(this.#core, { object }, { ...options, patch })) as ReadBack<R>
   }
 
   /**
@@ -122,7 +144,7 @@ export class Client {
    * Nothing is sent when nothing differs. A field cannot be set to `null` this way.
    */
   async patchFrom<T extends KubeObject>(from: T, to: T, options: PatchFromOptions = {}): Promise<Stored<T>> {
-    return await patchDifference(this.#core, { object: from }, { ...options, to }) as Stored<T>
+    return (await patchDifference(this.#core, { object: from }, { ...options, to })) as Stored<T>
   }
 
   /** Server-side apply: creates the object, or changes it so that the fields given are as given and those no longer given are gone. */
@@ -134,8 +156,11 @@ export class Client {
   }
 
   /** Deletes an object. Gives it back as it is while finalizers or a grace period hold it, undefined when it is gone. */
-  async delete<R extends KubeObject>(object: R, options: DeleteOptions & { ignoreNotFound?: boolean } = {}): Promise<ReadBack<R> | undefined> {
-    return await deleteObject(this.#core, object, options) as ReadBack<R> | undefined
+  async delete<R extends KubeObject>(
+    object: R,
+    options: DeleteOptions & { ignoreNotFound?: boolean } = {},
+  ): Promise<ReadBack<R> | undefined> {
+    return (await deleteObject(this.#core, object, options)) as ReadBack<R> | undefined
   }
 
   /** Deletes all objects of a kind in a namespace, or those selected. */
@@ -146,7 +171,11 @@ export class Client {
   // Parts of objects
 
   /** Changes what is named in the status and nothing else. */
-  patchStatus<R extends KubeObject>(object: R, status: StatusPatch<R>, options: WriteOptions = {}): Promise<ReadBack<R>> {
+  patchStatus<R extends KubeObject>(
+    object: R,
+    status: StatusPatch<R>,
+    options: WriteOptions = {},
+  ): Promise<ReadBack<R>> {
     return this.subresource('status').patch(object, { status }, options)
   }
 
@@ -166,7 +195,8 @@ export class Client {
 
   /** Says how many of it there shall be. */
   setScale(object: KubeObject, replicas: number, options: WriteOptions = {}): Promise<Scale> {
-    if (!(Number.isInteger(replicas) && replicas >= 0)) throw new RangeError(`replicas must be a whole number from 0, got ${replicas}`)
+    if (!(Number.isInteger(replicas) && replicas >= 0))
+      throw new RangeError(`replicas must be a whole number from 0, got ${replicas}`)
     return this.subresource('scale').patch(object, { spec: { replicas } }, options) as unknown as Promise<Scale>
   }
 
@@ -178,13 +208,21 @@ export class Client {
   // Writes that read first
 
   /** The object with a finalizer; one that is being deleted takes none. @throws {RangeError} then, and nothing is sent. */
-  async addFinalizer<T extends KubeObject>(object: T, finalizer: string, options: WriteOptions = {}): Promise<Stored<T>> {
-    return await ensureFinalizer(this.#core, object, { ...options, finalizer }) as Stored<T>
+  async addFinalizer<T extends KubeObject>(
+    object: T,
+    finalizer: string,
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> {
+    return (await ensureFinalizer(this.#core, object, { ...options, finalizer })) as Stored<T>
   }
 
   /** The object without a finalizer; undefined when it is gone. */
-  async removeFinalizer<T extends KubeObject>(object: T, finalizer: string, options: WriteOptions = {}): Promise<Stored<T> | undefined> {
-    return await dropFinalizer(this.#core, object, { ...options, finalizer }) as Stored<T> | undefined
+  async removeFinalizer<T extends KubeObject>(
+    object: T,
+    finalizer: string,
+    options: WriteOptions = {},
+  ): Promise<Stored<T> | undefined> {
+    return (await dropFinalizer(this.#core, object, { ...options, finalizer })) as Stored<T> | undefined
   }
 
   /**
@@ -193,8 +231,15 @@ export class Client {
    * @param change gives the wanted state from the current one, or from `seed` when there is none. It may be called more
    * than once and must not write to what it is given.
    */
-  async createOrUpdate<T extends KubeObject>(seed: T, change: (current: T | Stored<T>) => T, options: CreateOptions = {}): Promise<Ensured<Stored<T>>> {
-    return await ensureObject(this.#core, seed, { ...options, change: change as unknown as (current: KubeObject) => KubeObject }) as Ensured<Stored<T>>
+  async createOrUpdate<T extends KubeObject>(
+    seed: T,
+    change: (current: T | Stored<T>) => T,
+    options: CreateOptions = {},
+  ): Promise<Ensured<Stored<T>>> {
+    return (await ensureObject(this.#core, seed, {
+      ...options,
+      change: change as unknown as (current: KubeObject) => KubeObject,
+    })) as Ensured<Stored<T>>
   }
 
   // Everything else
@@ -215,16 +260,20 @@ export class Client {
   }
 
   /** Both ways to say what is written: the object alone, or its kind and the rest. */
-  #objectAndOptions<O>(first: KubeObject | KindLike, second: unknown, third: O): { object: KubeObject, options: O } {
+  #objectAndOptions<O>(first: KubeObject | KindLike, second: unknown, third: O): { object: KubeObject; options: O } {
     if ('metadata' in first) return { object: first, options: second as O }
     // A kind in full is remembered, so that its object is found without asking.
     this.#core.mapper.find(first)
     const { apiVersion, kind } = first
-    return { object: { ...second as UnstructuredObject, apiVersion, kind }, options: third }
+    return { object: { ...(second as UnstructuredObject), apiVersion, kind }, options: third }
   }
 }
 
 /** Some fields of a status; `null` deletes one. */
 export type StatusPatch<R> = R extends { readonly status?: infer S } ? PartialDeep<Exclude<S, undefined>> : JsonObject
 
-type PartialDeep<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [Name in keyof T]?: PartialDeep<T[Name]> | null } : T
+type PartialDeep<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [Name in keyof T]?: PartialDeep<T[Name]> | null }
+    : T

@@ -34,7 +34,7 @@ export interface ConnectOptions extends Omit<ClientOptions, 'transport' | 'close
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const { config = await loadConfig(options), host, clock } = options
-  const { transport, close } = openConnection(config, { ...host && { host }, ...clock && { clock } })
+  const { transport, close } = openConnection(config, { ...(host && { host }), ...(clock && { clock }) })
   return new Client({ namespace: config.namespace, ...options, transport, close })
 }
 
@@ -52,12 +52,18 @@ export interface OpenedConnection extends HttpConnection {
 }
 
 /** The transport of a configuration: connected, trusted and signed in. */
-export function openConnection(config: ConnectionConfig, { host = systemHost(), clock = new SystemClock() }: OpenConnectionOptions = {}): OpenedConnection {
+export function openConnection(
+  config: ConnectionConfig,
+  { host = systemHost(), clock = new SystemClock() }: OpenConnectionOptions = {},
+): OpenedConnection {
   const seams = { host, clock }
   const credentials = credentialsOf(config, seams)
   const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, host.env)
   const { transport, close } = httpTransport({
-    server: config.server, tls: tlsOf(config, credentials, seams), headers: impersonationHeaders(config.impersonate), ...proxyUrl !== undefined && { proxyUrl },
+    server: config.server,
+    tls: tlsOf(config, credentials, seams),
+    headers: impersonationHeaders(config.impersonate),
+    ...(proxyUrl !== undefined && { proxyUrl }),
   })
   const signed: Transport = withCredentials(transport, credentials)
   return { transport: signed, close, credentials }
@@ -70,32 +76,48 @@ interface Seams {
 
 function credentialsOf(config: ConnectionConfig, { host, clock }: Seams): CredentialSource {
   const { token, basic: pair, exec } = config
-  if (token) return 'file' in token ? tokenFile(token.file, { clock, readFile: (path) => host.readFile(path) }) : fixedCredential(bearer(token.text))
+  if (token)
+    return 'file' in token
+      ? tokenFile(token.file, { clock, readFile: (path) => host.readFile(path) })
+      : fixedCredential(bearer(token.text))
   if (pair) return fixedCredential(basic(pair.username, pair.password))
   if (!exec) return fixedCredential({})
   const caText = textReader(config.ca, { host, clock, what: 'certificate-authority' })
   return execCredential(exec, { host, clock, cluster: async () => clusterInfo(config, await caText()) })
 }
 
-function clusterInfo({ server, tlsServerName, insecureSkipVerify, proxyUrl, execExtension }: ConnectionConfig, caPem: string | undefined): JsonObject {
+function clusterInfo(
+  { server, tlsServerName, insecureSkipVerify, proxyUrl, execExtension }: ConnectionConfig,
+  caPem: string | undefined,
+): JsonObject {
   return {
-    server, ...tlsServerName !== undefined && { 'tls-server-name': tlsServerName }, ...insecureSkipVerify && { 'insecure-skip-tls-verify': true },
-    ...caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }, ...proxyUrl !== undefined && { 'proxy-url': proxyUrl },
-    ...execExtension !== undefined && { config: execExtension },
+    server,
+    ...(tlsServerName !== undefined && { 'tls-server-name': tlsServerName }),
+    ...(insecureSkipVerify && { 'insecure-skip-tls-verify': true }),
+    ...(caPem !== undefined && { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }),
+    ...(proxyUrl !== undefined && { 'proxy-url': proxyUrl }),
+    ...(execExtension !== undefined && { config: execExtension }),
   }
 }
 
 /** The same object for as long as nothing changed, so that connections are kept. */
 function tlsOf(config: ConnectionConfig, credentials: CredentialSource, seams: Seams): () => Promise<TlsMaterial> {
-  const readers = [textReader(config.ca, { ...seams, what: 'certificate-authority' }), textReader(config.cert, { ...seams, what: 'client-certificate' }), textReader(config.key, { ...seams, what: 'client-key' })]
+  const readers = [
+    textReader(config.ca, { ...seams, what: 'certificate-authority' }),
+    textReader(config.cert, { ...seams, what: 'client-certificate' }),
+    textReader(config.key, { ...seams, what: 'client-key' }),
+  ]
   let known: TlsMaterial | undefined
   return async () => {
     const [caPem, fileCert, fileKey] = await Promise.all(readers.map((read) => read()))
     const { certPem = fileCert, keyPem = fileKey } = config.exec ? await credentials.get() : {}
     if (known && known.caPem === caPem && known.certPem === certPem && known.keyPem === keyPem) return known
     known = {
-      ...caPem !== undefined && { caPem }, ...certPem !== undefined && { certPem }, ...keyPem !== undefined && { keyPem },
-      ...config.tlsServerName !== undefined && { serverName: config.tlsServerName }, ...config.insecureSkipVerify && { insecureSkipVerify: true },
+      ...(caPem !== undefined && { caPem }),
+      ...(certPem !== undefined && { certPem }),
+      ...(keyPem !== undefined && { keyPem }),
+      ...(config.tlsServerName !== undefined && { serverName: config.tlsServerName }),
+      ...(config.insecureSkipVerify && { insecureSkipVerify: true }),
     }
     return known
   }
@@ -105,7 +127,14 @@ function impersonationHeaders(impersonate: Impersonation | undefined): Record<st
   if (!impersonate) return {}
   const { user, uid, groups = [], extra = {} } = impersonate
   return {
-    'impersonate-user': user, ...uid !== undefined && { 'impersonate-uid': uid }, ...groups.length > 0 && { 'impersonate-group': groups },
-    ...Object.fromEntries(Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`, values])),
+    'impersonate-user': user,
+    ...(uid !== undefined && { 'impersonate-uid': uid }),
+    ...(groups.length > 0 && { 'impersonate-group': groups }),
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key).toLowerCase()}`,
+        values,
+      ]),
+    ),
   }
 }

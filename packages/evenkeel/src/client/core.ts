@@ -67,19 +67,29 @@ interface Sought extends AbortOptions {
 
 /** Where an object of a kind is. @throws {RangeError} when it needs a namespace and nobody names one. */
 export async function locate(core: Core, kind: KindLike, { key: name, subresource, signal }: Sought): Promise<Located> {
-  const resource = core.mapper.find(kind) ?? await core.mapper.resolve(kind, { signal })
+  const resource = core.mapper.find(kind) ?? (await core.mapper.resolve(kind, { signal }))
   const namespace = name.namespace || core.defaults.namespace
   if (resource.namespaced && !namespace) {
-    throw new RangeError(`${formatKindName(resource)} ${JSON.stringify(name.name ?? '')} needs a namespace: put it into the key or metadata, or give the client one`)
+    throw new RangeError(
+      `${formatKindName(resource)} ${JSON.stringify(name.name ?? '')} needs a namespace: put it into the key or metadata, or give the client one`,
+    )
   }
-  return { resource, place: { name: name.name, ...resource.namespaced && { namespace }, ...subresource !== undefined && { subresource } } }
+  return {
+    resource,
+    place: {
+      name: name.name,
+      ...(resource.namespaced && { namespace }),
+      ...(subresource !== undefined && { subresource }),
+    },
+  }
 }
 
 /** The one object of an answer, with its type as a client asked for it. */
 export function finishObject(object: JsonObject, { apiVersion, kind }: TypeMeta): KubeObject {
   // Items of a list come without type, metadata alone comes with the type of metadata. The value was parsed a moment
   // ago and is nobody else's, so it is completed in place.
-  if (object['kind'] === undefined || object['kind'] === 'PartialObjectMetadata') Object.assign(object, { apiVersion, kind })
+  if (object['kind'] === undefined || object['kind'] === 'PartialObjectMetadata')
+    Object.assign(object, { apiVersion, kind })
   return object as unknown as KubeObject
 }
 
@@ -94,17 +104,39 @@ export interface WriteCall extends Located {
 
 /** Sends a write and gives what the server says about it. */
 export async function write(core: Core, call: WriteCall): Promise<JsonObject> {
-  const { resource, place, verb, method, parameters, body, contentType, options: { signal, timeoutMs, reconcileId = core.defaults.reconcileId, dryRun = core.defaults.dryRun ?? false } } = call
+  const {
+    resource,
+    place,
+    verb,
+    method,
+    parameters,
+    body,
+    contentType,
+    options: { signal, timeoutMs, reconcileId = core.defaults.reconcileId, dryRun = core.defaults.dryRun ?? false },
+  } = call
   const notice: WriteNotice = {
-    verb, apiVersion: resource.apiVersion, kind: resource.kind, dryRun, ...place.namespace && { namespace: place.namespace }, ...place.name && { name: place.name },
-    ...place.subresource && { subresource: place.subresource }, ...reconcileId !== undefined && { reconcileId },
+    verb,
+    apiVersion: resource.apiVersion,
+    kind: resource.kind,
+    dryRun,
+    ...(place.namespace && { namespace: place.namespace }),
+    ...(place.name && { name: place.name }),
+    ...(place.subresource && { subresource: place.subresource }),
+    ...(reconcileId !== undefined && { reconcileId }),
   }
   // A create is sent to the collection; creating below an object (eviction, token) is sent to the object.
   const address = verb === 'create' && place.subresource === undefined ? { ...place, name: undefined } : place
   const target = formatTarget(resource, address, parameters)
   core.hooks.beforeWrite?.(notice)
   const answer = await core.exchange.json({
-    method, target, body: body as Call['body'], contentType, signal, timeoutMs, reconcileId, subject: subjectOf(resource, place),
+    method,
+    target,
+    body: body as Call['body'],
+    contentType,
+    signal,
+    timeoutMs,
+    reconcileId,
+    subject: subjectOf(resource, place),
   })
   const object = answer['kind'] === 'Status' || verb === 'deleteAllOf' ? undefined : finishObject(answer, resource)
   core.hooks.afterWrite?.(notice, object)
@@ -114,11 +146,16 @@ export async function write(core: Core, call: WriteCall): Promise<JsonObject> {
 /** A write's options with the client's own behind them. */
 export function withDefaults<O extends WriteOptions>(core: Core, options: O): O {
   const { fieldOwner, fieldValidation, dryRun } = core.defaults
-  return { ...fieldOwner !== undefined && { fieldOwner }, ...fieldValidation !== undefined && { fieldValidation }, ...dryRun !== undefined && { dryRun }, ...options }
+  return {
+    ...(fieldOwner !== undefined && { fieldOwner }),
+    ...(fieldValidation !== undefined && { fieldValidation }),
+    ...(dryRun !== undefined && { dryRun }),
+    ...options,
+  }
 }
 
 export function subjectOf({ group, plural }: Resource, { name }: Place): Subject {
-  return { group, kind: plural, ...name && { name } }
+  return { group, kind: plural, ...(name && { name }) }
 }
 
 /**
@@ -128,7 +165,9 @@ export function subjectOf({ group, plural }: Resource, { name }: Place): Subject
  * nothing in particular.
  */
 export function isObjectMissing(error: unknown): boolean {
-  return isNotFound(error) && error.subject?.name !== undefined && findCause(error, 'UnexpectedServerResponse') === undefined
+  return (
+    isNotFound(error) && error.subject?.name !== undefined && findCause(error, 'UnexpectedServerResponse') === undefined
+  )
 }
 
 /** A missing kind by its name; other errors as they are. */

@@ -37,16 +37,58 @@ export class FakeServer {
   }
 }
 
-export function json(value: unknown, { status = 200, headers = {} }: { status?: number, headers?: Record<string, string> } = {}): WireResponse {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(JSON.stringify(value)) }
+export function json(
+  value: unknown,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): WireResponse {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.from(JSON.stringify(value)),
+  }
 }
 
-export function refusal(code: number, reason: string, { headers = {}, ...more }: { headers?: Record<string, string>, message?: string, details?: object } = {}): WireResponse {
-  return json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason, code, message: reason, details: { kind: 'configmaps', name: 'a' }, ...more }, { status: code, headers })
+export function refusal(
+  code: number,
+  reason: string,
+  { headers = {}, ...more }: { headers?: Record<string, string>; message?: string; details?: object } = {},
+): WireResponse {
+  return json(
+    {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      reason,
+      code,
+      message: reason,
+      details: { kind: 'configmaps', name: 'a' },
+      ...more,
+    },
+    { status: code, headers },
+  )
 }
 
-export function configMap(name: string, more: object = {}): { apiVersion: string, kind: string, metadata: { name: string, namespace: string, uid: string, resourceVersion: string, creationTimestamp: string } } {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: '5', creationTimestamp: '2026-01-01T00:00:00Z' }, ...more }
+export function configMap(
+  name: string,
+  more: object = {},
+): {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; namespace: string; uid: string; resourceVersion: string; creationTimestamp: string }
+} {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      resourceVersion: '5',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    ...more,
+  }
 }
 
 /** A body in pieces, and then, if there is an error, broken off. */
@@ -63,7 +105,13 @@ export function stream(pieces: Iterable<Uint8Array | string>, error?: Error): Wi
 }
 
 /** A client of a fake server on a simulated clock. */
-export function fakeClient(server: FakeServer, options: Partial<ClientOptions> = {}): { client: Client, clock: SimulatedClock } {
+export function fakeClient(
+  server: FakeServer,
+  options: Partial<ClientOptions> = {},
+): { client: Client; clock: SimulatedClock } {
   const clock = new SimulatedClock()
-  return { client: new Client({ transport: server.transport, clock, random: new SeededRandom('client'), ...options }), clock }
+  return {
+    client: new Client({ transport: server.transport, clock, random: new SeededRandom('client'), ...options }),
+    clock,
+  }
 }

@@ -9,8 +9,22 @@ export { connect, openConnection } from './connect.ts'
 export type { ConnectOptions, OpenConnectionOptions, OpenedConnection } from './connect.ts'
 
 export type {
-  ApplyOptions, CallOptions, CreateOptions, DeleteAllOptions, DeleteOptions, FieldValidation, GetOptions, ListOptions, ObjectName, PageOptions, PatchFromOptions,
-  PatchOptions, PatchType, Selection, WatchOptions, WriteOptions,
+  ApplyOptions,
+  CallOptions,
+  CreateOptions,
+  DeleteAllOptions,
+  DeleteOptions,
+  FieldValidation,
+  GetOptions,
+  ListOptions,
+  ObjectName,
+  PageOptions,
+  PatchFromOptions,
+  PatchOptions,
+  PatchType,
+  Selection,
+  WatchOptions,
+  WriteOptions,
 } from './options.ts'
 export type { RawAnswer, RawRequest } from './raw.ts'
 export type { Scale, Subresource } from './subresource.ts'
@@ -20,7 +34,15 @@ export type { WarningHandler } from './request/warnings.ts'
 
 export { isUnknownKind, UnknownKindError } from './mapping/mapper.ts'
 export { metadataOnly } from './mapping/resource.ts'
-export type { DiscoveredResource, KindLike, MetadataKind, ObjectMetadata, ReadOf, Resource, WrittenOf } from './mapping/resource.ts'
+export type {
+  DiscoveredResource,
+  KindLike,
+  MetadataKind,
+  ObjectMetadata,
+  ReadOf,
+  Resource,
+  WrittenOf,
+} from './mapping/resource.ts'
 
 export { garbledLine, parseWatchLine } from './watching/event.ts'
 export type { BookmarkEvent, ChangeEvent, ErrorEvent, WatchEvent } from './watching/event.ts'

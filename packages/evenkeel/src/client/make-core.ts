@@ -41,9 +41,9 @@ export interface ClientOptions extends ClientDefaults, WriteHooks {
   /** How large one event of a watch may be. @default 16_777_216 */
   readonly watchLineBytesMax?: number
   /** What is tried again, and how often; false for nothing. @default 10 times, waits of up to 30 s */
-  readonly retry?: false | { readonly retriesMax?: number, readonly waitMaxMs?: number }
+  readonly retry?: false | { readonly retriesMax?: number; readonly waitMaxMs?: number }
   /** No more requests than this in a second. @default no limit */
-  readonly rateLimit?: { readonly perSecond: number, readonly burst?: number }
+  readonly rateLimit?: { readonly perSecond: number; readonly burst?: number }
   /** How long a kind that the server did not have is not asked for again. @default 5000 */
   readonly discoveryReloadMs?: number
   /**
@@ -56,20 +56,49 @@ export interface ClientOptions extends ClientDefaults, WriteHooks {
 }
 
 export function makeCore(options: ClientOptions): Core {
-  const { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, userAgent = 'evenkeel', kinds = [], discoveryReloadMs } = options
+  const {
+    clock = new SystemClock(),
+    random = new SystemRandom(),
+    log = silentLogger,
+    userAgent = 'evenkeel',
+    kinds = [],
+    discoveryReloadMs,
+  } = options
   const { timeoutMs = 75_000, responseBytesMax = 256 * 1024 * 1024, watchLineBytesMax = 16 * 1024 * 1024 } = options
-  const { onWarning = (text, { method, target }) => { log.warn('the server warns', { text, method, target }) } } = options
-  const exchange = new Exchange({ transport: wrap(options, clock, random), clock, warnings: new Warnings(onWarning), userAgent, timeoutMs, responseBytesMax })
-  const mapper = new Mapper({ exchange, clock, ...discoveryReloadMs !== undefined && { reloadMs: discoveryReloadMs } })
+  const {
+    onWarning = (text, { method, target }) => {
+      log.warn('the server warns', { text, method, target })
+    },
+  } = options
+  const exchange = new Exchange({
+    transport: wrap(options, clock, random),
+    clock,
+    warnings: new Warnings(onWarning),
+    userAgent,
+    timeoutMs,
+    responseBytesMax,
+  })
+  const mapper = new Mapper({
+    exchange,
+    clock,
+    ...(discoveryReloadMs !== undefined && { reloadMs: discoveryReloadMs }),
+  })
   for (const kind of kinds) mapper.remember(kind)
   const { namespace, fieldOwner, fieldValidation, dryRun, reconcileId, beforeWrite, afterWrite } = options
   return {
-    exchange, mapper, clock, random, watchLineBytesMax,
+    exchange,
+    mapper,
+    clock,
+    random,
+    watchLineBytesMax,
     defaults: {
-      ...namespace !== undefined && { namespace }, ...fieldOwner !== undefined && { fieldOwner }, ...fieldValidation !== undefined && { fieldValidation },
-      ...dryRun !== undefined && { dryRun }, ...reconcileId !== undefined && { reconcileId },
+      ...(namespace !== undefined && { namespace }),
+      ...(fieldOwner !== undefined && { fieldOwner }),
+      ...(fieldValidation !== undefined && { fieldValidation }),
+      ...(dryRun !== undefined && { dryRun }),
+      ...(reconcileId !== undefined && { reconcileId }),
     },
-    hooks: { ...beforeWrite && { beforeWrite }, ...afterWrite && { afterWrite } },
+    hooks: { ...(beforeWrite && { beforeWrite }), ...(afterWrite && { afterWrite }) },
   }
 }
 

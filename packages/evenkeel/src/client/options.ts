@@ -136,7 +136,7 @@ export interface ApplyOptions extends CreateOptions {
 
 export interface DeleteOptions extends CallOptions {
   /** Only if it is still this very object, or still in this state; `Conflict` otherwise. */
-  readonly preconditions?: { readonly uid?: string, readonly resourceVersion?: string }
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   /** What happens to the objects it owns. @default what the kind says, mostly `Background` */
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number

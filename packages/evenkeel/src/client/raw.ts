@@ -26,9 +26,22 @@ export interface RawAnswer {
   json(): JsonObject
 }
 
-export async function sendRaw(core: Core, { path, method = 'GET', body, headers = {} }: RawRequest, { signal, timeoutMs }: CallOptions): Promise<RawAnswer> {
+export async function sendRaw(
+  core: Core,
+  { path, method = 'GET', body, headers = {} }: RawRequest,
+  { signal, timeoutMs }: CallOptions,
+): Promise<RawAnswer> {
   if (!path.startsWith('/')) throw new RangeError(`path must begin with a slash, got ${JSON.stringify(path)}`)
   const { accept = 'application/json, */*', 'content-type': contentType, ...rest } = headers
-  const answer = await core.exchange.ask({ method, target: path, accept, body, contentType, headers: rest, signal, timeoutMs })
+  const answer = await core.exchange.ask({
+    method,
+    target: path,
+    accept,
+    body,
+    contentType,
+    headers: rest,
+    signal,
+    timeoutMs,
+  })
   return { ...answer, text: () => textOf(answer.body), json: () => JSON.parse(textOf(answer.body)) as JsonObject }
 }

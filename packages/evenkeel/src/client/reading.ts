@@ -16,13 +16,25 @@ import { isMetadataKind } from './mapping/resource.ts'
 import type { KindLike, Resource } from './mapping/resource.ts'
 import { WatchStream } from './watching/watch-stream.ts'
 
-export async function getObject(core: Core, kind: KindLike, { key, subresource, options: { resourceVersion, ...call } }: { key: ObjectName, subresource?: string, options: GetOptions }): Promise<KubeObject> {
+export async function getObject(
+  core: Core,
+  kind: KindLike,
+  {
+    key,
+    subresource,
+    options: { resourceVersion, ...call },
+  }: { key: ObjectName; subresource?: string; options: GetOptions },
+): Promise<KubeObject> {
   // Without a name the path would be that of all objects.
   if (!key.name) throw new RangeError(`a ${kind.kind} cannot be read without a name: use list for all of them`)
   const { resource, place } = await locate(core, kind, { key, subresource, signal: call.signal })
   try {
     const object = await core.exchange.json({
-      method: 'GET', target: formatTarget(resource, place, { resourceVersion }), accept: acceptOf(kind, 'PartialObjectMetadata'), subject: subjectOf(resource, place), ...callOf(call),
+      method: 'GET',
+      target: formatTarget(resource, place, { resourceVersion }),
+      accept: acceptOf(kind, 'PartialObjectMetadata'),
+      subject: subjectOf(resource, place),
+      ...callOf(call),
     })
     return finishObject(object, resource)
   } catch (error) {
@@ -30,7 +42,11 @@ export async function getObject(core: Core, kind: KindLike, { key, subresource, 
   }
 }
 
-export async function findObject(core: Core, kind: KindLike, { key, options }: { key: ObjectName, options: GetOptions }): Promise<KubeObject | undefined> {
+export async function findObject(
+  core: Core,
+  kind: KindLike,
+  { key, options }: { key: ObjectName; options: GetOptions },
+): Promise<KubeObject | undefined> {
   try {
     return await getObject(core, kind, { key, options })
   } catch (error) {
@@ -63,20 +79,30 @@ export async function listObjects(core: Core, kind: KindLike, options: ListOptio
 }
 
 /** Page by page, of one moment. A token that expires ends it with `Expired`: pages that were given cannot be taken back. */
-export async function* listPages(core: Core, kind: KindLike, options: ListOptions): AsyncGenerator<ObjectList<KubeObject>, undefined> {
+export async function* listPages(
+  core: Core,
+  kind: KindLike,
+  options: ListOptions,
+): AsyncGenerator<ObjectList<KubeObject>, undefined> {
   let token: string | undefined
   do {
-    const page: ObjectList<KubeObject> = await listPage(core, kind, { ...options, ...token && { continue: token } })
+    const page: ObjectList<KubeObject> = await listPage(core, kind, { ...options, ...(token && { continue: token }) })
     yield page
     token = page.metadata.continue
   } while (token)
 }
 
 export async function listPage(core: Core, kind: KindLike, options: PageOptions): Promise<ObjectList<KubeObject>> {
-  const resource = core.mapper.find(kind) ?? await core.mapper.resolve(kind, options)
+  const resource = core.mapper.find(kind) ?? (await core.mapper.resolve(kind, options))
   const target = formatTarget(resource, { namespace: options.namespace }, pageParameters(options))
   try {
-    const list = await core.exchange.json({ method: 'GET', target, accept: acceptOf(kind, 'PartialObjectMetadataList'), subject: subjectOf(resource, {}), ...callOf(options) })
+    const list = await core.exchange.json({
+      method: 'GET',
+      target,
+      accept: acceptOf(kind, 'PartialObjectMetadataList'),
+      subject: subjectOf(resource, {}),
+      ...callOf(options),
+    })
     return readList(list, resource)
   } catch (error) {
     throw nameMissingKind(error, resource)
@@ -92,7 +118,13 @@ export function watchObjects(core: Core, kind: KindLike, options: WatchOptions):
       const resource = await core.mapper.resolve(kind, options)
       const target = formatTarget(resource, { namespace: options.namespace }, watchParameters(options))
       try {
-        return await core.exchange.open({ method: 'GET', target, accept: acceptOf(kind, 'PartialObjectMetadata', options), subject: subjectOf(resource, {}), ...callOf(options) })
+        return await core.exchange.open({
+          method: 'GET',
+          target,
+          accept: acceptOf(kind, 'PartialObjectMetadata', options),
+          subject: subjectOf(resource, {}),
+          ...callOf(options),
+        })
       } catch (error) {
         throw nameMissingKind(error, resource)
       }
@@ -103,17 +135,27 @@ export function watchObjects(core: Core, kind: KindLike, options: WatchOptions):
 function readList(list: JsonObject, resource: Resource): ObjectList<KubeObject> {
   const { items, metadata } = list
   if (!Array.isArray(items) && items !== null) {
-    throw new ConnectionError(`the answer to a list of ${resource.plural} is a ${String(list['kind'])} without items: is this a Kubernetes API server?`, { problem: 'garbled' })
+    throw new ConnectionError(
+      `the answer to a list of ${resource.plural} is a ${String(list['kind'])} without items: is this a Kubernetes API server?`,
+      { problem: 'garbled' },
+    )
   }
   const isPartial = list['kind'] === 'PartialObjectMetadataList'
-  const type = isPartial ? { apiVersion: resource.apiVersion, kind: `${resource.kind}List` } : { apiVersion: String(list['apiVersion']), kind: String(list['kind']) }
+  const type = isPartial
+    ? { apiVersion: resource.apiVersion, kind: `${resource.kind}List` }
+    : { apiVersion: String(list['apiVersion']), kind: String(list['kind']) }
   return {
-    ...type, metadata: (isJsonObject(metadata) ? metadata : {}) as ListMeta,
+    ...type,
+    metadata: (isJsonObject(metadata) ? metadata : {}) as ListMeta,
     items: (items ?? []).filter(isJsonObject).map((item) => finishObject(item, resource)),
   }
 }
 
-function acceptOf(kind: KindLike, shape: string, { mayOmitManagedFields = false }: Pick<WatchOptions, 'mayOmitManagedFields'> = {}): string | undefined {
+function acceptOf(
+  kind: KindLike,
+  shape: string,
+  { mayOmitManagedFields = false }: Pick<WatchOptions, 'mayOmitManagedFields'> = {},
+): string | undefined {
   if (isMetadataKind(kind)) return `application/json;as=${shape};g=meta.k8s.io;v=v1`
   return mayOmitManagedFields ? 'application/json;managedFields=optional, application/json' : undefined
 }

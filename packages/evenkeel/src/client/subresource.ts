@@ -17,7 +17,7 @@ import type { PatchBody } from './writing/send.ts'
 /** What `scale` is about, whatever the object. */
 export interface Scale extends KubeObject {
   readonly spec: { readonly replicas?: number }
-  readonly status?: { readonly replicas: number, readonly selector?: string }
+  readonly status?: { readonly replicas: number; readonly selector?: string }
 }
 
 export class Subresource {
@@ -25,46 +25,67 @@ export class Subresource {
   readonly #name: string
 
   constructor(core: Core, name: string) {
-    if (!/^[a-z]+(?:\/.+)?$/.test(name)) throw new RangeError(`a subresource is called like status or scale, got ${JSON.stringify(name)}`)
+    if (!/^[a-z]+(?:\/.+)?$/.test(name))
+      throw new RangeError(`a subresource is called like status or scale, got ${JSON.stringify(name)}`)
     this.#core = core
     this.#name = name
   }
 
   async get<T extends KubeObject>(object: KubeObject, options: GetOptions = {}): Promise<T> {
-    return await getObject(this.#core, object, { key: nameOf(object), subresource: this.#name, options }) as T
+    return (await getObject(this.#core, object, { key: nameOf(object), subresource: this.#name, options })) as T
   }
 
   /** For those that speak no JSON, such as `log`. */
-  async text(object: KubeObject, { signal, timeoutMs, parameters = {} }: CallOptions & { parameters?: Readonly<Record<string, string | number | boolean>> } = {}): Promise<string> {
-    const { resource, place } = await locate(this.#core, object, { key: nameOf(object), signal, subresource: this.#name })
-    const { body } = await this.#core.exchange.ask({ method: 'GET', target: formatTarget(resource, place, parameters), accept: '*/*', signal, timeoutMs })
+  async text(
+    object: KubeObject,
+    {
+      signal,
+      timeoutMs,
+      parameters = {},
+    }: CallOptions & { parameters?: Readonly<Record<string, string | number | boolean>> } = {},
+  ): Promise<string> {
+    const { resource, place } = await locate(this.#core, object, {
+      key: nameOf(object),
+      signal,
+      subresource: this.#name,
+    })
+    const { body } = await this.#core.exchange.ask({
+      method: 'GET',
+      target: formatTarget(resource, place, parameters),
+      accept: '*/*',
+      signal,
+      timeoutMs,
+    })
     return textOf(body)
   }
 
   /** Sends a body to the part: an Eviction, a TokenRequest, a Binding. */
   async create<T extends KubeObject>(object: KubeObject, body: T, options: WriteOptions = {}): Promise<T> {
-    return await createObject(this.#core, this.#target(object), { ...options, body }) as T
+    return (await createObject(this.#core, this.#target(object), { ...options, body })) as T
   }
 
   /** Replaces the part by what the object, or the body, says of it. */
-  async update<R extends KubeObject>(object: R, { body, ...options }: WriteOptions & { body?: KubeObject } = {}): Promise<Stored<R>> {
-    return await updateObject(this.#core, this.#target(object), { ...options, ...body && { body } }) as Stored<R>
+  async update<R extends KubeObject>(
+    object: R,
+    { body, ...options }: WriteOptions & { body?: KubeObject } = {},
+  ): Promise<Stored<R>> {
+    return (await updateObject(this.#core, this.#target(object), { ...options, ...(body && { body }) })) as Stored<R>
   }
 
   async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<ReadBack<R>> {
-    return await patchObject(this.#core, this.#target(object), { ...options, patch }) as ReadBack<R>
+    return (await patchObject(this.#core, this.#target(object), { ...options, patch })) as ReadBack<R>
   }
 
   /** Changes the part from one state to another, if the object is still in the first one; nothing is sent when nothing differs. */
   async patchFrom<T extends KubeObject>(from: T, to: T, options: PatchFromOptions = {}): Promise<Stored<T>> {
-    return await patchDifference(this.#core, this.#target(from), { ...options, to }) as Stored<T>
+    return (await patchDifference(this.#core, this.#target(from), { ...options, to })) as Stored<T>
   }
 
   async apply<R extends KubeObject>(object: R, options: ApplyOptions = {}): Promise<Stored<R>> {
-    return await applyObject(this.#core, this.#target(object), options) as Stored<R>
+    return (await applyObject(this.#core, this.#target(object), options)) as Stored<R>
   }
 
-  #target(object: KubeObject): { object: KubeObject, subresource: string } {
+  #target(object: KubeObject): { object: KubeObject; subresource: string } {
     return { object, subresource: this.#name }
   }
 }

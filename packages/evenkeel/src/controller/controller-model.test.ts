@@ -12,12 +12,18 @@ import { Gadget, Widget, World } from './world.fixture.ts'
 const names = ['one', 'two', 'three'] as const
 
 type Step =
-  | { readonly do: 'spec' | 'label' | 'child' | 'remove', readonly name: string }
-  | { readonly do: 'wait', readonly ms: number }
+  | { readonly do: 'spec' | 'label' | 'child' | 'remove'; readonly name: string }
+  | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'hold' | 'release' | 'cut' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('spec' as const, 'label' as const, 'child' as const, 'remove' as const), name: fc.constantFrom(...names) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom('spec' as const, 'label' as const, 'child' as const, 'remove' as const),
+      name: fc.constantFrom(...names),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(0, 1, 7, 100, 3000) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('hold' as const, 'release' as const, 'cut' as const) }) },
 )
@@ -38,9 +44,17 @@ async function life(steps: readonly Step[], outcomes: readonly (typeof endings)[
   const model: Model = { world, active: new Set(), violations: [], seen: new Map() }
   const left = [...outcomes]
   let isHealed = false
-  world.api.before = ({ verb, subresource }) => !isHealed && subresource === 'status' && verb === 'patch' && left[0] === 'refused' ? serviceUnavailable('no') : undefined
+  world.api.before = ({ verb, subresource }) =>
+    !isHealed && subresource === 'status' && verb === 'patch' && left[0] === 'refused'
+      ? serviceUnavailable('no')
+      : undefined
   await world.start({
-    for: Widget, owns: [Gadget], concurrency: 2, resyncMs: 0, backoff: { maxMs: 1000 }, cleanup: () => undefined,
+    for: Widget,
+    owns: [Gadget],
+    concurrency: 2,
+    resyncMs: 0,
+    backoff: { maxMs: 1000 },
+    cleanup: () => undefined,
     reconcile: async ({ metadata: { name, resourceVersion }, spec }, { status, clock, signal }) => {
       if (model.active.has(name)) model.violations.push(`two at once: ${name}`)
       model.active.add(name)
@@ -76,7 +90,21 @@ async function take({ api, clock, cache }: World, one: Step, index: number): Pro
       return
     case 'child': {
       const owner = api.find(Widget, one.name)
-      if (owner) api.put(Gadget, one.name, { metadata: { ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name: one.name, uid: owner.metadata.uid, controller: true }] }, spec: { size: index } })
+      if (owner)
+        api.put(Gadget, one.name, {
+          metadata: {
+            ownerReferences: [
+              {
+                apiVersion: owner.apiVersion,
+                kind: owner.kind,
+                name: one.name,
+                uid: owner.metadata.uid,
+                controller: true,
+              },
+            ],
+          },
+          spec: { size: index },
+        })
       return
     }
     case 'remove':
@@ -99,27 +127,38 @@ async function take({ api, clock, cache }: World, one: Step, index: number): Pro
 }
 
 test('Controller: the last change of every key is followed by a completed reconcile that saw it; never two at once per key', async () => {
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.array(fc.constantFrom(...endings), { maxLength: 20 }), async (steps, outcomes) => {
-    const { world, violations, seen } = await life(steps, outcomes)
-    expect(violations).toEqual([])
-    for (const name of names) {
-      const object = world.api.find(Widget, name)
-      // Status is written after the run has looked; what it wrote is looked at once more.
-      if (object) expect([name, seen.get(name)]).toEqual([name, object.metadata.resourceVersion])
-      expect([name, object?.metadata.deletionTimestamp]).toEqual([name, undefined])
-    }
-    await world.stop()
-    expect(world.clock.pending).toBe(0)
-  }), { numRuns: 100 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 30 }),
+      fc.array(fc.constantFrom(...endings), { maxLength: 20 }),
+      async (steps, outcomes) => {
+        const { world, violations, seen } = await life(steps, outcomes)
+        expect(violations).toEqual([])
+        for (const name of names) {
+          const object = world.api.find(Widget, name)
+          // Status is written after the run has looked; what it wrote is looked at once more.
+          if (object) expect([name, seen.get(name)]).toEqual([name, object.metadata.resourceVersion])
+          expect([name, object?.metadata.deletionTimestamp]).toEqual([name, undefined])
+        }
+        await world.stop()
+        expect(world.clock.pending).toBe(0)
+      },
+    ),
+    { numRuns: 100 },
+  )
 })
 
 test('Controller: a terminal error is the one thing that is not followed up, until something changes', async () => {
   const world = new World()
   let runs = 0
-  await world.start({ for: Widget, resyncMs: 0, reconcile: () => {
-    runs++
-    throw new TerminalError('never')
-  } })
+  await world.start({
+    for: Widget,
+    resyncMs: 0,
+    reconcile: () => {
+      runs++
+      throw new TerminalError('never')
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(10_000_000)
   expect(runs).toBe(1)

@@ -6,8 +6,9 @@ import { ConfigMap, Gadget, Widget, World } from './world.fixture.ts'
 test('54 two controllers with one name are refused, and the message names both', () => {
   const { controllers } = new World()
   controllers.add({ for: Widget, reconcile: () => undefined })
-  expect(() => controllers.add({ name: 'widget', for: Gadget, reconcile: () => undefined }))
-    .toThrow('two controllers are called widget, one for Widget (test.dev/v1), one for Gadget (test.dev/v1): give one of them another name')
+  expect(() => controllers.add({ name: 'widget', for: Gadget, reconcile: () => undefined })).toThrow(
+    'two controllers are called widget, one for Widget (test.dev/v1), one for Gadget (test.dev/v1): give one of them another name',
+  )
   controllers.add({ for: Gadget, reconcile: () => undefined })
   expect([...controllers].map(({ name }) => name)).toEqual(['widget', 'gadget'])
   expect(controllers.get('gadget')?.declaration.for).toBe(Gadget)
@@ -15,17 +16,33 @@ test('54 two controllers with one name are refused, and the message names both',
 
 describe('a declaration that cannot be meant is refused', () => {
   test.each<[Partial<ControllerDeclaration>, string]>([
-    [{ name: 'My Controller' }, 'a controller\'s name has letters in lower case, digits, dots and dashes, got "My Controller"'],
+    [
+      { name: 'My Controller' },
+      'a controller\'s name has letters in lower case, digits, dots and dashes, got "My Controller"',
+    ],
     [{ concurrency: 0 }, 'the concurrency of the controller widget must be a whole number of 1 or more, got 0'],
     [{ timeoutMs: Infinity }, 'timeoutMs of the controller widget must be a number above 0, got Infinity'],
     [{ resyncMs: 10 }, 'resyncMs of the controller widget must be 0 or at least 1000, got 10'],
     [{ reconcile: undefined as never }, 'the controller widget needs a reconcile'],
     [{ reconcileKey: () => undefined }, 'or a reconcileKey and no cleanup'],
-    [{ cleanup: () => undefined, finalizer: 'bare' }, 'the finalizer "bare" of Widget needs a domain: "demo.example.com/bare"'],
+    [
+      { cleanup: () => undefined, finalizer: 'bare' },
+      'the finalizer "bare" of Widget needs a domain: "demo.example.com/bare"',
+    ],
     [{ cleanup: () => undefined, finalizer: 'a b/c' }, 'the finalizer "a b/c" of the controller widget is not allowed'],
-    [{ cleanup: [{ finalizer: 'x/y', cleanup: () => undefined }, { finalizer: 'x/y', cleanup: () => undefined }] }, 'two steps of the cleanup of Widget have the finalizer x/y: give each its own'],
+    [
+      {
+        cleanup: [
+          { finalizer: 'x/y', cleanup: () => undefined },
+          { finalizer: 'x/y', cleanup: () => undefined },
+        ],
+      },
+      'two steps of the cleanup of Widget have the finalizer x/y: give each its own',
+    ],
   ])('%j', (change, message) => {
-    expect(() => new World().controllers.add({ for: Widget, reconcile: () => undefined, ...change } as ControllerDeclaration)).toThrow(message)
+    expect(() =>
+      new World().controllers.add({ for: Widget, reconcile: () => undefined, ...change } as ControllerDeclaration),
+    ).toThrow(message)
   })
 })
 
@@ -52,7 +69,8 @@ test('the types of kinds reach reconcile, map and status', () => {
     },
   })
   controllers.add({
-    name: 'other', for: Widget,
+    name: 'other',
+    for: Widget,
     // @ts-expect-error there is no requeue
     reconcile: () => ({ requeue: true }),
   })

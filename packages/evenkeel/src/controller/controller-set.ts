@@ -18,7 +18,10 @@ export class ControllerSet implements Iterable<Controller> {
   add<K extends Kind, Extra extends object>(declaration: ControllerDeclaration<K, Extra>): Controller {
     const controller = new Controller(declaration as unknown as ControllerDeclaration, this.#environment)
     const other = this.#controllers.get(controller.name)
-    if (other) throw new RangeError(`two controllers are called ${controller.name}, one for ${describe(other.declaration.for)}, one for ${describe(declaration.for)}: give one of them another name`)
+    if (other)
+      throw new RangeError(
+        `two controllers are called ${controller.name}, one for ${describe(other.declaration.for)}, one for ${describe(declaration.for)}: give one of them another name`,
+      )
     this.#controllers.set(controller.name, controller)
     return controller
   }

@@ -6,7 +6,12 @@ test('Controller reconciles what is there, and what comes', async () => {
   const world = new World()
   world.api.put(Widget, 'one', { spec: { size: 1 } })
   const seen: string[] = []
-  await world.start({ for: Widget, reconcile: (widget, { causes }) => { seen.push(`${widget.metadata.name} ${widget.spec.size} ${causes.map(({ type }) => type).join()}`) } })
+  await world.start({
+    for: Widget,
+    reconcile: (widget, { causes }) => {
+      seen.push(`${widget.metadata.name} ${widget.spec.size} ${causes.map(({ type }) => type).join()}`)
+    },
+  })
   expect(seen).toEqual(['one 1 add'])
   world.api.put(Widget, 'one', { spec: { size: 2 } })
   await world.clock.advance(0)
@@ -32,9 +37,12 @@ test('Controller runs once, and says so when it is asked for more', async () => 
 test('12 a worker that throws before done lets go of its key, which runs again', async () => {
   const world = new World()
   let runs = 0
-  await world.start({ for: Widget, reconcile: () => {
-    if (++runs === 1) throw new Error('no')
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: () => {
+      if (++runs === 1) throw new Error('no')
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(10)
   expect(runs).toBe(2)
@@ -47,16 +55,20 @@ test('44 never more than the concurrency at once, never two of one key, also whe
   let most = 0
   let runs = 0
   for (let index = 0; index < 100; index++) world.api.put(Widget, `w${index}`, { spec: {} })
-  const controller = await world.start({ for: Widget, concurrency: 5, reconcile: async ({ metadata: { name } }, { clock }) => {
-    expect(active.has(name)).toBe(false)
-    active.add(name)
-    runs++
-    most = Math.max(most, active.size)
-    const done = deferred<void>()
-    clock.after(10, done.resolve)
-    await done.promise
-    active.delete(name)
-  } })
+  const controller = await world.start({
+    for: Widget,
+    concurrency: 5,
+    reconcile: async ({ metadata: { name } }, { clock }) => {
+      expect(active.has(name)).toBe(false)
+      active.add(name)
+      runs++
+      most = Math.max(most, active.size)
+      const done = deferred<void>()
+      clock.after(10, done.resolve)
+      await done.promise
+      active.delete(name)
+    },
+  })
   controller.enqueue({ name: 'w0', namespace: 'a' }, { afterMs: 5 })
   await world.clock.advance(1000)
   expect(most).toBe(5)

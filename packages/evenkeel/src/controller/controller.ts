@@ -61,7 +61,17 @@ export class Controller {
   #isWorking = false
 
   constructor(given: ControllerDeclaration, environment: ControllerEnvironment) {
-    const { cluster = defaultCluster, clock, random, log, metrics = new Metrics(), tracing = silentTracing, plugins = [], ledger, hotLoops } = environment
+    const {
+      cluster = defaultCluster,
+      clock,
+      random,
+      log,
+      metrics = new Metrics(),
+      tracing = silentTracing,
+      plugins = [],
+      ledger,
+      hotLoops,
+    } = environment
     const name = given.name ?? given.for.kind.toLowerCase()
     const declaration = withVerbs(given, () => finalizerFor(given, name))
     this.name = checkDeclaration(declaration)
@@ -73,22 +83,45 @@ export class Controller {
     this.#meter = controllerMeter(metrics, this.name)
     this.#meter.workersMax.set(declaration.concurrency ?? 1)
     this.#hotLoops = new HotLoops({ ledger, ...hotLoops })
-    const steps = [...cleanupSteps(declaration, this.name), ...plugins.flatMap((plugin) => plugin.steps?.(declaration, this.name) ?? [])]
+    const steps = [
+      ...cleanupSteps(declaration, this.name),
+      ...plugins.flatMap((plugin) => plugin.steps?.(declaration, this.name) ?? []),
+    ]
     const named = log.child({ controller: this.name })
     this.#worker = new Worker({
-      ...environment, log: named, name: this.name, declaration, steps, plugins: [...plugins, ...declaration.verbs ?? []], addSource: (source) => this.addSource(source), dropped: new DroppedFields(declaration.for, { log: named }),
-      hotLoops: this.#hotLoops, meter: this.#meter, tracing, queue: this.#queue, backoff: this.#backoff,
+      ...environment,
+      log: named,
+      name: this.name,
+      declaration,
+      steps,
+      plugins: [...plugins, ...(declaration.verbs ?? [])],
+      addSource: (source) => this.addSource(source),
+      dropped: new DroppedFields(declaration.for, { log: named }),
+      hotLoops: this.#hotLoops,
+      meter: this.#meter,
+      tracing,
+      queue: this.#queue,
+      backoff: this.#backoff,
     })
-    for (const source of declaredSources(declaration, { observe: (event) => { this.#worker.observe(event) } })) this.#sources.add({ source, started: undefined })
+    for (const source of declaredSources(declaration, {
+      observe: (event) => {
+        this.#worker.observe(event)
+      },
+    }))
+      this.#sources.add({ source, started: undefined })
   }
 
   /** Watches and works until the signal aborts; resolves when the last run has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const working = new Stopper()
     const watching = new Stopper()
-    const stopListening = onAbort(signal, (reason) => { working.abort(reason) })
+    const stopListening = onAbort(signal, (reason) => {
+      working.abort(reason)
+    })
     const watched = this.watch(watching.signal)
-    watched.catch((error: unknown) => { working.abort(error) })
+    watched.catch((error: unknown) => {
+      working.abort(error)
+    })
     try {
       await this.work(working.signal)
     } finally {
@@ -107,7 +140,11 @@ export class Controller {
     this.#isWatching = true
     try {
       for (const entry of this.#sources) this.#start(entry)
-      await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
+      await new Promise<void>((resolve) => {
+        onAbort(signal, () => {
+          resolve()
+        })
+      })
     } finally {
       this.#isWatching = false
       await Promise.all([...this.#sources].map((entry) => stop(entry)))
@@ -123,13 +160,23 @@ export class Controller {
     if (this.#isWorking) throw new RangeError(`the controller ${this.name} works already`)
     this.#isWorking = true
     this.#worker.open()
-    const stopListening = onAbort(signal, (reason) => { this.#worker.abort(toRunAborted(reason)) })
+    const stopListening = onAbort(signal, (reason) => {
+      this.#worker.abort(toRunAborted(reason))
+    })
     try {
-      await this.waitForSync({ signal }).catch((error: unknown) => { if (!signal.aborted) throw error })
+      await this.waitForSync({ signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error
+      })
       if (signal.aborted) return
       await runWorkers((item) => this.#worker.work(item), {
-        queue: this.#queue, backoff: this.#backoff, parked: this.#parked, concurrency: this.declaration.concurrency ?? 1, signal,
-        onSettled: (worked) => { this.#worker.settled(worked) },
+        queue: this.#queue,
+        backoff: this.#backoff,
+        parked: this.#parked,
+        concurrency: this.declaration.concurrency ?? 1,
+        signal,
+        onSettled: (worked) => {
+          this.#worker.settled(worked)
+        },
       })
     } finally {
       stopListening()
@@ -145,7 +192,11 @@ export class Controller {
   /** Resolves when every source has told what was there. */
   async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
     const options = { signal: signal && forOthers(signal) }
-    await Promise.all([...this.#sources].map(async ({ started }) => { await started?.waitForSync(options) }))
+    await Promise.all(
+      [...this.#sources].map(async ({ started }) => {
+        await started?.waitForSync(options)
+      }),
+    )
   }
 
   /** One more source, which starts at once if the controller watches. */
@@ -162,19 +213,28 @@ export class Controller {
 
   /** Asks for a run; false when the controller has stopped. */
   enqueue(key: CacheKey, { note, priority = 0, afterMs = 0 }: EnqueueOptions = {}): boolean {
-    return this.#queue.add(this.#keyOf(key), { afterMs, priority, reason: { type: 'request', source: 'request', ...note !== undefined && { note } } })
+    return this.#queue.add(this.#keyOf(key), {
+      afterMs,
+      priority,
+      reason: { type: 'request', source: 'request', ...(note !== undefined && { note }) },
+    })
   }
 
   /** Asks for a run of every object there is; says how many. */
   reconcileAll(options: EnqueueOptions = {}): number {
     const objects = this.#environment.cache.list(this.declaration.for)
-    for (const { metadata: { name, namespace } } of objects) this.enqueue({ name, ...namespace !== undefined && { namespace } }, options)
+    for (const {
+      metadata: { name, namespace },
+    } of objects)
+      this.enqueue({ name, ...(namespace !== undefined && { namespace }) }, options)
     return objects.length
   }
 
   /** Asks for a run of parked keys, or of those that wait for this; says how many. */
-  wakeParked({ waitingFor, note = 'woken' }: { waitingFor?: string, note?: string } = {}): number {
-    return this.#parked.wake(this.#queue, (_, parked) => waitingFor === undefined || parked.waitingFor === waitingFor, { reason: { type: 'request', source: 'request', note } })
+  wakeParked({ waitingFor, note = 'woken' }: { waitingFor?: string; note?: string } = {}): number {
+    return this.#parked.wake(this.#queue, (_, parked) => waitingFor === undefined || parked.waitingFor === waitingFor, {
+      reason: { type: 'request', source: 'request', note },
+    })
   }
 
   /** Keys whose last run failed: they are tried again. */
@@ -185,24 +245,49 @@ export class Controller {
   /** How it is, as plain JSON. */
   get health(): ControllerHealth {
     return describeHealth({
-      name: this.name, declaration: this.declaration, sources: [...this.#sources].map(({ source, started }) => started ?? { name: source.name, hasSynced: false, problem: undefined }),
-      isWatching: this.#isWatching, isWorking: this.#isWorking, worker: this.#worker, parked: this.#parked, backoff: this.#backoff, queue: this.#queue,
+      name: this.name,
+      declaration: this.declaration,
+      sources: [...this.#sources].map(
+        ({ source, started }) => started ?? { name: source.name, hasSynced: false, problem: undefined },
+      ),
+      isWatching: this.#isWatching,
+      isWorking: this.#isWorking,
+      worker: this.#worker,
+      parked: this.#parked,
+      backoff: this.#backoff,
+      queue: this.#queue,
     })
   }
 
   #keyOf({ name, namespace }: CacheKey): string {
     const { group, kind, scope }: Kind = this.declaration.for
-    return formatKey({ cluster: this.#cluster, group, kind, ...scope === 'Namespaced' && namespace !== undefined && { namespace }, name })
+    return formatKey({
+      cluster: this.#cluster,
+      group,
+      kind,
+      ...(scope === 'Namespaced' && namespace !== undefined && { namespace }),
+      name,
+    })
   }
 
   #start(entry: SourceEntry): void {
     const { cache, clock, random, log, metrics } = this.#environment
     const context: SourceContext = {
-      cache, clock, random, metrics, log: log.child({ controller: this.name }),
-      enqueue: (key, cause, { priority = 0 } = {}) => { this.#queue.add(this.#keyOf(key), { priority, reason: cause }) },
+      cache,
+      clock,
+      random,
+      metrics,
+      log: log.child({ controller: this.name }),
+      enqueue: (key, cause, { priority = 0 } = {}) => {
+        this.#queue.add(this.#keyOf(key), { priority, reason: cause })
+      },
       wantsChanges: (key) => this.#hotLoops.suspectsAny && this.#hotLoops.suspects(this.#keyOf(key)),
-      onMapError: () => { this.#meter.mapErrors.add() },
-      onStaleOwner: () => { this.#meter.staleOwners.add() },
+      onMapError: () => {
+        this.#meter.mapErrors.add()
+      },
+      onStaleOwner: () => {
+        this.#meter.staleOwners.add()
+      },
     }
     entry.started = entry.source.start(context)
   }

@@ -39,7 +39,8 @@ export interface CleanupStep<K extends Kind = Kind, Extra extends object = objec
 }
 
 /** A kind whose objects belong to those of the controller. */
-export interface OwnsDeclaration<K extends CacheKind = CacheKind> extends EnqueueOwnerOptions, Pick<HoldOptions<CachedOf<K>>, 'labelSelector' | 'fieldSelector'> {
+export interface OwnsDeclaration<K extends CacheKind = CacheKind>
+  extends EnqueueOwnerOptions, Pick<HoldOptions<CachedOf<K>>, 'labelSelector' | 'fieldSelector'> {
   readonly kind: K
   /** @default every event passes */
   readonly predicates?: readonly Predicate[]
@@ -69,7 +70,10 @@ export interface WatchDeclaration<K extends CacheKind = CacheKind> extends HoldO
  * @example
  * watches: [watching(Secret, { map: (secret) => [{ name: secret.data?.['for'] ?? '' }] })]
  */
-export function watching<K extends CacheKind>(kind: K, declaration: Omit<WatchDeclaration<K>, 'kind'>): WatchDeclaration {
+export function watching<K extends CacheKind>(
+  kind: K,
+  declaration: Omit<WatchDeclaration<K>, 'kind'>,
+): WatchDeclaration {
   return { ...declaration, kind } as unknown as WatchDeclaration
 }
 

@@ -14,17 +14,17 @@ export interface ControllerHealth {
   readonly isWorking: boolean
   /** What does not work, in sentences; none when all is well. */
   readonly problems: readonly string[]
-  readonly sources: readonly { readonly name: string, readonly hasSynced: boolean }[]
-  readonly workers: { readonly active: number, readonly max: number }
+  readonly sources: readonly { readonly name: string; readonly hasSynced: boolean }[]
+  readonly workers: { readonly active: number; readonly max: number }
   /** Runs that go on. */
   readonly running: readonly RunningKey[]
   /** Runs that should have ended long ago; their keys are locked. */
   readonly stuck: readonly RunningKey[]
-  readonly queue: { readonly ready: number, readonly waiting: number, readonly working: number }
+  readonly queue: { readonly ready: number; readonly waiting: number; readonly working: number }
   /** Keys whose last run failed: they are tried again. */
   readonly failing: number
   /** Keys that wait for something to change, and for what. */
-  readonly parked: readonly { readonly key: string, readonly waitingFor: string }[]
+  readonly parked: readonly { readonly key: string; readonly waitingFor: string }[]
 }
 
 interface HealthParts {
@@ -42,15 +42,30 @@ interface HealthParts {
 const stuckMsDefault = 600_000
 const parkedMax = 100
 
-export function describeHealth({ name, declaration, sources, isWatching, isWorking, worker, parked, backoff, queue }: HealthParts): ControllerHealth {
+export function describeHealth({
+  name,
+  declaration,
+  sources,
+  isWatching,
+  isWorking,
+  worker,
+  parked,
+  backoff,
+  queue,
+}: HealthParts): ControllerHealth {
   const { timeoutMs, stuckMs = timeoutMs ?? stuckMsDefault, concurrency = 1 } = declaration
   const stuck = worker.runningFor(stuckMs)
   return {
-    name, isWorking, stuck, running: worker.runningFor(0),
+    name,
+    isWorking,
+    stuck,
+    running: worker.runningFor(0),
     isReady: isWatching && sources.every(({ hasSynced }) => hasSynced),
     problems: [
       ...sources.flatMap(({ problem }) => problem ?? []),
-      ...stuck.map(({ key, runningMs }) => `a worker is stuck: ${key} has been reconciled for ${Math.floor(runningMs / 1000)} s`),
+      ...stuck.map(
+        ({ key, runningMs }) => `a worker is stuck: ${key} has been reconciled for ${Math.floor(runningMs / 1000)} s`,
+      ),
     ],
     sources: sources.map((source) => ({ name: source.name, hasSynced: source.hasSynced })),
     workers: { active: worker.activeCount, max: concurrency },

@@ -5,7 +5,15 @@ export { Controller } from './controller.ts'
 export type { EnqueueOptions } from './controller.ts'
 export { ControllerSet } from './controller-set.ts'
 export { watching } from './declaration.ts'
-export type { CleanupStep, ControllerDeclaration, OwnsDeclaration, PolicyRule, Reconciled, ReconcileResult, WatchDeclaration } from './declaration.ts'
+export type {
+  CleanupStep,
+  ControllerDeclaration,
+  OwnsDeclaration,
+  PolicyRule,
+  Reconciled,
+  ReconcileResult,
+  WatchDeclaration,
+} from './declaration.ts'
 export type { ControllerEnvironment } from './environment.ts'
 export type { ControllerHealth } from './health.ts'
 export { rulesFor } from './rules-for.ts'
@@ -39,7 +47,16 @@ export type { EnqueueOwnerOptions, EventHandler, HandlerContext, MapObject } fro
 export { ownerIndex, ownerUids } from './sourcing/owner-index.ts'
 export { kindSource, lowPriority } from './sourcing/kind-source.ts'
 export type { KindSourceOptions } from './sourcing/kind-source.ts'
-export { and, annotationsChanged, generationChanged, labelsChanged, not, onUpdate, or, resourceVersionChanged } from './sourcing/predicate.ts'
+export {
+  and,
+  annotationsChanged,
+  generationChanged,
+  labelsChanged,
+  not,
+  onUpdate,
+  or,
+  resourceVersionChanged,
+} from './sourcing/predicate.ts'
 export type { Predicate } from './sourcing/predicate.ts'
 export type { AddedSource, Source, SourceContext, StartedSource } from './sourcing/source.ts'
 

@@ -8,10 +8,18 @@ import type { CacheKind } from '#cache'
 import type { ControllerDeclaration, PolicyRule } from './declaration.ts'
 
 /** The rules, each group of resources once, in order: the same declaration gives the same text. */
-export function rulesFor(declaration: Pick<ControllerDeclaration, 'for' | 'owns' | 'watches' | 'cleanup' | 'rbac'>): PolicyRule[] {
+export function rulesFor(
+  declaration: Pick<ControllerDeclaration, 'for' | 'owns' | 'watches' | 'cleanup' | 'rbac'>,
+): PolicyRule[] {
   const { for: kind, owns = [], watches = [], cleanup, rbac = [] } = declaration
   const verbs = new Verbs()
-  verbs.add(kind.group, kind.plural, ['get', 'list', 'watch', ...cleanup ? ['patch', 'update'] : [], ...owns.some(isElsewhere) ? ['patch'] : []])
+  verbs.add(kind.group, kind.plural, [
+    'get',
+    'list',
+    'watch',
+    ...(cleanup ? ['patch', 'update'] : []),
+    ...(owns.some(isElsewhere) ? ['patch'] : []),
+  ])
   if (kind.subresources.status) verbs.add(kind.group, `${kind.plural}/status`, ['get', 'patch', 'update'])
   // Whoever names an owner that waits for its children must be allowed to set the owner's finalizers.
   if (cleanup || owns.length > 0) verbs.add(kind.group, `${kind.plural}/finalizers`, ['update'])
@@ -31,7 +39,10 @@ export function rulesFor(declaration: Pick<ControllerDeclaration, 'for' | 'owns'
 /** @throws {RangeError} when only two words about the kind are known: rules go by its plural. */
 function wholeKind(kind: CacheKind): Kind {
   const whole = 'of' in kind ? kind.of : kind
-  if (!('plural' in whole && 'scope' in whole)) throw new RangeError(`the rules for ${kind.kind} (${kind.apiVersion}) go by its plural, which is not known: use a kind made by defineKind or declareKind`)
+  if (!('plural' in whole && 'scope' in whole))
+    throw new RangeError(
+      `the rules for ${kind.kind} (${kind.apiVersion}) go by its plural, which is not known: use a kind made by defineKind or declareKind`,
+    )
   return whole as Kind
 }
 
@@ -54,7 +65,7 @@ class Verbs {
 
   /** Resources of a group that need the same verbs share a rule. */
   rules(): PolicyRule[] {
-    const bySet = new Map<string, { group: string, verbs: string[], resources: string[] }>()
+    const bySet = new Map<string, { group: string; verbs: string[]; resources: string[] }>()
     for (const [key, set] of this.#byResource) {
       const [group = '', resource = ''] = JSON.parse(key) as string[]
       const verbs = verbOrder.filter((verb) => set.has(verb))
@@ -65,6 +76,10 @@ class Verbs {
     }
     return [...bySet.values()]
       .map(({ group, verbs, resources }) => ({ apiGroups: [group], resources: resources.sort(compareText), verbs }))
-      .sort((a, b) => compareText(a.apiGroups[0] ?? '', b.apiGroups[0] ?? '') || compareText(a.resources.join(), b.resources.join()))
+      .sort(
+        (a, b) =>
+          compareText(a.apiGroups[0] ?? '', b.apiGroups[0] ?? '') ||
+          compareText(a.resources.join(), b.resources.join()),
+      )
   }
 }

@@ -19,13 +19,35 @@ test('withVerbs leaves a declaration without verbs as it is', () => {
 
 test('withVerbs adds what follows, each owned kind once', () => {
   const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
-  const expanded = withVerbs({ for: Thing, owns: [Other], verbs: [verb('a', { owns: [{ kind: Other }, { kind: Thing }], rbac: [rule] })], reconcile: () => undefined }, finalizerOf)
+  const expanded = withVerbs(
+    {
+      for: Thing,
+      owns: [Other],
+      verbs: [verb('a', { owns: [{ kind: Other }, { kind: Thing }], rbac: [rule] })],
+      reconcile: () => undefined,
+    },
+    finalizerOf,
+  )
   expect(expanded.owns).toEqual([Other, { kind: Thing }])
   expect(expanded.rbac).toEqual([rule])
 })
 
 test('withVerbs cleans up for the author first, then for the verbs, the last one first', () => {
-  const step = (finalizer: string): { finalizer: string, cleanup: () => undefined } => ({ finalizer, cleanup: () => undefined })
-  const expanded = withVerbs({ for: Thing, cleanup: () => undefined, verbs: [verb('a', { cleanup: [step('x.dev/a')] }), verb('b', { cleanup: [step('x.dev/b')] })] }, finalizerOf)
-  expect((expanded.cleanup as unknown as { finalizer: string }[]).map(({ finalizer }) => finalizer)).toEqual(['demo.example.com/thing', 'x.dev/b', 'x.dev/a'])
+  const step = (finalizer: string): { finalizer: string; cleanup: () => undefined } => ({
+    finalizer,
+    cleanup: () => undefined,
+  })
+  const expanded = withVerbs(
+    {
+      for: Thing,
+      cleanup: () => undefined,
+      verbs: [verb('a', { cleanup: [step('x.dev/a')] }), verb('b', { cleanup: [step('x.dev/b')] })],
+    },
+    finalizerOf,
+  )
+  expect((expanded.cleanup as unknown as { finalizer: string }[]).map(({ finalizer }) => finalizer)).toEqual([
+    'demo.example.com/thing',
+    'x.dev/b',
+    'x.dev/a',
+  ])
 })

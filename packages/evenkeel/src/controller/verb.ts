@@ -32,20 +32,22 @@ export function withVerbs(declaration: ControllerDeclaration, finalizerOf: () =>
   const { cleanup: _, finalizer: __, ...rest } = declaration
   return {
     ...rest,
-    owns: distinctKinds([...declaration.owns ?? [], ...parts.flatMap(({ owns = [] }) => owns)]),
-    watches: [...declaration.watches ?? [], ...parts.flatMap(({ watches = [] }) => watches)],
-    sources: [...declaration.sources ?? [], ...parts.flatMap(({ sources = [] }) => sources)],
-    rbac: [...declaration.rbac ?? [], ...parts.flatMap(({ rbac = [] }) => rbac)],
-    ...declaration.reconcile && { reconcile: declaration.reconcile.bind(declaration) },
-    ...declaration.reconcileKey && { reconcileKey: declaration.reconcileKey.bind(declaration) },
-    ...cleanup.length > 0 && { cleanup },
+    owns: distinctKinds([...(declaration.owns ?? []), ...parts.flatMap(({ owns = [] }) => owns)]),
+    watches: [...(declaration.watches ?? []), ...parts.flatMap(({ watches = [] }) => watches)],
+    sources: [...(declaration.sources ?? []), ...parts.flatMap(({ sources = [] }) => sources)],
+    rbac: [...(declaration.rbac ?? []), ...parts.flatMap(({ rbac = [] }) => rbac)],
+    ...(declaration.reconcile && { reconcile: declaration.reconcile.bind(declaration) }),
+    ...(declaration.reconcileKey && { reconcileKey: declaration.reconcileKey.bind(declaration) }),
+    ...(cleanup.length > 0 && { cleanup }),
   }
 }
 
 function ownSteps(declaration: ControllerDeclaration, finalizerOf: () => string): readonly CleanupStep[] {
   const { cleanup, finalizer = finalizerOf() } = declaration
   if (cleanup === undefined) return []
-  return typeof cleanup === 'function' ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }] : cleanup
+  return typeof cleanup === 'function'
+    ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }]
+    : cleanup
 }
 
 /** A kind that the author and a verb both name is watched once. */

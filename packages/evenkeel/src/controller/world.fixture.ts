@@ -17,7 +17,12 @@ import { writeHooks } from './ledger/write-hooks.ts'
 
 interface WidgetObject extends KubeObject {
   readonly spec: { readonly size?: number }
-  readonly status?: { readonly phase?: string, readonly seen?: number, readonly conditions?: readonly JsonObject[], readonly observedGeneration?: number }
+  readonly status?: {
+    readonly phase?: string
+    readonly seen?: number
+    readonly conditions?: readonly JsonObject[]
+    readonly observedGeneration?: number
+  }
 }
 
 interface DataObject extends KubeObject {
@@ -27,7 +32,12 @@ interface DataObject extends KubeObject {
 export const Widget = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Widget' })
 export const Gadget = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Gadget' })
 export const Realm = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Realm', scope: 'Cluster' })
-export const ConfigMap = declareKind<DataObject>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+export const ConfigMap = declareKind<DataObject>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  statusSubresource: false,
+})
 
 export class World {
   readonly clock = new SimulatedClock()
@@ -42,13 +52,37 @@ export class World {
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>[] = []
 
-  constructor({ kinds = [Widget, Gadget, Realm, ConfigMap], ...environment }: { kinds?: readonly Kind[] } & Partial<ControllerEnvironment> = {}) {
+  constructor({
+    kinds = [Widget, Gadget, Realm, ConfigMap],
+    ...environment
+  }: { kinds?: readonly Kind[] } & Partial<ControllerEnvironment> = {}) {
     const { clock, random, ledger, metrics } = this
     this.api = new FakeApi(kinds)
-    const log = createLogger({ clock, level: 'debug', sink: (record) => { this.lines.push(record) } })
-    this.client = new Client({ transport: this.api.transport, clock, random, retry: false, ...writeHooks({ ledger, cache: () => this.cache }) })
+    const log = createLogger({
+      clock,
+      level: 'debug',
+      sink: (record) => {
+        this.lines.push(record)
+      },
+    })
+    this.client = new Client({
+      transport: this.api.transport,
+      clock,
+      random,
+      retry: false,
+      ...writeHooks({ ledger, cache: () => this.cache }),
+    })
     this.cache = new ObjectCache({ client: this.client, clock, random, log })
-    this.controllers = new ControllerSet({ client: this.client, cache: this.cache, ledger, clock, random, log, metrics, ...environment })
+    this.controllers = new ControllerSet({
+      client: this.client,
+      cache: this.cache,
+      ledger,
+      clock,
+      random,
+      log,
+      metrics,
+      ...environment,
+    })
   }
 
   /** Adds a controller and runs it, and the cache. */
@@ -68,12 +102,17 @@ export class World {
 
   /** Warnings and errors, as `error: reconcile failed`. */
   get complaints(): string[] {
-    return this.lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ level, message }) => `${level}: ${message}`)
+    return this.lines
+      .filter(({ level }) => level === 'warn' || level === 'error')
+      .map(({ level, message }) => `${level}: ${message}`)
   }
 
   /** The value of a metric, by its whole text: `controller_runtime_reconcile_total{controller="widget",result="error"}`. */
   metric(series: string): number | undefined {
-    const line = this.metrics.render().split('\n').find((one) => one.startsWith(`${series} `))
+    const line = this.metrics
+      .render()
+      .split('\n')
+      .find((one) => one.startsWith(`${series} `))
     return line === undefined ? undefined : Number(line.slice(series.length + 1))
   }
 }

@@ -10,17 +10,29 @@ import { ClusterRole } from './generated/rbac/v1.ts'
 
 test('a kind says where it lives and what can be asked of it', () => {
   expect(Deployment).toMatchObject({
-    group: 'apps', version: 'v1', apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments', scope: 'Namespaced', shortNames: ['deploy'],
+    group: 'apps',
+    version: 'v1',
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    plural: 'deployments',
+    scope: 'Namespaced',
+    shortNames: ['deploy'],
     subresources: { status: true, scale: { specReplicasPath: '.spec.replicas' } },
   })
-  expect([Namespace.scope, Namespace.apiVersion, ClusterRole.scope, ClusterRole.subresources.status]).toEqual(['Cluster', 'v1', 'Cluster', false])
+  expect([Namespace.scope, Namespace.apiVersion, ClusterRole.scope, ClusterRole.subresources.status]).toEqual([
+    'Cluster',
+    'v1',
+    'Cluster',
+    false,
+  ])
   expect(Object.isFrozen(Pod)).toBe(true)
 })
 
 test('every value of a module is a kind of its group and version', () => {
   const kinds = [...Object.values(apps), ...Object.values(core)] as Kind[]
   expect(kinds.length).toBeGreaterThan(20)
-  for (const { group, version, kind, plural } of kinds) expect([['', 'apps'].includes(group), version, kind !== '', plural !== '']).toEqual([true, 'v1', true, true])
+  for (const { group, version, kind, plural } of kinds)
+    expect([['', 'apps'].includes(group), version, kind !== '', plural !== '']).toEqual([true, 'v1', true, true])
 })
 
 test('types: what is required is there, the rest may be missing, down to the leaves', () => {
@@ -28,8 +40,12 @@ test('types: what is required is there, the rest may be missing, down to the lea
   expectTypeOf<InputOf<typeof Deployment>>().toEqualTypeOf<Deployment>()
   expectTypeOf<Deployment>().toExtend<KubeObject>()
   expectTypeOf<NonNullable<Deployment['spec']>['replicas']>().toEqualTypeOf<number | undefined>()
-  expectTypeOf<NonNullable<NonNullable<Deployment['spec']>['template']['spec']>['containers'][number]>().toEqualTypeOf<Container>()
-  expectTypeOf<NonNullable<NonNullable<Container['resources']>['limits']>>().toEqualTypeOf<Readonly<Record<string, string>>>()
+  expectTypeOf<
+    NonNullable<NonNullable<Deployment['spec']>['template']['spec']>['containers'][number]
+  >().toEqualTypeOf<Container>()
+  expectTypeOf<NonNullable<NonNullable<Container['resources']>['limits']>>().toEqualTypeOf<
+    Readonly<Record<string, string>>
+  >()
   expectTypeOf<NonNullable<ObjectOf<typeof Lease>['spec']>['renewTime']>().toEqualTypeOf<string | undefined>()
   expectTypeOf<NonNullable<JSONSchemaProps['items']>>().toEqualTypeOf<JSONSchemaProps | readonly JSONSchemaProps[]>()
   expectTypeOf<typeof CustomResourceDefinition>().toExtend<Kind>()

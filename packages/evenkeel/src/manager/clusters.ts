@@ -30,12 +30,28 @@ export class ClusterManagers {
   readonly #managers = new Map<string, Manager>()
 
   constructor(options: ClusterManagersOptions) {
-    const { clusters, endpoints: _, webhooks: _webhooks, log = silentLogger, metrics = new Metrics(), ...rest } = options
+    const {
+      clusters,
+      endpoints: _,
+      webhooks: _webhooks,
+      log = silentLogger,
+      metrics = new Metrics(),
+      ...rest
+    } = options
     if (Object.keys(clusters).length === 0) throw new RangeError('there are no clusters')
     this.#options = options
     this.#metrics = metrics
     for (const [cluster, source] of Object.entries(clusters)) {
-      this.#managers.set(cluster, new Manager({ ...rest, ...source, cluster, metrics: metrics.labelled({ cluster }), log: log.child({ cluster }) }))
+      this.#managers.set(
+        cluster,
+        new Manager({
+          ...rest,
+          ...source,
+          cluster,
+          metrics: metrics.labelled({ cluster }),
+          log: log.child({ cluster }),
+        }),
+      )
     }
   }
 
@@ -45,7 +61,9 @@ export class ClusterManagers {
   }
 
   /** One more controller on every cluster. */
-  addController<K extends Kind, Extra extends object = EventContext>(declaration: ControllerDeclaration<K, Extra>): readonly Controller[] {
+  addController<K extends Kind, Extra extends object = EventContext>(
+    declaration: ControllerDeclaration<K, Extra>,
+  ): readonly Controller[] {
     return [...this.#managers.values()].map((manager) => manager.addController(declaration))
   }
 
@@ -59,11 +77,34 @@ export class ClusterManagers {
       stopping.abort(error)
     }
     const [around, inside] = [new RunGroup('around', { log, onFailure }), new RunGroup('clusters', { log, onFailure })]
-    const stopListening = onAbort(signal, (reason) => { stopping.abort(reason) })
-    if (endpoints !== false) await around.start(endpointTask(endpoints, { clock, log, metrics: this.#metrics, checks: () => this.#checks(), describe: () => this.#describe() }))
+    const stopListening = onAbort(signal, (reason) => {
+      stopping.abort(reason)
+    })
+    if (endpoints !== false)
+      await around.start(
+        endpointTask(endpoints, {
+          clock,
+          log,
+          metrics: this.#metrics,
+          checks: () => this.#checks(),
+          describe: () => this.#describe(),
+        }),
+      )
     if (webhooks) await around.start(webhookTask(webhooks, { clock, log }))
-    if (!stopping.signal.aborted) for (const [name, manager] of this.#managers) void inside.start({ name: `cluster ${name}`, run: (each) => manager.run(each).catch((error: unknown) => { onFailure(error) }) })
-    await new Promise<void>((resolve) => { onAbort(stopping.signal, () => { resolve() }) })
+    if (!stopping.signal.aborted)
+      for (const [name, manager] of this.#managers)
+        void inside.start({
+          name: `cluster ${name}`,
+          run: (each) =>
+            manager.run(each).catch((error: unknown) => {
+              onFailure(error)
+            }),
+        })
+    await new Promise<void>((resolve) => {
+      onAbort(stopping.signal, () => {
+        resolve()
+      })
+    })
     stopListening()
     await inside.stop(stopping.signal.reason)
     await around.stop(stopping.signal.reason)
@@ -72,7 +113,10 @@ export class ClusterManagers {
 
   #checks(): Checks {
     const all = [...this.#managers].map(([cluster, { checks }]) => ({ cluster, checks }))
-    const named = (which: keyof Checks): Checks['live'] => all.flatMap(({ cluster, checks }) => checks[which].map((check) => ({ ...check, name: `${cluster}-${check.name}` })))
+    const named = (which: keyof Checks): Checks['live'] =>
+      all.flatMap(({ cluster, checks }) =>
+        checks[which].map((check) => ({ ...check, name: `${cluster}-${check.name}` })),
+      )
     return { live: named('live'), ready: named('ready') }
   }
 

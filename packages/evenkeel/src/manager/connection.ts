@@ -27,9 +27,22 @@ export interface Connection {
 
 /** Nothing is sent yet. @throws {RangeError} when it is not clear which cluster is meant. */
 export function connectionTo({ transport, config, host }: ClusterSource, { clock }: { clock: Clock }): Connection {
-  if ((transport === undefined) === (config === undefined)) throw new RangeError('a manager needs either a transport or a config: loadConfig finds one')
-  if (transport) return { transport, config: undefined, credentials: undefined, namespace: 'default', close: () => Promise.resolve() }
-  const opened = openConnection(config as ConnectionConfig, { clock, ...host && { host } })
+  if ((transport === undefined) === (config === undefined))
+    throw new RangeError('a manager needs either a transport or a config: loadConfig finds one')
+  if (transport)
+    return {
+      transport,
+      config: undefined,
+      credentials: undefined,
+      namespace: 'default',
+      close: () => Promise.resolve(),
+    }
+  const opened = openConnection(config as ConnectionConfig, { clock, ...(host && { host }) })
   const isShared = config?.exec !== undefined || host !== undefined
-  return { ...opened, config, credentials: isShared ? opened.credentials : undefined, namespace: config?.namespace ?? 'default' }
+  return {
+    ...opened,
+    config,
+    credentials: isShared ? opened.credentials : undefined,
+    namespace: config?.namespace ?? 'default',
+  }
 }

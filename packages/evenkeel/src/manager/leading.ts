@@ -52,7 +52,10 @@ interface LeadingParts {
 }
 
 /** The lease of a manager. */
-export function leaseOf({ name, namespace }: ElectionSettings, manager: { readonly name: string, readonly namespace: string }): { readonly name: string, readonly namespace: string } {
+export function leaseOf(
+  { name, namespace }: ElectionSettings,
+  manager: { readonly name: string; readonly namespace: string },
+): { readonly name: string; readonly namespace: string } {
   return { name: name ?? manager.name, namespace: namespace ?? manager.namespace }
 }
 
@@ -62,9 +65,15 @@ export function makeElection(parts: LeadingParts): LeaderElection {
   const stand = standFor(parts)
   const times = checkTimes(settings)
   return new LeaderElection({
-    deadline, lead, clock, log, metrics, name: leaseOf(settings, { name: parts.name, namespace: parts.connection.namespace }).name, retryMs: times.retryMs,
+    deadline,
+    lead,
+    clock,
+    log,
+    metrics,
+    name: leaseOf(settings, { name: parts.name, namespace: parts.connection.namespace }).name,
+    retryMs: times.retryMs,
     stand: (options) => stand({ ...options, signal: firstOf(options.signal, giveUp) }),
-    ...settings.onState && { onState: settings.onState },
+    ...(settings.onState && { onState: settings.onState }),
   })
 }
 
@@ -73,9 +82,34 @@ function standFor({ settings, name, userAgent, connection, deadline, clock, rand
   const times = checkTimes(settings)
   const { identity = makeElectionIdentity(random), release = true, thread = connection.config !== undefined } = settings
   // Neither gated by the lease it is about, nor tried again behind the candidate's back.
-  const client = new Client({ transport: connection.transport, clock, random, log, userAgent, kinds: [leaseKind], retry: false, timeoutMs: times.requestMs })
-  const here = new Candidate({ lock: leaseLock(client, lease), identity, times, deadline, clock, random, release, log }).stand
+  const client = new Client({
+    transport: connection.transport,
+    clock,
+    random,
+    log,
+    userAgent,
+    kinds: [leaseKind],
+    retry: false,
+    timeoutMs: times.requestMs,
+  })
+  const here = new Candidate({ lock: leaseLock(client, lease), identity, times, deadline, clock, random, release, log })
+    .stand
   const { config, credentials } = connection
   if (!thread || !config || !(clock instanceof SystemClock)) return here
-  return preferThread(renewalThread({ config, lease, identity, times, release, userAgent, deadline, clock, log, ...credentials && { credentials } }), here, { log })
+  return preferThread(
+    renewalThread({
+      config,
+      lease,
+      identity,
+      times,
+      release,
+      userAgent,
+      deadline,
+      clock,
+      log,
+      ...(credentials && { credentials }),
+    }),
+    here,
+    { log },
+  )
 }

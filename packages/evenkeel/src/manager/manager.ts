@@ -47,7 +47,10 @@ export class Manager {
     if (!(cacheSyncMs > 0)) throw new RangeError(`cacheSyncMs must be above 0, got ${cacheSyncMs}`)
     this.name = name
     this.#options = options
-    this.#shared = shareParts(options, { plugins: [eventPlugin((controller) => this.recorder(controller)), childrenPlugin(options.children)], rbac: () => this.rbac() })
+    this.#shared = shareParts(options, {
+      plugins: [eventPlugin((controller) => this.recorder(controller)), childrenPlugin(options.children)],
+      rbac: () => this.rbac(),
+    })
     for (const declaration of controllers) this.addController(declaration)
     for (const { needsLeader = true, ...runnable } of runnables) this.add(runnable, { needsLeader })
   }
@@ -87,11 +90,15 @@ export class Manager {
 
   /** Whether this process may do the leader's work at this very moment; always, while it runs, without an election. */
   get isLeading(): boolean {
-    return this.#shared.election === false ? this.#run !== undefined && !this.#isOver : this.#run?.election?.isLeading ?? false
+    return this.#shared.election === false
+      ? this.#run !== undefined && !this.#isOver
+      : (this.#run?.election?.isLeading ?? false)
   }
 
   /** One more controller; while the manager runs it is started at once. @throws {RangeError} for a name that is taken. */
-  addController<K extends Kind, Extra extends object = ManagedContext>(declaration: ControllerDeclaration<K, Extra>): Controller {
+  addController<K extends Kind, Extra extends object = ManagedContext>(
+    declaration: ControllerDeclaration<K, Extra>,
+  ): Controller {
     this.#refuseLate()
     const { needsLeader = true } = declaration
     const { everywhere, leading } = this.#shared
@@ -99,7 +106,8 @@ export class Manager {
     const name = declaration.name ?? declaration.for.kind.toLowerCase()
     if (other.get(name)) throw new RangeError(`two controllers are called ${name}: give one of them another name`)
     const controller = own.add(declaration)
-    for (const kind of kindsOf(controller.declaration)) for (const client of [this.client, this.leaderClient]) void client.resourceOf(kind)
+    for (const kind of kindsOf(controller.declaration))
+      for (const client of [this.client, this.leaderClient]) void client.resourceOf(kind)
     this.#run?.addController(controller, { needsLeader })
     return controller
   }
@@ -107,8 +115,15 @@ export class Manager {
   /** One more thing to run; while the manager runs it is started at once. */
   add(runnable: Runnable | RunFunction, { needsLeader = true, name }: AddOptions = {}): void {
     this.#refuseLate()
-    const given = typeof runnable === 'function' ? { name: runnable.name || undefined, run: runnable } : { name: runnable.name, run: runnable.run.bind(runnable) }
-    const entry: RunnableEntry = { name: name ?? given.name ?? `runnable ${this.#runnables.length + 1}`, needsLeader, run: given.run }
+    const given =
+      typeof runnable === 'function'
+        ? { name: runnable.name || undefined, run: runnable }
+        : { name: runnable.name, run: runnable.run.bind(runnable) }
+    const entry: RunnableEntry = {
+      name: name ?? given.name ?? `runnable ${this.#runnables.length + 1}`,
+      needsLeader,
+      run: given.run,
+    }
     this.#runnables.push(entry)
     this.#run?.addRunnable(entry)
   }
@@ -126,14 +141,19 @@ export class Manager {
 
   /** What this manager must be allowed to do, as rules and as roles to apply. */
   rbac(): Rbac {
-    const { election, connection: { namespace } } = this.#shared
+    const {
+      election,
+      connection: { namespace },
+    } = this.#shared
     const lease = election === false ? undefined : leaseOf(election, { name: this.name, namespace })
     return rbacOf({ name: this.name, declarations: this.controllers.map(({ declaration }) => declaration), lease })
   }
 
   /** Asks the server what of that is missing, and which kinds. @throws {ConnectionError} when it cannot be reached. */
   preflight(options: AbortOptions = {}): Promise<Preflight> {
-    const kinds = new Map(this.controllers.map(({ declaration: { for: kind } }) => [`${kind.apiVersion} ${kind.kind}`, kind]))
+    const kinds = new Map(
+      this.controllers.map(({ declaration: { for: kind } }) => [`${kind.apiVersion} ${kind.kind}`, kind]),
+    )
     return preflight({ client: this.#shared.client, scopes: this.rbac().scopes, kinds: [...kinds.values()] }, options)
   }
 
@@ -157,7 +177,12 @@ export class Manager {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#run) throw new RangeError(`the manager ${this.name} was run already: make a new one`)
     this.#run = new ManagerRun({
-      shared: this.#shared, options: this.#options, runnables: this.#runnables, recorders: this.#recorders, checks: () => this.checks, describe: () => this.describe(),
+      shared: this.#shared,
+      options: this.#options,
+      runnables: this.#runnables,
+      recorders: this.#recorders,
+      checks: () => this.checks,
+      describe: () => this.describe(),
     })
     try {
       await this.#run.run(signal)
@@ -179,5 +204,8 @@ export class Manager {
 
 /** Kinds that are known in full, so that a client remembers them without asking the server. */
 function kindsOf({ for: own, owns = [] }: ControllerDeclaration): readonly Kind[] {
-  return [own, ...owns.flatMap((owned) => ('plural' in owned ? owned : 'plural' in owned.kind ? owned.kind as Kind : []))]
+  return [
+    own,
+    ...owns.flatMap((owned) => ('plural' in owned ? owned : 'plural' in owned.kind ? (owned.kind as Kind) : [])),
+  ]
 }

@@ -14,6 +14,12 @@ export interface EventContext {
 export function eventPlugin(recorder: (controller: string) => EventRecorder): ContextPlugin<EventContext> {
   return {
     name: 'events',
-    extend: (_, { controller, object }) => ({ context: { event: (note) => { if (object) recorder(controller).event(object, note) } } }),
+    extend: (_, { controller, object }) => ({
+      context: {
+        event: (note) => {
+          if (object) recorder(controller).event(object, note)
+        },
+      },
+    }),
   }
 }

@@ -39,15 +39,18 @@ interface DescribedParts {
 /** As plain JSON. */
 export function describeManager({ controllers, ledger, cache, election }: DescribedParts): object {
   return {
-    ...election && { leader: { isLeading: election.isLeading, leader: election.leader } },
+    ...(election && { leader: { isLeading: election.isLeading, leader: election.leader } }),
     controllers: controllers.map(({ health }) => health),
     runs: ledger.entries({ limit: runsMax }),
-    caches: cache.states.map(({ error, ...state }) => ({ ...state, ...error && { error: error.message } })),
+    caches: cache.states.map(({ error, ...state }) => ({ ...state, ...(error && { error: error.message }) })),
   }
 }
 
 /** What a controller is at right now: `website (demo/shop, demo/blog)`. */
 export function underWay(controller: string, ledger: Ledger): string {
-  const keys = ledger.entries({ controller }).filter((entry) => entry.end === undefined).map(({ key }) => key)
+  const keys = ledger
+    .entries({ controller })
+    .filter((entry) => entry.end === undefined)
+    .map(({ key }) => key)
   return keys.length === 0 ? `controller ${controller}` : `controller ${controller} (reconciling ${keys.join(', ')})`
 }

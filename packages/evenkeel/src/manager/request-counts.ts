@@ -11,7 +11,10 @@ type Transport = ClientOptions['transport']
 
 /** The same transport. `host` is whom it leads to. */
 export function countRequests(transport: Transport, metrics: Metrics, { host }: { readonly host: string }): Transport {
-  const family = metrics.counter('rest_client_requests_total', { help: 'Requests by HTTP code, method and host.', labels: ['code', 'host', 'method'] })
+  const family = metrics.counter('rest_client_requests_total', {
+    help: 'Requests by HTTP code, method and host.',
+    labels: ['code', 'host', 'method'],
+  })
   const known = new Map<string, Counter>()
   const count = (code: string, method: string): void => {
     const key = `${code} ${method}`

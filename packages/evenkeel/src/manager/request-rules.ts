@@ -29,7 +29,11 @@ export function lookAtRequests(transport: Transport, rules: RequestRules, rbac: 
     const key = `${verb} ${group}/${resource}`
     if (granted.has(key)) return true
     const asked = rbac().scopes.flatMap((scope) => scope.rules)
-    const isGranted = asked.length === 0 || asked.some(({ apiGroups, resources, verbs }) => has(apiGroups, group) && has(resources, resource) && has(verbs, verb))
+    const isGranted =
+      asked.length === 0 ||
+      asked.some(
+        ({ apiGroups, resources, verbs }) => has(apiGroups, group) && has(resources, resource) && has(verbs, verb),
+      )
     if (isGranted) granted.add(key)
     return isGranted
   }

@@ -43,31 +43,75 @@ export interface Shared {
 }
 
 /** `plugins` come before those of the options. */
-export function shareParts(options: ManagerOptions, { plugins, rbac }: { plugins: readonly ContextPlugin[], rbac: () => Rbac }): Shared {
-  const { name, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics = new Metrics(), cluster = defaultCluster } = options
+export function shareParts(
+  options: ManagerOptions,
+  { plugins, rbac }: { plugins: readonly ContextPlugin[]; rbac: () => Rbac },
+): Shared {
+  const {
+    name,
+    clock = new SystemClock(),
+    random = new SystemRandom(),
+    log = silentLogger,
+    metrics = new Metrics(),
+    cluster = defaultCluster,
+  } = options
   if (name === '') throw new RangeError('a manager needs a name')
   const opened = connectionTo(options, { clock })
-  const connection = { ...opened, transport: countRequests(opened.transport, metrics, { host: opened.config ? new URL(opened.config.server).host : 'in-process' }) }
+  const connection = {
+    ...opened,
+    transport: countRequests(opened.transport, metrics, {
+      host: opened.config ? new URL(opened.config.server).host : 'in-process',
+    }),
+  }
   const { leaderElection = connection.config ? {} : false } = options
   const deadline = new LeaseDeadline({ clock })
   const ledger = new Ledger({ ...options.ledger, cluster })
   const userAgent = `evenkeel (${name})`
   const late: { cache?: ObjectCache } = {}
-  const make = (transport: Connection['transport']): Client => new Client({
-    ...options.client, clock, random, log, userAgent, namespace: connection.namespace, ...writeHooks({ ledger, cache: () => late.cache }),
-    transport, kinds: options.kinds ?? [],
-  })
+  const make = (transport: Connection['transport']): Client =>
+    new Client({
+      ...options.client,
+      clock,
+      random,
+      log,
+      userAgent,
+      namespace: connection.namespace,
+      ...writeHooks({ ledger, cache: () => late.cache }),
+      transport,
+      kinds: options.kinds ?? [],
+    })
   // Whoever shares the connection is another program: its requests say nothing about this one.
   const own = options.rules ? lookAtRequests(connection.transport, options.rules, rbac) : connection.transport
   const client = make(own)
   const leaderClient = leaderElection === false ? client : make(gateTransport(own, deadline, { clock }))
-  const cache = late.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache })
+  const cache = (late.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache }))
   const environment: ControllerEnvironment = {
-    client, cache, ledger, clock, random, log, cluster, metrics, tracing: options.tracing ?? findTracing(),
-    plugins: [...plugins, ...options.plugins ?? []], ...options.hotLoops && { hotLoops: options.hotLoops },
+    client,
+    cache,
+    ledger,
+    clock,
+    random,
+    log,
+    cluster,
+    metrics,
+    tracing: options.tracing ?? findTracing(),
+    plugins: [...plugins, ...(options.plugins ?? [])],
+    ...(options.hotLoops && { hotLoops: options.hotLoops }),
   }
   return {
-    connection, clock, random, log, metrics, userAgent, ledger, cache, client, leaderClient, deadline, election: leaderElection,
-    everywhere: new ControllerSet(environment), leading: new ControllerSet({ ...environment, client: leaderClient }),
+    connection,
+    clock,
+    random,
+    log,
+    metrics,
+    userAgent,
+    ledger,
+    cache,
+    client,
+    leaderClient,
+    deadline,
+    election: leaderElection,
+    everywhere: new ControllerSet(environment),
+    leading: new ControllerSet({ ...environment, client: leaderClient }),
   }
 }

@@ -23,7 +23,10 @@ export interface StopSignal extends Disposable {
 const names = ['SIGTERM', 'SIGINT'] as const
 const togetherMs = 100
 
-export function stopSignal(target: SignalledProcess = process, { clock = new SystemClock() }: { clock?: Clock } = {}): StopSignal {
+export function stopSignal(
+  target: SignalledProcess = process,
+  { clock = new SystemClock() }: { clock?: Clock } = {},
+): StopSignal {
   const controller = new AbortController()
   let firstMs = -Infinity
   const listener = (): void => {

@@ -11,8 +11,23 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
   const hooks = new Webhooks({ clock, log })
   hooks.addValidating(Note, () => undefined)
   const urls: string[] = []
-  const webhooks = { webhooks: hooks, certificates: new OwnCertificates({ names: ['localhost'] }), port: 0, onListening: (url: string) => { urls.push(url) } }
-  const both = new ClusterManagers({ name: 'both', clusters: { east: { transport: east.transport }, west: { transport: west.transport } }, clock, log, random: new SeededRandom(1), leaderElection: {}, webhooks })
+  const webhooks = {
+    webhooks: hooks,
+    certificates: new OwnCertificates({ names: ['localhost'] }),
+    port: 0,
+    onListening: (url: string) => {
+      urls.push(url)
+    },
+  }
+  const both = new ClusterManagers({
+    name: 'both',
+    clusters: { east: { transport: east.transport }, west: { transport: west.transport } },
+    clock,
+    log,
+    random: new SeededRandom(1),
+    leaderElection: {},
+    webhooks,
+  })
   both.addController({
     for: Note,
     reconcile(note, { key, status }) {
@@ -21,12 +36,20 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
     },
   })
   let end: { error?: unknown } | undefined
-  void both.run(new AbortController().signal).then(() => { end = {} }, (error: unknown) => { end = { error } })
+  void both.run(new AbortController().signal).then(
+    () => {
+      end = {}
+    },
+    (error: unknown) => {
+      end = { error }
+    },
+  )
   // The other server has a clock of its own, which has to move as well.
-  const until = (isSo: () => boolean | Promise<boolean>): Promise<void> => east.until(async () => {
-    await west.clock.advance(10)
-    return await isSo()
-  })
+  const until = (isSo: () => boolean | Promise<boolean>): Promise<void> =>
+    east.until(async () => {
+      await west.clock.advance(10)
+      return await isSo()
+    })
   const writing = [east.write('a', 'one'), west.write('a', 'two')]
   await until(() => [...both.managers.values()].every((manager) => manager.isLeading))
   await Promise.all(writing)
@@ -35,10 +58,15 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
     await world.clock.advance(0)
     return await found
   }
-  await until(async () => await read(east) === 'east one' && await read(west) === 'west two')
+  await until(async () => (await read(east)) === 'east one' && (await read(west)) === 'west two')
   const shown = both.managers.get('east')?.metrics.render() ?? ''
   for (const cluster of ['east', 'west']) {
-    expect(shown).toMatch(new RegExp(`^controller_runtime_reconcile_total\\{cluster="${cluster}",controller="note",result="success"\\} [1-9]`, 'm'))
+    expect(shown).toMatch(
+      new RegExp(
+        `^controller_runtime_reconcile_total\\{cluster="${cluster}",controller="note",result="success"\\} [1-9]`,
+        'm',
+      ),
+    )
     expect(shown).toContain(`evenkeel_cache_objects{cluster="${cluster}",group="test.dev",kind="Note"} 1\n`)
     expect(shown).toContain(`leader_election_master_status{cluster="${cluster}",name="both"} 1\n`)
     expect(shown).toContain(`workqueue_adds_total{cluster="${cluster}",name="note",controller="note"}`)

@@ -40,18 +40,31 @@ export interface Embedded {
 
 export async function startEmbedded({ data, port = 0, kinds, clock, random, log }: EmbeddedOptions): Promise<Embedded> {
   const folder = data === undefined ? await mkdtemp(join(tmpdir(), 'evenkeel-')) : resolve(data)
-  const forget = async (): Promise<void> => { if (data === undefined) await rm(folder, { recursive: true, force: true }) }
+  const forget = async (): Promise<void> => {
+    if (data === undefined) await rm(folder, { recursive: true, force: true })
+  }
   try {
     const store = data === undefined ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
     try {
-      const identity = data === undefined ? makeIdentity({ clock, random }) : await ensureIdentity(join(folder, 'identity'), { clock, random })
+      const identity =
+        data === undefined
+          ? makeIdentity({ clock, random })
+          : await ensureIdentity(join(folder, 'identity'), { clock, random })
       const server = await startPlane({ store, kinds, clock, random, log, listen: { port, identity } })
       const { address } = server
       assert(address, 'it was asked to listen')
       const kubeconfig = join(folder, 'kubeconfig')
-      await writeKubeconfig(kubeconfig, { server: address.url, token: address.token, ...address.caPem !== undefined && { caPem: address.caPem } })
+      await writeKubeconfig(kubeconfig, {
+        server: address.url,
+        token: address.token,
+        ...(address.caPem !== undefined && { caPem: address.caPem }),
+      })
       return {
-        transport: server.transport, url: address.url, kubeconfig, isDurable: data !== undefined, onAction: server.onAction,
+        transport: server.transport,
+        url: address.url,
+        kubeconfig,
+        isDurable: data !== undefined,
+        onAction: server.onAction,
         async stop() {
           await server.stop()
           await store.close()

@@ -10,8 +10,20 @@ import { isStoreError } from '#store'
 /** The line; undefined for a mistake in a program, which is better shown with its stack. */
 export function explain(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  if (isConfigError(error) || isConnectionError(error) || isStoreError(error) || error instanceof IdentityError || error instanceof GraceExceededError) return oneLine(error.message)
-  if (isApiError(error)) return oneLine(error.reason === 'Unauthorized' ? `the server does not know us (${error.message}): check the user of the kubeconfig, its token or certificate may have expired` : error.message)
+  if (
+    isConfigError(error) ||
+    isConnectionError(error) ||
+    isStoreError(error) ||
+    error instanceof IdentityError ||
+    error instanceof GraceExceededError
+  )
+    return oneLine(error.message)
+  if (isApiError(error))
+    return oneLine(
+      error.reason === 'Unauthorized'
+        ? `the server does not know us (${error.message}): check the user of the kubeconfig, its token or certificate may have expired`
+        : error.message,
+    )
   const { code, port, message } = error as NodeJS.ErrnoException & { readonly port?: number }
   if (code === 'EADDRINUSE') return `port ${port ?? ''} is taken: stop what uses it, or choose another`
   if (code === 'EACCES' || code === 'EPERM' || code === 'ENOSPC' || code === 'EROFS') return oneLine(message)

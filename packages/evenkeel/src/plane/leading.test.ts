@@ -6,10 +6,19 @@ import type { ControllerDeclaration } from '#controller'
 import { Note, World } from './world.fixture.ts'
 
 interface LeaseObject extends KubeObject {
-  readonly spec?: { readonly holderIdentity?: string, readonly leaseDurationSeconds?: number, readonly renewTime?: string }
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly renewTime?: string
+  }
 }
 
-const Lease = declareKind<LeaseObject>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', statusSubresource: false })
+const Lease = declareKind<LeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  statusSubresource: false,
+})
 const lease = { name: 'tester', namespace: 'default' }
 
 async function holderOf(world: World): Promise<string | undefined> {
@@ -22,7 +31,12 @@ async function steal(world: World, holderIdentity: string): Promise<void> {
   await world.client.update({ ...held, spec: { ...held.spec, holderIdentity } })
 }
 
-const echo: ControllerDeclaration<typeof Note> = { for: Note, reconcile: (note, { status }) => { status.set({ text: note.spec.text ?? '' }) } }
+const echo: ControllerDeclaration<typeof Note> = {
+  for: Note,
+  reconcile: (note, { status }) => {
+    status.set({ text: note.spec.text ?? '' })
+  },
+}
 
 describe('Manager with an election', () => {
   test('case 114: a lost lease aborts runs and refuses their writes; the standby stays warm and leads again', async () => {
@@ -34,9 +48,13 @@ describe('Manager with an election', () => {
       for: Note,
       async reconcile(note, { client, signal, status }) {
         if (!isHeld) return status.set({ text: note.spec.text ?? '' })
-        signal.addEventListener('abort', () => { reasons.push((signal.reason as { why?: string }).why) })
+        signal.addEventListener('abort', () => {
+          reasons.push((signal.reason as { why?: string }).why)
+        })
         await held.promise
-        await client.patchStatus(note, { text: 'late' }).catch((error: unknown) => { late.push(String(error)) })
+        await client.patchStatus(note, { text: 'late' }).catch((error: unknown) => {
+          late.push(String(error))
+        })
       },
     })
     const running = world.run(manager)
@@ -57,7 +75,7 @@ describe('Manager with an election', () => {
     await world.until(() => manager.controllers[0]?.health.queue.ready === 1)
     expect([await world.read('a'), await world.read('b')]).toEqual([undefined, undefined])
     await steal(world, '')
-    await world.until(async () => await world.read('a') === 'one' && await world.read('b') === 'two')
+    await world.until(async () => (await world.read('a')) === 'one' && (await world.read('b')) === 'two')
     expect(await holderOf(world)).toBe('me')
     const lists = world.calls.filter((call) => call === 'GET /apis/test.dev/v1/notes').length
     expect(lists).toBe(1)
@@ -69,16 +87,20 @@ describe('Manager with an election', () => {
     const world = await World.start()
     const held = deferred<void>()
     const holders: (string | undefined)[] = []
-    const first = world.run(world.manager({
-      leaderElection: { identity: 'first' },
-      controllers: [{
-        for: Note,
-        async reconcile() {
-          await held.promise
-          holders.push(await holderOf(world))
-        },
-      }],
-    }))
+    const first = world.run(
+      world.manager({
+        leaderElection: { identity: 'first' },
+        controllers: [
+          {
+            for: Note,
+            async reconcile() {
+              await held.promise
+              holders.push(await holderOf(world))
+            },
+          },
+        ],
+      }),
+    )
     await world.write('a', 'one')
     await world.until(() => first.manager.isLeading)
     await world.clock.advance(500)
@@ -94,19 +116,28 @@ describe('Manager with an election', () => {
     // One retry period with its jitter.
     await world.until(() => second.manager.isLeading, { stepMs: 10, steps: 450 })
     expect([second.manager.isLeading, await holderOf(world)]).toEqual([true, 'second'])
-    await world.until(async () => await world.read('a') === 'one')
+    await world.until(async () => (await world.read('a')) === 'one')
     await second.stop()
   })
 
   test('controllers that need no leader work on a standby, and write', async () => {
     const world = await World.start()
-    await world.client.create(Lease, { metadata: lease, spec: { holderIdentity: 'other', leaseDurationSeconds: 3600, renewTime: '2026-01-01T00:00:00.000000Z' } })
+    await world.client.create(Lease, {
+      metadata: lease,
+      spec: { holderIdentity: 'other', leaseDurationSeconds: 3600, renewTime: '2026-01-01T00:00:00.000000Z' },
+    })
     const manager = world.manager({ leaderElection: {}, controllers: [{ ...echo, needsLeader: false }] })
     const running = world.run(manager)
     await world.write('a', 'one')
-    await world.until(async () => await world.read('a') === 'one')
+    await world.until(async () => (await world.read('a')) === 'one')
     expect(manager.isLeading).toBe(false)
-    await expect(manager.leaderClient.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' } })).rejects.toThrow('lease not verified')
+    await expect(
+      manager.leaderClient.create({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'a', namespace: 'default' },
+      }),
+    ).rejects.toThrow('lease not verified')
     await running.stop()
   })
 })

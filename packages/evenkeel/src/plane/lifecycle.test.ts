@@ -12,7 +12,11 @@ const ConfigMap: Kind = declareKind({ group: '', version: 'v1', kind: 'ConfigMap
 
 /** Until the signal aborts. */
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => { onAbort(signal, () => { resolve() }) })
+  return new Promise((resolve) => {
+    onAbort(signal, () => {
+      resolve()
+    })
+  })
 }
 
 function noting(order: string[], name: string): RunFunction {
@@ -28,7 +32,9 @@ function statusOf(url: string): Promise<number> {
     get(`${url}/healthz`, (response) => {
       response.resume()
       resolve(response.statusCode ?? 0)
-    }).on('error', () => { resolve(0) })
+    }).on('error', () => {
+      resolve(0)
+    })
   })
 }
 
@@ -36,7 +42,14 @@ function answerOf(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, (response) => {
       let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve(text) })
+      response
+        .setEncoding('utf8')
+        .on('data', (piece: string) => {
+          text += piece
+        })
+        .on('end', () => {
+          resolve(text)
+        })
     }).on('error', reject)
   })
 }
@@ -45,14 +58,19 @@ describe('Manager', () => {
   test('case 118: it starts in order, stops in the opposite one, and caches outlive workers', async () => {
     const world = await World.start()
     const order: string[] = []
-    const once = (entry: string): void => { if (!order.includes(entry)) order.push(entry) }
+    const once = (entry: string): void => {
+      if (!order.includes(entry)) order.push(entry)
+    }
     world.between = (request, next) => {
       const [, what] = /\/(notes|configmaps|leases)(?:[/?]|$)/.exec(request.target) ?? []
       if (what === 'leases') once('+ election')
       else if (what !== undefined && request.method === 'GET') {
         const watched = what === 'notes' ? 'warm-up' : 'caches'
         once(`+ ${watched}`)
-        if (request.target.includes('watch=')) onAbort(request.signal, () => { once(`- ${watched}`) })
+        if (request.target.includes('watch='))
+          onAbort(request.signal, () => {
+            once(`- ${watched}`)
+          })
       }
       return next(request)
     }
@@ -60,28 +78,56 @@ describe('Manager', () => {
     let url = ''
     const manager = world.manager({
       // Real sockets take real time, while the clock of this test runs as fast as it can.
-      gracePeriodMs: Infinity, leaderElection: {}, endpoints: { onListening: (at) => { order.push('+ endpoints'); url = at } },
-      webhooks: { webhooks, port: 0, certificates: new OwnCertificates({ names: ['127.0.0.1'], clock: world.clock }), onListening: () => { order.push('+ webhooks') } },
-      controllers: [{
-        for: Note,
-        async reconcile(_, { signal }) {
-          order.push('+ worker')
-          await aborted(signal)
-          order.push('- worker')
+      gracePeriodMs: Infinity,
+      leaderElection: {},
+      endpoints: {
+        onListening: (at) => {
+          order.push('+ endpoints')
+          url = at
         },
-      }],
+      },
+      webhooks: {
+        webhooks,
+        port: 0,
+        certificates: new OwnCertificates({ names: ['127.0.0.1'], clock: world.clock }),
+        onListening: () => {
+          order.push('+ webhooks')
+        },
+      },
+      controllers: [
+        {
+          for: Note,
+          async reconcile(_, { signal }) {
+            order.push('+ worker')
+            await aborted(signal)
+            order.push('- worker')
+          },
+        },
+      ],
     })
     manager.cache.hold(ConfigMap)
     manager.add(noting(order, 'leader'))
-    manager.add(async (signal) => {
-      order.push('+ everywhere')
-      await aborted(signal)
-      order.push(`- everywhere, endpoints answer ${await statusOf(url)}`)
-    }, { needsLeader: false })
+    manager.add(
+      async (signal) => {
+        order.push('+ everywhere')
+        await aborted(signal)
+        order.push(`- everywhere, endpoints answer ${await statusOf(url)}`)
+      },
+      { needsLeader: false },
+    )
     await world.write('a', 'x')
     const running = world.run(manager)
     await world.until(() => order.includes('+ worker'))
-    expect(order).toEqual(['+ endpoints', '+ webhooks', '+ caches', '+ everywhere', '+ warm-up', '+ election', '+ leader', '+ worker'])
+    expect(order).toEqual([
+      '+ endpoints',
+      '+ webhooks',
+      '+ caches',
+      '+ everywhere',
+      '+ warm-up',
+      '+ election',
+      '+ leader',
+      '+ worker',
+    ])
     order.length = 0
     await running.stop()
     expect(running.end).toEqual({})
@@ -105,22 +151,28 @@ describe('Manager', () => {
     expect(running.end).toEqual({ error: new Error('the disk is on fire') })
     expect(order).toEqual(['+ everywhere', '+ leader', '- leader', '- everywhere'])
     await expect(manager.run(new AbortController().signal)).rejects.toThrow('was run already')
-    expect(() => { manager.add(noting(order, 'late')) }).toThrow('has stopped')
+    expect(() => {
+      manager.add(noting(order, 'late'))
+    }).toThrow('has stopped')
   })
 
   test('case 119: what does not stop within the grace period is reported, by object, and its writes are refused', async () => {
     const world = await World.start()
     const [held, wrote] = [deferred<void>(), deferred<unknown>()]
-    const running = world.run(world.manager({
-      leaderElection: {},
-      controllers: [{
-        for: Note,
-        async reconcile(note, { client }) {
-          await held.promise
-          await client.patchStatus(note, { text: 'too late' }).then(wrote.resolve, wrote.resolve)
-        },
-      }],
-    }))
+    const running = world.run(
+      world.manager({
+        leaderElection: {},
+        controllers: [
+          {
+            for: Note,
+            async reconcile(note, { client }) {
+              await held.promise
+              await client.patchStatus(note, { text: 'too late' }).then(wrote.resolve, wrote.resolve)
+            },
+          },
+        ],
+      }),
+    )
     await world.write('a', 'x')
     await world.until(() => world.said('leading'))
     await world.clock.advance(1000)
@@ -129,7 +181,9 @@ describe('Manager', () => {
     expect(running.end).toBeUndefined()
     await running.stop()
     expect(running.end?.error).toBeInstanceOf(GraceExceededError)
-    expect((running.end?.error as Error).message).toMatch(/^not everything stopped within 30000 ms; cut off: controller note \(reconciling .*Note.*default\/a\)$/)
+    expect((running.end?.error as Error).message).toMatch(
+      /^not everything stopped within 30000 ms; cut off: controller note \(reconciling .*Note.*default\/a\)$/,
+    )
     // The lease was kept as long as it was waited for, and is not any more.
     const renewals = (): number => world.calls.filter((call) => call.includes('/leases/')).length
     const kept = renewals()
@@ -149,13 +203,25 @@ describe('Manager', () => {
     await world.clock.advance(100)
     manager.add(noting(order, 'leader'))
     manager.add(noting(order, 'everywhere'), { needsLeader: false })
-    manager.addController({ for: Note, reconcile: (_, { status }) => { status.set({ text: 'seen' }) } })
-    manager.recorder('late').event({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default', uid: 'u' } }, { type: 'Normal', reason: 'Seen', action: 'See', note: 'hello' })
+    manager.addController({
+      for: Note,
+      reconcile: (_, { status }) => {
+        status.set({ text: 'seen' })
+      },
+    })
+    manager
+      .recorder('late')
+      .event(
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default', uid: 'u' } },
+        { type: 'Normal', reason: 'Seen', action: 'See', note: 'hello' },
+      )
     await world.write('a', 'x')
-    await world.until(async () => await world.read('a') === 'seen')
+    await world.until(async () => (await world.read('a')) === 'seen')
     await world.until(() => world.calls.some((call) => call.startsWith('POST /apis/events.k8s.io')))
     expect(order).toEqual(['+ leader', '+ everywhere'])
-    expect(() => { manager.addController({ for: Note, needsLeader: false, reconcile: () => undefined }) }).toThrow('two controllers are called note')
+    expect(() => {
+      manager.addController({ for: Note, needsLeader: false, reconcile: () => undefined })
+    }).toThrow('two controllers are called note')
     await running.stop()
     expect(running.end).toEqual({})
   })
@@ -163,7 +229,14 @@ describe('Manager', () => {
   test('endpoints tell how it is, what it counts and what its controllers did; a reconcile records events', async () => {
     const world = await World.start()
     let url = ''
-    const manager = world.manager({ gracePeriodMs: Infinity, endpoints: { onListening: (at) => { url = at } } })
+    const manager = world.manager({
+      gracePeriodMs: Infinity,
+      endpoints: {
+        onListening: (at) => {
+          url = at
+        },
+      },
+    })
     manager.addController({
       for: Note,
       reconcile(_, { event, status }) {
@@ -173,12 +246,29 @@ describe('Manager', () => {
     })
     const running = world.run(manager)
     await world.write('a', 'x')
-    await world.until(async () => await world.read('a') === 'seen' && world.calls.some((call) => call === 'POST /apis/events.k8s.io/v1/namespaces/default/events'))
+    await world.until(
+      async () =>
+        (await world.read('a')) === 'seen' &&
+        world.calls.some((call) => call === 'POST /apis/events.k8s.io/v1/namespaces/default/events'),
+    )
     expect(await answerOf(`${url}/readyz?verbose`)).toBe('[+]ping ok\n[+]controller-note ok\nreadyz check passed\n')
     const shown = await answerOf(`${url}/metrics`)
-    for (const line of [/^controller_runtime_reconcile_total\{controller="note",result="success"\} [12]$/m, /^rest_client_requests_total\{code="200",host="in-process",method="PATCH"\} [1-9]/m, /^process_cpu_seconds_total \d/m, /^process_resident_memory_bytes [1-9]/m, /^evenkeel_cache_objects\{group="test\.dev",kind="Note"\} 1$/m]) expect(shown).toMatch(line)
-    const { controllers, runs } = JSON.parse(await answerOf(`${url}/debug/reconciles`)) as { controllers: { name: string }[], runs: { writes: { object: string }[] }[] }
-    expect([controllers.map(({ name }) => name), runs.at(-1)?.writes[0]?.object]).toEqual([['note'], 'default/test.dev/Note/default/a'])
+    for (const line of [
+      /^controller_runtime_reconcile_total\{controller="note",result="success"\} [12]$/m,
+      /^rest_client_requests_total\{code="200",host="in-process",method="PATCH"\} [1-9]/m,
+      /^process_cpu_seconds_total \d/m,
+      /^process_resident_memory_bytes [1-9]/m,
+      /^evenkeel_cache_objects\{group="test\.dev",kind="Note"\} 1$/m,
+    ])
+      expect(shown).toMatch(line)
+    const { controllers, runs } = JSON.parse(await answerOf(`${url}/debug/reconciles`)) as {
+      controllers: { name: string }[]
+      runs: { writes: { object: string }[] }[]
+    }
+    expect([controllers.map(({ name }) => name), runs.at(-1)?.writes[0]?.object]).toEqual([
+      ['note'],
+      'default/test.dev/Note/default/a',
+    ])
     await running.stop()
     expect(running.end).toEqual({})
   })
@@ -187,7 +277,13 @@ describe('Manager', () => {
     const world = await World.start()
     const manager = world.manager()
     const seen = new Set<string>()
-    manager.addController({ for: Note, fieldSelector: { 'metadata.name': 'b' }, reconcile: ({ metadata: { name } }) => { seen.add(name) } })
+    manager.addController({
+      for: Note,
+      fieldSelector: { 'metadata.name': 'b' },
+      reconcile: ({ metadata: { name } }) => {
+        seen.add(name)
+      },
+    })
     const running = world.run(manager)
     for (const name of ['a', 'b', 'c']) await world.write(name, 'x')
     await world.until(() => seen.has('b'))
@@ -199,6 +295,8 @@ describe('Manager', () => {
     const world = await World.start()
     expect(() => world.manager({ gracePeriodMs: -1 })).toThrow('gracePeriodMs')
     expect(() => world.manager({ name: '' })).toThrow('name')
-    expect(() => world.manager({ config: { origin: 'x', server: 'https://127.0.0.1:1', namespace: 'default' } })).toThrow('either a transport or a config')
+    expect(() =>
+      world.manager({ config: { origin: 'x', server: 'https://127.0.0.1:1', namespace: 'default' } }),
+    ).toThrow('either a transport or a config')
   })
 })

@@ -12,7 +12,15 @@ const ServiceAccount = declareKind({ group: '', version: 'v1', kind: 'ServiceAcc
 
 async function withPlane(options: PlaneOptions, use: (client: Client, plane: Plane) => Promise<void>): Promise<void> {
   const lines: LogRecord[] = []
-  const plane = await startPlane({ ...options, log: createLogger({ clock: new SystemClock(), sink: (record) => { lines.push(record) } }) })
+  const plane = await startPlane({
+    ...options,
+    log: createLogger({
+      clock: new SystemClock(),
+      sink: (record) => {
+        lines.push(record)
+      },
+    }),
+  })
   try {
     await use(new Client({ transport: plane.transport }), plane)
   } finally {
@@ -27,7 +35,9 @@ test('startPlane runs what a cluster does by itself: accounts and certificates c
     await client.create(ConfigMap, { metadata: { name: 'a', namespace: 'shop' } })
     await controllers.idle()
     expect(await client.find(ServiceAccount, { name: 'default', namespace: 'shop' })).toBeDefined()
-    expect(await client.find(ConfigMap, { name: 'kube-root-ca.crt', namespace: 'shop' })).toMatchObject({ data: { 'ca.crt': address?.caPem } })
+    expect(await client.find(ConfigMap, { name: 'kube-root-ca.crt', namespace: 'shop' })).toMatchObject({
+      data: { 'ca.crt': address?.caPem },
+    })
     await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
     await controllers.idle()
     expect(await client.find(Namespace, { name: 'shop' })).toBeUndefined()
@@ -45,12 +55,18 @@ test('startPlane runs the controllers that were not turned off', async () => {
     await controllers.idle()
     expect(await client.find(Namespace, { name: 'shop' })).toBeDefined()
   })
-  await expect(startPlane({ controllers: { nobody: true } as never })).rejects.toThrow('there is no controller "nobody"')
+  await expect(startPlane({ controllers: { nobody: true } as never })).rejects.toThrow(
+    'there is no controller "nobody"',
+  )
   await expect(startPlane({ controllersDelayMs: -1 })).rejects.toThrow(RangeError)
 })
 
 test('controllers of a plane act as users of their own: what they are not allowed to do is not done', async () => {
-  const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'system:controller:service-account-controller' } }
+  const binding = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'system:controller:service-account-controller' },
+  }
   const plane = await startPlane({ controllersDelayMs: 0 })
   try {
     const client = new Client({ transport: plane.transport })
@@ -63,7 +79,12 @@ test('controllers of a plane act as users of their own: what they are not allowe
     const { resourceVersion: _, uid: __, ...metadata } = before.metadata
     await client.create({ ...before, metadata } as never)
     const watching = new AbortController()
-    for await (const event of client.watch(ServiceAccount, { namespace: 'shop', sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', signal: watching.signal })) {
+    for await (const event of client.watch(ServiceAccount, {
+      namespace: 'shop',
+      sendInitialEvents: true,
+      resourceVersionMatch: 'NotOlderThan',
+      signal: watching.signal,
+    })) {
       if (event.type === 'ADDED') break
     }
   } finally {

@@ -11,12 +11,24 @@ import type { Ready, RunProgramOptions } from './run-options.ts'
 /** See `run`. */
 export async function runProgram(options: RunProgramOptions): Promise<void> {
   const { signal: given, process: own = process, clock = new SystemClock(), onReady } = options
-  const { log = createLogger({ clock, sink: prettyLines((text) => { own.stderr.write(text) }, { color: own.stderr.isTTY === true }) }) } = options
+  const {
+    log = createLogger({
+      clock,
+      sink: prettyLines(
+        (text) => {
+          own.stderr.write(text)
+        },
+        { color: own.stderr.isTTY === true },
+      ),
+    }),
+  } = options
   const stop = stopSignal(own)
   const signal = given ? firstOf(given, stop.signal) : stop.signal
   try {
     await runControllers(signal, {
-      ...options, clock, log,
+      ...options,
+      clock,
+      log,
       onReady(ready) {
         own.stdout.write(welcome(ready))
         onReady?.(ready)

@@ -28,7 +28,10 @@ export async function runControllers(signal: AbortSignal, options: RunOptions): 
   const { embedded = 'when-needed' } = options
   const config = embedded === true ? undefined : await findConfig(options)
   if (config) await runOn(config, options, signal)
-  else if (embedded === false) throw new ConfigError('no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded')
+  else if (embedded === false)
+    throw new ConfigError(
+      'no cluster is configured, and none of our own is wanted: set KUBECONFIG, or leave out embedded',
+    )
   else await runEmbedded(options, signal)
 }
 
@@ -66,7 +69,7 @@ async function runOn(config: ConnectionConfig, options: RunOptions, signal: Abor
 async function prepare(config: ConnectionConfig, options: RunOptions, signal: AbortSignal): Promise<readonly Kind[]> {
   const { clock, log } = seamsOf(options)
   const { install = true, host } = options
-  const { transport, close } = openConnection(config, { clock, ...host && { host } })
+  const { transport, close } = openConnection(config, { clock, ...(host && { host }) })
   try {
     // Answered to everybody who is let in; without retries, so that whoever waits at a terminal hears of it now.
     await new Client({ transport, clock, retry: false, timeoutMs: 15_000 }).raw({ path: '/api' }, { signal })
@@ -83,34 +86,77 @@ async function prepare(config: ConnectionConfig, options: RunOptions, signal: Ab
 }
 
 function makeManager(options: RunOptions, cluster: Pick<ManagerOptions, 'transport' | 'config'>): Manager {
-  const { controllers, kinds = [], name = nameFor(controllers), runnables, leaderElection, endpoints, webhooks, gracePeriodMs, plugins, client, cache, metrics, tracing, hotLoops, rules, host } = options
+  const {
+    controllers,
+    kinds = [],
+    name = nameFor(controllers),
+    runnables,
+    leaderElection,
+    endpoints,
+    webhooks,
+    gracePeriodMs,
+    plugins,
+    client,
+    cache,
+    metrics,
+    tracing,
+    hotLoops,
+    rules,
+    host,
+  } = options
   return new Manager({
-    ...cluster, ...seamsOf(options), name, controllers, kinds, ...host && { host }, ...runnables && { runnables }, ...leaderElection !== undefined && { leaderElection }, ...endpoints !== undefined && { endpoints },
-    ...webhooks && { webhooks }, ...gracePeriodMs !== undefined && { gracePeriodMs }, ...plugins && { plugins }, ...client && { client }, ...cache && { cache }, ...metrics && { metrics }, ...tracing && { tracing }, ...hotLoops && { hotLoops }, ...rules && { rules },
+    ...cluster,
+    ...seamsOf(options),
+    name,
+    controllers,
+    kinds,
+    ...(host && { host }),
+    ...(runnables && { runnables }),
+    ...(leaderElection !== undefined && { leaderElection }),
+    ...(endpoints !== undefined && { endpoints }),
+    ...(webhooks && { webhooks }),
+    ...(gracePeriodMs !== undefined && { gracePeriodMs }),
+    ...(plugins && { plugins }),
+    ...(client && { client }),
+    ...(cache && { cache }),
+    ...(metrics && { metrics }),
+    ...(tracing && { tracing }),
+    ...(hotLoops && { hotLoops }),
+    ...(rules && { rules }),
   })
 }
 
-function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log = silentLogger }: RunOptions): { clock: Clock, random: Random, log: Logger } {
+function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log = silentLogger }: RunOptions): {
+  clock: Clock
+  random: Random
+  log: Logger
+} {
   return { clock, random, log }
 }
 
 /** Actions that are answered at once are answered here, where the server is. */
 function answerActions(controllers: readonly ControllerDeclaration[], { onAction }: Pick<Server, 'onAction'>): void {
   for (const { for: kind, verbs = [] } of controllers) {
-    for (const verb of verbs) if (isCallAction(verb)) onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
+    for (const verb of verbs)
+      if (isCallAction(verb)) onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
   }
 }
 
 /** Each once, with the actions that its controllers offer; kinds without a schema are somebody else's. */
 function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
   const ofVerbs = controllers.flatMap(({ verbs = [] }) => verbs.flatMap((verb) => verb.kinds ?? []))
-  const own = controllers.map(({ for: kind, verbs = [] }) => withActions(kind, verbs.flatMap(({ sheet }) => sheet ?? [])))
+  const own = controllers.map(({ for: kind, verbs = [] }) =>
+    withActions(
+      kind,
+      verbs.flatMap(({ sheet }) => sheet ?? []),
+    ),
+  )
   const all = [...ofVerbs, ...kinds, ...own].filter((kind) => kind.schema !== undefined)
   return [...new Map(all.map((kind) => [`${kind.apiVersion} ${kind.kind}`, kind])).values()]
 }
 
 function withActions(kind: Kind, actions: NonNullable<Kind['actions']>): Kind {
-  return actions.length === 0 ? kind : { ...kind, actions: [...kind.actions ?? [], ...actions] }
+  return actions.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...actions] }
 }
 
 /** Programs with the same controllers are replicas of each other, so the name is made of theirs. */

@@ -8,9 +8,22 @@ import type { ControllerDeclaration } from '#controller'
 import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
 import type { Embedded } from './embedded.ts'
 
-type Passed = 'runnables' | 'leaderElection' | 'endpoints' | 'webhooks' | 'gracePeriodMs' | 'plugins' | 'client' | 'cache' | 'metrics' | 'tracing' | 'hotLoops' | 'rules'
+type Passed =
+  | 'runnables'
+  | 'leaderElection'
+  | 'endpoints'
+  | 'webhooks'
+  | 'gracePeriodMs'
+  | 'plugins'
+  | 'client'
+  | 'cache'
+  | 'metrics'
+  | 'tracing'
+  | 'hotLoops'
+  | 'rules'
 
-export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
+export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
+  extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
   readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }
   /** More kinds to install, for instance older versions. @default none */
   readonly kinds?: readonly Kind[]
@@ -48,7 +61,7 @@ export interface Ready {
 /** What of a process `run` uses. */
 export interface RunProcess extends SignalledProcess {
   readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown, readonly isTTY?: boolean }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
   exitCode?: number | string | null | undefined
 }
 

@@ -10,8 +10,16 @@ export class FakeProcess extends EventEmitter implements RunProcess {
   err = ''
   exitCode: number | undefined = undefined
   readonly exits: number[] = []
-  readonly stdout = { write: (text: string): void => { this.out += text } }
-  readonly stderr = { write: (text: string): void => { this.err += text } }
+  readonly stdout = {
+    write: (text: string): void => {
+      this.out += text
+    },
+  }
+  readonly stderr = {
+    write: (text: string): void => {
+      this.err += text
+    },
+  }
 
   exit(code: number): void {
     this.exits.push(code)
@@ -21,10 +29,15 @@ export class FakeProcess extends EventEmitter implements RunProcess {
 /** A machine with these files and variables. */
 export function hostWith(files: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}): Host {
   return {
-    env, home: '/home/somebody', pathDelimiter: ':', isTerminal: false,
+    env,
+    home: '/home/somebody',
+    pathDelimiter: ':',
+    isTerminal: false,
     readFile: (path) => {
       const text = files[path]
-      return text === undefined ? Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' })) : Promise.resolve(text)
+      return text === undefined
+        ? Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' }))
+        : Promise.resolve(text)
     },
     runProgram: () => Promise.reject(new Error('there are no programs')),
   }
@@ -40,7 +53,11 @@ interface Cluster {
 export function kubeconfigOf({ server, token = 'none', caPem }: Cluster): string {
   const trust = caPem === undefined ? {} : { 'certificate-authority-data': Buffer.from(caPem).toString('base64') }
   return JSON.stringify({
-    'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'it', 'clusters': [{ name: 'it', cluster: { server, ...trust } }],
-    'users': [{ name: 'it', user: { token } }], 'contexts': [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'it',
+    clusters: [{ name: 'it', cluster: { server, ...trust } }],
+    users: [{ name: 'it', user: { token } }],
+    contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
   })
 }

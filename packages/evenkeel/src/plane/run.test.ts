@@ -22,8 +22,18 @@ const kubeconfigPath = '/home/somebody/.kube/config'
 async function running(options: Options, during: (ready: Ready) => Promise<void>): Promise<FakeProcess> {
   const [fake, ready] = [new FakeProcess(), deferred<Ready>()]
   const running = run({
-    process: fake, host: hostWith({}), ...options, onReady: ready.resolve,
-    controllers: [{ for: Note, reconcile: (note, { status }) => { status.set({ text: note.spec.text ?? '' }) } }],
+    process: fake,
+    host: hostWith({}),
+    ...options,
+    onReady: ready.resolve,
+    controllers: [
+      {
+        for: Note,
+        reconcile: (note, { status }) => {
+          status.set({ text: note.spec.text ?? '' })
+        },
+      },
+    ],
   })
   const isReady = await Promise.race([ready.promise, running.then(() => undefined)])
   if (isReady) await during(isReady)
@@ -34,14 +44,21 @@ async function running(options: Options, during: (ready: Ready) => Promise<void>
 
 /** Writes a note and waits for its echo. */
 async function echoes({ manager: { client } }: Pick<Ready, 'manager'>, name: string): Promise<void> {
-  await client.apply(Note, { metadata: { name, namespace: 'default' }, spec: { text: 'hello' } }, { fieldOwner: 'somebody' })
+  await client.apply(
+    Note,
+    { metadata: { name, namespace: 'default' }, spec: { text: 'hello' } },
+    { fieldOwner: 'somebody' },
+  )
   const watch = client.watch(Note, { namespace: 'default', fieldSelector: { 'metadata.name': name } })
   for await (const event of watch) {
     if ('object' in event && (event.object as { status?: { text?: string } }).status?.text === 'hello') return
   }
 }
 
-async function onServer(use: (cluster: { server: Server, host: Options['host'] & object }) => Promise<void>, options: Parameters<typeof startServer>[0] = {}): Promise<void> {
+async function onServer(
+  use: (cluster: { server: Server; host: Options['host'] & object }) => Promise<void>,
+  options: Parameters<typeof startServer>[0] = {},
+): Promise<void> {
   const server = await startServer({ listen: {}, ...options })
   try {
     const { url = '', token, caPem } = server.address ?? {}
@@ -62,7 +79,9 @@ describe('run without a cluster', () => {
       expect((await outside.get(Note, { name: 'a', namespace: 'default' })).status).toMatchObject({ text: 'hello' })
       await outside.close()
     })
-    expect(fake.out).toMatch(/^No cluster is configured: this program brings its own API server\.\nnote-controller runs on https:\/\/127\.0\.0\.1:\d+\n/)
+    expect(fake.out).toMatch(
+      /^No cluster is configured: this program brings its own API server\.\nnote-controller runs on https:\/\/127\.0\.0\.1:\d+\n/,
+    )
     expect(fake.out).toContain(`export KUBECONFIG=${kubeconfig}\n  kubectl get notes`)
     expect([fake.exitCode, fake.exits, fake.eventNames(), existsSync(kubeconfig)]).toEqual([undefined, [], [], false])
   })
@@ -72,7 +91,9 @@ describe('run without a cluster', () => {
     try {
       await running({ data }, (ready) => echoes(ready, 'a'))
       await running({ data }, async (ready) => {
-        expect((await ready.manager.client.get(Note, { name: 'a', namespace: 'default' })).status).toMatchObject({ text: 'hello' })
+        expect((await ready.manager.client.get(Note, { name: 'a', namespace: 'default' })).status).toMatchObject({
+          text: 'hello',
+        })
         expect(readFileSync(join(data, 'kubeconfig'), 'utf8')).toContain(ready.url)
       })
     } finally {
@@ -101,25 +122,56 @@ describe('run with a cluster', () => {
     })
   })
 
-  const bad: readonly { what: string, files?: Record<string, string>, options?: Options, says: RegExp }[] = [
-    { what: 'a kubeconfig that is not there', options: { kubeconfig: '/nowhere' }, says: /^Error: the kubeconfig \/nowhere does not exist\n$/ },
-    { what: 'a kubeconfig that is none', files: { [kubeconfigPath]: 'clusters: {' }, says: /^Error: .*\/home\/somebody\/\.kube\/config.*\n$/ },
-    { what: 'a context that is not there', files: { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, options: { context: 'production' }, says: /^Error: .*production.*\n$/ },
-    { what: 'a server that is not there', files: { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) }, says: /^Error: cannot connect to https:\/\/127\.0\.0\.1:1: connection refused; is the server running.*\n$/ },
-    { what: 'no cluster, and no wish for one', options: { embedded: false }, says: /^Error: no cluster is configured.*\n$/ },
+  const bad: readonly { what: string; files?: Record<string, string>; options?: Options; says: RegExp }[] = [
+    {
+      what: 'a kubeconfig that is not there',
+      options: { kubeconfig: '/nowhere' },
+      says: /^Error: the kubeconfig \/nowhere does not exist\n$/,
+    },
+    {
+      what: 'a kubeconfig that is none',
+      files: { [kubeconfigPath]: 'clusters: {' },
+      says: /^Error: .*\/home\/somebody\/\.kube\/config.*\n$/,
+    },
+    {
+      what: 'a context that is not there',
+      files: { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) },
+      options: { context: 'production' },
+      says: /^Error: .*production.*\n$/,
+    },
+    {
+      what: 'a server that is not there',
+      files: { [kubeconfigPath]: kubeconfigOf({ server: 'https://127.0.0.1:1' }) },
+      says: /^Error: cannot connect to https:\/\/127\.0\.0\.1:1: connection refused; is the server running.*\n$/,
+    },
+    {
+      what: 'no cluster, and no wish for one',
+      options: { embedded: false },
+      says: /^Error: no cluster is configured.*\n$/,
+    },
   ]
   test.each(bad)('$what is said in one line, with code 1', async ({ files = {}, options = {}, says }) => {
-    const { err, out, exitCode } = await running({ host: hostWith(files), ...options }, () => Promise.reject(new Error('it started')))
+    const { err, out, exitCode } = await running({ host: hostWith(files), ...options }, () =>
+      Promise.reject(new Error('it started')),
+    )
     expect(err).toMatch(says)
     expect([out, exitCode]).toEqual(['', 1])
   })
 
   test('a signal while the server does not answer is an ordinary stop', async () => {
     const called = deferred<void>()
-    const silent = createServer(() => { called.resolve() }).listen(0, '127.0.0.1')
+    const silent = createServer(() => {
+      called.resolve()
+    }).listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const fake = new FakeProcess()
-    const stopped = run({ process: fake, host: hostWith({ [kubeconfigPath]: kubeconfigOf({ server: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` }) }), controllers: [{ for: Note, reconcile: () => undefined }] })
+    const stopped = run({
+      process: fake,
+      host: hostWith({
+        [kubeconfigPath]: kubeconfigOf({ server: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` }),
+      }),
+      controllers: [{ for: Note, reconcile: () => undefined }],
+    })
     await called.promise
     fake.emit('SIGINT')
     await stopped
@@ -130,18 +182,28 @@ describe('run with a cluster', () => {
 
   test('a certificate that has expired is said in one line', async () => {
     const clock = new SimulatedClock({ startMs: 1_400_000_000_000 })
-    await onServer(async ({ host }) => {
-      const { err, exitCode } = await running({ host }, () => Promise.reject(new Error('it started')))
-      expect(err).toMatch(/^Error: cannot connect to https:.*: the certificate of the server has expired; renew it\n$/)
-      expect(exitCode).toBe(1)
-    }, { clock, random: new SeededRandom(1) })
+    await onServer(
+      async ({ host }) => {
+        const { err, exitCode } = await running({ host }, () => Promise.reject(new Error('it started')))
+        expect(err).toMatch(
+          /^Error: cannot connect to https:.*: the certificate of the server has expired; renew it\n$/,
+        )
+        expect(exitCode).toBe(1)
+      },
+      { clock, random: new SeededRandom(1) },
+    )
   })
 
   test('a token that is not good is said in one line', async () => {
     await onServer(async ({ server }) => {
       const { url = '', caPem } = server.address ?? {}
-      const { err, exitCode } = await running({ host: hostWith({ [kubeconfigPath]: kubeconfigOf({ server: url, caPem, token: 'old' }) }) }, () => Promise.reject(new Error('it started')))
-      expect(err).toMatch(/^Error: the server does not know us \(Unauthorized.*\): check the user of the kubeconfig, its token or certificate may have expired\n$/i)
+      const { err, exitCode } = await running(
+        { host: hostWith({ [kubeconfigPath]: kubeconfigOf({ server: url, caPem, token: 'old' }) }) },
+        () => Promise.reject(new Error('it started')),
+      )
+      expect(err).toMatch(
+        /^Error: the server does not know us \(Unauthorized.*\): check the user of the kubeconfig, its token or certificate may have expired\n$/i,
+      )
       expect(exitCode).toBe(1)
     })
   })

@@ -24,7 +24,10 @@ export async function run<const Kinds extends readonly Kind[]>(options: RunProgr
 }
 
 /** The same as a part of a larger program: no signals, no printing; what goes wrong is thrown. */
-export async function runControllers<const Kinds extends readonly Kind[]>(signal: AbortSignal, options: RunOptions<Kinds>): Promise<void> {
+export async function runControllers<const Kinds extends readonly Kind[]>(
+  signal: AbortSignal,
+  options: RunOptions<Kinds>,
+): Promise<void> {
   const parts = await import('./run-controllers.ts')
   await parts.runControllers(signal, options as RunOptions)
 }

@@ -43,8 +43,19 @@ export class World {
   private constructor(server: Server, clock: SimulatedClock) {
     this.server = server
     this.clock = clock
-    this.log = createLogger({ clock, level: 'debug', sink: (record) => { this.lines.push(record) } })
-    this.client = new Client({ transport: server.transport, clock, random: new SeededRandom('somebody'), namespace: 'default' })
+    this.log = createLogger({
+      clock,
+      level: 'debug',
+      sink: (record) => {
+        this.lines.push(record)
+      },
+    })
+    this.client = new Client({
+      transport: server.transport,
+      clock,
+      random: new SeededRandom('somebody'),
+      namespace: 'default',
+    })
   }
 
   static async start(): Promise<World> {
@@ -58,17 +69,37 @@ export class World {
   }
 
   manager({ name = 'tester', ...options }: Partial<ManagerOptions> = {}): Manager {
-    return new Manager({ name, transport: this.transport, clock: this.clock, random: new SeededRandom(name), log: this.log, client: { retry: false }, ...options })
+    return new Manager({
+      name,
+      transport: this.transport,
+      clock: this.clock,
+      random: new SeededRandom(name),
+      log: this.log,
+      client: { retry: false },
+      ...options,
+    })
   }
 
   run(manager: Manager): Running {
     const stopping = new AbortController()
     let end: { error?: unknown } | undefined
-    const done = manager.run(stopping.signal).then(() => { end = {} }, (error: unknown) => { end = { error } })
-    const abort = (): void => { stopping.abort(new Error('enough')) }
+    const done = manager.run(stopping.signal).then(
+      () => {
+        end = {}
+      },
+      (error: unknown) => {
+        end = { error }
+      },
+    )
+    const abort = (): void => {
+      stopping.abort(new Error('enough'))
+    }
     return {
-      manager, abort,
-      get end() { return end },
+      manager,
+      abort,
+      get end() {
+        return end
+      },
       stop: async () => {
         abort()
         await this.until(() => end !== undefined)
@@ -78,7 +109,10 @@ export class World {
   }
 
   /** Lets time pass until something is so. @throws when it is not so for a long time. */
-  async until(isSo: () => boolean | Promise<boolean>, { stepMs = 10, steps = 5000 }: { stepMs?: number, steps?: number } = {}): Promise<void> {
+  async until(
+    isSo: () => boolean | Promise<boolean>,
+    { stepMs = 10, steps = 5000 }: { stepMs?: number; steps?: number } = {},
+  ): Promise<void> {
     for (let step = 0; step < steps; step++) {
       if (await isSo()) return
       await this.clock.advance(stepMs)
@@ -88,7 +122,11 @@ export class World {
 
   /** Creates or changes a note. */
   async write(name: string, words: string): Promise<void> {
-    await this.client.apply(Note, { metadata: { name, namespace: 'default' }, spec: { text: words } }, { fieldOwner: 'somebody', force: true })
+    await this.client.apply(
+      Note,
+      { metadata: { name, namespace: 'default' }, spec: { text: words } },
+      { fieldOwner: 'somebody', force: true },
+    )
   }
 
   async read(name: string): Promise<string | undefined> {
@@ -97,6 +135,8 @@ export class World {
   }
 
   said(message: string | RegExp): boolean {
-    return this.lines.some((line) => (typeof message === 'string' ? line.message === message : message.test(line.message)))
+    return this.lines.some((line) =>
+      typeof message === 'string' ? line.message === message : message.test(line.message),
+    )
   }
 }

@@ -35,18 +35,22 @@ describe('Backoff', () => {
   test('counts each key for itself, whatever it is called', () => {
     const backoff = exact()
     fail(backoff, '__proto__', 2)
-    expect([backoff.retries('__proto__'), backoff.retries('constructor'), backoff.next('constructor')]).toEqual([2, 0, 5])
+    expect([backoff.retries('__proto__'), backoff.retries('constructor'), backoff.next('constructor')]).toEqual([
+      2, 0, 5,
+    ])
   })
 
   test('jitter shortens by no more than its share, and is the same for the same seed', () => {
-    fc.assert(fc.property(fc.integer(), fc.double({ min: 0, max: 1, noNaN: true }), (seed, jitter) => {
-      const waits = fail(new Backoff({ random: new SeededRandom(seed), jitter }), 'a', 25)
-      fail(exact(), 'a', 25).forEach((whole, index) => {
-        expect(waits[index]).toBeLessThanOrEqual(whole)
-        expect(waits[index]).toBeGreaterThanOrEqual(whole * (1 - jitter))
-      })
-      expect(fail(new Backoff({ random: new SeededRandom(seed), jitter }), 'b', 25)).toEqual(waits)
-    }))
+    fc.assert(
+      fc.property(fc.integer(), fc.double({ min: 0, max: 1, noNaN: true }), (seed, jitter) => {
+        const waits = fail(new Backoff({ random: new SeededRandom(seed), jitter }), 'a', 25)
+        fail(exact(), 'a', 25).forEach((whole, index) => {
+          expect(waits[index]).toBeLessThanOrEqual(whole)
+          expect(waits[index]).toBeGreaterThanOrEqual(whole * (1 - jitter))
+        })
+        expect(fail(new Backoff({ random: new SeededRandom(seed), jitter }), 'b', 25)).toEqual(waits)
+      }),
+    )
   })
 
   test('jitter is on unless switched off: keys that fail together do not come back together', () => {
@@ -64,7 +68,11 @@ describe('Backoff', () => {
   })
 
   test('spends a token also when the wait of the key is longer', () => {
-    const backoff = new Backoff({ baseMs: 1000, jitter: 0, bucket: new TokenBucket({ clock: new SimulatedClock(), perSecond: 0.1, burst: 1 }) })
+    const backoff = new Backoff({
+      baseMs: 1000,
+      jitter: 0,
+      bucket: new TokenBucket({ clock: new SimulatedClock(), perSecond: 0.1, burst: 1 }),
+    })
     expect(backoff.next('a')).toBe(1000)
     expect(backoff.next('b')).toBeCloseTo(10_000)
   })
@@ -87,18 +95,27 @@ describe('TokenBucket', () => {
 
   test('lets no more tokens fall due than burst and rate allow', async () => {
     const perSecond = 7
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 5 }), fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 60 }), async (burst, pauses) => {
-      const clock = new SimulatedClock()
-      const bucket = new TokenBucket({ clock, perSecond, burst })
-      const due: number[] = []
-      for (const pauseMs of pauses) {
-        await clock.advance(pauseMs)
-        due.push(clock.monotonic() + bucket.reserve())
-      }
-      due.forEach((endMs, last) => due.slice(0, last + 1).forEach((startMs, first) => {
-        expect(last - first + 1).toBeLessThanOrEqual(burst + (endMs - startMs) * perSecond / 1000 + 1e-6)
-      }))
-    }), { numRuns: 20 })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 60 }),
+        async (burst, pauses) => {
+          const clock = new SimulatedClock()
+          const bucket = new TokenBucket({ clock, perSecond, burst })
+          const due: number[] = []
+          for (const pauseMs of pauses) {
+            await clock.advance(pauseMs)
+            due.push(clock.monotonic() + bucket.reserve())
+          }
+          due.forEach((endMs, last) =>
+            due.slice(0, last + 1).forEach((startMs, first) => {
+              expect(last - first + 1).toBeLessThanOrEqual(burst + ((endMs - startMs) * perSecond) / 1000 + 1e-6)
+            }),
+          )
+        },
+      ),
+      { numRuns: 20 },
+    )
   })
 
   test('refuses numbers that make no sense', () => {

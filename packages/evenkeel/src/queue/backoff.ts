@@ -51,9 +51,16 @@ export class Backoff {
   readonly #bucket: TokenBucket | undefined
   readonly #failures = new Map<string, number>()
 
-  constructor({ random = new SystemRandom(), baseMs = 5, maxMs = 1_000_000, jitter = 0.1, bucket }: BackoffOptions = {}) {
+  constructor({
+    random = new SystemRandom(),
+    baseMs = 5,
+    maxMs = 1_000_000,
+    jitter = 0.1,
+    bucket,
+  }: BackoffOptions = {}) {
     if (!(baseMs > 0 && baseMs < Infinity)) throw new RangeError(`baseMs must be a number above 0, got ${baseMs}`)
-    if (!(maxMs >= baseMs && maxMs < Infinity)) throw new RangeError(`maxMs must be a number of at least baseMs (${baseMs}), got ${maxMs}`)
+    if (!(maxMs >= baseMs && maxMs < Infinity))
+      throw new RangeError(`maxMs must be a number of at least baseMs (${baseMs}), got ${maxMs}`)
     if (!(jitter >= 0 && jitter <= 1)) throw new RangeError(`jitter must be from 0 to 1, got ${jitter}`)
     this.#random = random
     this.#baseMs = baseMs

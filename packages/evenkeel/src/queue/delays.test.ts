@@ -19,9 +19,13 @@ class HandClock implements Clock {
   }
 
   after(_delayMs: number, callback: () => void): () => void {
-    const timer = (): void => { callback() }
+    const timer = (): void => {
+      callback()
+    }
     this.timers.add(timer)
-    return () => { this.timers.delete(timer) }
+    return () => {
+      this.timers.delete(timer)
+    }
   }
 
   soon(callback: () => void): void {

@@ -22,7 +22,7 @@ export class Delays<T extends Delayed> {
   readonly #onDue: (one: T) => void
   #heap = newHeap<T>()
   #order = 0
-  #timer: { readonly readyMs: number, readonly cancel: Cancel } | undefined
+  #timer: { readonly readyMs: number; readonly cancel: Cancel } | undefined
 
   constructor(clock: Clock, onDue: (one: T) => void) {
     this.#clock = clock
@@ -59,7 +59,9 @@ export class Delays<T extends Delayed> {
     const next = this.#heap.peek()
     if (!next || (this.#timer && this.#timer.readyMs <= next.readyMs)) return
     this.#disarm()
-    const cancel = this.#clock.after(Math.max(0, next.readyMs - this.#clock.monotonic()), () => { this.#release() })
+    const cancel = this.#clock.after(Math.max(0, next.readyMs - this.#clock.monotonic()), () => {
+      this.#release()
+    })
     this.#timer = { readyMs: next.readyMs, cancel }
   }
 
@@ -85,8 +87,15 @@ export class Delays<T extends Delayed> {
   #goOn(): void {
     this.#disarm()
     let isCancelled = false
-    this.#timer = { readyMs: -Infinity, cancel: () => { isCancelled = true } }
-    this.#clock.soon(() => { if (!isCancelled) this.#release() })
+    this.#timer = {
+      readyMs: -Infinity,
+      cancel: () => {
+        isCancelled = true
+      },
+    }
+    this.#clock.soon(() => {
+      if (!isCancelled) this.#release()
+    })
   }
 }
 

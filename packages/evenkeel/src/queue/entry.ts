@@ -50,7 +50,12 @@ export class Entry<Reason> extends Ready {
 
   /** Hands out what is asked and starts afresh. */
   begin(nowMs: number): WorkItem<Reason> {
-    const item = { key: this.key, priority: this.priority, reasons: this.#reasons(), reasonsLeftOut: this.#reasonsLeftOut }
+    const item = {
+      key: this.key,
+      priority: this.priority,
+      reasons: this.#reasons(),
+      reasonsLeftOut: this.#reasonsLeftOut,
+    }
     this.next = 'none'
     this.isWorking = true
     this.workingSinceMs = nowMs
@@ -61,14 +66,18 @@ export class Entry<Reason> extends Ready {
 
   describe(nowMs: number): KeyState<Reason> {
     return {
-      key: this.key, priority: this.priority, reasons: this.#reasons(), reasonsLeftOut: this.#reasonsLeftOut, next: this.next,
-      ...this.next === 'waiting' && { dueInMs: Math.max(0, this.readyMs - nowMs) },
-      ...this.isWorking && { workingMs: nowMs - this.workingSinceMs },
+      key: this.key,
+      priority: this.priority,
+      reasons: this.#reasons(),
+      reasonsLeftOut: this.#reasonsLeftOut,
+      next: this.next,
+      ...(this.next === 'waiting' && { dueInMs: Math.max(0, this.readyMs - nowMs) }),
+      ...(this.isWorking && { workingMs: nowMs - this.workingSinceMs }),
     }
   }
 
   #reasons(): Reason[] {
-    return this.#reason === undefined ? [] : [this.#reason, ...this.#more ?? []]
+    return this.#reason === undefined ? [] : [this.#reason, ...(this.#more ?? [])]
   }
 
   /** The first reasons are kept: they are why the key began to wait. */

@@ -13,7 +13,10 @@ class Bench {
   readonly parked = new ParkedKeys()
 
   /** Adds the key unless it waits, takes it when it is ready, and ends the work like this. */
-  async run(outcome: Outcome, { priority = 0, during }: { priority?: number, during?: () => void } = {}): Promise<Settled> {
+  async run(
+    outcome: Outcome,
+    { priority = 0, during }: { priority?: number; during?: () => void } = {},
+  ): Promise<Settled> {
     if (this.queue.readyCount + this.queue.waitingCount === 0) this.queue.add('a', { priority })
     while (this.queue.readyCount === 0) await this.clock.advance(this.clock.nextInMs ?? 0)
     const item = await this.queue.take()
@@ -32,7 +35,7 @@ const error: Outcome = { kind: 'error', error: new Error('no luck') }
 const done: Outcome = { kind: 'done' }
 
 describe('settle', () => {
-  test.each<{ outcome: Outcome, result: Settled['result'], afterMs?: number, retries: number }>([
+  test.each<{ outcome: Outcome; result: Settled['result']; afterMs?: number; retries: number }>([
     { outcome: done, result: 'success', retries: 0 },
     { outcome: { kind: 'after', afterMs: 700 }, result: 'requeue_after', afterMs: 700, retries: 0 },
     { outcome: { kind: 'after', afterMs: 0 }, result: 'success', retries: 0 },
@@ -44,14 +47,17 @@ describe('settle', () => {
     { outcome: error, result: 'error', afterMs: 20, retries: 3 },
     { outcome: { kind: 'terminal', error: 'never' }, result: 'error', retries: 2 },
     { outcome: { kind: 'conflict', error: 'late' }, result: 'requeue', afterMs: 20, retries: 3 },
-  ])('after two failures, $outcome counts as $result, goes again after $afterMs ms, and leaves $retries failures', async ({ outcome, result, afterMs, retries }) => {
-    const bench = new Bench()
-    await bench.run(error)
-    await bench.run(error)
-    expect(await bench.run(outcome)).toMatchObject({ result, afterMs, retries })
-    expect(bench.backoff.retries('a')).toBe(retries)
-    expect(bench.states).toEqual(afterMs === undefined ? [] : [{ next: 'waiting', dueInMs: afterMs, priority: 0 }])
-  })
+  ])(
+    'after two failures, $outcome counts as $result, goes again after $afterMs ms, and leaves $retries failures',
+    async ({ outcome, result, afterMs, retries }) => {
+      const bench = new Bench()
+      await bench.run(error)
+      await bench.run(error)
+      expect(await bench.run(outcome)).toMatchObject({ result, afterMs, retries })
+      expect(bench.backoff.retries('a')).toBe(retries)
+      expect(bench.states).toEqual(afterMs === undefined ? [] : [{ next: 'waiting', dueInMs: afterMs, priority: 0 }])
+    },
+  )
 
   test('case 26: after three failures and a success, the next failure waits 5 ms', async () => {
     const bench = new Bench()
@@ -68,7 +74,8 @@ describe('settle', () => {
   test('case 28: what goes again without an error (conflicts: there is no `requeue: true`) waits longer each time', async () => {
     const bench = new Bench()
     const waits: unknown[] = []
-    for (let round = 0; round < 4; round++) waits.push((await bench.run({ kind: 'conflict', error: undefined })).afterMs)
+    for (let round = 0; round < 4; round++)
+      waits.push((await bench.run({ kind: 'conflict', error: undefined })).afterMs)
     expect(waits).toEqual([5, 10, 20, 40])
   })
 
@@ -76,7 +83,11 @@ describe('settle', () => {
     const bench = new Bench()
     await bench.run(error)
     const reason = new Error('never')
-    expect(await bench.run({ kind: 'terminal', error: reason })).toMatchObject({ afterMs: undefined, retries: 1, failure: { error: reason, isTerminal: true } })
+    expect(await bench.run({ kind: 'terminal', error: reason })).toMatchObject({
+      afterMs: undefined,
+      retries: 1,
+      failure: { error: reason, isTerminal: true },
+    })
     expect(bench.states).toEqual([])
     expect(await bench.run(error)).toMatchObject({ afterMs: 10, retries: 2, failure: { isTerminal: false } })
   })
@@ -110,9 +121,19 @@ describe('settle', () => {
   })
 
   test('what was added during the work goes again at once, whatever the outcome', async () => {
-    for (const outcome of [done, error, { kind: 'after', afterMs: 5000 }, { kind: 'terminal', error: 1 }, { kind: 'park', waitingFor: '' }] as const) {
+    for (const outcome of [
+      done,
+      error,
+      { kind: 'after', afterMs: 5000 },
+      { kind: 'terminal', error: 1 },
+      { kind: 'park', waitingFor: '' },
+    ] as const) {
       const bench = new Bench()
-      await bench.run(outcome, { during: () => { bench.queue.add('a') } })
+      await bench.run(outcome, {
+        during: () => {
+          bench.queue.add('a')
+        },
+      })
       expect(bench.states).toEqual([{ next: 'ready', dueInMs: undefined, priority: 0 }])
     }
   })
@@ -127,13 +148,19 @@ describe('settle', () => {
     expect(results).toEqual(['requeue', 'requeue', 'requeue', 'requeue', 'requeue', ['error', 'late']])
   })
 
-  test.each([NaN, Infinity, -Infinity])('a delay or a priority of %d is a failure: the key is not lost', async (value) => {
-    for (const outcome of [{ kind: 'after', afterMs: value }, { kind: 'error', error: 1, priority: value }] as const) {
-      const bench = new Bench()
-      const { afterMs, failure } = await bench.run(outcome)
-      expect([afterMs, failure?.error]).toEqual([5, expect.any(RangeError)])
-    }
-  })
+  test.each([NaN, Infinity, -Infinity])(
+    'a delay or a priority of %d is a failure: the key is not lost',
+    async (value) => {
+      for (const outcome of [
+        { kind: 'after', afterMs: value },
+        { kind: 'error', error: 1, priority: value },
+      ] as const) {
+        const bench = new Bench()
+        const { afterMs, failure } = await bench.run(outcome)
+        expect([afterMs, failure?.error]).toEqual([5, expect.any(RangeError)])
+      }
+    },
+  )
 })
 
 describe('ParkedKeys', () => {
@@ -149,9 +176,17 @@ describe('ParkedKeys', () => {
   test('wake adds those who wait for the same thing, and says how many', async () => {
     const queue = new WorkQueue({ clock: new SimulatedClock() })
     const parked = new ParkedKeys()
-    for (const [key, waitingFor] of [['a', 'x'], ['b', 'y'], ['c', 'x']] as const) parked.park(key, { waitingFor, priority: 2 })
+    for (const [key, waitingFor] of [
+      ['a', 'x'],
+      ['b', 'y'],
+      ['c', 'x'],
+    ] as const)
+      parked.park(key, { waitingFor, priority: 2 })
     expect(parked.wake(queue, (_key, { waitingFor }) => waitingFor === 'x', { reason: 'x is there' })).toBe(2)
-    expect([await queue.take(), await queue.take()]).toMatchObject([{ key: 'a', priority: 2, reasons: ['x is there'] }, { key: 'c' }])
+    expect([await queue.take(), await queue.take()]).toMatchObject([
+      { key: 'a', priority: 2, reasons: ['x is there'] },
+      { key: 'c' },
+    ])
     expect([...parked].map(([key]) => key)).toEqual(['b'])
   })
 })

@@ -24,15 +24,20 @@ export type Outcome =
   /** All is as it should be. */
   | { readonly kind: 'done' }
   /** All is as it should be; look again later. 0 or less is the same as `done`. */
-  | { readonly kind: 'after', readonly afterMs: number, readonly priority?: number | undefined }
+  | { readonly kind: 'after'; readonly afterMs: number; readonly priority?: number | undefined }
   /** Nothing can be done until something happens that will add the key. */
-  | { readonly kind: 'park', readonly waitingFor: string }
+  | { readonly kind: 'park'; readonly waitingFor: string }
   /** It failed; trying again may help. */
-  | { readonly kind: 'error', readonly error: unknown, readonly priority?: number | undefined, /** Not before so long, whatever the back-off says. */ readonly leastMs?: number | undefined }
+  | {
+      readonly kind: 'error'
+      readonly error: unknown
+      readonly priority?: number | undefined
+      /** Not before so long, whatever the back-off says. */ readonly leastMs?: number | undefined
+    }
   /** It failed, and trying again does not help. */
-  | { readonly kind: 'terminal', readonly error: unknown }
+  | { readonly kind: 'terminal'; readonly error: unknown }
   /** Somebody else was faster; that is nobody's mistake. */
-  | { readonly kind: 'conflict', readonly error: unknown, readonly priority?: number | undefined }
+  | { readonly kind: 'conflict'; readonly error: unknown; readonly priority?: number | undefined }
 
 /** What was done about an outcome. */
 export interface Settled {
@@ -43,7 +48,7 @@ export interface Settled {
   /** Failures in a row, this one included. */
   readonly retries: number
   /** What went wrong, if it is to be logged and counted as an error; a quiet conflict is not. */
-  readonly failure: { readonly error: unknown, readonly isTerminal: boolean } | undefined
+  readonly failure: { readonly error: unknown; readonly isTerminal: boolean } | undefined
 }
 
 export interface SettleOptions {
@@ -57,20 +62,33 @@ export interface SettleOptions {
 const quietConflicts = 5
 
 /** Does what the table says. To be called while the key is still being worked on, before `done`. */
-export function settle({ key, priority }: Pick<WorkItem, 'key' | 'priority'>, outcome: Outcome, { queue, backoff, parked }: SettleOptions): Settled {
+export function settle(
+  { key, priority }: Pick<WorkItem, 'key' | 'priority'>,
+  outcome: Outcome,
+  { queue, backoff, parked }: SettleOptions,
+): Settled {
   const checked = check(outcome)
   const settled = decide(key, checked, backoff)
   if (checked.kind === 'park') parked?.park(key, { waitingFor: checked.waitingFor, priority })
   else parked?.unpark(key)
-  if (settled.afterMs !== undefined) queue.add(key, { afterMs: settled.afterMs, priority: ('priority' in checked ? checked.priority : undefined) ?? priority })
+  if (settled.afterMs !== undefined)
+    queue.add(key, {
+      afterMs: settled.afterMs,
+      priority: ('priority' in checked ? checked.priority : undefined) ?? priority,
+    })
   return settled
 }
 
 /** A delay or a priority that is no number is a mistake of whoever gave it: the key fails instead of being lost. */
 function check(outcome: Outcome): Outcome {
-  if ('priority' in outcome && outcome.priority !== undefined && !Number.isFinite(outcome.priority)) return { kind: 'error', error: new RangeError(`a priority must be a finite number, got ${outcome.priority}`) }
+  if ('priority' in outcome && outcome.priority !== undefined && !Number.isFinite(outcome.priority))
+    return { kind: 'error', error: new RangeError(`a priority must be a finite number, got ${outcome.priority}`) }
   if (outcome.kind !== 'after') return outcome
-  if (!Number.isFinite(outcome.afterMs)) return { kind: 'error', error: new RangeError(`afterMs must be a finite number of milliseconds, got ${outcome.afterMs}`) }
+  if (!Number.isFinite(outcome.afterMs))
+    return {
+      kind: 'error',
+      error: new RangeError(`afterMs must be a finite number of milliseconds, got ${outcome.afterMs}`),
+    }
   return outcome.afterMs > 0 ? outcome : { kind: 'done' }
 }
 
@@ -87,7 +105,12 @@ function decide(key: string, outcome: Outcome, backoff: Backoff): Settled {
     case 'conflict':
       return fail(key, outcome, backoff)
     case 'terminal':
-      return { result: 'error', afterMs: undefined, retries: backoff.retries(key), failure: { error: outcome.error, isTerminal: true } }
+      return {
+        result: 'error',
+        afterMs: undefined,
+        retries: backoff.retries(key),
+        failure: { error: outcome.error, isTerminal: true },
+      }
     default:
       return unreachable(outcome)
   }
@@ -95,9 +118,10 @@ function decide(key: string, outcome: Outcome, backoff: Backoff): Settled {
 
 function fail(key: string, outcome: Extract<Outcome, { kind: 'error' | 'conflict' }>, backoff: Backoff): Settled {
   const { kind, error } = outcome
-  const leastMs = outcome.kind === 'error' ? outcome.leastMs ?? 0 : 0
+  const leastMs = outcome.kind === 'error' ? (outcome.leastMs ?? 0) : 0
   const afterMs = Math.max(backoff.next(key), Number.isFinite(leastMs) ? leastMs : 0)
   const retries = backoff.retries(key)
-  if (kind === 'conflict' && retries <= quietConflicts) return { result: 'requeue', afterMs, retries, failure: undefined }
+  if (kind === 'conflict' && retries <= quietConflicts)
+    return { result: 'requeue', afterMs, retries, failure: undefined }
   return { result: 'error', afterMs, retries, failure: { error, isTerminal: false } }
 }

@@ -34,7 +34,11 @@ export class ParkedKeys implements Iterable<[key: string, parked: ParkedKey]> {
   }
 
   /** Adds every parked key that the function picks, and says how many it were. */
-  wake<Reason>(queue: WorkQueue<Reason>, picks: (key: string, parked: ParkedKey) => boolean, { reason }: { reason?: Reason } = {}): number {
+  wake<Reason>(
+    queue: WorkQueue<Reason>,
+    picks: (key: string, parked: ParkedKey) => boolean,
+    { reason }: { reason?: Reason } = {},
+  ): number {
     let woken = 0
     for (const [key, parked] of this.#keys) {
       if (!picks(key, parked)) continue

@@ -2,9 +2,14 @@ import { Metrics, SimulatedClock } from '#base'
 import { expect, test } from 'vitest'
 import { WorkQueue } from './work-queue.ts'
 
-function setUp(): { clock: SimulatedClock, metrics: Metrics, queue: WorkQueue, shown: (name: string) => string[] } {
+function setUp(): { clock: SimulatedClock; metrics: Metrics; queue: WorkQueue; shown: (name: string) => string[] } {
   const [clock, metrics] = [new SimulatedClock(), new Metrics()]
-  const shown = (name: string): string[] => metrics.render().split('\n').filter((line) => line.startsWith(name)).map((line) => line.slice(name.length).replace('name="shapes",controller="shapes"', '…'))
+  const shown = (name: string): string[] =>
+    metrics
+      .render()
+      .split('\n')
+      .filter((line) => line.startsWith(name))
+      .map((line) => line.slice(name.length).replace('name="shapes",controller="shapes"', '…'))
   return { clock, metrics, queue: new WorkQueue({ clock, metrics, name: 'shapes' }), shown }
 }
 
@@ -29,7 +34,11 @@ test('WorkQueue counts every add with a delay as a retry, and the key as added w
   const { clock, queue, shown } = setUp()
   queue.add('a', { afterMs: 10 })
   queue.add('a', { afterMs: 20 })
-  expect([shown('workqueue_retries_total'), shown('workqueue_adds_total'), shown('workqueue_depth')]).toEqual([['{…} 2'], ['{…} 0'], []])
+  expect([shown('workqueue_retries_total'), shown('workqueue_adds_total'), shown('workqueue_depth')]).toEqual([
+    ['{…} 2'],
+    ['{…} 0'],
+    [],
+  ])
   await clock.advance(10)
   expect([shown('workqueue_adds_total'), shown('workqueue_depth')]).toEqual([['{…} 1'], ['{…,priority="0"} 1']])
 })
@@ -71,7 +80,11 @@ test('WorkQueue tells how long unfinished work has taken, without a timer', asyn
 test('case 13: WorkQueue counts nothing for a done that nobody waited for', () => {
   const { queue, shown } = setUp()
   queue.done('a')
-  expect([shown('workqueue_work_duration_seconds_count'), shown('workqueue_unfinished_work_seconds'), shown('workqueue_depth')]).toEqual([['{…} 0'], ['{…} 0'], []])
+  expect([
+    shown('workqueue_work_duration_seconds_count'),
+    shown('workqueue_unfinished_work_seconds'),
+    shown('workqueue_depth'),
+  ]).toEqual([['{…} 0'], ['{…} 0'], []])
 })
 
 test('WorkQueue shows 25 priorities and counts the rest together; what goes up comes down', async () => {
@@ -85,8 +98,21 @@ test('WorkQueue shows 25 priorities and counts the rest together; what goes up c
 
 test('WorkQueue has the buckets that dashboards know', () => {
   const { shown } = setUp()
-  expect(shown('workqueue_queue_duration_seconds_bucket').map((line) => /le="(.*)"/.exec(line)?.[1])).toEqual(
-    ['1e-08', '1e-07', '1e-06', '9.999999999999999e-06', '9.999999999999999e-05', '0.001', '0.01', '0.1', '1', '10', '100', '1000', '+Inf'])
+  expect(shown('workqueue_queue_duration_seconds_bucket').map((line) => /le="(.*)"/.exec(line)?.[1])).toEqual([
+    '1e-08',
+    '1e-07',
+    '1e-06',
+    '9.999999999999999e-06',
+    '9.999999999999999e-05',
+    '0.001',
+    '0.01',
+    '0.1',
+    '1',
+    '10',
+    '100',
+    '1000',
+    '+Inf',
+  ])
 })
 
 test('WorkQueue counts nothing without a name', () => {

@@ -38,16 +38,36 @@ export const silentMeter: QueueMeter = {
 const labels = ['name', 'controller']
 const priorityLabelsMax = 25
 /** From ten nanoseconds up, each ten times the one before; multiplied step by step, as upstream's bounds are. */
-const secondsBuckets: readonly number[] = Array.from({ length: 11 }).reduce<number[]>((bounds) => [...bounds, (bounds.at(-1) ?? 0) * 10], [10e-9])
+const secondsBuckets: readonly number[] = Array.from({ length: 11 }).reduce<number[]>(
+  (bounds) => [...bounds, (bounds.at(-1) ?? 0) * 10],
+  [10e-9],
+)
 
 /** Counts under the queue's name, which is also its controller's. */
 export function queueMeter(metrics: Metrics, name: string): QueueMeter {
   const values = { name, controller: name }
   const depthOf = depthGauges(metrics, values)
   const adds = metrics.counter('workqueue_adds_total', { help: 'Keys that became ready.', labels }).with(values)
-  const retries = metrics.counter('workqueue_retries_total', { help: 'Keys that were added with a delay: to retry them, or because somebody asked for it.', labels }).with(values)
-  const waited = metrics.histogram('workqueue_queue_duration_seconds', { help: 'How long keys were ready before they were taken.', labels, buckets: secondsBuckets }).with(values)
-  const worked = metrics.histogram('workqueue_work_duration_seconds', { help: 'How long the work on a key took.', labels, buckets: secondsBuckets }).with(values)
+  const retries = metrics
+    .counter('workqueue_retries_total', {
+      help: 'Keys that were added with a delay: to retry them, or because somebody asked for it.',
+      labels,
+    })
+    .with(values)
+  const waited = metrics
+    .histogram('workqueue_queue_duration_seconds', {
+      help: 'How long keys were ready before they were taken.',
+      labels,
+      buckets: secondsBuckets,
+    })
+    .with(values)
+  const worked = metrics
+    .histogram('workqueue_work_duration_seconds', {
+      help: 'How long the work on a key took.',
+      labels,
+      buckets: secondsBuckets,
+    })
+    .with(values)
   return {
     ready(priority) {
       adds.add()
@@ -61,16 +81,25 @@ export function queueMeter(metrics: Metrics, name: string): QueueMeter {
       depthOf(priority).add(-1)
       waited.observe(waitedMs / 1000)
     },
-    dropped: (priority) => { depthOf(priority).add(-1) },
-    worked: (workedMs) => { worked.observe(workedMs / 1000) },
-    delayed: () => { retries.add() },
+    dropped: (priority) => {
+      depthOf(priority).add(-1)
+    },
+    worked: (workedMs) => {
+      worked.observe(workedMs / 1000)
+    },
+    delayed: () => {
+      retries.add()
+    },
     followWork: (unfinishedMs) => followWork(metrics, values, unfinishedMs),
   }
 }
 
 /** A gauge per priority; beyond so many priorities the rest share one, as priorities may be anything. */
 function depthGauges(metrics: Metrics, values: Readonly<Record<string, string>>): (priority: number) => Gauge {
-  const depth = metrics.gauge('workqueue_depth', { help: 'Keys that are ready, by priority.', labels: [...labels, 'priority'] })
+  const depth = metrics.gauge('workqueue_depth', {
+    help: 'Keys that are ready, by priority.',
+    labels: [...labels, 'priority'],
+  })
   const gauges = new Map<number, Gauge>()
   return (priority) => {
     const known = gauges.get(priority)
@@ -82,12 +111,28 @@ function depthGauges(metrics: Metrics, values: Readonly<Record<string, string>>)
   }
 }
 
-function followWork(metrics: Metrics, values: Readonly<Record<string, string>>, unfinishedMs: () => Iterable<number>): Cancel {
-  const unfinished = metrics.gauge('workqueue_unfinished_work_seconds', { help: 'How long all work that goes on has taken so far, together. It grows by one per second for each worker that is stuck.', labels }).with(values)
-  const longest = metrics.gauge('workqueue_longest_running_processor_seconds', { help: 'How long the longest work that goes on has taken so far.', labels }).with(values)
+function followWork(
+  metrics: Metrics,
+  values: Readonly<Record<string, string>>,
+  unfinishedMs: () => Iterable<number>,
+): Cancel {
+  const unfinished = metrics
+    .gauge('workqueue_unfinished_work_seconds', {
+      help: 'How long all work that goes on has taken so far, together. It grows by one per second for each worker that is stuck.',
+      labels,
+    })
+    .with(values)
+  const longest = metrics
+    .gauge('workqueue_longest_running_processor_seconds', {
+      help: 'How long the longest work that goes on has taken so far.',
+      labels,
+    })
+    .with(values)
   const cancels = [
     unfinished.follow(() => [...unfinishedMs()].reduce((sum, ms) => sum + ms, 0) / 1000),
     longest.follow(() => [...unfinishedMs()].reduce((most, ms) => Math.max(most, ms), 0) / 1000),
   ]
-  return () => { for (const cancel of cancels) cancel() }
+  return () => {
+    for (const cancel of cancels) cancel()
+  }
 }

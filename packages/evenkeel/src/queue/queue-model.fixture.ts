@@ -30,13 +30,21 @@ export class QueueModel {
   #order = 0
   #turns = 0
 
-  constructor({ agedMs, agedTurns }: { agedMs: number, agedTurns: number }) {
+  constructor({ agedMs, agedTurns }: { agedMs: number; agedTurns: number }) {
     this.#agedMs = agedMs
     this.#agedTurns = agedTurns
   }
 
   add({ key, afterMs, priority, reason }: ModelAdd): void {
-    const one = this.keys.get(key) ?? { key, working: false, next: 'none', priority, reasons: new Set(), readyMs: 0, order: 0 }
+    const one = this.keys.get(key) ?? {
+      key,
+      working: false,
+      next: 'none',
+      priority,
+      reasons: new Set(),
+      readyMs: 0,
+      order: 0,
+    }
     this.keys.set(key, one)
     if (one.next === 'none') one.priority = priority
     one.reasons.add(reason)
@@ -47,7 +55,8 @@ export class QueueModel {
     }
     one.priority = Math.max(one.priority, priority)
     if (afterMs <= 0) this.#ready(one, this.#nowMs)
-    else if (one.next === 'none' || this.#nowMs + afterMs < one.readyMs) Object.assign(one, { next: 'waiting', readyMs: this.#nowMs + afterMs, order: ++this.#order })
+    else if (one.next === 'none' || this.#nowMs + afterMs < one.readyMs)
+      Object.assign(one, { next: 'waiting', readyMs: this.#nowMs + afterMs, order: ++this.#order })
   }
 
   advance(byMs: number): void {
@@ -58,10 +67,10 @@ export class QueueModel {
   }
 
   /** The key that is next, as it is handed out. */
-  take(): { key: string, priority: number, reasons: string[] } | undefined {
+  take(): { key: string; priority: number; reasons: string[] } | undefined {
     const ready = [...this.keys.values()].filter(({ next, working }) => next === 'ready' && !working)
     if (ready.length === 0) return undefined
-    const one = ++this.#turns % this.#agedTurns === 0 ? this.#aged(ready) ?? first(ready) : first(ready)
+    const one = ++this.#turns % this.#agedTurns === 0 ? (this.#aged(ready) ?? first(ready)) : first(ready)
     const taken = { key: one.key, priority: one.priority, reasons: [...one.reasons] }
     Object.assign(one, { next: 'none', working: true, reasons: new Set() })
     return taken
@@ -80,7 +89,9 @@ export class QueueModel {
   }
 
   #aged(ready: readonly ModelKey[]): ModelKey | undefined {
-    const heads = [...new Set(ready.map(({ priority }) => priority))].map((level) => first(ready.filter(({ priority }) => priority === level)))
+    const heads = [...new Set(ready.map(({ priority }) => priority))].map((level) =>
+      first(ready.filter(({ priority }) => priority === level)),
+    )
     const [oldest] = heads.sort((a, b) => a.readyMs - b.readyMs || b.priority - a.priority)
     return oldest && this.#nowMs - oldest.readyMs >= this.#agedMs ? oldest : undefined
   }

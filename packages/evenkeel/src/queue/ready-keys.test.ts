@@ -15,21 +15,27 @@ class Key extends Ready {
 
 test('ReadyKeys gives whoever is aged its turn within the bound, whatever comes after it', () => {
   const arrival = fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 3 })
-  fc.assert(fc.property(fc.integer({ min: 1, max: 6 }), fc.array(arrival, { minLength: 100, maxLength: 200 }), (agedTurns, arrivals) => {
-    const agedMs = 20
-    const ready = new ReadyKeys<Key>({ agedMs, agedTurns })
-    const low = new Key(-100, 0)
-    ready.push(new Key(-50, 0))
-    ready.push(low)
-    const bound = agedMs + 2 * agedTurns
-    const turn = arrivals.findIndex((priorities, index) => {
-      const nowMs = index + 1
-      for (const priority of priorities) ready.push(new Key(priority, nowMs))
-      return ready.shift(nowMs) === low
-    })
-    expect(turn).toBeGreaterThanOrEqual(0)
-    expect(turn).toBeLessThanOrEqual(bound)
-  }))
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 6 }),
+      fc.array(arrival, { minLength: 100, maxLength: 200 }),
+      (agedTurns, arrivals) => {
+        const agedMs = 20
+        const ready = new ReadyKeys<Key>({ agedMs, agedTurns })
+        const low = new Key(-100, 0)
+        ready.push(new Key(-50, 0))
+        ready.push(low)
+        const bound = agedMs + 2 * agedTurns
+        const turn = arrivals.findIndex((priorities, index) => {
+          const nowMs = index + 1
+          for (const priority of priorities) ready.push(new Key(priority, nowMs))
+          return ready.shift(nowMs) === low
+        })
+        expect(turn).toBeGreaterThanOrEqual(0)
+        expect(turn).toBeLessThanOrEqual(bound)
+      },
+    ),
+  )
 })
 
 test('ReadyKeys leaves priorities alone on all other turns: a backlog of old ones does not hold up a fresh one', () => {
@@ -47,7 +53,7 @@ test('ReadyKeys leaves priorities alone on all other turns: a backlog of old one
 
 test('ReadyKeys takes any number of priorities, and holds none that is not used', () => {
   const ready = new ReadyKeys<Key>()
-  const priorities = Array.from({ length: 1000 }, (_, index) => index * 7919 % 1000)
+  const priorities = Array.from({ length: 1000 }, (_, index) => (index * 7919) % 1000)
   for (const priority of priorities) ready.push(new Key(priority, 0))
   expect(Array.from({ length: 1000 }, () => ready.shift(0)?.priority)).toEqual(priorities.sort((a, b) => b - a))
   expect([ready.size, ready.shift(0)]).toEqual([0, undefined])

@@ -52,7 +52,8 @@ export class ReadyKeys<T extends Ready> {
 
   constructor({ agedMs = 10_000, agedTurns = 8 }: AgeingOptions = {}) {
     if (!(agedMs >= 0)) throw new RangeError(`agedMs must be 0 or more, got ${agedMs}`)
-    if (!(Number.isInteger(agedTurns) && agedTurns >= 1)) throw new RangeError(`agedTurns must be a whole number of 1 or more, got ${agedTurns}`)
+    if (!(Number.isInteger(agedTurns) && agedTurns >= 1))
+      throw new RangeError(`agedTurns must be a whole number of 1 or more, got ${agedTurns}`)
     this.#agedMs = agedMs
     this.#agedTurns = agedTurns
   }
@@ -88,7 +89,9 @@ export class ReadyKeys<T extends Ready> {
   /** The one that is ready longest, if that is long. One look per priority, and only on every so many turns. */
   #aged(nowMs: number): T | undefined {
     let oldest: T | undefined
-    for (const { line: { first } } of this.#levels.values()) {
+    for (const {
+      line: { first },
+    } of this.#levels.values()) {
       if (first && (oldest === undefined || isBefore(first, oldest))) oldest = first
     }
     return oldest && nowMs - oldest.readyMs >= this.#agedMs ? oldest : undefined

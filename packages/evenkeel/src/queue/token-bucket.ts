@@ -33,7 +33,8 @@ export class TokenBucket {
   #asOfMs: number
 
   constructor({ clock = new SystemClock(), perSecond = 10, burst = 100 }: TokenBucketOptions = {}) {
-    if (!(perSecond > 0 && perSecond < Infinity)) throw new RangeError(`perSecond must be a number above 0, got ${perSecond}`)
+    if (!(perSecond > 0 && perSecond < Infinity))
+      throw new RangeError(`perSecond must be a number above 0, got ${perSecond}`)
     if (!(burst >= 1 && burst < Infinity)) throw new RangeError(`burst must be a number of 1 or more, got ${burst}`)
     this.#clock = clock
     this.#perMs = perSecond / 1000

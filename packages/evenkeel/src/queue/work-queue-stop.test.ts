@@ -10,7 +10,11 @@ describe('WorkQueue.stop', () => {
     void queue.stop({ drain: true })
     expect(queue.add('c')).toBe(false)
     expect(queue.isOpen).toBe(false)
-    expect([await queue.take(), await queue.take(), await queue.take()].map((item) => item?.key)).toEqual(['a', 'b', undefined])
+    expect([await queue.take(), await queue.take(), await queue.take()].map((item) => item?.key)).toEqual([
+      'a',
+      'b',
+      undefined,
+    ])
   })
 
   test('case 8: draining gives those who wait what was added just before, and ends the others', async () => {
@@ -40,7 +44,12 @@ describe('WorkQueue.stop', () => {
       for (let step = randomInt(random, 12); step > 0; step--) {
         const kind = randomInt(random, 4)
         if (kind === 0) queue.add(String(step), { afterMs: randomInt(random, 2) })
-        else if (kind === 1) takes.push(queue.take().then((item) => { queue.done(item?.key ?? '') }))
+        else if (kind === 1)
+          takes.push(
+            queue.take().then((item) => {
+              queue.done(item?.key ?? '')
+            }),
+          )
         else if (kind === 2) await Promise.resolve()
         else if (randomInt(random, 8) === 0) takes.push(queue.stop({ drain: true }))
       }
@@ -65,7 +74,9 @@ describe('WorkQueue.stop', () => {
     queue.add('a')
     await queue.take()
     queue.add('a')
-    void queue.stop({ drain: true }).then(() => { drained = true })
+    void queue.stop({ drain: true }).then(() => {
+      drained = true
+    })
     queue.done('a')
     expect((await queue.take())?.key).toBe('a')
     await clock.advance(0)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { WorkQueue } from './work-queue.ts'
 import type { WorkQueueOptions } from './work-queue.ts'
 
-function setUp(options: WorkQueueOptions = {}): { clock: SimulatedClock, queue: WorkQueue } {
+function setUp(options: WorkQueueOptions = {}): { clock: SimulatedClock; queue: WorkQueue } {
   const clock = new SimulatedClock()
   return { clock, queue: new WorkQueue({ clock, ...options }) }
 }
@@ -98,7 +98,9 @@ describe('WorkQueue.add with afterMs', () => {
     const { clock, queue } = setUp()
     let taken = false
     queue.add('a', { afterMs: 100 })
-    void queue.take().then(() => { taken = true })
+    void queue.take().then(() => {
+      taken = true
+    })
     await clock.advance(99)
     expect(taken).toBe(false)
     await clock.advance(1)
@@ -112,7 +114,10 @@ describe('WorkQueue.add with afterMs', () => {
     expect(await takeAll(queue)).toEqual(['a', 'b'])
   })
 
-  test.each([[15, [10_000, 1000]], [16, [1000, 10_000]]])('case %d: of the delays %j the earliest counts, and the key runs once', async (_case, delays) => {
+  test.each([
+    [15, [10_000, 1000]],
+    [16, [1000, 10_000]],
+  ])('case %d: of the delays %j the earliest counts, and the key runs once', async (_case, delays) => {
     const { clock, queue } = setUp()
     for (const afterMs of delays) queue.add('a', { afterMs })
     await clock.advance(999)
@@ -156,7 +161,9 @@ describe('WorkQueue.add with afterMs', () => {
     queue.add('a', { afterMs: 10 })
     await clock.advance(10)
     expect(queue.waitingCount).toBe(0)
-    expect([...queue.entries()]).toEqual([{ key: 'a', priority: 0, reasons: [], reasonsLeftOut: 0, next: 'ready', workingMs: 10 }])
+    expect([...queue.entries()]).toEqual([
+      { key: 'a', priority: 0, reasons: [], reasonsLeftOut: 0, next: 'ready', workingMs: 10 },
+    ])
     queue.done('a')
     expect(await takeAll(queue)).toEqual(['a'])
   })
@@ -198,7 +205,10 @@ describe('WorkQueue priorities', () => {
     queue.add('ready', { priority: -100 })
     queue.add('ready', { priority: 7, afterMs: 20 })
     await clock.advance(10)
-    expect([await queue.take(), await queue.take()].map((item) => [item?.key, item?.priority])).toEqual([['ready', 7], ['waiting', 5]])
+    expect([await queue.take(), await queue.take()].map((item) => [item?.key, item?.priority])).toEqual([
+      ['ready', 7],
+      ['waiting', 5],
+    ])
   })
 
   test('case 35: a high key that is worked on and added again does not hold up lower ones', async () => {
@@ -226,7 +236,7 @@ describe('WorkQueue priorities', () => {
     for (let turn = 0; !runs.includes('low') && turn < 200; turn++) {
       queue.add(`high-${turn}-a`)
       queue.add(`high-${turn}-b`)
-      runs.push(...await workOff(queue, 1))
+      runs.push(...(await workOff(queue, 1)))
       await clock.advance(100)
     }
     expect(runs.indexOf('low')).toBeGreaterThanOrEqual(10)
@@ -270,7 +280,10 @@ describe('WorkQueue.take', () => {
     queue.add('a')
     queue.add('b')
     await clock.advance(0)
-    expect(taken).toEqual([[1, 'a'], [2, 'b']])
+    expect(taken).toEqual([
+      [1, 'a'],
+      [2, 'b'],
+    ])
     await queue.stop()
   })
 

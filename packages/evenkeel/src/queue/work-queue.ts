@@ -80,12 +80,22 @@ export class WorkQueue<Reason = string> {
   #state: 'open' | 'draining' | 'stopped' = 'open'
   #drained: Deferred<void> | undefined
 
-  constructor({ clock = new SystemClock(), name = '', metrics, reasonsMax = 32, agedMs, agedTurns }: WorkQueueOptions = {}) {
-    if (!(Number.isInteger(reasonsMax) && reasonsMax >= 0)) throw new RangeError(`reasonsMax must be a whole number of 0 or more, got ${reasonsMax}`)
+  constructor({
+    clock = new SystemClock(),
+    name = '',
+    metrics,
+    reasonsMax = 32,
+    agedMs,
+    agedTurns,
+  }: WorkQueueOptions = {}) {
+    if (!(Number.isInteger(reasonsMax) && reasonsMax >= 0))
+      throw new RangeError(`reasonsMax must be a whole number of 0 or more, got ${reasonsMax}`)
     this.#clock = clock
     this.#reasonsMax = reasonsMax
     this.#ready = new ReadyKeys({ agedMs, agedTurns })
-    this.#delays = new Delays(clock, (entry) => { this.#makeReady(entry) })
+    this.#delays = new Delays(clock, (entry) => {
+      this.#makeReady(entry)
+    })
     this.#takers = new Takers<WorkItem<Reason> | undefined>(() => this.#takeNext())
     this.#meter = metrics && name !== '' ? queueMeter(metrics, name) : silentMeter
     this.#stopCounting = this.#meter.followWork(() => this.#unfinishedMs())
@@ -119,7 +129,8 @@ export class WorkQueue<Reason = string> {
    * @throws {RangeError} when `afterMs` or `priority` is not a finite number.
    */
   add(key: string, { afterMs = 0, priority = 0, reason }: AddOptions<Reason> = {}): boolean {
-    if (!Number.isFinite(afterMs)) throw new RangeError(`afterMs must be a finite number of milliseconds, got ${afterMs}`)
+    if (!Number.isFinite(afterMs))
+      throw new RangeError(`afterMs must be a finite number of milliseconds, got ${afterMs}`)
     if (!Number.isFinite(priority)) throw new RangeError(`a priority must be a finite number, got ${priority}`)
     if (this.#state !== 'open') return false
     if (afterMs > 0) this.#meter.delayed()
@@ -269,7 +280,7 @@ export class WorkQueue<Reason = string> {
     }
   }
 
-  * #unfinishedMs(): IterableIterator<number> {
+  *#unfinishedMs(): IterableIterator<number> {
     const nowMs = this.#clock.monotonic()
     for (const entry of this.#working) yield nowMs - entry.workingSinceMs
   }

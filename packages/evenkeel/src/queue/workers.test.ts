@@ -6,33 +6,41 @@ import { runWorkers } from './workers.ts'
 import type { WorkersOptions } from './workers.ts'
 import { WorkQueue } from './work-queue.ts'
 
-function setUp(): { clock: SimulatedClock, options: WorkersOptions<string> } {
+function setUp(): { clock: SimulatedClock; options: WorkersOptions<string> } {
   const clock = new SimulatedClock()
   return { clock, options: { queue: new WorkQueue({ clock }), backoff: new Backoff({ jitter: 0 }) } }
 }
 
 describe('runWorkers', () => {
-  test.each([undefined, 'a text', null, new Error('no luck')])('cases 12 and 41: work that throws %s fails, and its key is let go', async (thrown) => {
-    const { clock, options } = setUp()
-    const runs: number[] = []
-    const failures: unknown[] = []
-    options.queue.add('a')
-    const running = runWorkers(() => {
-      runs.push(clock.monotonic())
-      return runs.length < 3 ? Promise.reject(thrown as Error) : Promise.resolve(undefined)
-    }, { ...options, onSettled: ({ settled }) => failures.push(settled.failure?.error) })
-    await clock.advance(60_000)
-    await options.queue.stop()
-    await running
-    expect(runs).toEqual([0, 5, 15])
-    expect(failures).toEqual([thrown, thrown, undefined])
-    expect([options.queue.workingCount, options.backoff.retries('a')]).toEqual([0, 0])
-  })
+  test.each([undefined, 'a text', null, new Error('no luck')])(
+    'cases 12 and 41: work that throws %s fails, and its key is let go',
+    async (thrown) => {
+      const { clock, options } = setUp()
+      const runs: number[] = []
+      const failures: unknown[] = []
+      options.queue.add('a')
+      const running = runWorkers(
+        () => {
+          runs.push(clock.monotonic())
+          return runs.length < 3 ? Promise.reject(thrown as Error) : Promise.resolve(undefined)
+        },
+        { ...options, onSettled: ({ settled }) => failures.push(settled.failure?.error) },
+      )
+      await clock.advance(60_000)
+      await options.queue.stop()
+      await running
+      expect(runs).toEqual([0, 5, 15])
+      expect(failures).toEqual([thrown, thrown, undefined])
+      expect([options.queue.workingCount, options.backoff.retries('a')]).toEqual([0, 0])
+    },
+  )
 
   test('work that throws before its first await fails like any other', async () => {
     const { clock, options } = setUp()
     options.queue.add('a')
-    const running = runWorkers(() => { throw new Error('at once') }, options)
+    const running = runWorkers(() => {
+      throw new Error('at once')
+    }, options)
     await clock.advance(0)
     expect([options.queue.workingCount, options.queue.waitingCount]).toEqual([0, 1])
     await options.queue.stop()
@@ -45,15 +53,18 @@ describe('runWorkers', () => {
     const busy = new Set<string>()
     let [most, runs] = [0, 0]
     for (let index = 0; index < 100; index++) options.queue.add(String(index))
-    const running = runWorkers(async ({ key }) => {
-      expect(busy.has(key)).toBe(false)
-      busy.add(key)
-      most = Math.max(most, busy.size)
-      options.queue.add(key, { afterMs: random.uint32() % 20 })
-      await sleep(clock, random.uint32() % 10)
-      busy.delete(key)
-      return ++runs < 1000 ? { kind: 'after', afterMs: 1 + random.uint32() % 5 } : undefined
-    }, { ...options, concurrency: 5 })
+    const running = runWorkers(
+      async ({ key }) => {
+        expect(busy.has(key)).toBe(false)
+        busy.add(key)
+        most = Math.max(most, busy.size)
+        options.queue.add(key, { afterMs: random.uint32() % 20 })
+        await sleep(clock, random.uint32() % 10)
+        busy.delete(key)
+        return ++runs < 1000 ? { kind: 'after', afterMs: 1 + (random.uint32() % 5) } : undefined
+      },
+      { ...options, concurrency: 5 },
+    )
     await clock.advance(2000)
     const drained = options.queue.stop({ drain: true })
     await clock.advance(2000)
@@ -70,10 +81,15 @@ describe('runWorkers', () => {
     options.queue.add('a')
     options.queue.add('b')
     let ended = false
-    const running = runWorkers(({ key }) => {
-      begun.push(key)
-      return work.promise
-    }, { ...options, signal: stopping.signal }).then(() => { ended = true })
+    const running = runWorkers(
+      ({ key }) => {
+        begun.push(key)
+        return work.promise
+      },
+      { ...options, signal: stopping.signal },
+    ).then(() => {
+      ended = true
+    })
     await clock.advance(0)
     stopping.abort(new Error('lease lost'))
     await clock.advance(0)
@@ -88,10 +104,15 @@ describe('runWorkers', () => {
     const { clock, options } = setUp()
     const stopping = new AbortController()
     const begun: string[] = []
-    const running = runWorkers(({ key }) => Promise.resolve(void begun.push(key)), { ...options, signal: stopping.signal })
+    const running = runWorkers(({ key }) => Promise.resolve(void begun.push(key)), {
+      ...options,
+      signal: stopping.signal,
+    })
     options.queue.add('a', { reason: 'updated', priority: 4 })
     // After the queue's own microtask, before that of the worker.
-    queueMicrotask(() => { stopping.abort(new Error('enough')) })
+    queueMicrotask(() => {
+      stopping.abort(new Error('enough'))
+    })
     await running
     await clock.advance(0)
     expect(begun).toEqual([])
@@ -101,11 +122,22 @@ describe('runWorkers', () => {
   test('a failing onSettled stops all workers, and is told when they have ended', async () => {
     const { options } = setUp()
     options.queue.add('a')
-    await expect(runWorkers(() => Promise.resolve(undefined), { ...options, concurrency: 3, onSettled: () => { throw new Error('broken counter') } })).rejects.toThrow('broken counter')
+    await expect(
+      runWorkers(() => Promise.resolve(undefined), {
+        ...options,
+        concurrency: 3,
+        onSettled: () => {
+          throw new Error('broken counter')
+        },
+      }),
+    ).rejects.toThrow('broken counter')
     expect(options.queue.workingCount).toBe(0)
   })
 
   test('refuses a concurrency that is no whole number above 0', async () => {
-    for (const concurrency of [0, -1, 1.5, NaN]) await expect(runWorkers(() => Promise.resolve(undefined), { ...setUp().options, concurrency })).rejects.toThrow(RangeError)
+    for (const concurrency of [0, -1, 1.5, NaN])
+      await expect(runWorkers(() => Promise.resolve(undefined), { ...setUp().options, concurrency })).rejects.toThrow(
+        RangeError,
+      )
   })
 })

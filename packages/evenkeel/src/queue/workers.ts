@@ -35,19 +35,31 @@ export interface WorkersOptions<Reason> extends AbortOptions, Omit<SettleOptions
 }
 
 /** Works until the signal aborts or the queue is stopped; resolves when the last piece of work has ended. */
-export async function runWorkers<Reason>(work: Work<Reason>, { concurrency = 1, signal, ...options }: WorkersOptions<Reason>): Promise<void> {
-  if (!(Number.isInteger(concurrency) && concurrency >= 1)) throw new RangeError(`concurrency must be a whole number of 1 or more, got ${concurrency}`)
+export async function runWorkers<Reason>(
+  work: Work<Reason>,
+  { concurrency = 1, signal, ...options }: WorkersOptions<Reason>,
+): Promise<void> {
+  if (!(Number.isInteger(concurrency) && concurrency >= 1))
+    throw new RangeError(`concurrency must be a whole number of 1 or more, got ${concurrency}`)
   const stopping = new Stopper()
-  const stopListening = onAbort(signal, (reason) => { stopping.abort(reason) })
+  const stopListening = onAbort(signal, (reason) => {
+    stopping.abort(reason)
+  })
   const workers = Array.from({ length: concurrency }, () => runWorker(work, { ...options, signal: stopping.signal }))
   // The others are told to stop as soon as one fails, and are waited for before anybody hears of it.
-  for (const worker of workers) worker.catch((error: unknown) => { stopping.abort(error) })
+  for (const worker of workers)
+    worker.catch((error: unknown) => {
+      stopping.abort(error)
+    })
   const ended = await Promise.allSettled(workers)
   stopListening()
   for (const one of ended) if (one.status === 'rejected') throw one.reason
 }
 
-async function runWorker<Reason>(work: Work<Reason>, options: WorkersOptions<Reason> & { signal: AbortSignal }): Promise<void> {
+async function runWorker<Reason>(
+  work: Work<Reason>,
+  options: WorkersOptions<Reason> & { signal: AbortSignal },
+): Promise<void> {
   const { queue, signal } = options
   for (;;) {
     const item = await queue.take({ signal }).catch(() => undefined)
@@ -64,7 +76,11 @@ async function runWorker<Reason>(work: Work<Reason>, options: WorkersOptions<Rea
   }
 }
 
-async function workOn<Reason>(item: WorkItem<Reason>, work: Work<Reason>, { queue, backoff, parked, onSettled }: WorkersOptions<Reason>): Promise<void> {
+async function workOn<Reason>(
+  item: WorkItem<Reason>,
+  work: Work<Reason>,
+  { queue, backoff, parked, onSettled }: WorkersOptions<Reason>,
+): Promise<void> {
   const outcome = await outcomeOf(item, work)
   const settled = settle(item, outcome, { queue, backoff, parked })
   onSettled?.({ item, outcome, settled })
@@ -72,7 +88,7 @@ async function workOn<Reason>(item: WorkItem<Reason>, work: Work<Reason>, { queu
 
 async function outcomeOf<Reason>(item: WorkItem<Reason>, work: Work<Reason>): Promise<Outcome> {
   try {
-    return await work(item) ?? { kind: 'done' }
+    return (await work(item)) ?? { kind: 'done' }
   } catch (error) {
     return { kind: 'error', error }
   }

@@ -29,13 +29,18 @@ const seenMax = 10_000
  * @returns the condition under which this holds until the commit: the namespace is as it was seen.
  * @throws {ApiError} `NotFound` or `Forbidden`
  */
-export async function admitInto({ resource, namespace }: Target, name: string, rooms: Rooms): Promise<readonly Check[]> {
+export async function admitInto(
+  { resource, namespace }: Target,
+  name: string,
+  rooms: Rooms,
+): Promise<readonly Check[]> {
   if (namespace === '') return []
   const key = objectKey(rooms.cluster, namespaces, { name: namespace })
   const found = await rooms.store.get(key)
   if (!found.ok || found.entry === undefined) throw notFound({ kind: 'namespaces', name: namespace })
   const { value, revision } = found.entry
-  if (isTerminating(rooms.store, key, { value, revision })) throw namespaceTerminating({ group: resource.group, kind: resource.plural, name }, namespace)
+  if (isTerminating(rooms.store, key, { value, revision }))
+    throw namespaceTerminating({ group: resource.group, kind: resource.plural, name }, namespace)
   return [{ key, expect: revision }]
 }
 
@@ -45,12 +50,17 @@ export async function admitInto({ resource, namespace }: Target, name: string, r
  * @throws {ApiError} `Forbidden`
  */
 export function admitDeletion({ resource: { group, plural } }: Target, name: string): void {
-  if (group === '' && plural === 'namespaces' && immortal.has(name)) throw forbidden({ kind: 'namespaces', name }, 'this namespace may not be deleted')
+  if (group === '' && plural === 'namespaces' && immortal.has(name))
+    throw forbidden({ kind: 'namespaces', name }, 'this namespace may not be deleted')
 }
 
-function isTerminating(store: object, key: string, { value, revision }: { value: Uint8Array, revision: number }): boolean {
+function isTerminating(
+  store: object,
+  key: string,
+  { value, revision }: { value: Uint8Array; revision: number },
+): boolean {
   let known = seen.get(store)
-  if (known === undefined || known.size > seenMax) seen.set(store, known = new Map())
+  if (known === undefined || known.size > seenMax) seen.set(store, (known = new Map()))
   const last = known.get(key)
   if (last?.revision === revision) return last.terminating
   const terminating = new StoredObject(value, revision).object.metadata.deletionTimestamp !== undefined

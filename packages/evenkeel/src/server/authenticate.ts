@@ -20,7 +20,11 @@ const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
  *
  * @throws {ApiError} `Unauthorized`
  */
-export async function authenticate(routed: Routed, authenticators: readonly Authenticator[], { anonymous: isOpen = false }: { anonymous?: boolean } = {}): Promise<Call> {
+export async function authenticate(
+  routed: Routed,
+  authenticators: readonly Authenticator[],
+  { anonymous: isOpen = false }: { anonymous?: boolean } = {},
+): Promise<Call> {
   for (const authenticator of authenticators) {
     const asked = authenticator(routed)
     const user = asked instanceof Promise ? await asked : asked

@@ -4,7 +4,15 @@
  * Before: `authenticate` said who is calling. After: `decode` reads the body, so a caller who may not write never
  * makes us parse anything. Who decides is said in `access/access.ts`.
  */
-import { ApiError, checkPathSegmentName, exactFieldValue, forbidden, parseFieldSelector, parseLabelSelector, quote } from '#api'
+import {
+  ApiError,
+  checkPathSegmentName,
+  exactFieldValue,
+  forbidden,
+  parseFieldSelector,
+  parseLabelSelector,
+  quote,
+} from '#api'
 import type { FieldRequirement, LabelRequirement, Subject } from '#api'
 import type { Query } from '#wire'
 import type { Access, AccessQuestion } from './access/access.ts'
@@ -28,11 +36,14 @@ export async function requireAllowed(question: AccessQuestion, access: Access): 
   const asked = access.decide(question)
   const { allowed, why, error } = asked instanceof Promise ? await asked : asked
   if (allowed) return
-  if (error !== undefined) throw new ApiError('InternalError', `Internal Server Error: ${quote(question.path)}: ${error}`)
+  if (error !== undefined)
+    throw new ApiError('InternalError', `Internal Server Error: ${quote(question.path)}: ${error}`)
   const what = describe(question).replace(/[&<>]/g, (character) => escapes[character] ?? character)
   const text = why === '' ? what : `${what}: ${why}`
   // About a path there are details too, and they are empty.
-  throw question.place ? forbidden(subjectOf(question.place), text) : new ApiError('Forbidden', `forbidden: ${text}`, { subject: { kind: '' } })
+  throw question.place
+    ? forbidden(subjectOf(question.place), text)
+    : new ApiError('Forbidden', `forbidden: ${text}`, { subject: { kind: '' } })
 }
 
 /**
@@ -40,8 +51,15 @@ export async function requireAllowed(question: AccessQuestion, access: Access): 
  *
  * @throws {ApiError} as {@link authorize}
  */
-export async function authorizeCreation({ user, path }: Call, { resource: { group, version, plural }, namespace, name }: Target, access: Access): Promise<void> {
-  await requireAllowed({ user, verb: 'create', path, place: { group, version, resource: plural, subresource: '', namespace, name } }, access)
+export async function authorizeCreation(
+  { user, path }: Call,
+  { resource: { group, version, plural }, namespace, name }: Target,
+  access: Access,
+): Promise<void> {
+  await requireAllowed(
+    { user, verb: 'create', path, place: { group, version, resource: plural, subresource: '', namespace, name } },
+    access,
+  )
 }
 
 /** Answers must not look like HTML, whatever is in a path. */
@@ -56,9 +74,15 @@ const narrowed: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollectio
 function questionOf(call: Call): AccessQuestion {
   const { user, verb, path, place, query } = call
   // The old way to ask for a watch knows no selectors.
-  if (place === undefined || place.watch || !narrowed.has(verb) || !(query.has('fieldSelector') || query.has('labelSelector'))) return call
+  if (
+    place === undefined ||
+    place.watch ||
+    !narrowed.has(verb) ||
+    !(query.has('fieldSelector') || query.has('labelSelector'))
+  )
+    return call
   const [fields, labels] = [fieldsOf(query), labelsOf(query)]
-  const selected = verb === 'deletecollection' ? '' : exactFieldValue(fields, 'metadata.name') ?? ''
+  const selected = verb === 'deletecollection' ? '' : (exactFieldValue(fields, 'metadata.name') ?? '')
   const name = place.name === '' && checkPathSegmentName(selected).length === 0 ? selected : place.name
   return { user, verb, path, place: { ...place, name }, fields, labels }
 }
@@ -81,7 +105,7 @@ function labelsOf(query: Query): readonly LabelRequirement[] {
 }
 
 function subjectOf({ group, resource, name }: NonNullable<AccessQuestion['place']>): Subject {
-  return { kind: resource, ...group && { group }, ...name && { name } }
+  return { kind: resource, ...(group && { group }), ...(name && { name }) }
 }
 
 function describe({ user, verb, place, path }: AccessQuestion): string {

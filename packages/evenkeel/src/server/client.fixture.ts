@@ -21,7 +21,9 @@ interface Answered {
 }
 
 /** JSON to look into without saying at every step what it is. */
-interface Loose { readonly [key: string]: Loose }
+interface Loose {
+  readonly [key: string]: Loose
+}
 
 /** A server on a simulated clock, with a client. */
 export class TestServer {
@@ -42,9 +44,22 @@ export class TestServer {
     return this.#server
   }
 
-  send(method: string, target: string, { body, type = 'application/json', headers = {}, signal = new AbortController().signal }: Asked = {}): Promise<WireResponse> {
-    const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    const request: WireRequest = { method, target, headers: { ...bytes && type !== '' && { 'content-type': type }, ...headers }, signal, ...bytes && { body: bytes } }
+  send(
+    method: string,
+    target: string,
+    { body, type = 'application/json', headers = {}, signal = new AbortController().signal }: Asked = {},
+  ): Promise<WireResponse> {
+    const bytes =
+      body === undefined || body instanceof Uint8Array
+        ? body
+        : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+    const request: WireRequest = {
+      method,
+      target,
+      headers: { ...(bytes && type !== '' && { 'content-type': type }), ...headers },
+      signal,
+      ...(bytes && { body: bytes }),
+    }
     return this.#server.transport(request)
   }
 
@@ -54,7 +69,7 @@ export class TestServer {
     if (body instanceof Uint8Array) pieces.push(body)
     else if (body) for await (const piece of body) pieces.push(piece)
     const text = Buffer.concat(pieces).toString()
-    return { status, headers, text, json: text.startsWith('{') ? JSON.parse(text) as Loose : {} }
+    return { status, headers, text, json: text.startsWith('{') ? (JSON.parse(text) as Loose) : {} }
   }
 
   /** A watch as a reader of events. */
@@ -66,7 +81,16 @@ export class TestServer {
 
 interface ReadEvent {
   readonly type: string
-  readonly object: { readonly kind: string, readonly code?: number, readonly reason?: string, readonly metadata: { readonly name?: string, readonly resourceVersion: string, readonly annotations?: Record<string, string> } }
+  readonly object: {
+    readonly kind: string
+    readonly code?: number
+    readonly reason?: string
+    readonly metadata: {
+      readonly name?: string
+      readonly resourceVersion: string
+      readonly annotations?: Record<string, string>
+    }
+  }
 }
 
 /** Events of a watch, one at a time. */

@@ -18,12 +18,12 @@ export function isStoredForm({ group, version, kind, storage }: Resource): boole
 }
 
 /** `apiVersion` and `kind` of the form a resource is kept in. */
-function storedType({ storage }: Resource): { apiVersion: string, kind: string } {
+function storedType({ storage }: Resource): { apiVersion: string; kind: string } {
   return { apiVersion: formatApiVersion(storage), kind: storage.kind }
 }
 
 /** `apiVersion` and `kind` of the form a resource is served in. */
-export function servedType(resource: Resource): { apiVersion: string, kind: string } {
+export function servedType(resource: Resource): { apiVersion: string; kind: string } {
   return { apiVersion: formatApiVersion(resource), kind: resource.kind }
 }
 
@@ -43,13 +43,20 @@ type Kept = Pick<StoredObject, 'bytes' | 'writtenAt'>
  */
 export function isFresh({ bytes, writtenAt }: Kept, { reading }: Resource): boolean {
   if (reading === undefined) return true
-  return writtenAt > reading.since && (reading.type === undefined || Buffer.compare(reading.type, bytes.subarray(0, reading.type.byteLength)) === 0)
+  return (
+    writtenAt > reading.since &&
+    (reading.type === undefined || Buffer.compare(reading.type, bytes.subarray(0, reading.type.byteLength)) === 0)
+  )
 }
 
 /** An object from the store, in the form that is asked for. What has to be converted must have been prepared. */
 export function toServed(stored: StoredObject, resource: Resource): UnstructuredObject {
   if (isCurrent(stored, resource)) return stored.object
-  if (resource.reading) return converted.get(stored)?.get(resource) ?? resource.reading.read(stored.object, resource.version, { isTidy: isFresh(stored, resource) })
+  if (resource.reading)
+    return (
+      converted.get(stored)?.get(resource) ??
+      resource.reading.read(stored.object, resource.version, { isTidy: isFresh(stored, resource) })
+    )
   const object = converterFor(resource)?.fromStored(stored.object) ?? stored.object
   return { ...object, ...servedType(resource) } as UnstructuredObject
 }
@@ -68,15 +75,26 @@ interface PrepareOptions {
  *
  * @throws {ApiError} 500, when a converter failed.
  */
-export function prepare(items: readonly StoredObject[], resource: Resource, { reuse = false }: PrepareOptions = {}): Promise<void> | undefined {
+export function prepare(
+  items: readonly StoredObject[],
+  resource: Resource,
+  { reuse = false }: PrepareOptions = {},
+): Promise<void> | undefined {
   const convert = resource.reading?.convert
   if (convert === undefined) return undefined
   const { apiVersion } = servedType(resource)
-  const missing = items.filter((stored) => !isCurrent(stored, resource) && stored.object.apiVersion !== apiVersion && !converted.get(stored)?.has(resource))
+  const missing = items.filter(
+    (stored) =>
+      !isCurrent(stored, resource) && stored.object.apiVersion !== apiVersion && !converted.get(stored)?.has(resource),
+  )
   return missing.length === 0 ? undefined : convertAll(missing, resource, { reuse })
 }
 
-async function convertAll(items: readonly StoredObject[], resource: Resource, { reuse = false }: PrepareOptions): Promise<void> {
+async function convertAll(
+  items: readonly StoredObject[],
+  resource: Resource,
+  { reuse = false }: PrepareOptions,
+): Promise<void> {
   // Many who watch the same hold the same objects: one of them asks.
   const others = new Set(items.flatMap((stored) => converting.get(stored) ?? []))
   await Promise.allSettled(others)
@@ -88,7 +106,12 @@ async function convertAll(items: readonly StoredObject[], resource: Resource, { 
 }
 
 async function ask(items: readonly StoredObject[], resource: Resource, options: PrepareOptions): Promise<void> {
-  const objects = await resource.reading?.convert?.(items.map(({ object }) => object), resource.version, options) ?? []
+  const objects =
+    (await resource.reading?.convert?.(
+      items.map(({ object }) => object),
+      resource.version,
+      options,
+    )) ?? []
   for (const [index, stored] of items.entries()) {
     const object = objects[index]
     if (object !== undefined) known(stored).set(resource, object)
@@ -97,14 +120,14 @@ async function ask(items: readonly StoredObject[], resource: Resource, options: 
 
 function known(stored: StoredObject): Map<Resource, UnstructuredObject> {
   let objects = converted.get(stored)
-  if (objects === undefined) converted.set(stored, objects = new Map())
+  if (objects === undefined) converted.set(stored, (objects = new Map()))
   return objects
 }
 
 /** An object of a built-in kind, in another version. */
 export function convertBetween(object: JsonObject, from: Resource, to: Resource): JsonObject {
   const stored = builtinToStored(object, from) as unknown as UnstructuredObject
-  const converted = isStoredForm(to) ? stored : converterFor(to)?.fromStored(stored) ?? stored
+  const converted = isStoredForm(to) ? stored : (converterFor(to)?.fromStored(stored) ?? stored)
   return { ...converted, ...servedType(to) } as JsonObject
 }
 
@@ -118,7 +141,8 @@ export function toStored(object: JsonObject, resource: Resource): JsonObject | P
   if (isStoredForm(resource)) return object
   if (reading === undefined) return builtinToStored(object, resource)
   // Whoever reads it in the stored version finds the defaults of that version, so they are stored at once.
-  const complete = (kept: UnstructuredObject): JsonObject => reading.read(kept, storage.version) as unknown as JsonObject
+  const complete = (kept: UnstructuredObject): JsonObject =>
+    reading.read(kept, storage.version) as unknown as JsonObject
   const given = object as unknown as UnstructuredObject
   if (reading.convert === undefined) return complete(reading.read(given, storage.version))
   return reading.convert([given], storage.version).then(([kept = given]) => complete(kept))
@@ -146,8 +170,10 @@ export function inStoredForm(resource: Resource): Resource {
   if (isStoredForm(resource)) return resource
   let form = storedForms.get(resource)
   if (form === undefined) {
-    const { storage: { group, version, kind } } = resource
-    storedForms.set(resource, form = { ...resource, group, version, kind })
+    const {
+      storage: { group, version, kind },
+    } = resource
+    storedForms.set(resource, (form = { ...resource, group, version, kind }))
   }
   return form
 }

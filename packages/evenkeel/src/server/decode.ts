@@ -5,7 +5,18 @@
  * bounded before they are read, parsed by their content type, brought into the shape of their kind, and what a strict
  * reader objects to becomes warnings or a refusal, as the client asked.
  */
-import { badRequest, cannotBeHandled, conform, isBadRequest, isJsonObject, requestEntityTooLarge, shapeCustomObject, strictDecodingError, strictSentences, unsupportedMediaType } from '#api'
+import {
+  badRequest,
+  cannotBeHandled,
+  conform,
+  isBadRequest,
+  isJsonObject,
+  requestEntityTooLarge,
+  shapeCustomObject,
+  strictDecodingError,
+  strictSentences,
+  unsupportedMediaType,
+} from '#api'
 import type { ApiError, JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml } from '#wire'
 import type { MediaFormat, WireRequest } from '#wire'
@@ -42,7 +53,7 @@ export async function readBody({ body, headers }: WireRequest): Promise<Uint8Arr
     if (size > bodyBytesMax) throw tooLarge()
     pieces.push(piece)
   }
-  return pieces.length === 1 ? pieces[0] ?? new Uint8Array() : Buffer.concat(pieces)
+  return pieces.length === 1 ? (pieces[0] ?? new Uint8Array()) : Buffer.concat(pieces)
 }
 
 /**
@@ -50,9 +61,13 @@ export async function readBody({ body, headers }: WireRequest): Promise<Uint8Arr
  *
  * @throws {ApiError} `UnsupportedMediaType`, naming what is.
  */
-export function bodyFormat({ headers }: WireRequest, formats: readonly MediaFormat[] = ['json', 'yaml', 'protobuf']): MediaFormat {
+export function bodyFormat(
+  { headers }: WireRequest,
+  formats: readonly MediaFormat[] = ['json', 'yaml', 'protobuf'],
+): MediaFormat {
   const format = formatOfBody(headers['content-type'])
-  if (format === undefined || !formats.includes(format)) throw unsupportedMediaType(formats.map((name) => mediaTypes[name]))
+  if (format === undefined || !formats.includes(format))
+    throw unsupportedMediaType(formats.map((name) => mediaTypes[name]))
   return format
 }
 
@@ -67,15 +82,24 @@ export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: 
     read = await parseBody(bytes, format)
   } catch (error) {
     if (!isBadRequest(error)) throw error
-    throw unrecognized(format === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message, { bytes, kind })
+    throw unrecognized(
+      format === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message,
+      { bytes, kind },
+    )
   }
-  if (!isJsonObject(read.value)) throw unrecognized(`couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(read.value)} into Go value of type struct`, { bytes, kind })
+  if (!isJsonObject(read.value))
+    throw unrecognized(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(read.value)} into Go value of type struct`,
+      { bytes, kind },
+    )
   return read
 }
 
-function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array, kind: string }): ApiError {
+function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array; kind: string }): ApiError {
   const start = Buffer.from(bytes.subarray(0, 30)).toString('hex')
-  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${start}${bytes.byteLength > 30 ? ' ...' : ''})`)
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${start}${bytes.byteLength > 30 ? ' ...' : ''})`,
+  )
 }
 
 /** Reads bytes of any format. */
@@ -95,18 +119,30 @@ export interface ShapeOptions {
  *
  * @throws {ApiError} `BadRequest`, when it cannot be such an object, or has mistakes that a strict client wants refused.
  */
-export function shapeObject({ value, duplicates }: Read, resource: Resource, { fieldValidation, warnings }: ShapeOptions): ObjectDraft {
-  if (!isJsonObject(value)) throw cannotBeHandled(resource.kind, resource.version, `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`)
+export function shapeObject(
+  { value, duplicates }: Read,
+  resource: Resource,
+  { fieldValidation, warnings }: ShapeOptions,
+): ObjectDraft {
+  if (!isJsonObject(value))
+    throw cannotBeHandled(
+      resource.kind,
+      resource.version,
+      `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`,
+    )
   const given = value as JsonObjectDraft
   checkType(given, resource)
   settleType(given, resource)
-  const { object, unknown, mistake } = resource.custom ? shapeCustomObject(given, resource.schema.root) : conform(given, resource.schema)
+  const { object, unknown, mistake } = resource.custom
+    ? shapeCustomObject(given, resource.schema.root)
+    : conform(given, resource.schema)
   if (mistake !== undefined) throw cannotBeHandled(resource.kind, resource.version, mistake)
   const draft = object as ObjectDraft
   if (!resource.custom) keepReset(draft, given)
   if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
   const sentences = strictSentences({ unknown, duplicates })
-  if (fieldValidation === 'Strict' && sentences.length > 0) throw strictDecodingError(resource.kind, resource.version, sentences)
+  if (fieldValidation === 'Strict' && sentences.length > 0)
+    throw strictDecodingError(resource.kind, resource.version, sentences)
   for (const sentence of sentences) warnings.add(sentence)
   return draft
 }

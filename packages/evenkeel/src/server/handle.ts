@@ -65,15 +65,20 @@ export function makeHandler(options: HandlerOptions): Transport {
   }
 }
 
-async function answer(request: WireRequest, options: HandlerOptions, audited: AuditedCall | undefined): Promise<{ routed: Routed | undefined, response: WireResponse }> {
+async function answer(
+  request: WireRequest,
+  options: HandlerOptions,
+  audited: AuditedCall | undefined,
+): Promise<{ routed: Routed | undefined; response: WireResponse }> {
   let routed: Routed | undefined
   try {
-    const found = routed = route(request)
+    const found = (routed = route(request))
     audited?.isRouted(found)
     return { routed, response: await options.rooms.traffic.withinTime(found, () => serve(found, options, audited)) }
   } catch (error) {
     audited?.hasFailed(error, { isExpected: isApiError(error) })
-    if (!isApiError(error) && !request.signal.aborted) options.rooms.log.error('a request failed', { method: request.method, target: request.target, error })
+    if (!isApiError(error) && !request.signal.aborted)
+      options.rooms.log.error('a request failed', { method: request.method, target: request.target, error })
     return { routed, response: replyError(error, routed ?? { request, warnings: new Warnings() }) }
   }
 }
@@ -105,7 +110,8 @@ function dispatch(call: Call, options: HandlerOptions): Promise<WireResponse> {
   if (target.resource.virtual) return call.verb === 'create' ? review(call, target, rooms) : nothing(call, target)
   if (target.subresource) return walkBelow(call, target, rooms)
   if (target.resource.rules.defines && !reads.has(call.verb)) return define(call, target, rooms)
-  if (rooms.views.has(target.resource.storage.group, target.resource.storage.plural) && !reads.has(call.verb)) return settle(call, target, rooms)
+  if (rooms.views.has(target.resource.storage.group, target.resource.storage.plural) && !reads.has(call.verb))
+    return settle(call, target, rooms)
   return walk(call, target, rooms)
 }
 
@@ -139,14 +145,22 @@ const settleRounds = 5
 
 function walk(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   switch (call.verb) {
-    case 'get': return read(call, target, rooms)
-    case 'list': return list(call, target, rooms)
-    case 'watch': return watch(call, target, rooms)
-    case 'create': return create(call, target, rooms)
-    case 'update': return update(call, target, rooms)
-    case 'patch': return patch(call, target, rooms)
-    case 'delete': return remove(call, target, rooms)
-    default: return removeMany(call, target, rooms)
+    case 'get':
+      return read(call, target, rooms)
+    case 'list':
+      return list(call, target, rooms)
+    case 'watch':
+      return watch(call, target, rooms)
+    case 'create':
+      return create(call, target, rooms)
+    case 'update':
+      return update(call, target, rooms)
+    case 'patch':
+      return patch(call, target, rooms)
+    case 'delete':
+      return remove(call, target, rooms)
+    default:
+      return removeMany(call, target, rooms)
   }
 }
 
@@ -154,7 +168,13 @@ function walk(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
 function nothing(call: Call, { resource, name }: Target): Promise<WireResponse> {
   if (call.verb !== 'list') throw notFound({ group: resource.group, kind: resource.plural, name })
   const choice = chooseForm(call, resource, { answer: 'document' })
-  return Promise.resolve(replyDocument(call, { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: {}, items: [] }, { choice }))
+  return Promise.resolve(
+    replyDocument(
+      call,
+      { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: {}, items: [] },
+      { choice },
+    ),
+  )
 }
 
 /** Parts of an object that are read and written by themselves. */
@@ -174,7 +194,7 @@ function walkBelow(call: Call, target: Target, rooms: Rooms): Promise<WireRespon
 
 // Headers were made for this one response, so nobody else sees the number.
 function numberResponse({ headers }: WireResponse, id: string): void {
-  (headers as Record<string, string>)['audit-id'] = id
+  ;(headers as Record<string, string>)['audit-id'] = id
 }
 
 function withoutBody(response: WireResponse): WireResponse {

@@ -3,12 +3,23 @@
  */
 export type { Access, AccessQuestion, Authorizer, HeldRules, Verdict } from './access/access.ts'
 export type { PolicyRule } from './access/policy-rule.ts'
-export type { AdmissionHook, AdmissionHookContext, AdmissionHookRequest, AdmissionHookRule, AdmissionHookUser } from './admission/hooks/admission-hook.ts'
+export type {
+  AdmissionHook,
+  AdmissionHookContext,
+  AdmissionHookRequest,
+  AdmissionHookRule,
+  AdmissionHookUser,
+} from './admission/hooks/admission-hook.ts'
 export type { AuditFileOptions, AuditOptions } from './audit/audit-options.ts'
 export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './audit/audit-policy.ts'
 export { verifyAuditLog } from './audit/chain.ts'
 export type { AuditVerification, ChainLink } from './audit/chain.ts'
-export type { AuthenticationOptions, FrontProxyOptions, ServiceAccountOptions, TokenWebhookOptions } from './authentication/options.ts'
+export type {
+  AuthenticationOptions,
+  FrontProxyOptions,
+  ServiceAccountOptions,
+  TokenWebhookOptions,
+} from './authentication/options.ts'
 export type { OidcIssuer, OidcName, OidcRule, OidcValue } from './authentication/oidc/oidc-issuer.ts'
 export type { Authenticator } from './authenticate.ts'
 export type { User } from './call.ts'

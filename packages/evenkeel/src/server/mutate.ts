@@ -5,7 +5,17 @@
  * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
  * is left as it is.
  */
-import { FieldPath, badRequest, dedupeOwnerReferences, deepEqual, fieldError, finalizerWarnings, generateName, invalid, isJsonObject } from '#api'
+import {
+  FieldPath,
+  badRequest,
+  dedupeOwnerReferences,
+  deepEqual,
+  fieldError,
+  finalizerWarnings,
+  generateName,
+  invalid,
+  isJsonObject,
+} from '#api'
 import type { JsonObjectDraft, JsonValue, OwnerReference, UnstructuredObject } from '#api'
 import { randomInt, randomUuid } from '#base'
 import type { Call, Rooms, Target } from './call.ts'
@@ -22,7 +32,10 @@ interface Mutation {
 }
 
 /** Takes from a new object what clients may not say, before anybody else looks at it. */
-export function settleNew({ metadata }: ObjectDraft, { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>): void {
+export function settleNew(
+  { metadata }: ObjectDraft,
+  { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>,
+): void {
   wipeSystemFields(metadata)
   settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
   dedupeOwners(metadata, call)
@@ -30,7 +43,11 @@ export function settleNew({ metadata }: ObjectDraft, { call, target: { resource,
 
 /** Makes a client's object one that can be stored as new. */
 export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
-  const { target: { resource }, rooms: { random }, context } = mutation
+  const {
+    target: { resource },
+    rooms: { random },
+    context,
+  } = mutation
   const { metadata } = object
   settleNew(object, mutation)
   warnAboutFinalizers(metadata, mutation)
@@ -47,14 +64,20 @@ export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
 }
 
 /** The same for one that is to take the place of another. */
-export function settleChanged({ metadata }: ObjectDraft, { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>): void {
+export function settleChanged(
+  { metadata }: ObjectDraft,
+  { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>,
+): void {
   settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
   dedupeOwners(metadata, call)
 }
 
 /** Makes a client's object one that can take the place of `old`. */
 export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, mutation: Mutation): void {
-  const { target: { resource, subresource }, context } = mutation
+  const {
+    target: { resource, subresource },
+    context,
+  } = mutation
   const { metadata } = object
   settleChanged(object, mutation)
   warnAboutFinalizers(metadata, mutation)
@@ -82,11 +105,18 @@ export function settleType(object: JsonObjectDraft, resource: Resource): asserts
   const { apiVersion, kind } = servedType(resource)
   const [givenVersion, givenKind] = [textOf(object, 'apiVersion'), textOf(object, 'kind')]
   if (givenVersion !== '' && givenVersion !== apiVersion) {
-    throw badRequest(`the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`)
+    throw badRequest(
+      `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
+    )
   }
   if (givenKind !== '' && givenKind !== kind) {
-    if (resource.custom) throw invalid({ group: resource.group, kind: givenKind, name: nameOf(object) }, [fieldError.invalid(FieldPath.of('kind'), givenKind, `must be ${kind}`)])
-    throw badRequest(`${givenKind} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`)
+    if (resource.custom)
+      throw invalid({ group: resource.group, kind: givenKind, name: nameOf(object) }, [
+        fieldError.invalid(FieldPath.of('kind'), givenKind, `must be ${kind}`),
+      ])
+    throw badRequest(
+      `${givenKind} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`,
+    )
   }
   object['apiVersion'] = apiVersion
   object['kind'] = kind
@@ -99,25 +129,29 @@ function nameOf({ metadata }: JsonObjectDraft): string {
 
 function textOf(object: JsonObjectDraft, field: string): string {
   const value = object[field] ?? ''
-  if (typeof value !== 'string') throw badRequest(`couldn't get version/kind; json parse error: ${field} must be a text`)
+  if (typeof value !== 'string')
+    throw badRequest(`couldn't get version/kind; json parse error: ${field} must be a text`)
   return value
 }
 
 /** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */
 function settleParts(object: ObjectDraft, { custom, schema }: Resource): void {
   if (custom) return
-  for (const part of ['spec', 'status']) if (object[part] === undefined && schema.root.properties?.[part] !== undefined) object[part] = {}
+  for (const part of ['spec', 'status'])
+    if (object[part] === undefined && schema.root.properties?.[part] !== undefined) object[part] = {}
 }
 
 function wipeSystemFields(metadata: JsonObjectDraft): void {
-  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink']) delete metadata[field]
+  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'])
+    delete metadata[field]
 }
 
 function settleNamespace(metadata: JsonObjectDraft, namespace: string): void {
   const given = metadata['namespace'] ?? ''
   if (namespace === '') delete metadata['namespace']
   else if (given === '') metadata['namespace'] = namespace
-  else if (given !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  else if (given !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: UnstructuredObject): void {
@@ -125,7 +159,8 @@ function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: Unstr
   if (!metadata['uid']) metadata['uid'] = old.uid
   for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, kept, field)
   if (old.deletionTimestamp !== undefined) metadata['deletionTimestamp'] = old.deletionTimestamp
-  if (old.deletionGracePeriodSeconds !== undefined) metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
+  if (old.deletionGracePeriodSeconds !== undefined)
+    metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
 }
 
 function keepField(target: JsonObjectDraft, source: JsonObjectDraft, field: string): void {
@@ -150,9 +185,16 @@ function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Res
 }
 
 // Built-in kinds refuse such names; for custom ones it is too late for that.
-function warnAboutFinalizers({ finalizers }: JsonObjectDraft, { call: { warnings }, target: { resource } }: Mutation): void {
+function warnAboutFinalizers(
+  { finalizers }: JsonObjectDraft,
+  { call: { warnings }, target: { resource } }: Mutation,
+): void {
   if (!resource.custom || !Array.isArray(finalizers)) return
-  for (const text of finalizerWarnings(finalizers.filter((name) => typeof name === 'string'), FieldPath.of('metadata', 'finalizers'))) warnings.add(text)
+  for (const text of finalizerWarnings(
+    finalizers.filter((name) => typeof name === 'string'),
+    FieldPath.of('metadata', 'finalizers'),
+  ))
+    warnings.add(text)
 }
 
 function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<Call, 'warnings'>): void {
@@ -160,6 +202,8 @@ function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<Call, 'warni
   if (!Array.isArray(references) || references.length < 2) return
   const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
   if (duplicateUids.length === 0) return
-  warnings.add(`.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`)
+  warnings.add(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
+  )
   metadata['ownerReferences'] = kept as unknown as JsonValue
 }

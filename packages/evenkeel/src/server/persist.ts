@@ -14,12 +14,18 @@ import { StoredObject, Unstamped } from './storage/bytes.ts'
 import { objectKey } from './storage/keys.ts'
 
 /** The key of a target's object. */
-export function keyOfTarget({ resource: { storage }, namespace }: Target, name: string, { cluster }: Pick<Rooms, 'cluster'>): string {
+export function keyOfTarget(
+  { resource: { storage }, namespace }: Target,
+  name: string,
+  { cluster }: Pick<Rooms, 'cluster'>,
+): string {
   return objectKey(cluster, storage, { namespace, name })
 }
 
 /** What a write came to: the stored object, or a race that was lost and to whom. */
-export type Written = { readonly ok: true, readonly stored: StoredObject } | { readonly ok: false, readonly key: string, readonly current: Entry | undefined }
+export type Written =
+  | { readonly ok: true; readonly stored: StoredObject }
+  | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
 
 interface PersistOptions {
   readonly rooms: Rooms
@@ -30,17 +36,25 @@ interface PersistOptions {
 }
 
 /** Writes an object in the form it is kept in. */
-export async function persist(object: JsonObject, { rooms, target, expect, checks = [] }: PersistOptions): Promise<Written> {
+export async function persist(
+  object: JsonObject,
+  { rooms, target, expect, checks = [] }: PersistOptions,
+): Promise<Written> {
   const { ttlMs } = target.resource.rules
   const kept = toStored(object, target.resource)
   const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
   const { value, stampAt } = unstamped
-  if (value.byteLength > valueBytesMax) throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
+  if (value.byteLength > valueBytesMax)
+    throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
   const name = String((object['metadata'] as JsonObject)['name'])
   const key = keyOfTarget(target, name, rooms)
   const lease = ttlMs === undefined ? undefined : await rooms.expiry.lease(ttlMs)
-  const result = await guarded(target, 'write', () => rooms.store.commit({ key, value, stampAt, expect, ...lease !== undefined && { lease } }, { checks }))
-  return result.ok ? { ok: true, stored: new StoredObject(unstamped.stamped(result.revision), result.revision) } : result
+  const result = await guarded(target, 'write', () =>
+    rooms.store.commit({ key, value, stampAt, expect, ...(lease !== undefined && { lease }) }, { checks }),
+  )
+  return result.ok
+    ? { ok: true, stored: new StoredObject(unstamped.stamped(result.revision), result.revision) }
+    : result
 }
 
 /** Removes an object, if it is still at the revision that was seen. */
@@ -49,19 +63,28 @@ export async function erase(name: string, { rooms, target, expect }: PersistOpti
 }
 
 /** The object as it is now, or undefined. */
-export async function fetchCurrent(name: string, { rooms, target }: Pick<PersistOptions, 'rooms' | 'target'>): Promise<StoredObject | undefined> {
+export async function fetchCurrent(
+  name: string,
+  { rooms, target }: Pick<PersistOptions, 'rooms' | 'target'>,
+): Promise<StoredObject | undefined> {
   const result = await guarded(target, 'get', () => rooms.store.get(keyOfTarget(target, name, rooms)))
   if (!result.ok) throw refusal(result)
   return result.entry && new StoredObject(result.entry.value, result.entry.revision)
 }
 
 /** The error for a revision that cannot be served. */
-export function refusal(refused: Refused, { requested = 0, continueToken }: { requested?: number, continueToken?: string } = {}): ApiError {
+export function refusal(
+  refused: Refused,
+  { requested = 0, continueToken }: { requested?: number; continueToken?: string } = {},
+): ApiError {
   if (refused.reason === 'ahead') return resourceVersionTooLarge(String(requested), String(refused.revision))
   if (continueToken === undefined) return expired(`The resourceVersion for the provided list is too old.`)
-  return expired('The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, '
-    + 'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list '
-    + '- objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.', { continueToken })
+  return expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, ' +
+      'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list ' +
+      '- objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    { continueToken },
+  )
 }
 
 /** Runs a call on the store; what it cannot do becomes an error that clients know how to treat. */
@@ -72,7 +95,8 @@ export async function guarded<T>({ resource }: Target, operation: string, call: 
     if (!isStoreError(error)) throw error
     if (error.reason === 'TooLarge') throw requestEntityTooLarge(error.message)
     // Whether it happened is not known: the client has to look.
-    if (error.reason === 'Failed' || error.reason === 'NoLease') throw serverTimeout({ group: resource.group, kind: resource.plural }, operation)
+    if (error.reason === 'Failed' || error.reason === 'NoLease')
+      throw serverTimeout({ group: resource.group, kind: resource.plural }, operation)
     throw serviceUnavailable(error.message, { retryAfterMs: 5000 })
   }
 }

@@ -24,10 +24,15 @@ type AnswerKind = 'object' | 'list' | 'document'
  *
  * @throws {ApiError} `NotAcceptable`, when it wants one that there is not.
  */
-export function chooseForm({ request, query }: Routed, resource: Resource, { answer = 'object' }: { answer?: AnswerKind } = {}): MediaChoice {
+export function chooseForm(
+  { request, query }: Routed,
+  resource: Resource,
+  { answer = 'object' }: { answer?: AnswerKind } = {},
+): MediaChoice {
   const choice = negotiate(request.headers['accept'], {
     formats: resource.custom ? ['json', 'yaml'] : ['json', 'yaml', 'protobuf'],
-    accepts: (shape, format) => answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
+    accepts: (shape, format) =>
+      answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
   })
   refuseMismatch(choice.shape?.kind, answer)
   if (choice.shape?.kind === 'Table') includeObjectOf(query)
@@ -37,7 +42,10 @@ export function chooseForm({ request, query }: Routed, resource: Resource, { ans
 function refuseMismatch(shape: string | undefined, answer: AnswerKind): void {
   const isList = answer === 'list'
   if ((shape !== 'PartialObjectMetadata' || !isList) && (shape !== 'PartialObjectMetadataList' || isList)) return
-  throw new ApiError('NotAcceptable', `you requested ${shape}, but the requested object is ${isList ? 'a list' : 'not a list'}`)
+  throw new ApiError(
+    'NotAcceptable',
+    `you requested ${shape}, but the requested object is ${isList ? 'a list' : 'not a list'}`,
+  )
 }
 
 interface ObjectAnswer {
@@ -48,7 +56,11 @@ interface ObjectAnswer {
 }
 
 /** An answer that is one stored object. */
-export function replyStored(call: Call, stored: StoredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse | Promise<WireResponse> {
+export function replyStored(
+  call: Call,
+  stored: StoredObject,
+  { status = 200, resource, choice, rooms }: ObjectAnswer,
+): WireResponse | Promise<WireResponse> {
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
     return { status, headers: headersOf(call, 'json'), body: stored.bytes }
   }
@@ -57,36 +69,50 @@ export function replyStored(call: Call, stored: StoredObject, { status = 200, re
 }
 
 /** An answer that is one object in the form it is served in. */
-export function replyObject(call: Call, object: UnstructuredObject, { status = 200, resource, choice, rooms }: ObjectAnswer): WireResponse {
+export function replyObject(
+  call: Call,
+  object: UnstructuredObject,
+  { status = 200, resource, choice, rooms }: ObjectAnswer,
+): WireResponse {
   const shaped = shape(object, { resource, choice, rooms, query: call.query })
   return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
 }
 
 /** An answer that is a plain document: a list, a Status, a review. */
-export function replyDocument(call: Pick<Routed, 'warnings'>, document: JsonObject, { status = 200, choice }: { status?: number, choice: MediaChoice }): WireResponse {
+export function replyDocument(
+  call: Pick<Routed, 'warnings'>,
+  document: JsonObject,
+  { status = 200, choice }: { status?: number; choice: MediaChoice },
+): WireResponse {
   return { status, headers: headersOf(call, choice.format), body: encode(document, choice) }
 }
 
 /** The answer to whatever was thrown. Unexpected errors are logged by the caller; the client sees a Status. */
 export function replyError(error: unknown, routed: Pick<Routed, 'warnings' | 'request'> | undefined): WireResponse {
   const status = toStatus(error)
-  const retryAfter = isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
+  const retryAfter =
+    isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
   const choice = errorChoice(routed?.request.headers['accept'], status.code)
   const body = encode(status as unknown as JsonObject, choice)
-  const headers = routed === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(routed, choice.format)
+  const headers =
+    routed === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(routed, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
 }
 
 /** A success without an object to show: what was deleted. */
 export function successStatus(details: Status['details']): Status {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...details && { details } }
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }) }
 }
 
 /** Headers of every answer about resources. */
-export function headersOf({ warnings }: Pick<Routed, 'warnings'>, format: MediaFormat, { stream = false }: { stream?: boolean } = {}): WireHeaders {
+export function headersOf(
+  { warnings }: Pick<Routed, 'warnings'>,
+  format: MediaFormat,
+  { stream = false }: { stream?: boolean } = {},
+): WireHeaders {
   const warning = warnings.header()
   const type = stream && format === 'protobuf' ? `${mediaTypes[format]};stream=watch` : mediaTypes[format]
-  return { 'content-type': type, 'cache-control': 'no-cache, private', ...warning !== undefined && { warning } }
+  return { 'content-type': type, 'cache-control': 'no-cache, private', ...(warning !== undefined && { warning }) }
 }
 
 /** A value in the chosen format. */
@@ -100,7 +126,10 @@ export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint
 export function includeObjectOf(query: Query): IncludeObject {
   const value = query.get('includeObject') ?? ''
   if (value === '') return 'Metadata'
-  if (value !== 'None' && value !== 'Object' && value !== 'Metadata') throw badRequest(`includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`)
+  if (value !== 'None' && value !== 'Object' && value !== 'Metadata')
+    throw badRequest(
+      `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+    )
   return value
 }
 
@@ -110,12 +139,19 @@ function isMetaShape({ kind, group, version }: MediaShape): boolean {
   return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1') && metaShapes.has(kind)
 }
 
-function shape(object: UnstructuredObject, { resource, choice, rooms, query }: ObjectAnswer & { query: Query }): JsonObject {
+function shape(
+  object: UnstructuredObject,
+  { resource, choice, rooms, query }: ObjectAnswer & { query: Query },
+): JsonObject {
   if (choice.shape === undefined) return object as unknown as JsonObject
   const version = choice.shape.version as MetaVersion
   if (choice.shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
   const table = makeTable({
-    columns: resource.columns, objects: [object], includeObject: includeObjectOf(query), nowMs: rooms.clock.now(), version,
+    columns: resource.columns,
+    objects: [object],
+    includeObject: includeObjectOf(query),
+    nowMs: rooms.clock.now(),
+    version,
     listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
   })
   return table as unknown as JsonObject

@@ -41,11 +41,13 @@ const noQuery = new Query()
 export function locate(place: ResourcePath, verb: string, registry: Registry): Target {
   const resource = registry.find(place.group, place.version, place.resource)
   if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
-  if (place.name === '.' || place.name === '..') throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
+  if (place.name === '.' || place.name === '..')
+    throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
   const subresource = subresourceOf(resource, place)
   const namespace = resource.scope === 'Cluster' ? '' : place.namespace
-  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' })) throw resource.custom && verb === 'deletecollection' ? unknownPath() : notAllowed()
-  return { resource, namespace, name: place.name, ...subresource && { subresource } }
+  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' }))
+    throw resource.custom && verb === 'deletecollection' ? unknownPath() : notAllowed()
+  return { resource, namespace, name: place.name, ...(subresource && { subresource }) }
 }
 
 /** The answer to paths that lead nowhere, in the words clients know. Its details are there, and empty. */
@@ -54,7 +56,9 @@ export function unknownPath(): ApiError {
 }
 
 function notAllowed(): ApiError {
-  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { subject: { kind: '' } })
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    subject: { kind: '' },
+  })
 }
 
 // We answer in milliseconds whatever time is given; what is no time is still a mistake worth telling.
@@ -72,11 +76,16 @@ function verbOf(method: string, place: ResourcePath, query: Query): string {
     case 'HEAD':
       if (place.watch || (place.name === '' && asksForWatch(query))) return 'watch'
       return place.name === '' ? 'list' : 'get'
-    case 'POST': return 'create'
-    case 'PUT': return 'update'
-    case 'PATCH': return 'patch'
-    case 'DELETE': return place.name === '' ? 'deletecollection' : 'delete'
-    default: return ''
+    case 'POST':
+      return 'create'
+    case 'PUT':
+      return 'update'
+    case 'PATCH':
+      return 'patch'
+    case 'DELETE':
+      return place.name === '' ? 'deletecollection' : 'delete'
+    default:
+      return ''
   }
 }
 

@@ -10,7 +10,9 @@ import type { Server, ServerAddress } from './server.ts'
 
 const running: Server[] = []
 
-afterEach(async () => { await Promise.all(running.splice(0).map((server) => server.stop({ graceMs: 0 }))) })
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.stop({ graceMs: 0 })))
+})
 
 async function listening(): Promise<ServerAddress> {
   const server = await startServer({ listen: {} })
@@ -24,12 +26,28 @@ interface Reply {
   readonly text: string
 }
 
-function ask({ url, caPem, token }: ServerAddress, path: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }): Promise<Reply> {
+function ask(
+  { url, caPem, token }: ServerAddress,
+  path: string,
+  headers: Record<string, string> = { authorization: `Bearer ${token}` },
+): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const request = httpsRequest(new URL(path, url), { ca: caPem, headers, agent: false, servername: 'localhost' }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve({ status: response.statusCode ?? 0, text }) }).on('error', reject)
-    })
+    const request = httpsRequest(
+      new URL(path, url),
+      { ca: caPem, headers, agent: false, servername: 'localhost' },
+      (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => {
+            text += piece
+          })
+          .on('end', () => {
+            resolve({ status: response.statusCode ?? 0, text })
+          })
+          .on('error', reject)
+      },
+    )
     request.on('error', reject).end()
   })
 }
@@ -40,7 +58,9 @@ describe('startServer', () => {
     for (let start = 0; start < 2; start++) {
       const server = await TestServer.start({ store })
       const { json } = await server.ask('GET', '/api/v1/namespaces')
-      expect((json['items'] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+      expect(
+        (json['items'] as unknown as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
+      ).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system'])
       expect(json).toMatchObject({ metadata: { resourceVersion: '8' } })
       await server.server.stop()
     }
@@ -49,7 +69,10 @@ describe('startServer', () => {
 
   test('lets in who has the token, over HTTP/1.1, and says nothing to others', async () => {
     const address = await listening()
-    expect(JSON.parse((await ask(address, '/api/v1/namespaces/default')).text)).toMatchObject({ kind: 'Namespace', metadata: { name: 'default' } })
+    expect(JSON.parse((await ask(address, '/api/v1/namespaces/default')).text)).toMatchObject({
+      kind: 'Namespace',
+      metadata: { name: 'default' },
+    })
     expect(await ask(address, '/api/v1/namespaces', {})).toMatchObject({ status: 401 })
     expect(await ask(address, '/api/v1/namespaces', { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 })
     expect(await ask(address, '/nowhere', {})).toMatchObject({ status: 401 })
@@ -72,7 +95,9 @@ describe('startServer', () => {
   test('refuses calls that a web page of another site makes', async () => {
     const address = await listening()
     const headers = { authorization: `Bearer ${address.token}` }
-    expect(await ask(address, '/api', { ...headers, origin: 'https://evil.example.com' })).toMatchObject({ status: 403 })
+    expect(await ask(address, '/api', { ...headers, origin: 'https://evil.example.com' })).toMatchObject({
+      status: 403,
+    })
     expect(await ask(address, '/api', { ...headers, host: 'evil.example.com' })).toMatchObject({ status: 421 })
   })
 
@@ -98,7 +123,10 @@ test('a server that is stopping is not ready, and still alive', async () => {
   const server = await TestServer.start()
   expect(await server.ask('GET', '/readyz')).toMatchObject({ status: 200, text: 'ok' })
   const stopping = server.server.stop()
-  expect(await server.ask('GET', '/readyz')).toMatchObject({ status: 500, text: expect.stringContaining('[-]shutdown failed') as unknown })
+  expect(await server.ask('GET', '/readyz')).toMatchObject({
+    status: 500,
+    text: expect.stringContaining('[-]shutdown failed') as unknown,
+  })
   expect(await server.ask('GET', '/livez')).toMatchObject({ status: 200 })
   await stopping
 })

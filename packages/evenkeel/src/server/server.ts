@@ -221,26 +221,88 @@ export interface ServerAddress {
 
 /** Starts a server. It is ready when this resolves. */
 export async function startServer({
-  store: given, listen: listenOptions, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, compactionMs = 300_000,
-  packedBytesMax, kinds = [], conversions = {}, webhooks = {}, authentication: authenticationOptions = {}, authorization = 'rbac', admission: admissionOptions = {}, limits = {}, audit: auditOptions, bootstrap: makesFirst = true,
+  store: given,
+  listen: listenOptions,
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  log = silentLogger,
+  compactionMs = 300_000,
+  packedBytesMax,
+  kinds = [],
+  conversions = {},
+  webhooks = {},
+  authentication: authenticationOptions = {},
+  authorization = 'rbac',
+  admission: admissionOptions = {},
+  limits = {},
+  audit: auditOptions,
+  bootstrap: makesFirst = true,
 }: ServerOptions = {}): Promise<Server> {
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
   const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
-  const late: { definitions?: Definitions, door?: Door | undefined } = {}
-  const packed = new PackedRuns({ ...packedBytesMax !== undefined && { bytesMax: packedBytesMax } })
+  const late: { definitions?: Definitions; door?: Door | undefined } = {}
+  const packed = new PackedRuns({ ...(packedBytesMax !== undefined && { bytesMax: packedBytesMax }) })
   const views = new Views({ store, registry, clock, log, cluster: defaultCluster })
   const permissions = new Permissions(views)
-  const access = makeAccess(authorization, { rbac: permissions.authorizer, clock, log, connect: webhooks.connect, stopping: stopping.signal })
+  const access = makeAccess(authorization, {
+    rbac: permissions.authorizer,
+    clock,
+    log,
+    connect: webhooks.connect,
+    stopping: stopping.signal,
+  })
   const webhookMetrics = new WebhookMetrics()
-  const admission = admitInTurn([...configuredSteps({ views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal }, { webhooks, metrics: webhookMetrics, hooks: admissionOptions.hooks ?? [] }), escalationStep({ permissions, access }), ...admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : [], quotas({ views, registry, store, cluster: defaultCluster })])
+  const admission = admitInTurn([
+    ...configuredSteps(
+      { views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal },
+      { webhooks, metrics: webhookMetrics, hooks: admissionOptions.hooks ?? [] },
+    ),
+    escalationStep({ permissions, access }),
+    ...(admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : []),
+    quotas({ views, registry, store, cluster: defaultCluster }),
+  ])
   const identity = listenOptions && identityOf(listenOptions, { clock, random })
-  const authentication = await makeAuthentication(authenticationOptions, { clock, random, log, identity, accounts: views.of('', 'serviceaccounts'), rooms: () => rooms, connect: webhooks.connect, stopping: stopping.signal })
-  const rooms: Rooms = { answerers: new ActionAnswerers(), traffic: new Traffic(limits, { clock, stopping: stopping.signal }), views, authentication, access, admission, store, registry, clock, random, log, cluster: defaultCluster, expiry: new Expiry(store, clock), packed, stopping: stopping.signal, caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve() }
-  const audit = auditOptions && await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log })
-  const handlers = makeHandlers(rooms, { audit, counted: () => webhookMetrics.lines(), address: () => late.door?.address })
+  const authentication = await makeAuthentication(authenticationOptions, {
+    clock,
+    random,
+    log,
+    identity,
+    accounts: views.of('', 'serviceaccounts'),
+    rooms: () => rooms,
+    connect: webhooks.connect,
+    stopping: stopping.signal,
+  })
+  const rooms: Rooms = {
+    answerers: new ActionAnswerers(),
+    traffic: new Traffic(limits, { clock, stopping: stopping.signal }),
+    views,
+    authentication,
+    access,
+    admission,
+    store,
+    registry,
+    clock,
+    random,
+    log,
+    cluster: defaultCluster,
+    expiry: new Expiry(store, clock),
+    packed,
+    stopping: stopping.signal,
+    caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve(),
+  }
+  const audit =
+    auditOptions && (await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log }))
+  const handlers = makeHandlers(rooms, {
+    audit,
+    counted: () => webhookMetrics.lines(),
+    address: () => late.door?.address,
+  })
   const transport = takingStops(handlers([() => administrator]))
-  const definitions = late.definitions = new Definitions(rooms, definitionResource(registry), { conversions, webhooks })
+  const definitions = (late.definitions = new Definitions(rooms, definitionResource(registry), {
+    conversions,
+    webhooks,
+  }))
   const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
   const stop: Server['stop'] = async ({ graceMs = 5000 } = {}) => {
     const closing = late.door?.close(graceMs)
@@ -258,7 +320,7 @@ export async function startServer({
     await views.start()
     if (makesFirst) await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
     await installKinds(transport, kinds, { clock })
-    late.door = listenOptions && identity && await openDoor(handlers, { options: listenOptions, identity, rooms })
+    late.door = listenOptions && identity && (await openDoor(handlers, { options: listenOptions, identity, rooms }))
   } catch (error) {
     // Nothing may be left behind of a server that nobody has: a timer would keep the process alive.
     await stop()
@@ -289,10 +351,23 @@ function definitionResource(registry: Registry): Resource {
 
 type Handlers = (authenticators: readonly Authenticator[]) => Transport
 
-function makeHandlers(rooms: Rooms, { audit, counted, address }: { audit: AuditLog | undefined, counted: () => readonly string[], address: () => ServerAddress | undefined }): Handlers {
+function makeHandlers(
+  rooms: Rooms,
+  {
+    audit,
+    counted,
+    address,
+  }: { audit: AuditLog | undefined; counted: () => readonly string[]; address: () => ServerAddress | undefined },
+): Handlers {
   const { registry, authentication, traffic } = rooms
-  const metrics = new RequestMetrics(registry, () => [...traffic.metrics(), ...counted(), ...audit?.metrics() ?? []])
-  const plain = makePlain({ registry, metrics, authentication, checks: checksOf(rooms), address: () => address()?.url.replace(/^https?:\/\//, '') })
+  const metrics = new RequestMetrics(registry, () => [...traffic.metrics(), ...counted(), ...(audit?.metrics() ?? [])])
+  const plain = makePlain({
+    registry,
+    metrics,
+    authentication,
+    checks: checksOf(rooms),
+    address: () => address()?.url.replace(/^https?:\/\//, ''),
+  })
   return (authenticators) => makeHandler({ rooms, plain, metrics, audit, authenticators })
 }
 
@@ -301,17 +376,34 @@ interface Door {
   close(graceMs: number): Promise<void>
 }
 
-function identityOf({ host = '127.0.0.1', names = [], identity }: ServerListenOptions, { clock, random }: { clock: Clock, random: Random }): Identity {
+function identityOf(
+  { host = '127.0.0.1', names = [], identity }: ServerListenOptions,
+  { clock, random }: { clock: Clock; random: Random },
+): Identity {
   return identity ?? makeIdentity({ clock, random, names: [...names, host] })
 }
 
-async function openDoor(handlers: Handlers, { options, identity, rooms: { clock, log, authentication } }: { options: ServerListenOptions, identity: Identity, rooms: Rooms }): Promise<Door> {
+async function openDoor(
+  handlers: Handlers,
+  {
+    options,
+    identity,
+    rooms: { clock, log, authentication },
+  }: { options: ServerListenOptions; identity: Identity; rooms: Rooms },
+): Promise<Door> {
   const { host = '127.0.0.1', port = 0, names = [], tls = true, limits = {} } = options
   const transport = guardOrigin(handlers(authentication.authenticators), { hosts: [...names, host] })
-  const secured = tls ? { tls: { key: identity.server.keyPem, cert: identity.server.certificatePem, ca: authentication.authoritiesPem } } : {}
+  const secured = tls
+    ? { tls: { key: identity.server.keyPem, cert: identity.server.certificatePem, ca: authentication.authoritiesPem } }
+    : {}
   const listening = await listen(transport, { host, port, limits, clock, log, ...secured })
   return {
-    address: { url: listening.url, port: listening.port, caPem: tls ? identity.authority.certificatePem : undefined, token: identity.token },
+    address: {
+      url: listening.url,
+      port: listening.port,
+      caPem: tls ? identity.authority.certificatePem : undefined,
+      token: identity.token,
+    },
     close: (graceMs) => listening.close({ graceMs }),
   }
 }

@@ -5,7 +5,18 @@
  * said at once, each with its field; the kind's own rules come before those on metadata, as upstream has it.
  */
 import {
-  FieldPath, checkDnsLabel, fieldError, foregroundFinalizer, invalid, orphanFinalizer, validateAnnotations, validateFinalizers, validateLabels, validateManagedFields, validateNoNewFinalizers, validateOwnerReferences,
+  FieldPath,
+  checkDnsLabel,
+  fieldError,
+  foregroundFinalizer,
+  invalid,
+  orphanFinalizer,
+  validateAnnotations,
+  validateFinalizers,
+  validateLabels,
+  validateManagedFields,
+  validateNoNewFinalizers,
+  validateOwnerReferences,
 } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import type { Target } from './call.ts'
@@ -17,8 +28,16 @@ import type { Resource } from './resources/resource.ts'
  *
  * @throws {ApiError} `Invalid`, with every mistake.
  */
-export function validateNew(object: UnstructuredObject, { resource }: Target, { refusals = [] }: ValidateOptions = {}): void {
-  refuse(object, resource, [...validateMetadata(object, resource), ...resource.rules.validate?.(object) ?? [], ...refusals])
+export function validateNew(
+  object: UnstructuredObject,
+  { resource }: Target,
+  { refusals = [] }: ValidateOptions = {},
+): void {
+  refuse(object, resource, [
+    ...validateMetadata(object, resource),
+    ...(resource.rules.validate?.(object) ?? []),
+    ...refusals,
+  ])
 }
 
 interface ValidateOptions {
@@ -37,12 +56,25 @@ interface ValidateChangedOptions extends ValidateOptions {
  *
  * @throws {ApiError} `Invalid`, with every mistake.
  */
-export function validateChanged(object: UnstructuredObject, old: UnstructuredObject, { target: { resource, subresource }, refusals = [], warn }: ValidateChangedOptions): void {
+export function validateChanged(
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+  { target: { resource, subresource }, refusals = [], warn }: ValidateChangedOptions,
+): void {
   const { rules } = resource
-  const own = subresource?.name === 'status'
-    ? rules.validateStatusUpdate?.(object, old, warn) ?? []
-    : [...rules.ratchets ? [] : rules.validate?.(object) ?? [], ...partsWithOwnRules.has(subresource?.name ?? '') ? [] : rules.validateUpdate?.(object, old, warn) ?? []]
-  refuse(object, resource, [...validateMetadata(object, resource), ...validateMetadataChange(object, old), ...own, ...refusals])
+  const own =
+    subresource?.name === 'status'
+      ? (rules.validateStatusUpdate?.(object, old, warn) ?? [])
+      : [
+          ...(rules.ratchets ? [] : (rules.validate?.(object) ?? [])),
+          ...(partsWithOwnRules.has(subresource?.name ?? '') ? [] : (rules.validateUpdate?.(object, old, warn) ?? [])),
+        ]
+  refuse(object, resource, [
+    ...validateMetadata(object, resource),
+    ...validateMetadataChange(object, old),
+    ...own,
+    ...refusals,
+  ])
 }
 
 function refuse(object: UnstructuredObject, { group, kind }: Resource, errors: readonly FieldError[]): void {
@@ -52,35 +84,72 @@ function refuse(object: UnstructuredObject, { group, kind }: Resource, errors: r
 const path = FieldPath.of('metadata')
 
 function validateMetadata({ metadata }: UnstructuredObject, { scope, rules, custom }: Resource): FieldError[] {
-  const { name = '', generateName = '', namespace = '', labels, annotations, finalizers, ownerReferences, managedFields } = metadata
+  const {
+    name = '',
+    generateName = '',
+    namespace = '',
+    labels,
+    annotations,
+    finalizers,
+    ownerReferences,
+    managedFields,
+  } = metadata
   const errors: FieldError[] = []
-  if (generateName !== '') errors.push(...rules.checkName(generateName, { prefix: true }).map((complaint) => fieldError.invalid(path.child('generateName'), generateName, complaint)))
+  if (generateName !== '')
+    errors.push(
+      ...rules
+        .checkName(generateName, { prefix: true })
+        .map((complaint) => fieldError.invalid(path.child('generateName'), generateName, complaint)),
+    )
   if (name === '') errors.push(fieldError.required(path.child('name'), 'name or generateName is required'))
   else errors.push(...rules.checkName(name).map((complaint) => fieldError.invalid(path.child('name'), name, complaint)))
   errors.push(...validateNamespace(namespace, scope === 'Namespaced'))
   if (labels) errors.push(...validateLabels(labels, path.child('labels')))
   if (annotations) errors.push(...validateAnnotations(annotations, path.child('annotations')))
   if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, path.child('ownerReferences')))
-  if (finalizers) errors.push(...validateFinalizers(finalizers, path.child('finalizers')), ...custom ? [] : unqualified(finalizers))
+  if (finalizers)
+    errors.push(...validateFinalizers(finalizers, path.child('finalizers')), ...(custom ? [] : unqualified(finalizers)))
   if (managedFields) errors.push(...validateManagedFields(managedFields, path.child('managedFields')))
   return errors
 }
 
-const standardFinalizers: ReadonlySet<string> = new Set([foregroundFinalizer, orphanFinalizer, 'kubernetes', 'customresourcecleanup.apiextensions.k8s.io'])
+const standardFinalizers: ReadonlySet<string> = new Set([
+  foregroundFinalizer,
+  orphanFinalizer,
+  'kubernetes',
+  'customresourcecleanup.apiextensions.k8s.io',
+])
 
 // Custom resources may have finalizers without a domain, with a warning; built-in kinds may not.
 function unqualified(finalizers: readonly string[]): FieldError[] {
-  return finalizers.flatMap((name, index) => (name.includes('/') || standardFinalizers.has(name) ? []
-    : [fieldError.invalid(path.child('finalizers').index(index), name, 'name is neither a standard finalizer name nor is it fully qualified')]))
+  return finalizers.flatMap((name, index) =>
+    name.includes('/') || standardFinalizers.has(name)
+      ? []
+      : [
+          fieldError.invalid(
+            path.child('finalizers').index(index),
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
+  )
 }
 
 function validateNamespace(namespace: string, namespaced: boolean): FieldError[] {
-  if (!namespaced) return namespace === '' ? [] : [fieldError.forbidden(path.child('namespace'), 'not allowed on this type')]
+  if (!namespaced)
+    return namespace === '' ? [] : [fieldError.forbidden(path.child('namespace'), 'not allowed on this type')]
   if (namespace === '') return [fieldError.required(path.child('namespace'))]
   return checkDnsLabel(namespace).map((complaint) => fieldError.invalid(path.child('namespace'), namespace, complaint))
 }
 
-const fixedFields = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+const fixedFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
 
 function validateMetadataChange({ metadata }: UnstructuredObject, { metadata: old }: UnstructuredObject): FieldError[] {
   const errors = fixedFields

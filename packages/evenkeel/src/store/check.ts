@@ -11,14 +11,19 @@ const keyPattern = /^[!-~]+$/
 export function checkWrites(writes: readonly Write[], checks: readonly Check[]): void {
   if (writes.length === 0) throw new RangeError('a commit needs at least one write')
   if (writes.length + checks.length > storeLimits.batchMax) {
-    throw new RangeError(`a commit takes at most ${storeLimits.batchMax} writes and checks, got ${writes.length + checks.length}`)
+    throw new RangeError(
+      `a commit takes at most ${storeLimits.batchMax} writes and checks, got ${writes.length + checks.length}`,
+    )
   }
   let bytes = 0
   for (const write of writes) {
     checkWrite(write)
     bytes += write.value?.length ?? 0
   }
-  if (bytes > storeLimits.batchBytesMax) throw new RangeError(`the values of a commit have at most ${storeLimits.batchBytesMax} bytes together, got ${bytes}`)
+  if (bytes > storeLimits.batchBytesMax)
+    throw new RangeError(
+      `the values of a commit have at most ${storeLimits.batchBytesMax} bytes together, got ${bytes}`,
+    )
   for (const { key, expect } of checks) checkExpected(key, expect)
   if (writes.length + checks.length > 1) checkDistinct([...writes, ...checks])
 }
@@ -26,7 +31,9 @@ export function checkWrites(writes: readonly Write[], checks: readonly Check[]):
 /** @throws RangeError for a key that no engine takes. */
 export function checkKey(key: string): void {
   if (key.length <= storeLimits.keyLengthMax && keyPattern.test(key)) return
-  throw new RangeError(`a key has 1 to ${storeLimits.keyLengthMax} characters from ! to ~, got ${JSON.stringify(key.slice(0, 80))}`)
+  throw new RangeError(
+    `a key has 1 to ${storeLimits.keyLengthMax} characters from ! to ~, got ${JSON.stringify(key.slice(0, 80))}`,
+  )
 }
 
 /** @throws RangeError for a prefix that no key can begin with; the empty prefix means everything. */
@@ -36,7 +43,8 @@ export function checkPrefix(prefix: string): void {
 
 /** @throws RangeError for a revision that cannot be one. */
 export function checkRevision(revision: number): void {
-  if (!(Number.isSafeInteger(revision) && revision >= 0)) throw new RangeError(`a revision is a whole number of 0 or more, got ${revision}`)
+  if (!(Number.isSafeInteger(revision) && revision >= 0))
+    throw new RangeError(`a revision is a whole number of 0 or more, got ${revision}`)
 }
 
 /** @throws RangeError for a limit below 1. */
@@ -57,7 +65,8 @@ function checkWrite({ key, value, expect, stampAt, lease }: Write): void {
     if (lease !== undefined) throw new RangeError(`a delete takes no lease; ${key} was given ${lease}`)
     return
   }
-  if (value.length > storeLimits.valueBytesMax) throw new RangeError(`the value of ${key} has ${value.length} bytes; the limit is ${storeLimits.valueBytesMax}`)
+  if (value.length > storeLimits.valueBytesMax)
+    throw new RangeError(`the value of ${key} has ${value.length} bytes; the limit is ${storeLimits.valueBytesMax}`)
   if (stampAt !== undefined && !(Number.isInteger(stampAt) && stampAt >= 0 && stampAt <= value.length)) {
     throw new RangeError(`stampAt must lie within the ${value.length} bytes of ${key}, got ${stampAt}`)
   }

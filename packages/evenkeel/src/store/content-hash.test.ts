@@ -23,8 +23,17 @@ test('ContentHash has always been this', () => {
 
 test('ContentHash shows every difference', () => {
   const others: readonly Entry[][] = [
-    [], [entry, entry], [{ ...entry, key: '/b' }], [{ ...entry, value: Buffer.from('valuf') }], [{ ...entry, revision: 8 }], [{ ...entry, created: 4 }], [{ ...entry, lease: '1' }],
-    [{ ...entry, key: '/av', value: Buffer.from('alue') }], [{ ...entry, value: new Uint8Array(0) }], [{ ...entry, key: '/b' }, entry], [entry, { ...entry, key: '/b' }],
+    [],
+    [entry, entry],
+    [{ ...entry, key: '/b' }],
+    [{ ...entry, value: Buffer.from('valuf') }],
+    [{ ...entry, revision: 8 }],
+    [{ ...entry, created: 4 }],
+    [{ ...entry, lease: '1' }],
+    [{ ...entry, key: '/av', value: Buffer.from('alue') }],
+    [{ ...entry, value: new Uint8Array(0) }],
+    [{ ...entry, key: '/b' }, entry],
+    [entry, { ...entry, key: '/b' }],
   ]
   expect(new Set([hashOf(entry), ...others.map((list) => hashOf(...list))]).size).toBe(others.length + 1)
 })

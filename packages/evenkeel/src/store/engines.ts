@@ -31,13 +31,17 @@ export async function openOnDisk(disk: Disk, options: DiskStoreOptions = {}): Pr
 }
 
 /** Writes everything in an open store into one new file, while the store goes on serving. */
-export async function saveBackup(store: FileStore, file: string): Promise<{ bytes: number, revision: number }> {
+export async function saveBackup(store: FileStore, file: string): Promise<{ bytes: number; revision: number }> {
   const engine = await import('./file/backup.ts')
   return engine.saveBackup(store, file)
 }
 
 /** Makes a store out of a backup, in a folder that is empty or not there. Gives the revision it starts from. */
-export async function restoreBackup(file: string, folder: string, options: RestoreOptions = {}): Promise<{ entries: number, revision: number }> {
+export async function restoreBackup(
+  file: string,
+  folder: string,
+  options: RestoreOptions = {},
+): Promise<{ entries: number; revision: number }> {
   const engine = await import('./file/backup.ts')
   return engine.restoreBackup(file, folder, options)
 }

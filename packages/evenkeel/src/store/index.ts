@@ -15,6 +15,23 @@ export { isStoreError, StoreError } from './store-error.ts'
 export type { StoreErrorReason } from './store-error.ts'
 export { storeLimits } from './store.ts'
 export type {
-  Change, Check, CommitOptions, CommitResult, Entry, GetResult, HashResult, Lease, RangeOptions, RangeResult, ReadOptions, Refused, Store, StoreFailure,
-  Watch, WatchBatch, WatchEnd, WatchOptions, Write,
+  Change,
+  Check,
+  CommitOptions,
+  CommitResult,
+  Entry,
+  GetResult,
+  HashResult,
+  Lease,
+  RangeOptions,
+  RangeResult,
+  ReadOptions,
+  Refused,
+  Store,
+  StoreFailure,
+  Watch,
+  WatchBatch,
+  WatchEnd,
+  WatchOptions,
+  Write,
 } from './store.ts'

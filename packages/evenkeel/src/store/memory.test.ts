@@ -19,13 +19,17 @@ test('openMemoryStore keeps as much history as it is told to', async () => {
     const result = await store.commit({ key: '/a', value, expect: expected })
     expected = result.ok ? result.revision : 0
   }
-  expect(await store.head() - await store.compacted()).toBeLessThanOrEqual(11)
+  expect((await store.head()) - (await store.compacted())).toBeLessThanOrEqual(11)
   expect(await store.get('/a', { revision: 2 })).toMatchObject({ ok: false, reason: 'compacted' })
   expect(() => openMemoryStore({ historyMs: -1 })).toThrow(RangeError)
 })
 
 test('a watch of a memory store that compaction overtakes while it reads history ends where it is', async () => {
-  const store = openMemoryStore({ clock: new SimulatedClock(), random: new SeededRandom(1), historyChangesMax: 1_000_000 })
+  const store = openMemoryStore({
+    clock: new SimulatedClock(),
+    random: new SeededRandom(1),
+    historyChangesMax: 1_000_000,
+  })
   let expected = 0
   for (let round = 0; round < 2_000; round++) {
     const result = await store.commit({ key: '/a', value, expect: expected })

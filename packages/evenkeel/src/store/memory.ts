@@ -19,6 +19,11 @@ export interface MemoryStoreOptions extends RetentionOptions {
 }
 
 /** A store that is gone when the process is. */
-export function openMemoryStore({ clock = new SystemClock(), random, log, ...retention }: MemoryStoreOptions = {}): Store {
+export function openMemoryStore({
+  clock = new SystemClock(),
+  random,
+  log,
+  ...retention
+}: MemoryStoreOptions = {}): Store {
   return new LocalStore({ clock, journal: new NoJournal(), retention, random, log })
 }

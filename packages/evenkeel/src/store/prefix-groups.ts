@@ -48,7 +48,7 @@ export class PrefixGroups<Member> {
   /** What each group has to hear of, in the order given; groups that nothing is for are left out. */
   sort<Item extends { readonly key: string }>(items: readonly Item[]): Map<PrefixGroup<Member>, Item[]> {
     const sorted = new Map<PrefixGroup<Member>, Item[]>()
-    const lengths = this.#lengths ??= [...this.#counts.keys()].sort((a, b) => a - b)
+    const lengths = (this.#lengths ??= [...this.#counts.keys()].sort((a, b) => a - b))
     for (const item of items) {
       for (const length of lengths) {
         if (length > item.key.length) break

@@ -27,13 +27,26 @@ function guard(name: string, target: Record<string, Anything>): void {
 
 beforeEach(() => {
   calls.length = 0
-  for (const [home, name] of [['Date', 'now'], ['Math', 'random'], ['performance', 'now']] as const) guard(name, globals[home] as Record<string, Anything>)
+  for (const [home, name] of [
+    ['Date', 'now'],
+    ['Math', 'random'],
+    ['performance', 'now'],
+  ] as const)
+    guard(name, globals[home] as Record<string, Anything>)
   for (const name of ['setTimeout', 'setInterval', 'setImmediate']) guard(name, globals)
 })
-afterEach(() => { vi.restoreAllMocks() })
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 test('the guard lets nobody but base through', () => {
-  for (const [home, name] of [['Date', 'now'], ['Math', 'random'], ['performance', 'now'], ['globalThis', 'setTimeout'], ['globalThis', 'setImmediate']] as const) {
+  for (const [home, name] of [
+    ['Date', 'now'],
+    ['Math', 'random'],
+    ['performance', 'now'],
+    ['globalThis', 'setTimeout'],
+    ['globalThis', 'setImmediate'],
+  ] as const) {
     expect(() => globals[home]?.[name]?.(() => undefined, 1)).toThrow(`${name} is for base only`)
   }
   expect(calls).toHaveLength(5)
@@ -46,7 +59,13 @@ test('a memory store with a simulated clock and a seeded random touches no real 
   const lease = await store.grant(1_000)
   let expected = 0
   for (let round = 0; round < 200; round++) {
-    const result = await store.commit({ key: '/a', value: new Uint8Array(round), expect: expected, stampAt: 0, lease: lease.id })
+    const result = await store.commit({
+      key: '/a',
+      value: new Uint8Array(round),
+      expect: expected,
+      stampAt: 0,
+      lease: lease.id,
+    })
     expected = result.ok ? result.revision : 0
     if (round % 20 === 0) await store.renew(lease.id)
   }

@@ -16,8 +16,16 @@
  * - `Unusable`: the folder cannot be read or written.
  */
 export type StoreErrorReason =
-  | 'NoSpace' | 'TooLarge' | 'NoLease' | 'Failed' | 'Closed'
-  | 'Locked' | 'Damaged' | 'Foreign' | 'NewerFormat' | 'Unusable'
+  | 'NoSpace'
+  | 'TooLarge'
+  | 'NoLease'
+  | 'Failed'
+  | 'Closed'
+  | 'Locked'
+  | 'Damaged'
+  | 'Foreign'
+  | 'NewerFormat'
+  | 'Unusable'
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'

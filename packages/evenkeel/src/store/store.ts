@@ -63,13 +63,13 @@ export interface CommitOptions extends AbortOptions {
 
 /** The revision of the commit, or the first key that was not as expected. Then nothing was written, and no lease was looked for. */
 export type CommitResult =
-  | { readonly ok: true, readonly revision: number }
-  | { readonly ok: false, readonly key: string, readonly current: Entry | undefined }
+  | { readonly ok: true; readonly revision: number }
+  | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
 
 /** A revision that cannot be served: its history is gone, or it has not happened. */
 export type Refused =
-  | { readonly ok: false, readonly reason: 'compacted', readonly compacted: number }
-  | { readonly ok: false, readonly reason: 'ahead', readonly revision: number }
+  | { readonly ok: false; readonly reason: 'compacted'; readonly compacted: number }
+  | { readonly ok: false; readonly reason: 'ahead'; readonly revision: number }
 
 export interface ReadOptions extends AbortOptions {
   /**
@@ -81,7 +81,7 @@ export interface ReadOptions extends AbortOptions {
 }
 
 /** `revision` is the one that was read at. */
-export type GetResult = { readonly ok: true, readonly revision: number, readonly entry: Entry | undefined } | Refused
+export type GetResult = { readonly ok: true; readonly revision: number; readonly entry: Entry | undefined } | Refused
 
 export interface RangeOptions extends ReadOptions {
   /** Start behind this key: the last one of the page before. */
@@ -96,7 +96,7 @@ export interface RangeOptions extends ReadOptions {
 
 /** Entries in the order of their keys; `remaining` counts those behind the limit. */
 export type RangeResult =
-  | { readonly ok: true, readonly revision: number, readonly entries: readonly Entry[], readonly remaining: number }
+  | { readonly ok: true; readonly revision: number; readonly entries: readonly Entry[]; readonly remaining: number }
   | Refused
 
 /** What a commit did to one key. */
@@ -120,11 +120,11 @@ export interface WatchBatch {
 
 /** Why a watch is over. */
 export type WatchEnd =
-  | { readonly reason: 'compacted', readonly compacted: number }
-  | { readonly reason: 'ahead', readonly revision: number }
+  | { readonly reason: 'compacted'; readonly compacted: number }
+  | { readonly reason: 'ahead'; readonly revision: number }
   | { readonly reason: 'overflow' }
   | { readonly reason: 'closed' }
-  | { readonly reason: 'failed', readonly cause: unknown }
+  | { readonly reason: 'failed'; readonly cause: unknown }
 
 export interface WatchOptions extends AbortOptions {
   /** Changes after this revision. */
@@ -153,7 +153,7 @@ export interface Lease {
 }
 
 /** What is in the store at a revision, in one number: equal hashes, equal contents. */
-export type HashResult = { readonly ok: true, readonly revision: number, readonly hash: string } | Refused
+export type HashResult = { readonly ok: true; readonly revision: number; readonly hash: string } | Refused
 
 export interface Store {
   /**

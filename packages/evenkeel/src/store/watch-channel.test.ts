@@ -18,7 +18,9 @@ test('watchChannel weighs keys and new values, and no batch weighs nothing', () 
 
 test('watchChannel ends with overflow when its reader falls behind, and says so to whoever asked', () => {
   let closed = 0
-  const channel = watchChannel({ backlogBytesMax: 2_000 }, () => { closed++ })
+  const channel = watchChannel({ backlogBytesMax: 2_000 }, () => {
+    closed++
+  })
   const batch = { revision: 2, changes: [{ key: '/a', revision: 2, entry }] }
   expect([channel.push(batch), channel.push(batch)]).toEqual([true, false])
   expect([channel.reason, channel.weight, closed]).toEqual([{ reason: 'overflow' }, 0, 1])

@@ -30,4 +30,11 @@ export { ruleCodes } from './rules/index.ts'
 export { profiles } from './faults/profile.ts'
 export type { Profile, ProfileName } from './faults/profile.ts'
 export type { Finding, Severity } from './rules/finding.ts'
-export type { OutsideService, ProcessContext, RuleException, Scenario, UserStep, WorldView } from './scenario/scenario.ts'
+export type {
+  OutsideService,
+  ProcessContext,
+  RuleException,
+  Scenario,
+  UserStep,
+  WorldView,
+} from './scenario/scenario.ts'

@@ -8,7 +8,16 @@ export type { ChildrenOptions } from './children/plugin.ts'
 export { revisions } from './children/revisions.ts'
 export type { Revisions, RevisionsOptions } from './children/revisions.ts'
 export { dependsOn } from './depends/depends-on.ts'
-export type { Contract, ContractOf, DependencyReason, DependsOn, DependsOnOptions, Found, ObjectFor, Resolved } from './depends/options.ts'
+export type {
+  Contract,
+  ContractOf,
+  DependencyReason,
+  DependsOn,
+  DependsOnOptions,
+  Found,
+  ObjectFor,
+  Resolved,
+} from './depends/options.ts'
 export type { GroupKind, Reference } from './depends/reference.ts'
 export { ClusterUsage, Usage, usageLabel, usageLabelOf } from './depends/edges/usages.ts'
 export { GatewayReferenceGrant, ReferenceGrant } from './depends/judging/grants.ts'
@@ -19,7 +28,16 @@ export type { Readiness } from './readiness/verdict.ts'
 export { external } from './external/external.ts'
 export type { ExternalThing, ExternalVerb } from './external/external.ts'
 export type { Capabilities, Strategy } from './external/driver/capabilities.ts'
-export type { CreateCall, Driver, DriverCall, DriverEvent, ListQuery, Sighting, ThingReadiness, UpdateCall } from './external/driver/driver.ts'
+export type {
+  CreateCall,
+  Driver,
+  DriverCall,
+  DriverEvent,
+  ListQuery,
+  Sighting,
+  ThingReadiness,
+  UpdateCall,
+} from './external/driver/driver.ts'
 export { ExternalError } from './external/driver/failure.ts'
 export type { Marks } from './external/driver/marks.ts'
 export { fileCheckpoint } from './external/memory/checkpoint.ts'

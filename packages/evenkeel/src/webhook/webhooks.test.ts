@@ -7,7 +7,7 @@ import { defineConversion, spoke } from './conversion/conversion.ts'
 import { Webhooks } from './webhooks.ts'
 
 interface Website extends KubeObject {
-  readonly spec: { readonly image: string, readonly replicas?: number }
+  readonly spec: { readonly image: string; readonly replicas?: number }
 }
 interface OldWebsite extends KubeObject {
   readonly spec: { readonly picture: string }
@@ -15,10 +15,24 @@ interface OldWebsite extends KubeObject {
 const website = declareKind<Website>({ group: 'demo.example.com', version: 'v1', kind: 'Website' })
 const oldWebsite = declareKind<OldWebsite>({ group: 'demo.example.com', version: 'v1alpha1', kind: 'Website' })
 
-const site = (spec: object, metadata: object = {}): JsonObject => ({ apiVersion: website.apiVersion, kind: 'Website', metadata: { name: 'web', namespace: 'shop', ...metadata }, spec: spec as JsonObject })
+const site = (spec: object, metadata: object = {}): JsonObject => ({
+  apiVersion: website.apiVersion,
+  kind: 'Website',
+  metadata: { name: 'web', namespace: 'shop', ...metadata },
+  spec: spec as JsonObject,
+})
 const review = (request: object, apiVersion = 'admission.k8s.io/v1'): JsonObject => ({
-  apiVersion, kind: 'AdmissionReview',
-  request: { uid: 'r1', operation: 'CREATE', kind: { group: 'demo.example.com', version: 'v1', kind: 'Website' }, name: 'web', namespace: 'shop', userInfo: { username: 'ann', groups: ['g'] }, ...request },
+  apiVersion,
+  kind: 'AdmissionReview',
+  request: {
+    uid: 'r1',
+    operation: 'CREATE',
+    kind: { group: 'demo.example.com', version: 'v1', kind: 'Website' },
+    name: 'web',
+    namespace: 'shop',
+    userInfo: { username: 'ann', groups: ['g'] },
+    ...request,
+  },
 })
 
 interface Called {
@@ -32,9 +46,19 @@ async function call(hooks: Webhooks, target: string, value: unknown): Promise<Ca
   return send(hooks, target, { value })
 }
 
-async function send(hooks: Webhooks, target: string, { value, contentType = 'application/json' }: { value: unknown, contentType?: string }): Promise<Called> {
+async function send(
+  hooks: Webhooks,
+  target: string,
+  { value, contentType = 'application/json' }: { value: unknown; contentType?: string },
+): Promise<Called> {
   const body = value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value))
-  const answer = await hooks.transport({ method: 'POST', target, headers: { 'content-type': contentType }, body, signal: new AbortController().signal })
+  const answer = await hooks.transport({
+    method: 'POST',
+    target,
+    headers: { 'content-type': contentType },
+    body,
+    signal: new AbortController().signal,
+  })
   const parsed = JSON.parse(Buffer.from(answer.body as Uint8Array).toString()) as JsonObject
   return { status: answer.status, review: parsed, response: isJsonObject(parsed['response']) ? parsed['response'] : {} }
 }
@@ -55,7 +79,13 @@ describe('Webhooks, mutating', () => {
     const before = site({ image: 'a' })
     const { status, review: answer, response } = await call(hooks, path, review({ object: before }))
     expect([status, answer['apiVersion'], answer['kind']]).toEqual([200, 'admission.k8s.io/v1', 'AdmissionReview'])
-    expect(response).toMatchObject({ uid: 'r1', allowed: true, patchType: 'JSONPatch', warnings: ['hello ann'], auditAnnotations: { seen: 'yes' } })
+    expect(response).toMatchObject({
+      uid: 'r1',
+      allowed: true,
+      patchType: 'JSONPatch',
+      warnings: ['hello ann'],
+      auditAnnotations: { seen: 'yes' },
+    })
     expect(patched(before, response)).toEqual(site({ image: 'a', replicas: 1 }))
   })
 
@@ -66,14 +96,22 @@ describe('Webhooks, mutating', () => {
       calls++
       return object
     })
-    expect((await call(hooks, path, review({ object: site({ image: 'a' }) }))).response).toEqual({ uid: 'r1', allowed: true })
-    expect((await call(hooks, path, review({ operation: 'DELETE', oldObject: site({ image: 'a' }), object: null }))).response).toEqual({ uid: 'r1', allowed: true })
+    expect((await call(hooks, path, review({ object: site({ image: 'a' }) }))).response).toEqual({
+      uid: 'r1',
+      allowed: true,
+    })
+    expect(
+      (await call(hooks, path, review({ operation: 'DELETE', oldObject: site({ image: 'a' }), object: null })))
+        .response,
+    ).toEqual({ uid: 'r1', allowed: true })
     expect(calls).toBe(1)
   })
 
   test('keeps keys such as __proto__ and gives frozen objects', async () => {
     const hooks = new Webhooks()
-    const before = JSON.parse('{"apiVersion":"demo.example.com/v1","kind":"Website","metadata":{"name":"web","labels":{"__proto__":"x"}},"spec":{"image":"a"}}') as JsonObject
+    const before = JSON.parse(
+      '{"apiVersion":"demo.example.com/v1","kind":"Website","metadata":{"name":"web","labels":{"__proto__":"x"}},"spec":{"image":"a"}}',
+    ) as JsonObject
     const path = hooks.addMutating(website, (object) => {
       expect(Object.isFrozen(object.spec)).toBe(true)
       return { ...object, spec: { ...object.spec, replicas: 2 } }
@@ -93,10 +131,29 @@ describe('Webhooks, validating', () => {
       if (oldObject && oldObject.spec.image !== object.spec.image) throw deny('the image stays')
       return object.spec.image === '' ? [fieldError.required(FieldPath.of('spec', 'image'))] : []
     })
-    expect((await call(hooks, path, review({ object: site({ image: 'a' }) }))).response).toEqual({ uid: 'r1', allowed: true, warnings: ['looked'] })
+    expect((await call(hooks, path, review({ object: site({ image: 'a' }) }))).response).toEqual({
+      uid: 'r1',
+      allowed: true,
+      warnings: ['looked'],
+    })
     const invalid = await call(hooks, path, review({ object: site({ image: '' }) }))
-    expect([invalid.status, invalid.response]).toMatchObject([200, { allowed: false, warnings: ['looked'], status: { code: 422, reason: 'Invalid', message: 'Website.demo.example.com "web" is invalid: spec.image: Required value' } }])
-    const denied = await call(hooks, path, review({ operation: 'UPDATE', object: site({ image: 'b' }), oldObject: site({ image: 'a' }) }))
+    expect([invalid.status, invalid.response]).toMatchObject([
+      200,
+      {
+        allowed: false,
+        warnings: ['looked'],
+        status: {
+          code: 422,
+          reason: 'Invalid',
+          message: 'Website.demo.example.com "web" is invalid: spec.image: Required value',
+        },
+      },
+    ])
+    const denied = await call(
+      hooks,
+      path,
+      review({ operation: 'UPDATE', object: site({ image: 'b' }), oldObject: site({ image: 'a' }) }),
+    )
     expect(denied.response).toMatchObject({ allowed: false, status: { code: 403, message: 'the image stays' } })
   })
 
@@ -107,7 +164,11 @@ describe('Webhooks, validating', () => {
       seen.push([request.operation, object.metadata.name, dryRun])
       return undefined
     })
-    await call(hooks, path, review({ operation: 'DELETE', oldObject: site({ image: 'a' }), object: null, dryRun: true }))
+    await call(
+      hooks,
+      path,
+      review({ operation: 'DELETE', oldObject: site({ image: 'a' }), object: null, dryRun: true }),
+    )
     await call(hooks, path, review({ operation: 'CONNECT', object: { kind: 'PodExecOptions' } }))
     expect(seen).toEqual([['DELETE', 'web', true]])
   })
@@ -115,7 +176,9 @@ describe('Webhooks, validating', () => {
   test('answers v1beta1 in v1beta1', async () => {
     const hooks = new Webhooks()
     const path = hooks.addValidating(website, () => undefined)
-    expect((await call(hooks, path, review({ object: site({}) }, 'admission.k8s.io/v1beta1'))).review['apiVersion']).toBe('admission.k8s.io/v1beta1')
+    expect(
+      (await call(hooks, path, review({ object: site({}) }, 'admission.k8s.io/v1beta1'))).review['apiVersion'],
+    ).toBe('admission.k8s.io/v1beta1')
   })
 })
 
@@ -124,7 +187,7 @@ describe('Webhooks, calls that are none', () => {
   const path = hooks.addValidating(website, () => undefined)
   const fine = review({ object: site({}) })
 
-  test.each<[string, number, { value: unknown, contentType?: string }]>([
+  test.each<[string, number, { value: unknown; contentType?: string }]>([
     ['a body of 8 MiB', 413, { value: Buffer.alloc(8 * 1024 * 1024, 0x20) }],
     ['a wrong content type', 400, { value: fine, contentType: 'text/plain' }],
     ['no content type', 400, { value: fine, contentType: '' }],
@@ -144,7 +207,8 @@ describe('Webhooks, calls that are none', () => {
   })
 
   test('other paths and methods are not ours', async () => {
-    const ask = (method: string, target: string): Promise<{ status: number }> => hooks.transport({ method, target, headers: {}, signal: new AbortController().signal })
+    const ask = (method: string, target: string): Promise<{ status: number }> =>
+      hooks.transport({ method, target, headers: {}, signal: new AbortController().signal })
     expect((await ask('POST', '/other')).status).toBe(404)
     expect((await ask('GET', path)).status).toBe(405)
     expect((await ask('POST', '/__proto__')).status).toBe(404)
@@ -167,7 +231,12 @@ describe('Webhooks, handlers that fail', () => {
       return undefined
     })
     const { status, response } = await call(hooks, path, review({ object: site({}) }))
-    expect([status, response['allowed'], response['uid'], JSON.stringify(response).includes('secret')]).toEqual([500, false, 'r1', false])
+    expect([status, response['allowed'], response['uid'], JSON.stringify(response).includes('secret')]).toEqual([
+      500,
+      false,
+      'r1',
+      false,
+    ])
     isBroken = false
     expect((await call(hooks, path, review({ object: site({}) }))).status).toBe(200)
     const text = metrics.render()
@@ -181,11 +250,15 @@ describe('Webhooks, handlers that fail', () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what people throw
     const path = hooks.addMutating(website, () => Promise.reject('a string'))
     expect((await call(hooks, path, review({ object: site({}) }))).status).toBe(500)
-    const cyclic = hooks.addMutating(website, (object) => {
-      const made: Record<string, unknown> = { ...object }
-      made['self'] = made
-      return made as unknown as Website
-    }, { path: '/cyclic' })
+    const cyclic = hooks.addMutating(
+      website,
+      (object) => {
+        const made: Record<string, unknown> = { ...object }
+        made['self'] = made
+        return made as unknown as Website
+      },
+      { path: '/cyclic' },
+    )
     expect((await call(hooks, cyclic, review({ object: site({}) }))).status).toBe(500)
   })
 
@@ -209,34 +282,71 @@ describe('Webhooks, handlers that fail', () => {
 describe('Webhooks, converting', () => {
   const conversion = defineConversion<Website>({
     hub: website,
-    spokes: [spoke(oldWebsite, { toHub: ({ spec }) => ({ spec: { image: spec.picture } }), fromHub: ({ spec }) => ({ spec: { picture: spec.image } }) })],
+    spokes: [
+      spoke(oldWebsite, {
+        toHub: ({ spec }) => ({ spec: { image: spec.picture } }),
+        fromHub: ({ spec }) => ({ spec: { picture: spec.image } }),
+      }),
+    ],
   })
   const hooks = new Webhooks()
   const path = hooks.addConversion(conversion)
-  const ask = (desiredAPIVersion: string, objects: unknown): object => ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request: { uid: 'c1', desiredAPIVersion, objects } })
-  const old = { apiVersion: oldWebsite.apiVersion, kind: 'Website', metadata: { name: 'web', uid: 'u' }, spec: { picture: 'a' } }
+  const ask = (desiredAPIVersion: string, objects: unknown): object => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'ConversionReview',
+    request: { uid: 'c1', desiredAPIVersion, objects },
+  })
+  const old = {
+    apiVersion: oldWebsite.apiVersion,
+    kind: 'Website',
+    metadata: { name: 'web', uid: 'u' },
+    spec: { picture: 'a' },
+  }
 
   test('converts all objects there and back, and keeps their metadata', async () => {
     const there = await call(hooks, path, ask(website.apiVersion, [old, { ...site({ image: 'b' }) }]))
-    expect(there.review).toMatchObject({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response: { uid: 'c1', result: { status: 'Success' } } })
-    expect(there.response['convertedObjects']).toEqual([{ ...old, apiVersion: website.apiVersion, spec: { image: 'a' } }, site({ image: 'b' })])
+    expect(there.review).toMatchObject({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'ConversionReview',
+      response: { uid: 'c1', result: { status: 'Success' } },
+    })
+    expect(there.response['convertedObjects']).toEqual([
+      { ...old, apiVersion: website.apiVersion, spec: { image: 'a' } },
+      site({ image: 'b' }),
+    ])
     const back = await call(hooks, path, ask(oldWebsite.apiVersion, there.response['convertedObjects']))
     expect(back.response['convertedObjects']).toMatchObject([old, { spec: { picture: 'b' } }])
   })
 
   test('fails as a whole, and says why', async () => {
     const unknown = await call(hooks, path, ask('demo.example.com/v9', [old]))
-    expect(unknown).toMatchObject({ status: 200, response: { uid: 'c1', convertedObjects: [], result: { status: 'Failure', message: 'Website has no version demo.example.com/v9' } } })
-    expect((await call(hooks, path, ask(website.apiVersion, [old, { ...old, kind: 'Other' }]))).response['result']).toMatchObject({ status: 'Failure' })
-    expect((await call(hooks, path, ask(website.apiVersion, [{ ...old, spec: null }]))).response).toMatchObject({ convertedObjects: [], result: { status: 'Failure' } })
-    expect((await call(hooks, path, { kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v7' })).status).toBe(400)
+    expect(unknown).toMatchObject({
+      status: 200,
+      response: {
+        uid: 'c1',
+        convertedObjects: [],
+        result: { status: 'Failure', message: 'Website has no version demo.example.com/v9' },
+      },
+    })
+    expect(
+      (await call(hooks, path, ask(website.apiVersion, [old, { ...old, kind: 'Other' }]))).response['result'],
+    ).toMatchObject({ status: 'Failure' })
+    expect((await call(hooks, path, ask(website.apiVersion, [{ ...old, spec: null }]))).response).toMatchObject({
+      convertedObjects: [],
+      result: { status: 'Failure' },
+    })
+    expect((await call(hooks, path, { kind: 'ConversionReview', apiVersion: 'apiextensions.k8s.io/v7' })).status).toBe(
+      400,
+    )
   })
 
   test('wants versions of one kind, each once', () => {
     const other = declareKind<OldWebsite>({ group: 'demo.example.com', version: 'v1', kind: 'Other' })
     const functions = { toHub: () => ({ spec: { image: '' } }), fromHub: () => ({ spec: { picture: '' } }) }
     expect(() => defineConversion({ hub: website, spokes: [spoke(other, functions)] })).toThrow(RangeError)
-    expect(() => defineConversion({ hub: website, spokes: [spoke(oldWebsite, functions), spoke(oldWebsite, functions)] })).toThrow(RangeError)
+    expect(() =>
+      defineConversion({ hub: website, spokes: [spoke(oldWebsite, functions), spoke(oldWebsite, functions)] }),
+    ).toThrow(RangeError)
     expect(() => hooks.addConversion(conversion)).toThrow(RangeError)
   })
 })

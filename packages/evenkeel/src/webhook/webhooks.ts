@@ -68,7 +68,13 @@ export class Webhooks {
   readonly #routes = new Map<string, Route>()
   readonly #conversions = new Map<string, Conversion>()
 
-  constructor({ bytesMax = 7 * 1024 * 1024, timeoutMs = 10_000, clock = new SystemClock(), log = silentLogger, metrics }: WebhooksOptions = {}) {
+  constructor({
+    bytesMax = 7 * 1024 * 1024,
+    timeoutMs = 10_000,
+    clock = new SystemClock(),
+    log = silentLogger,
+    metrics,
+  }: WebhooksOptions = {}) {
     if (!(bytesMax > 0)) throw new RangeError(`bytesMax must be above 0, got ${bytesMax}`)
     if (!(timeoutMs > 0)) throw new RangeError(`timeoutMs must be above 0, got ${timeoutMs}`)
     this.#bytesMax = bytesMax
@@ -84,12 +90,20 @@ export class Webhooks {
   }
 
   /** Completes objects of a kind when they are created or updated. Gives the path to call. */
-  addMutating<T extends KubeObject>(kind: Kind<T>, mutate: Mutator<T>, { path = pathOf('mutate', kind) }: PathOptions = {}): string {
+  addMutating<T extends KubeObject>(
+    kind: Kind<T>,
+    mutate: Mutator<T>,
+    { path = pathOf('mutate', kind) }: PathOptions = {},
+  ): string {
     return this.#add(path, this.#admission(mutatingHandler(kind, mutate)))
   }
 
   /** Judges objects of a kind when they are created, updated or deleted. Gives the path to call. */
-  addValidating<T extends KubeObject>(kind: Kind<T>, validate: Validator<T>, { path = pathOf('validate', kind) }: PathOptions = {}): string {
+  addValidating<T extends KubeObject>(
+    kind: Kind<T>,
+    validate: Validator<T>,
+    { path = pathOf('validate', kind) }: PathOptions = {},
+  ): string {
     return this.#add(path, this.#admission(validatingHandler(kind, validate)))
   }
 
@@ -113,7 +127,8 @@ export class Webhooks {
   }
 
   #add(path: string, route: Route): string {
-    if (!/^\/[^\s?#]+$/.test(path)) throw new RangeError(`${JSON.stringify(path)} is no path: use one such as /mutate-apps-v1-deployment`)
+    if (!/^\/[^\s?#]+$/.test(path))
+      throw new RangeError(`${JSON.stringify(path)} is no path: use one such as /mutate-apps-v1-deployment`)
     if (this.#routes.has(path)) throw new RangeError(`${path} has a handler already: give this one another path`)
     this.#routes.set(path, route)
     return path
@@ -166,10 +181,16 @@ export class Webhooks {
       answer: async (value, signal) => {
         const request = readConversion(value)
         try {
-          return { status: 200, review: writeConversion(await this.#bounded(signal, () => convertAll(request, this.#conversions)), request) }
+          return {
+            status: 200,
+            review: writeConversion(await this.#bounded(signal, () => convertAll(request, this.#conversions)), request),
+          }
         } catch (error) {
           // The review itself says that it failed; the server looks there.
-          return { status: 200, review: writeConversion({ error: this.#mistake('conversion', error, signal) }, request) }
+          return {
+            status: 200,
+            review: writeConversion({ error: this.#mistake('conversion', error, signal) }, request),
+          }
         }
       },
     }
@@ -178,7 +199,13 @@ export class Webhooks {
   /** What the handler gives, or a throw when the time is over; what it does afterwards nobody hears. */
   #bounded<R>(signal: AbortSignal, run: () => Promise<R>): Promise<R> {
     return new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => { reject(signal.reason as Error) }, { once: true })
+      signal.addEventListener(
+        'abort',
+        () => {
+          reject(signal.reason as Error)
+        },
+        { once: true },
+      )
       if (signal.aborted) reject(signal.reason as Error)
       else run().then(resolve, reject)
     })

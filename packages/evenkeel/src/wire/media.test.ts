@@ -21,24 +21,49 @@ describe('negotiate', () => {
     ['text/html, application/json;q=0.5', { format: 'json' }],
     ['application/json;as=Table;v=v1;g=meta.k8s.io,application/json', { format: 'json', shape: table }],
     ['application/json;as=Nonsense;v=v1;g=meta.k8s.io,application/json', { format: 'json' }],
-    ['application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1;g=meta.k8s.io', { format: 'json', shape: table }],
+    [
+      'application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1;g=meta.k8s.io',
+      { format: 'json', shape: table },
+    ],
     ['application/json; pretty=1', { format: 'json', pretty: true }],
     ['APPLICATION/JSON ; charset=utf-8', { format: 'json' }],
     ['application/json;stream=watch', { format: 'json' }],
-  ])('reads %s', (accept, choice) => { expect(negotiate(accept, all)).toEqual(choice) })
-
-  test.each(['text/html', 'application/json;q=0', 'application/json;as=Table;g=other;v=v1', 'application/cbor'])('refuses %s and names what is offered', (accept) => {
-    expect(() => negotiate(accept, all)).toThrow('only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf')
+  ])('reads %s', (accept, choice) => {
+    expect(negotiate(accept, all)).toEqual(choice)
   })
 
+  test.each(['text/html', 'application/json;q=0', 'application/json;as=Table;g=other;v=v1', 'application/cbor'])(
+    'refuses %s and names what is offered',
+    (accept) => {
+      expect(() => negotiate(accept, all)).toThrow(
+        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      )
+    },
+  )
+
   test('skips formats that are not offered', () => {
-    expect(negotiate('application/vnd.kubernetes.protobuf,application/json', { formats: ['json', 'yaml'] })).toEqual({ format: 'json' })
+    expect(negotiate('application/vnd.kubernetes.protobuf,application/json', { formats: ['json', 'yaml'] })).toEqual({
+      format: 'json',
+    })
   })
 })
 
 test('parseMediaType takes quoted parameters and dangerous names', () => {
-  expect(parseMediaType('Application/JSON; Charset="utf-8"; __proto__=x')).toEqual({ type: 'application/json', parameters: Object.assign(Object.create(null), { charset: 'utf-8', ['__proto__']: 'x' }) })
+  expect(parseMediaType('Application/JSON; Charset="utf-8"; __proto__=x')).toEqual({
+    type: 'application/json',
+    parameters: Object.assign(Object.create(null), { charset: 'utf-8', ['__proto__']: 'x' }),
+  })
 })
 
-test.each([[undefined, 'json'], ['', 'json'], ['application/json', 'json'], ['application/json; charset=utf-8', 'json'], ['application/yaml', 'yaml'], ['application/vnd.kubernetes.protobuf', 'protobuf'], ['application/cbor', undefined], ['text/plain', undefined]])(
-  'formatOfBody of %s is %s', (contentType, format) => { expect(formatOfBody(contentType)).toBe(format) })
+test.each([
+  [undefined, 'json'],
+  ['', 'json'],
+  ['application/json', 'json'],
+  ['application/json; charset=utf-8', 'json'],
+  ['application/yaml', 'yaml'],
+  ['application/vnd.kubernetes.protobuf', 'protobuf'],
+  ['application/cbor', undefined],
+  ['text/plain', undefined],
+])('formatOfBody of %s is %s', (contentType, format) => {
+  expect(formatOfBody(contentType)).toBe(format)
+})

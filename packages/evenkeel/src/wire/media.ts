@@ -86,9 +86,10 @@ function choose({ type, parameters }: MediaType, offer: MediaOffer): MediaChoice
   const pretty = parameters['pretty'] === '1' || parameters['pretty'] === 'true'
   const kind = parameters['as']
   const mayOmitManagedFields = parameters['managedfields'] === 'optional'
-  if (kind === undefined || kind === '') return { format, ...pretty && { pretty }, ...mayOmitManagedFields && { mayOmitManagedFields } }
+  if (kind === undefined || kind === '')
+    return { format, ...(pretty && { pretty }), ...(mayOmitManagedFields && { mayOmitManagedFields }) }
   const shape = { kind, group: parameters['g'] ?? '', version: parameters['v'] ?? '' }
-  return offer.accepts?.(shape, format) ? { format, shape, ...pretty && { pretty } } : undefined
+  return offer.accepts?.(shape, format) ? { format, shape, ...(pretty && { pretty }) } : undefined
 }
 
 function matches(wanted: string, offered: string): boolean {
@@ -96,10 +97,16 @@ function matches(wanted: string, offered: string): boolean {
 }
 
 function entriesOf(accept: string): MediaType[] {
-  const entries = accept.split(',').map(parseMediaType).filter(({ type }) => type !== '')
+  const entries = accept
+    .split(',')
+    .map(parseMediaType)
+    .filter(({ type }) => type !== '')
   const rank = (entry: MediaType): number => weightOf(entry) * 4 + exactness(entry.type)
-  return entries.map((entry) => ({ entry, rank: rank(entry) })).filter(({ entry }) => weightOf(entry) > 0)
-    .sort((a, b) => b.rank - a.rank).map(({ entry }) => entry)
+  return entries
+    .map((entry) => ({ entry, rank: rank(entry) }))
+    .filter(({ entry }) => weightOf(entry) > 0)
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ entry }) => entry)
 }
 
 // In thousandths, so that ranks stay whole numbers.

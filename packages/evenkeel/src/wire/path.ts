@@ -53,19 +53,27 @@ export function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePa
   return `${root}${inside}/${resource}${object}${subresource === '' ? '' : `/${subresource}`}`
 }
 
-function placeOf(segments: readonly string[]): { group: string, version: string, consumed: number } | undefined {
+function placeOf(segments: readonly string[]): { group: string; version: string; consumed: number } | undefined {
   const [root, first = '', second = ''] = segments
   if (root === 'api' && first !== '') return { group: '', version: first, consumed: 2 }
   if (root === 'apis' && first !== '' && second !== '') return { group: first, version: second, consumed: 3 }
   return undefined
 }
 
-function belowVersion(parts: readonly string[]): Pick<ResourcePath, 'namespace' | 'resource' | 'name' | 'subresource' | 'rest'> {
+function belowVersion(
+  parts: readonly string[],
+): Pick<ResourcePath, 'namespace' | 'resource' | 'name' | 'subresource' | 'rest'> {
   const [first = '', namespace = '', third = ''] = parts
   const inside = first === 'namespaces' && parts.length > 2 && !namespaceSubresources.has(third)
   const own = inside ? parts.slice(2) : parts
   const [resource = '', name = '', subresource = ''] = own
-  return { namespace: inside || first === 'namespaces' ? namespace : '', resource, name, subresource, rest: own.slice(3) }
+  return {
+    namespace: inside || first === 'namespaces' ? namespace : '',
+    resource,
+    name,
+    subresource,
+    rest: own.slice(3),
+  }
 }
 
 function decodeSegment(segment: string): string {

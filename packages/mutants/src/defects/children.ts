@@ -4,17 +4,33 @@
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, childOf, does, finalizer, ignoreMissing, ownersOf, place, pruneChildren, rightApp, cleanApp } from '../worlds/app.ts'
+import {
+  App,
+  appProgram,
+  appRules as rbac,
+  childOf,
+  does,
+  finalizer,
+  ignoreMissing,
+  ownersOf,
+  place,
+  pruneChildren,
+  rightApp,
+  cleanApp,
+} from '../worlds/app.ts'
 import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = cleanApp
 
 /** Two Apps at once, one with a text and one without. */
 const twoSteps: readonly UserStep[] = [
-  { name: 'creates Apps a and b', run: async (user) => {
-    await user.create(App, { metadata: place, spec: { size: 1, text: 'of a' } })
-    await user.create(App, { metadata: { ...place, name: 'b' }, spec: { size: 1 } })
-  } },
+  {
+    name: 'creates Apps a and b',
+    run: async (user) => {
+      await user.create(App, { metadata: place, spec: { size: 1, text: 'of a' } })
+      await user.create(App, { metadata: { ...place, name: 'b' }, spec: { size: 1 } })
+    },
+  },
   does.remove,
 ]
 const cleanTwo = appProgram((process) => ({ ...rightApp(process), concurrency: 2 }), { steps: twoSteps })
@@ -22,10 +38,16 @@ const cleanTwo = appProgram((process) => ({ ...rightApp(process), concurrency: 2
 /** The child's work is done when somebody has said so. */
 const workSteps: readonly UserStep[] = [
   { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: { size: 1 } }) },
-  { name: 'reports that the work is done', run: async (user) => user.patch(await user.get(ConfigMap, { ...place, name: 'a-0' }), { metadata: { annotations: { done: 'yes' } } }) },
+  {
+    name: 'reports that the work is done',
+    run: async (user) =>
+      user.patch(await user.get(ConfigMap, { ...place, name: 'a-0' }), { metadata: { annotations: { done: 'yes' } } }),
+  },
 ]
 
-function readiness(isReady: (child: { metadata: { annotations?: Readonly<Record<string, string>> } }) => boolean): ReturnType<typeof appProgram> {
+function readiness(
+  isReady: (child: { metadata: { annotations?: Readonly<Record<string, string>> } }) => boolean,
+): ReturnType<typeof appProgram> {
   const making: Making = () => ({
     for: App,
     async reconcile(app, { client, status }) {
@@ -33,7 +55,10 @@ function readiness(isReady: (child: { metadata: { annotations?: Readonly<Record<
       status.condition('Ready', isReady(child))
     },
   })
-  return appProgram(making, { steps: workSteps, ready: (_, world) => world.list(ConfigMap).some(({ metadata }) => metadata.annotations?.['done'] === 'yes') })
+  return appProgram(making, {
+    steps: workSteps,
+    ready: (_, world) => world.list(ConfigMap).some(({ metadata }) => metadata.annotations?.['done'] === 'yes'),
+  })
 }
 
 /** What is sent is remembered by its text in an annotation. */
@@ -47,53 +72,90 @@ async function applyByHash(app: AppObject, client: Context['client']): Promise<v
 
 export const childDefects: readonly Mutant[] = [
   {
-    id: 'd04', mistake: 'the current object is kept in a field of the reconciler, and two workers share it', rules: ['stateless'], tier: 1, clean: cleanTwo,
-    broken: appProgram(({ outside: { cloud } }) => {
-      let current: AppObject | undefined
-      return {
-        for: App, concurrency: 2,
-        async reconcile(app, { client }) {
-          current = app
-          await cloud.ensure(app.metadata.name, app.metadata.uid)
-          const { metadata } = childOf(app, 0)
-          await client.apply(ConfigMap, { metadata, data: { text: current.spec.text ?? '' } }, { force: true })
-        },
-        async cleanup(app) {
-          await cloud.delete(app.metadata.name)
-        },
-      }
-    }, { steps: twoSteps }),
+    id: 'd04',
+    mistake: 'the current object is kept in a field of the reconciler, and two workers share it',
+    rules: ['stateless'],
+    tier: 1,
+    clean: cleanTwo,
+    broken: appProgram(
+      ({ outside: { cloud } }) => {
+        let current: AppObject | undefined
+        return {
+          for: App,
+          concurrency: 2,
+          async reconcile(app, { client }) {
+            current = app
+            await cloud.ensure(app.metadata.name, app.metadata.uid)
+            const { metadata } = childOf(app, 0)
+            await client.apply(ConfigMap, { metadata, data: { text: current.spec.text ?? '' } }, { force: true })
+          },
+          async cleanup(app) {
+            await cloud.delete(app.metadata.name)
+          },
+        }
+      },
+      { steps: twoSteps },
+    ),
   },
   {
-    id: 'd05', mistake: 'a default value is shared and changed by every run', rules: ['stateless', 'idempotent', 'state'], tier: 1, clean: cleanTwo,
-    broken: appProgram(() => {
-      const data: Record<string, string> = { text: 'nothing yet' }
-      return {
-        for: App,
-        async reconcile(app, { client }) {
-          if (app.spec.text !== undefined) data['text'] = app.spec.text
-          await client.apply(ConfigMap, { metadata: childOf(app, 0).metadata, data }, { force: true })
-        },
-      }
-    }, { steps: twoSteps }),
+    id: 'd05',
+    mistake: 'a default value is shared and changed by every run',
+    rules: ['stateless', 'idempotent', 'state'],
+    tier: 1,
+    clean: cleanTwo,
+    broken: appProgram(
+      () => {
+        const data: Record<string, string> = { text: 'nothing yet' }
+        return {
+          for: App,
+          async reconcile(app, { client }) {
+            if (app.spec.text !== undefined) data['text'] = app.spec.text
+            await client.apply(ConfigMap, { metadata: childOf(app, 0).metadata, data }, { force: true })
+          },
+        }
+      },
+      { steps: twoSteps },
+    ),
   },
   {
-    id: 'd06', mistake: 'a list is built in an order that changes with every run', rules: ['idempotent', 'hot-loop'], tier: 0, clean,
-    broken: appProgram(() => {
-      // Stands for a map whose order is another one every time.
-      const targets = ['x', 'y', 'z']
-      return {
-        for: App,
-        async reconcile(app, { client }) {
-          targets.push(targets.shift() ?? '')
-          await client.apply(ConfigMap, { metadata: childOf(app, 0).metadata, data: { rules: targets.join() } }, { force: true })
-        },
-      }
-    }, { steps: [does.create] }),
+    id: 'd06',
+    mistake: 'a list is built in an order that changes with every run',
+    rules: ['idempotent', 'hot-loop'],
+    tier: 0,
+    clean,
+    broken: appProgram(
+      () => {
+        // Stands for a map whose order is another one every time.
+        const targets = ['x', 'y', 'z']
+        return {
+          for: App,
+          async reconcile(app, { client }) {
+            targets.push(targets.shift() ?? '')
+            await client.apply(
+              ConfigMap,
+              { metadata: childOf(app, 0).metadata, data: { rules: targets.join() } },
+              { force: true },
+            )
+          },
+        }
+      },
+      { steps: [does.create] },
+    ),
   },
-  { id: 'd07', mistake: 'ready as soon as the child exists', rules: ['truth'], tier: 0, clean: readiness(({ metadata }) => metadata.annotations?.['done'] === 'yes'), broken: readiness(() => true) },
   {
-    id: 'd08', mistake: 'ready is written while the object is being deleted', rules: ['truth'], tier: 0, clean,
+    id: 'd07',
+    mistake: 'ready as soon as the child exists',
+    rules: ['truth'],
+    tier: 0,
+    clean: readiness(({ metadata }) => metadata.annotations?.['done'] === 'yes'),
+    broken: readiness(() => true),
+  },
+  {
+    id: 'd08',
+    mistake: 'ready is written while the object is being deleted',
+    rules: ['truth'],
+    tier: 0,
+    clean,
     broken: appProgram(({ outside: { cloud } }) => ({
       for: App,
       async reconcile(app) {
@@ -106,29 +168,50 @@ export const childDefects: readonly Mutant[] = [
     })),
   },
   {
-    id: 'd09', mistake: 'a finalizer is added although the deletion has begun', rules: ['deletion-first'], tier: 1, clean,
+    id: 'd09',
+    mistake: 'a finalizer is added although the deletion has begun',
+    rules: ['deletion-first'],
+    tier: 1,
+    clean,
     broken: appProgram(({ client }) => ({
-      for: App, rbac,
+      for: App,
+      rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app) return
         const { finalizers = [], deletionTimestamp } = app.metadata
-        if (!finalizers.includes(finalizer)) await client.update({ ...app, metadata: { ...app.metadata, finalizers: [...finalizers, finalizer] } })
-        else if (deletionTimestamp !== undefined) await client.update({ ...app, metadata: { ...app.metadata, finalizers: finalizers.filter((one) => one !== finalizer) } })
+        if (!finalizers.includes(finalizer))
+          await client.update({ ...app, metadata: { ...app.metadata, finalizers: [...finalizers, finalizer] } })
+        else if (deletionTimestamp !== undefined)
+          await client.update({
+            ...app,
+            metadata: { ...app.metadata, finalizers: finalizers.filter((one) => one !== finalizer) },
+          })
       },
     })),
   },
   {
-    id: 'd15', mistake: 'only a hash is compared: an edit by hand stays', rules: ['state'], tier: 1, clean,
-    broken: appProgram(() => ({
-      for: App,
-      async reconcile(app, { client }) {
-        await applyByHash(app, client)
-      },
-    }), { steps: [does.create] }),
+    id: 'd15',
+    mistake: 'only a hash is compared: an edit by hand stays',
+    rules: ['state'],
+    tier: 1,
+    clean,
+    broken: appProgram(
+      () => ({
+        for: App,
+        async reconcile(app, { client }) {
+          await applyByHash(app, client)
+        },
+      }),
+      { steps: [does.create] },
+    ),
   },
   {
-    id: 'd16', mistake: 'an update sends the whole wish, without what the server and others have set', rules: ['conflict'], tier: 0, clean,
+    id: 'd16',
+    mistake: 'an update sends the whole wish, without what the server and others have set',
+    rules: ['conflict'],
+    tier: 0,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, { client }) {
@@ -140,7 +223,11 @@ export const childDefects: readonly Mutant[] = [
     })),
   },
   {
-    id: 'd18', mistake: 'an action that is asked for with a get: what looks does something', rules: ['look'], tier: 0, clean,
+    id: 'd18',
+    mistake: 'an action that is asked for with a get: what looks does something',
+    rules: ['look'],
+    tier: 0,
+    clean,
     broken: appProgram(({ outside: { cloud } }) => ({
       for: App,
       async reconcile(app) {
@@ -152,12 +239,27 @@ export const childDefects: readonly Mutant[] = [
     })),
   },
   {
-    id: 'd19', mistake: 'a child is deleted, and made again in the same run', rules: ['hot-loop', 'idempotent'], tier: 0, clean,
+    id: 'd19',
+    mistake: 'a child is deleted, and made again in the same run',
+    rules: ['hot-loop', 'idempotent'],
+    tier: 0,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
-        if ((app.spec.size ?? 0) < 2) await context.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `${app.metadata.name}-0`, namespace: 'default' } }).catch(ignoreMissing)
-        await context.client.apply(ConfigMap, { metadata: { ...childOf(app, 0).metadata, ownerReferences: ownersOf(app) }, data: {} }, { force: true })
+        if ((app.spec.size ?? 0) < 2)
+          await context.client
+            .delete({
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { name: `${app.metadata.name}-0`, namespace: 'default' },
+            })
+            .catch(ignoreMissing)
+        await context.client.apply(
+          ConfigMap,
+          { metadata: { ...childOf(app, 0).metadata, ownerReferences: ownersOf(app) }, data: {} },
+          { force: true },
+        )
         await pruneChildren({ ...app, spec: { ...app.spec, size: 1 } }, context)
       },
     })),

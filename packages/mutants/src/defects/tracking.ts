@@ -13,18 +13,26 @@ const mark = 'mutants.dev/used-by'
 
 /** Says in the settings who uses them, with a patch of that alone. */
 async function setMark(client: Client, name: string | undefined, value: string | null): Promise<void> {
-  const settings = name === undefined || name === '' ? undefined : await client.find(ConfigMap, { name, namespace: 'default' })
-  if (settings && (settings.metadata.annotations?.[mark] ?? null) !== value) await client.patch(settings, { metadata: { annotations: { [mark]: value } } })
+  const settings =
+    name === undefined || name === '' ? undefined : await client.find(ConfigMap, { name, namespace: 'default' })
+  if (settings && (settings.metadata.annotations?.[mark] ?? null) !== value)
+    await client.patch(settings, { metadata: { annotations: { [mark]: value } } })
 }
 
 /** Takes the mark off everything that has it and should not. */
-async function unmarkOthers({ metadata: { uid = '' } }: LinkObject, client: Client, wanted: string | undefined): Promise<void> {
+async function unmarkOthers(
+  { metadata: { uid = '' } }: LinkObject,
+  client: Client,
+  wanted: string | undefined,
+): Promise<void> {
   const { items } = await client.list(ConfigMap, { namespace: 'default' })
-  for (const { metadata } of items) if (metadata.name !== wanted && metadata.annotations?.[mark] === uid) await setMark(client, metadata.name, null)
+  for (const { metadata } of items)
+    if (metadata.name !== wanted && metadata.annotations?.[mark] === uid) await setMark(client, metadata.name, null)
 }
 
 const rightMarks: LinkMaking = () => ({
-  for: Link, watches: [settingsWatch],
+  for: Link,
+  watches: [settingsWatch],
   async reconcile(link, { client }) {
     await setMark(client, link.spec.uses, link.metadata.uid)
     await unmarkOthers(link, client, link.spec.uses)
@@ -41,99 +49,183 @@ const cleanUsed = linkProgram(rightMarks, usedSteps)
 
 export const trackingDefects: readonly Mutant[] = [
   {
-    id: 'd01', mistake: 'a map swaps the name and the namespace of who is to be looked at', rules: ['state'], tier: 0, clean,
+    id: 'd01',
+    mistake: 'a map swaps the name and the namespace of who is to be looked at',
+    rules: ['state'],
+    tier: 0,
+    clean,
     broken: linkProgram((process) => ({
       ...rightLink(process),
-      watches: [watching(ConfigMap, { map: ({ metadata: { name } }, { cache }) => cache.list(Link).filter((link) => link.spec.uses === name).map(({ metadata }) => ({ name: metadata.namespace ?? '', namespace: metadata.name })) })],
+      watches: [
+        watching(ConfigMap, {
+          map: ({ metadata: { name } }, { cache }) =>
+            cache
+              .list(Link)
+              .filter((link) => link.spec.uses === name)
+              .map(({ metadata }) => ({ name: metadata.namespace ?? '', namespace: metadata.name })),
+        }),
+      ],
     })),
   },
   {
-    id: 'd02', mistake: 'watches are kept by the name of an object: of two children of one name only the first kind is watched', rules: ['state'], tier: 1, clean,
-    broken: linkProgram(() => ({
-      for: Link, owns: [ConfigMap],
-      async reconcile(link, { client }) {
-        await client.apply(ConfigMap, copyOf(link, { text: 'one' }), { force: true })
-        await client.apply(Secret, { ...copyOf(link, {}), stringData: { text: 'a-secret-text' }, data: {} }, { force: true })
-      },
-    }), [does.createBare]),
+    id: 'd02',
+    mistake: 'watches are kept by the name of an object: of two children of one name only the first kind is watched',
+    rules: ['state'],
+    tier: 1,
+    clean,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        owns: [ConfigMap],
+        async reconcile(link, { client }) {
+          await client.apply(ConfigMap, copyOf(link, { text: 'one' }), { force: true })
+          await client.apply(
+            Secret,
+            { ...copyOf(link, {}), stringData: { text: 'a-secret-text' }, data: {} },
+            { force: true },
+          )
+        },
+      }),
+      [does.createBare],
+    ),
   },
   {
-    id: 'd03', mistake: 'one more watch for every run', rules: ['leak'], tier: 0, clean,
-    broken: linkProgram(({ client: raw }) => ({
-      for: Link, owns: [ConfigMap],
-      async reconcile(link, { client }) {
-        void follow(raw)
-        await client.apply(ConfigMap, copyOf(link, {}), { force: true })
-      },
-    }), [does.createBare, does.use]),
+    id: 'd03',
+    mistake: 'one more watch for every run',
+    rules: ['leak'],
+    tier: 0,
+    clean,
+    broken: linkProgram(
+      ({ client: raw }) => ({
+        for: Link,
+        owns: [ConfigMap],
+        async reconcile(link, { client }) {
+          void follow(raw)
+          await client.apply(ConfigMap, copyOf(link, {}), { force: true })
+        },
+      }),
+      [does.createBare, does.use],
+    ),
   },
   {
-    id: 'd10', mistake: 'a dependency that is no longer used keeps the mark', rules: ['state', 'cleanup'], tier: 0, clean: cleanMarks,
-    broken: linkProgram(() => ({
-      for: Link, watches: [settingsWatch],
-      async reconcile(link, { client }) {
-        await setMark(client, link.spec.uses, link.metadata.uid)
-      },
-      async cleanup(link, { client }) {
-        await unmarkOthers(link, client, undefined)
-      },
-    }), markSteps),
+    id: 'd10',
+    mistake: 'a dependency that is no longer used keeps the mark',
+    rules: ['state', 'cleanup'],
+    tier: 0,
+    clean: cleanMarks,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        watches: [settingsWatch],
+        async reconcile(link, { client }) {
+          await setMark(client, link.spec.uses, link.metadata.uid)
+        },
+        async cleanup(link, { client }) {
+          await unmarkOthers(link, client, undefined)
+        },
+      }),
+      markSteps,
+    ),
   },
   {
-    id: 'd11', mistake: 'the cleanup looks at the spec as it is now: what was used before stays marked', rules: ['cleanup'], tier: 1, clean: cleanUsed,
-    broken: linkProgram(() => ({
-      for: Link, watches: [settingsWatch],
-      async reconcile(link, { client }) {
-        await setMark(client, link.spec.uses, link.metadata.uid)
-        await unmarkOthers(link, client, link.spec.uses)
-      },
-      async cleanup(link, { client }) {
-        await setMark(client, link.spec.uses, null)
-      },
-    }), usedSteps),
+    id: 'd11',
+    mistake: 'the cleanup looks at the spec as it is now: what was used before stays marked',
+    rules: ['cleanup'],
+    tier: 1,
+    clean: cleanUsed,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        watches: [settingsWatch],
+        async reconcile(link, { client }) {
+          await setMark(client, link.spec.uses, link.metadata.uid)
+          await unmarkOthers(link, client, link.spec.uses)
+        },
+        async cleanup(link, { client }) {
+          await setMark(client, link.spec.uses, null)
+        },
+      }),
+      usedSteps,
+    ),
   },
   {
-    id: 'd12', mistake: "somebody else's object is replaced as a whole to add a mark", rules: ['conflict'], tier: 0, clean: cleanUsed,
-    broken: linkProgram(() => ({
-      for: Link, watches: [settingsWatch],
-      async reconcile(link, { client }) {
-        const settings = await settingsOf(link, { client })
-        if (!settings || settings.metadata.annotations?.[mark] !== undefined) return
-        await client.update({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', namespace: 'default', annotations: { [mark]: 'l' } }, data: settings.data })
-      },
-    }), [does.settle, does.create]),
+    id: 'd12',
+    mistake: "somebody else's object is replaced as a whole to add a mark",
+    rules: ['conflict'],
+    tier: 0,
+    clean: cleanUsed,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        watches: [settingsWatch],
+        async reconcile(link, { client }) {
+          const settings = await settingsOf(link, { client })
+          if (!settings || settings.metadata.annotations?.[mark] !== undefined) return
+          await client.update({
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            metadata: { name: 'settings', namespace: 'default', annotations: { [mark]: 'l' } },
+            data: settings.data,
+          })
+        },
+      }),
+      [does.settle, does.create],
+    ),
   },
   {
-    id: 'd13', mistake: 'a dependency that is missing is asked for again and again, at once', rules: ['hot-loop'], tier: 0, clean,
-    broken: linkProgram(() => ({
-      for: Link,
-      async reconcile(link, { client, status }) {
-        const found = await client.find(ConfigMap, { name: link.spec.uses ?? 'none', namespace: 'default' })
-        status.set({ found: found !== undefined })
-        return found ? undefined : { afterMs: 5 }
-      },
-    }), [does.create, does.settle]),
+    id: 'd13',
+    mistake: 'a dependency that is missing is asked for again and again, at once',
+    rules: ['hot-loop'],
+    tier: 0,
+    clean,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        async reconcile(link, { client, status }) {
+          const found = await client.find(ConfigMap, { name: link.spec.uses ?? 'none', namespace: 'default' })
+          status.set({ found: found !== undefined })
+          return found ? undefined : { afterMs: 5 }
+        },
+      }),
+      [does.create, does.settle],
+    ),
   },
   {
-    id: 'd13b', mistake: 'a dependency that is missing is not waited for: nobody notices when it comes', rules: ['state'], tier: 0, clean,
-    broken: linkProgram(() => ({
-      for: Link, owns: [ConfigMap],
-      async reconcile(link, { client, status }) {
-        status.set({ found: await settingsOf(link, { client }) !== undefined })
-      },
-    }), [does.create, does.settle]),
+    id: 'd13b',
+    mistake: 'a dependency that is missing is not waited for: nobody notices when it comes',
+    rules: ['state'],
+    tier: 0,
+    clean,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        owns: [ConfigMap],
+        async reconcile(link, { client, status }) {
+          status.set({ found: (await settingsOf(link, { client })) !== undefined })
+        },
+      }),
+      [does.create, does.settle],
+    ),
   },
   {
-    id: 'd17', mistake: 'a reference back by name, without a uid, and its list stays when it is empty', rules: ['cleanup', 'identity'], tier: 0, clean: cleanUsed,
-    broken: linkProgram(() => ({
-      for: Link, watches: [settingsWatch],
-      async reconcile(link, { client }) {
-        await setMark(client, link.spec.uses, JSON.stringify([link.metadata.name]))
-      },
-      async cleanup(link, { client }) {
-        await setMark(client, link.spec.uses, '[]')
-      },
-    }), usedSteps),
+    id: 'd17',
+    mistake: 'a reference back by name, without a uid, and its list stays when it is empty',
+    rules: ['cleanup', 'identity'],
+    tier: 0,
+    clean: cleanUsed,
+    broken: linkProgram(
+      () => ({
+        for: Link,
+        watches: [settingsWatch],
+        async reconcile(link, { client }) {
+          await setMark(client, link.spec.uses, JSON.stringify([link.metadata.name]))
+        },
+        async cleanup(link, { client }) {
+          await setMark(client, link.spec.uses, '[]')
+        },
+      }),
+      usedSteps,
+    ),
   },
 ]
 

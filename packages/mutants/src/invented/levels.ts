@@ -5,20 +5,45 @@ import type { Clock } from 'evenkeel/unstable/base'
 import { ConfigMap, Secret } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, applyChildren, childOf, childrenOf, cleanApp, does, pruneChildren, rightApp } from '../worlds/app.ts'
+import {
+  App,
+  appProgram,
+  appRules as rbac,
+  applyChildren,
+  childOf,
+  childrenOf,
+  cleanApp,
+  does,
+  pruneChildren,
+  rightApp,
+} from '../worlds/app.ts'
 
 const clean = cleanApp
 
 /** A key that an App needs, which comes late. */
-const keySteps: readonly UserStep[] = [does.create, { name: 'makes the key', run: (user) => user.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key', namespace: 'default' } }) }, does.shrink, does.remove]
+const keySteps: readonly UserStep[] = [
+  does.create,
+  {
+    name: 'makes the key',
+    run: (user) => user.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key', namespace: 'default' } }),
+  },
+  does.shrink,
+  does.remove,
+]
 
 function wait(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => { clock.after(delayMs, resolve) })
+  return new Promise((resolve) => {
+    clock.after(delayMs, resolve)
+  })
 }
 
 export const levelMutants: readonly Mutant[] = [
   {
-    id: 'n33', mistake: 'what is done depends on what an event says has changed', rules: ['state', 'failure'], tier: 1, clean,
+    id: 'n33',
+    mistake: 'what is done depends on what an event says has changed',
+    rules: ['state', 'failure'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
@@ -30,7 +55,11 @@ export const levelMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'n34', mistake: 'a generation below the last one is taken for old news: an object made anew is never served', rules: ['identity'], tier: 1, clean,
+    id: 'n34',
+    mistake: 'a generation below the last one is taken for old news: an object made anew is never served',
+    rules: ['identity'],
+    tier: 1,
+    clean,
     broken: appProgram(() => {
       const seen = new Map<string, number>()
       return {
@@ -46,52 +75,85 @@ export const levelMutants: readonly Mutant[] = [
     }),
   },
   {
-    id: 'n35', mistake: 'a run waits by itself until what it needs is there, and nobody else is served meanwhile', rules: ['failure'], tier: 1, clean: appProgram(rightApp, { steps: keySteps }),
-    broken: appProgram(() => ({
-      for: App, rbac,
-      async reconcile(app, context) {
-        while (!await context.client.find(Secret, { name: 'key', namespace: 'default' })) await wait(context.clock, 5000)
-        await applyChildren(app, context)
-        await pruneChildren(app, context)
-      },
-    }), { steps: keySteps }),
+    id: 'n35',
+    mistake: 'a run waits by itself until what it needs is there, and nobody else is served meanwhile',
+    rules: ['failure'],
+    tier: 1,
+    clean: appProgram(rightApp, { steps: keySteps }),
+    broken: appProgram(
+      () => ({
+        for: App,
+        rbac,
+        async reconcile(app, context) {
+          while (!(await context.client.find(Secret, { name: 'key', namespace: 'default' })))
+            await wait(context.clock, 5000)
+          await applyChildren(app, context)
+          await pruneChildren(app, context)
+        },
+      }),
+      { steps: keySteps },
+    ),
   },
   {
-    id: 'n36', mistake: 'whatever begins with its name is taken for its own', rules: ['ownership'], tier: 1, clean,
+    id: 'n36',
+    mistake: 'whatever begins with its name is taken for its own',
+    rules: ['ownership'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
         await applyChildren(app, context)
         const { items } = await context.client.list(ConfigMap, { namespace: 'default' })
-        const superfluous = items.filter(({ metadata: { name = '' } }) => name.startsWith(`${app.metadata.name}-`) && Number(name.split('-')[1]) >= (app.spec.size ?? 0))
+        const superfluous = items.filter(
+          ({ metadata: { name = '' } }) =>
+            name.startsWith(`${app.metadata.name}-`) && Number(name.split('-')[1]) >= (app.spec.size ?? 0),
+        )
         for (const child of superfluous) await context.client.delete(child, { ignoreNotFound: true })
       },
     })),
   },
   {
-    id: 'n37', mistake: 'the cleanup deletes everything of a kind in the namespace', rules: ['ownership'], tier: 1, clean,
+    id: 'n37',
+    mistake: 'the cleanup deletes everything of a kind in the namespace',
+    rules: ['ownership'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
-      for: App, rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['deletecollection'] }],
+      for: App,
+      rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['deletecollection'] }],
       async reconcile(app, context) {
         await applyChildren(app, context)
         await pruneChildren(app, context)
       },
-      cleanup: async (_app, { client }) => { await client.deleteAllOf(ConfigMap, { namespace: 'default' }) },
+      cleanup: async (_app, { client }) => {
+        await client.deleteAllOf(ConfigMap, { namespace: 'default' })
+      },
     })),
   },
   {
-    id: 'n38', mistake: 'children are deleted to be made anew, and when the making fails nobody hears of it', rules: ['failure', 'ownership'], tier: 1, clean,
+    id: 'n38',
+    mistake: 'children are deleted to be made anew, and when the making fails nobody hears of it',
+    rules: ['failure', 'ownership'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
-        for (const child of await childrenOf(app, context)) if (child.data?.['text'] !== app.spec.text) await context.client.delete(child, { ignoreNotFound: true })
-        for (let index = 0; index < (app.spec.size ?? 0); index++) await context.client.create(ConfigMap, childOf(app, index)).catch(() => undefined)
+        for (const child of await childrenOf(app, context))
+          if (child.data?.['text'] !== app.spec.text) await context.client.delete(child, { ignoreNotFound: true })
+        for (let index = 0; index < (app.spec.size ?? 0); index++)
+          await context.client.create(ConfigMap, childOf(app, index)).catch(() => undefined)
         await pruneChildren(app, context)
       },
     })),
   },
   {
-    id: 'n39', mistake: 'once it has failed it says so for ever', rules: ['truth', 'state', 'failure'], tier: 1, clean,
+    id: 'n39',
+    mistake: 'once it has failed it says so for ever',
+    rules: ['truth', 'state', 'failure'],
+    tier: 1,
+    clean,
     broken: appProgram(({ outside: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
@@ -107,7 +169,11 @@ export const levelMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'n40', mistake: 'the uid of an owner is remembered by its name', rules: ['identity', 'ownership', 'hot-loop'], tier: 1, clean,
+    id: 'n40',
+    mistake: 'the uid of an owner is remembered by its name',
+    rules: ['identity', 'ownership', 'hot-loop'],
+    tier: 1,
+    clean,
     broken: appProgram(() => {
       const uids = new Map<string, string>()
       return {
@@ -118,7 +184,17 @@ export const levelMutants: readonly Mutant[] = [
           uids.set(name, uid)
           for (let index = 0; index < (app.spec.size ?? 0); index++) {
             const { metadata, data } = childOf(app, index)
-            await context.client.apply(ConfigMap, { metadata: { ...metadata, ownerReferences: metadata.ownerReferences.map((owner) => ({ ...owner, uid })) }, data }, { force: true })
+            await context.client.apply(
+              ConfigMap,
+              {
+                metadata: {
+                  ...metadata,
+                  ownerReferences: metadata.ownerReferences.map((owner) => ({ ...owner, uid })),
+                },
+                data,
+              },
+              { force: true },
+            )
           }
           await pruneChildren(app, context)
         },

@@ -8,7 +8,11 @@ const clean = cleanRecord
 
 export const recordMutants: readonly Mutant[] = [
   {
-    id: 'n04', mistake: 'after a rename the old name stays', rules: ['state', 'cleanup'], tier: 0, clean,
+    id: 'n04',
+    mistake: 'after a rename the old name stays',
+    rules: ['state', 'cleanup'],
+    tier: 0,
+    clean,
     broken: recordProgram(({ outside: { zone } }) => ({
       for: DnsRecord,
       async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
@@ -20,24 +24,39 @@ export const recordMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'n05', mistake: 'every other name in the zone is taken for an old one of its own', rules: ['ownership', 'state', 'churn'], tier: 0, clean,
-    broken: recordProgram(({ outside: { zone } }) => ({
-      for: DnsRecord,
-      async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
-        await zone.set(host, uid, values)
-        for (const name of await zone.list()) if (name.host !== host) await zone.remove(name.host)
-      },
-      async cleanup({ spec: { host } }) {
-        await zone.remove(host)
-      },
-    }), [does.create, does.rename]),
+    id: 'n05',
+    mistake: 'every other name in the zone is taken for an old one of its own',
+    rules: ['ownership', 'state', 'churn'],
+    tier: 0,
+    clean,
+    broken: recordProgram(
+      ({ outside: { zone } }) => ({
+        for: DnsRecord,
+        async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
+          await zone.set(host, uid, values)
+          for (const name of await zone.list()) if (name.host !== host) await zone.remove(name.host)
+        },
+        async cleanup({ spec: { host } }) {
+          await zone.remove(host)
+        },
+      }),
+      [does.create, does.rename],
+    ),
   },
   {
-    id: 'n06', mistake: 'the new name is written down before the old one is gone', rules: ['state', 'cleanup', 'failure', 'idempotent'], tier: 1, clean,
+    id: 'n06',
+    mistake: 'the new name is written down before the old one is gone',
+    rules: ['state', 'cleanup', 'failure', 'idempotent'],
+    tier: 1,
+    clean,
     broken: recordProgram(({ outside: { zone } }) => ({
       for: DnsRecord,
       async reconcile(record, { client }) {
-        const { spec: { host, values = [] }, metadata: { uid }, status } = record
+        const {
+          spec: { host, values = [] },
+          metadata: { uid },
+          status,
+        } = record
         const old = (status?.hosts ?? []).filter((one) => one !== host)
         if (status?.hosts?.join() !== host) await client.patchStatus(record, { hosts: [host] })
         for (const one of old) await zone.remove(one)
@@ -49,33 +68,58 @@ export const recordMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'n07', mistake: 'a cleanup whose failure nobody hears of', rules: ['cleanup'], tier: 1, clean,
+    id: 'n07',
+    mistake: 'a cleanup whose failure nobody hears of',
+    rules: ['cleanup'],
+    tier: 1,
+    clean,
     broken: recordProgram((process) => ({
       ...rightRecord(process),
       async cleanup(record) {
-        for (const host of hostsOf(record)) await process.outside.zone.remove(host).catch((error: unknown) => { process.log.warn('cannot remove a name', { error }) })
+        for (const host of hostsOf(record))
+          await process.outside.zone.remove(host).catch((error: unknown) => {
+            process.log.warn('cannot remove a name', { error })
+          })
       },
     })),
   },
   {
-    id: 'n08', mistake: 'tries again by itself, at once and for ever', rules: ['failure', 'hot-loop'], tier: 1, clean,
-    broken: recordProgram((process) => ({
-      ...rightRecord(process),
-      async reconcile({ spec: { host, values = [] }, metadata: { uid } }, { status }) {
-        for (let isDone = false; !isDone;) isDone = await process.outside.zone.set(host, uid, values).then(() => true, () => false)
-        status.set({ hosts: [host] })
-      },
-    }), [does.create, does.change, does.remove]),
+    id: 'n08',
+    mistake: 'tries again by itself, at once and for ever',
+    rules: ['failure', 'hot-loop'],
+    tier: 1,
+    clean,
+    broken: recordProgram(
+      (process) => ({
+        ...rightRecord(process),
+        async reconcile({ spec: { host, values = [] }, metadata: { uid } }, { status }) {
+          for (let isDone = false; !isDone;)
+            isDone = await process.outside.zone.set(host, uid, values).then(
+              () => true,
+              () => false,
+            )
+          status.set({ hosts: [host] })
+        },
+      }),
+      [does.create, does.change, does.remove],
+    ),
   },
   {
-    id: 'n09', mistake: 'what it once made is only ever changed: when somebody takes it away every run fails', rules: ['failure'], tier: 1, clean: cleanChange,
-    broken: recordProgram((process) => ({
-      ...rightRecord(process),
-      async reconcile({ spec: { host, values = [] }, metadata: { uid }, status: now }, { status }) {
-        if (now?.hosts?.includes(host)) await process.outside.zone.change(host, values)
-        else await process.outside.zone.set(host, uid, values)
-        status.set({ hosts: [host] })
-      },
-    }), [does.create, does.change, does.remove]),
+    id: 'n09',
+    mistake: 'what it once made is only ever changed: when somebody takes it away every run fails',
+    rules: ['failure'],
+    tier: 1,
+    clean: cleanChange,
+    broken: recordProgram(
+      (process) => ({
+        ...rightRecord(process),
+        async reconcile({ spec: { host, values = [] }, metadata: { uid }, status: now }, { status }) {
+          if (now?.hosts?.includes(host)) await process.outside.zone.change(host, values)
+          else await process.outside.zone.set(host, uid, values)
+          status.set({ hosts: [host] })
+        },
+      }),
+      [does.create, does.change, does.remove],
+    ),
   },
 ]

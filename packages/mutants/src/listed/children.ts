@@ -4,7 +4,21 @@
 import { ConfigMap, PersistentVolumeClaim } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, applyChildren, childOf, childrenOf, does, ignoreMissing, indexOf, ownersOf, place, pruneChildren, cleanApp } from '../worlds/app.ts'
+import {
+  App,
+  appProgram,
+  appRules as rbac,
+  applyChildren,
+  childOf,
+  childrenOf,
+  does,
+  ignoreMissing,
+  indexOf,
+  ownersOf,
+  place,
+  pruneChildren,
+  cleanApp,
+} from '../worlds/app.ts'
 import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = cleanApp
@@ -18,14 +32,21 @@ const volumeSteps: readonly UserStep[] = [
 /** A volume follows the size; `isSure` is asked before one is destroyed. */
 function withVolume(isSure: (app: AppObject, context: Pick<Context, 'client'>) => Promise<boolean>): Making {
   return () => ({
-    for: App, owns: [PersistentVolumeClaim], rbac,
+    for: App,
+    owns: [PersistentVolumeClaim],
+    rbac,
     async reconcile(app, { client }) {
       const { name, namespace = 'default' } = app.metadata
       const metadata = { name, namespace, ownerReferences: ownersOf(app) }
       const wants = (app.spec.size ?? 0) > 0
-      if (wants) await client.apply(PersistentVolumeClaim, { metadata, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }, { force: true })
+      if (wants)
+        await client.apply(
+          PersistentVolumeClaim,
+          { metadata, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
+          { force: true },
+        )
       const claim = await client.find(PersistentVolumeClaim, { name, namespace })
-      if (wants || !claim || claim.metadata.deletionTimestamp !== undefined || !await isSure(app, { client })) return
+      if (wants || !claim || claim.metadata.deletionTimestamp !== undefined || !(await isSure(app, { client }))) return
       await client.delete(claim, { preconditions: { uid: claim.metadata.uid } }).catch(ignoreMissing)
     },
   })
@@ -33,37 +54,80 @@ function withVolume(isSure: (app: AppObject, context: Pick<Context, 'client'>) =
 
 export const childMutants: readonly Mutant[] = [
   {
-    id: 'm11', mistake: 'an old spec switches a sub-system off, and its data are gone', rules: ['churn', 'state'], tier: 1, profile: 'k8s<=1.34', seenIn: 'K8SPXC-725, K8SPSMDB-433',
-    clean: appProgram(withVolume(async ({ metadata: { name = '', namespace = 'default', generation } }, { client }) => {
-      const now = await client.find(App, { name, namespace }, { live: true })
-      return now?.metadata.generation === generation
-    }), { steps: volumeSteps }),
-    broken: appProgram(withVolume(() => Promise.resolve(true)), { steps: volumeSteps }),
+    id: 'm11',
+    mistake: 'an old spec switches a sub-system off, and its data are gone',
+    rules: ['churn', 'state'],
+    tier: 1,
+    profile: 'k8s<=1.34',
+    seenIn: 'K8SPXC-725, K8SPSMDB-433',
+    clean: appProgram(
+      withVolume(async ({ metadata: { name = '', namespace = 'default', generation } }, { client }) => {
+        const now = await client.find(App, { name, namespace }, { live: true })
+        return now?.metadata.generation === generation
+      }),
+      { steps: volumeSteps },
+    ),
+    broken: appProgram(
+      withVolume(() => Promise.resolve(true)),
+      { steps: volumeSteps },
+    ),
   },
   {
-    id: 'm13', mistake: 'children with generated names, counted in a cache that lags', rules: ['idempotent'], tier: 1, seenIn: 'scylla-operator #2492, cluster-api #13649', clean,
-    broken: appProgram(({ client: raw }) => ({
-      for: App,
-      async reconcile(app, { client }) {
-        const missing = (app.spec.size ?? 0) - (await childrenOf(app, { client })).length
-        const { metadata: { name: _, ...metadata }, data } = childOf(app, 0)
-        // With a client of its own, so that nobody waits for the cache to have seen it.
-        for (let made = 0; made < missing; made++) await raw.create(ConfigMap, { metadata: { ...metadata, generateName: `${app.metadata.name}-` }, data: { ...data, text: '' } })
-      },
-    }), { steps: [does.create] }),
+    id: 'm13',
+    mistake: 'children with generated names, counted in a cache that lags',
+    rules: ['idempotent'],
+    tier: 1,
+    seenIn: 'scylla-operator #2492, cluster-api #13649',
+    clean,
+    broken: appProgram(
+      ({ client: raw }) => ({
+        for: App,
+        async reconcile(app, { client }) {
+          const missing = (app.spec.size ?? 0) - (await childrenOf(app, { client })).length
+          const {
+            metadata: { name: _, ...metadata },
+            data,
+          } = childOf(app, 0)
+          // With a client of its own, so that nobody waits for the cache to have seen it.
+          for (let made = 0; made < missing; made++)
+            await raw.create(ConfigMap, {
+              metadata: { ...metadata, generateName: `${app.metadata.name}-` },
+              data: { ...data, text: '' },
+            })
+        },
+      }),
+      { steps: [does.create] },
+    ),
   },
   {
-    id: 'm17', mistake: 'children are deleted by name, without the uid', rules: ['identity'], tier: 1, clean,
+    id: 'm17',
+    mistake: 'children are deleted by name, without the uid',
+    rules: ['identity'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
         await applyChildren(app, context)
-        for (const child of await childrenOf(app, context)) if (indexOf(child) >= (app.spec.size ?? 0)) await context.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: child.metadata.name ?? '', namespace: 'default' } }).catch(ignoreMissing)
+        for (const child of await childrenOf(app, context))
+          if (indexOf(child) >= (app.spec.size ?? 0))
+            await context.client
+              .delete({
+                apiVersion: 'v1',
+                kind: 'ConfigMap',
+                metadata: { name: child.metadata.name ?? '', namespace: 'default' },
+              })
+              .catch(ignoreMissing)
       },
     })),
   },
   {
-    id: 'm19', mistake: 'the previous size is kept in memory', rules: ['stateless', 'failure', 'state'], tier: 1, seenIn: 'casskop #342, zookeeper #453', clean,
+    id: 'm19',
+    mistake: 'the previous size is kept in memory',
+    rules: ['stateless', 'failure', 'state'],
+    tier: 1,
+    seenIn: 'casskop #342, zookeeper #453',
+    clean,
     broken: appProgram(() => {
       const sizes = new Map<string, number>()
       return {
@@ -71,35 +135,70 @@ export const childMutants: readonly Mutant[] = [
         async reconcile(app, context) {
           const [before, now] = [sizes.get(app.metadata.uid) ?? 0, app.spec.size ?? 0]
           await applyChildren(app, context)
-          for (let index = now; index < before; index++) await context.client.delete({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `${app.metadata.name}-${index}`, namespace: 'default' } }).catch(ignoreMissing)
+          for (let index = now; index < before; index++)
+            await context.client
+              .delete({
+                apiVersion: 'v1',
+                kind: 'ConfigMap',
+                metadata: { name: `${app.metadata.name}-${index}`, namespace: 'default' },
+              })
+              .catch(ignoreMissing)
           sizes.set(app.metadata.uid, now)
         },
       }
     }),
   },
   {
-    id: 'm33', mistake: 'acts on everything that has the label, owned or not', rules: ['ownership'], tier: 1, clean,
+    id: 'm33',
+    mistake: 'acts on everything that has the label, owned or not',
+    rules: ['ownership'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, { client }) {
         await applyChildren(app, { client })
-        const { items } = await client.list(ConfigMap, { namespace: 'default', labelSelector: { matchLabels: { app: app.metadata.name } } })
-        for (const child of items) if (!(indexOf(child) < (app.spec.size ?? 0))) await client.delete(child, { preconditions: { uid: child.metadata.uid } }).catch(ignoreMissing)
+        const { items } = await client.list(ConfigMap, {
+          namespace: 'default',
+          labelSelector: { matchLabels: { app: app.metadata.name } },
+        })
+        for (const child of items)
+          if (!(indexOf(child) < (app.spec.size ?? 0)))
+            await client.delete(child, { preconditions: { uid: child.metadata.uid } }).catch(ignoreMissing)
       },
     })),
   },
   {
-    id: 'm35', mistake: 'the right uid and the wrong kind in the owner reference', rules: ['ownership'], tier: 0, seenIn: 'crossplane #895, kubernetes #72192', clean,
+    id: 'm35',
+    mistake: 'the right uid and the wrong kind in the owner reference',
+    rules: ['ownership'],
+    tier: 0,
+    seenIn: 'crossplane #895, kubernetes #72192',
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, { client }) {
         const child = childOf(app, 0)
-        await client.apply(ConfigMap, { ...child, metadata: { ...child.metadata, ownerReferences: ownersOf(app).map((owner) => ({ ...owner, kind: 'Application' })) } }, { force: true })
+        await client.apply(
+          ConfigMap,
+          {
+            ...child,
+            metadata: {
+              ...child.metadata,
+              ownerReferences: ownersOf(app).map((owner) => ({ ...owner, kind: 'Application' })),
+            },
+          },
+          { force: true },
+        )
       },
     })),
   },
   {
-    id: 'x05', mistake: 'a generation that was seen is never looked at again: a child that goes missing stays away', rules: ['state'], tier: 1, clean,
+    id: 'x05',
+    mistake: 'a generation that was seen is never looked at again: a child that goes missing stays away',
+    rules: ['state'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
@@ -111,18 +210,28 @@ export const childMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'x06', mistake: 'counts what has the label, owned or not', rules: ['ownership'], tier: 1, clean,
-    broken: appProgram(() => ({
-      for: App,
-      async reconcile(app, { client }) {
-        const { items } = await client.list(ConfigMap, { namespace: 'default', labelSelector: { matchLabels: { app: app.metadata.name } } })
-        const names = new Set(items.map(({ metadata }) => metadata.name))
-        for (let index = 0; names.size < (app.spec.size ?? 0); index++) {
-          const child = childOf(app, index)
-          if (!names.has(child.metadata.name)) await client.apply(ConfigMap, child, { force: true })
-          names.add(child.metadata.name)
-        }
-      },
-    }), { steps: [does.create, does.grow] }),
+    id: 'x06',
+    mistake: 'counts what has the label, owned or not',
+    rules: ['ownership'],
+    tier: 1,
+    clean,
+    broken: appProgram(
+      () => ({
+        for: App,
+        async reconcile(app, { client }) {
+          const { items } = await client.list(ConfigMap, {
+            namespace: 'default',
+            labelSelector: { matchLabels: { app: app.metadata.name } },
+          })
+          const names = new Set(items.map(({ metadata }) => metadata.name))
+          for (let index = 0; names.size < (app.spec.size ?? 0); index++) {
+            const child = childOf(app, index)
+            if (!names.has(child.metadata.name)) await client.apply(ConfigMap, child, { force: true })
+            names.add(child.metadata.name)
+          }
+        },
+      }),
+      { steps: [does.create, does.grow] },
+    ),
   },
 ]

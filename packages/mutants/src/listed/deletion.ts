@@ -9,17 +9,26 @@ const clean = cleanApp
 
 export const deletionMutants: readonly Mutant[] = [
   {
-    id: 'm21', mistake: 'the finalizer is added before looking whether the object is being deleted', rules: ['deletion-first'], tier: 1, seenIn: 'the sample most slide decks show; kopf #1236', clean,
+    id: 'm21',
+    mistake: 'the finalizer is added before looking whether the object is being deleted',
+    rules: ['deletion-first'],
+    tier: 1,
+    seenIn: 'the sample most slide decks show; kopf #1236',
+    clean,
     broken: appProgram(({ client, outside: { cloud } }) => ({
-      for: App, rbac,
+      for: App,
+      rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app) return
         const { finalizers = [], resourceVersion } = app.metadata
-        if (!finalizers.includes(finalizer)) await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
+        if (!finalizers.includes(finalizer))
+          await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
         if (app.metadata.deletionTimestamp !== undefined) {
           await cloud.delete(name)
-          await client.patch(await client.get(App, { name, namespace }), { metadata: { finalizers: finalizers.filter((one) => one !== finalizer), resourceVersion } })
+          await client.patch(await client.get(App, { name, namespace }), {
+            metadata: { finalizers: finalizers.filter((one) => one !== finalizer), resourceVersion },
+          })
           return
         }
         await cloud.ensure(name, app.metadata.uid)
@@ -27,9 +36,15 @@ export const deletionMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm23', mistake: 'the list of finalizers is emptied', rules: ['cleanup', 'conflict'], tier: 1, seenIn: 'kubermatic #6759, kube-rs #965', clean,
+    id: 'm23',
+    mistake: 'the list of finalizers is emptied',
+    rules: ['cleanup', 'conflict'],
+    tier: 1,
+    seenIn: 'kubermatic #6759, kube-rs #965',
+    clean,
     broken: appProgram(({ client, outside: { cloud } }) => ({
-      for: App, rbac,
+      for: App,
+      rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app) return
@@ -40,15 +55,22 @@ export const deletionMutants: readonly Mutant[] = [
           await client.patch(app, { metadata: { finalizers: [], resourceVersion } })
           return
         }
-        if (!finalizers.includes(finalizer)) await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
+        if (!finalizers.includes(finalizer))
+          await client.patch(app, { metadata: { finalizers: [...finalizers, finalizer], resourceVersion } })
         await cloud.ensure(name, app.metadata.uid)
       },
     })),
   },
   {
-    id: 'm25', mistake: 'children are made while the object is being deleted', rules: ['deletion-first'], tier: 1, seenIn: 'zookeeper-operator #410', clean,
+    id: 'm25',
+    mistake: 'children are made while the object is being deleted',
+    rules: ['deletion-first'],
+    tier: 1,
+    seenIn: 'zookeeper-operator #410',
+    clean,
     broken: appProgram(({ client }) => ({
-      for: App, rbac,
+      for: App,
+      rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (app) await client.apply(ConfigMap, childOf(app, 0), { force: true })

@@ -17,7 +17,9 @@ let runs = 0
 const lease = { leaseMs: 15_000 }
 const three = [1, 2, 3]
 const ttlMs = 240_000
-const timedSteps: readonly UserStep[] = [{ name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: {} }) }]
+const timedSteps: readonly UserStep[] = [
+  { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: {} }) },
+]
 
 /** Several calls outside in a row; `before` each of them. */
 function severalCalls(before: (signal: AbortSignal) => void): Making {
@@ -39,9 +41,10 @@ function severalCalls(before: (signal: AbortSignal) => void): Making {
 }
 
 /** A watch by hand that is over when its connection is. */
-async function* changesOf(client: Client, signal: AbortSignal): AsyncGenerator<{ name: string, namespace: string }> {
+async function* changesOf(client: Client, signal: AbortSignal): AsyncGenerator<{ name: string; namespace: string }> {
   try {
-    for await (const event of client.watch(ConfigMap, { namespace: 'default', signal })) if (event.type !== 'BOOKMARK') yield { name: 'l', namespace: 'default' }
+    for await (const event of client.watch(ConfigMap, { namespace: 'default', signal }))
+      if (event.type !== 'BOOKMARK') yield { name: 'l', namespace: 'default' }
   } catch {
     // Nobody is told.
   }
@@ -49,29 +52,56 @@ async function* changesOf(client: Client, signal: AbortSignal): AsyncGenerator<{
 
 export const programMutants: readonly Mutant[] = [
   {
-    id: 'm37', mistake: 'what is switched on cannot be switched off again', rules: ['state'], tier: 1, seenIn: 'Knative operator (Acto)', clean,
-    broken: appProgram(() => ({
-      for: App,
-      async reconcile(app, { client }) {
-        if (app.spec.text === undefined) return
-        await client.apply(ConfigMap, { ...childOf(app, 0), data: {} }, { force: true })
-      },
-    }), { steps: timedSteps }),
+    id: 'm37',
+    mistake: 'what is switched on cannot be switched off again',
+    rules: ['state'],
+    tier: 1,
+    seenIn: 'Knative operator (Acto)',
+    clean,
+    broken: appProgram(
+      () => ({
+        for: App,
+        async reconcile(app, { client }) {
+          if (app.spec.text === undefined) return
+          await client.apply(ConfigMap, { ...childOf(app, 0), data: {} }, { force: true })
+        },
+      }),
+      { steps: timedSteps },
+    ),
   },
   {
-    id: 'm39', mistake: 'a spec that the schema allows breaks every run', rules: ['failure'], tier: 1, seenIn: 'cockroach-operator (Acto), K8SPSMDB-434', clean,
-    broken: appProgram(() => ({
-      for: App,
-      async reconcile(app, { client }) {
-        const { metadata } = childOf(app, 0)
-        await client.apply(ConfigMap, { metadata, data: { text: (app.spec as { text: string }).text.toUpperCase() } }, { force: true })
-      },
-    }), { steps: [does.create] }),
+    id: 'm39',
+    mistake: 'a spec that the schema allows breaks every run',
+    rules: ['failure'],
+    tier: 1,
+    seenIn: 'cockroach-operator (Acto), K8SPSMDB-434',
+    clean,
+    broken: appProgram(
+      () => ({
+        for: App,
+        async reconcile(app, { client }) {
+          const { metadata } = childOf(app, 0)
+          await client.apply(
+            ConfigMap,
+            { metadata, data: { text: (app.spec as { text: string }).text.toUpperCase() } },
+            { force: true },
+          )
+        },
+      }),
+      { steps: [does.create] },
+    ),
   },
   {
-    id: 'm43', mistake: 'a watch by hand is dead after its connection broke, and nobody notices', rules: ['resync'], tier: 1, seenIn: 'kubernetes-client/javascript #364, #596, #958', clean: cleanLink,
+    id: 'm43',
+    mistake: 'a watch by hand is dead after its connection broke, and nobody notices',
+    rules: ['resync'],
+    tier: 1,
+    seenIn: 'kubernetes-client/javascript #364, #596, #958',
+    clean: cleanLink,
     broken: linkProgram(({ client: raw }) => ({
-      for: Link, owns: [{ kind: ConfigMap, labelSelector: 'never=seen' }], sources: [channelSource({ name: 'settings', events: ({ signal }) => changesOf(raw, signal) })],
+      for: Link,
+      owns: [{ kind: ConfigMap, labelSelector: 'never=seen' }],
+      sources: [channelSource({ name: 'settings', events: ({ signal }) => changesOf(raw, signal) })],
       async reconcile(link, { client, status }) {
         const found = await raw.find(ConfigMap, { name: link.spec.uses ?? 'none', namespace: 'default' })
         await client.apply(ConfigMap, copyOf(link, found?.data ?? {}), { force: true })
@@ -80,35 +110,60 @@ export const programMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm45', mistake: 'works on after the lease was lost', rules: ['leader'], tier: 1, seenIn: 'cilium #42920, kubernetes #23731',
-    clean: appProgram(severalCalls((signal) => { signal.throwIfAborted() }), { steps: [does.create], leaderElection: lease }),
-    broken: appProgram(severalCalls(() => undefined), { steps: [does.create], leaderElection: lease }),
+    id: 'm45',
+    mistake: 'works on after the lease was lost',
+    rules: ['leader'],
+    tier: 1,
+    seenIn: 'cilium #42920, kubernetes #23731',
+    clean: appProgram(
+      severalCalls((signal) => {
+        signal.throwIfAborted()
+      }),
+      { steps: [does.create], leaderElection: lease },
+    ),
+    broken: appProgram(
+      severalCalls(() => undefined),
+      { steps: [does.create], leaderElection: lease },
+    ),
   },
   {
-    id: 'm47', mistake: 'an age is the local time less a time of the server', rules: ['clock'], tier: 1,
-    clean: appProgram(() => ({
-      for: App,
-      async reconcile(app, { client, clock, status }) {
-        const now = clock.now()
-        const startedMs = app.status?.phase === undefined ? now : parseTime(app.status.phase) ?? now
-        if (now - startedMs >= ttlMs) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
-        else status.set({ phase: formatTime(startedMs) })
-        return { afterMs: Math.max(1000, startedMs + ttlMs - now) }
-      },
-      rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
-    }), { steps: timedSteps }),
-    broken: appProgram(() => ({
-      for: App,
-      async reconcile(app, { client, clock }) {
-        const leftMs = (parseTime(app.metadata.creationTimestamp) ?? 0) + ttlMs - clock.now()
-        if (leftMs <= 0) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
-        return { afterMs: Math.max(1000, leftMs) }
-      },
-      rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
-    }), { steps: timedSteps }),
+    id: 'm47',
+    mistake: 'an age is the local time less a time of the server',
+    rules: ['clock'],
+    tier: 1,
+    clean: appProgram(
+      () => ({
+        for: App,
+        async reconcile(app, { client, clock, status }) {
+          const now = clock.now()
+          const startedMs = app.status?.phase === undefined ? now : (parseTime(app.status.phase) ?? now)
+          if (now - startedMs >= ttlMs) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
+          else status.set({ phase: formatTime(startedMs) })
+          return { afterMs: Math.max(1000, startedMs + ttlMs - now) }
+        },
+        rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
+      }),
+      { steps: timedSteps },
+    ),
+    broken: appProgram(
+      () => ({
+        for: App,
+        async reconcile(app, { client, clock }) {
+          const leftMs = (parseTime(app.metadata.creationTimestamp) ?? 0) + ttlMs - clock.now()
+          if (leftMs <= 0) await client.delete(app, { preconditions: { uid: app.metadata.uid } })
+          return { afterMs: Math.max(1000, leftMs) }
+        },
+        rbac: [{ apiGroups: ['mutants.dev'], resources: ['apps'], verbs: ['delete'] }],
+      }),
+      { steps: timedSteps },
+    ),
   },
   {
-    id: 'm49', mistake: 'an await is missing: the write is sent after the reconcile has ended', rules: ['floating', 'failure'], tier: 1, clean,
+    id: 'm49',
+    mistake: 'an await is missing: the write is sent after the reconcile has ended',
+    rules: ['floating', 'failure'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       reconcile(app, context) {
@@ -118,7 +173,11 @@ export const programMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'x07', mistake: 'a counter in the module decides', rules: ['stateless'], tier: 0, clean,
+    id: 'x07',
+    mistake: 'a counter in the module decides',
+    rules: ['stateless'],
+    tier: 0,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
@@ -128,9 +187,14 @@ export const programMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'x08', mistake: 'a watch by hand, and a look at what it is about only once', rules: ['state', 'resync'], tier: 1, clean: cleanLink,
+    id: 'x08',
+    mistake: 'a watch by hand, and a look at what it is about only once',
+    rules: ['state', 'resync'],
+    tier: 1,
+    clean: cleanLink,
     broken: linkProgram(() => ({
-      for: Link, owns: [ConfigMap],
+      for: Link,
+      owns: [ConfigMap],
       async reconcile(link, { client, status }) {
         if (link.status?.found === true) return
         const found = await settingsOf(link, { client })

@@ -3,13 +3,28 @@
  */
 import { formatTime } from 'evenkeel/api'
 import type { Mutant } from '../mutant.ts'
-import { App, appProgram, appRules as rbac, applyChildren, childrenOf, ignoreMissing, indexOf, pruneChildren, cleanApp } from '../worlds/app.ts'
+import {
+  App,
+  appProgram,
+  appRules as rbac,
+  applyChildren,
+  childrenOf,
+  ignoreMissing,
+  indexOf,
+  pruneChildren,
+  cleanApp,
+} from '../worlds/app.ts'
 
 const clean = cleanApp
 
 export const statusMutants: readonly Mutant[] = [
   {
-    id: 'm01', mistake: 'the status says resized before resizing', rules: ['truth'], tier: 1, seenIn: 'rabbitmq cluster-operator #782', clean,
+    id: 'm01',
+    mistake: 'the status says resized before resizing',
+    rules: ['truth'],
+    tier: 1,
+    seenIn: 'rabbitmq cluster-operator #782',
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
@@ -20,7 +35,12 @@ export const statusMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm03', mistake: 'a machine of phases calls a delete that is half done an error', rules: ['failure'], tier: 1, seenIn: 'casskop #370', clean,
+    id: 'm03',
+    mistake: 'a machine of phases calls a delete that is half done an error',
+    rules: ['failure'],
+    tier: 1,
+    seenIn: 'casskop #370',
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
@@ -39,7 +59,12 @@ export const statusMutants: readonly Mutant[] = [
     })),
   },
   {
-    id: 'm05', mistake: 'a scale-down in two steps: first the books, then the deed', rules: ['failure'], tier: 1, seenIn: 'nifikop #79', clean,
+    id: 'm05',
+    mistake: 'a scale-down in two steps: first the books, then the deed',
+    rules: ['failure'],
+    tier: 1,
+    seenIn: 'nifikop #79',
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {
@@ -47,35 +72,57 @@ export const statusMutants: readonly Mutant[] = [
         await applyChildren(app, context)
         await context.client.patchStatus(app, { ready: now })
         if (before <= now) return
-        for (const child of await childrenOf(app, context)) if (indexOf(child) >= now) await context.client.delete(child, { preconditions: { uid: child.metadata.uid ?? '' } }).catch(ignoreMissing)
+        for (const child of await childrenOf(app, context))
+          if (indexOf(child) >= now)
+            await context.client
+              .delete(child, { preconditions: { uid: child.metadata.uid ?? '' } })
+              .catch(ignoreMissing)
       },
     })),
   },
   {
-    id: 'm27', mistake: 'observedGeneration is that of the first run', rules: ['truth'], tier: 0, clean,
+    id: 'm27',
+    mistake: 'observedGeneration is that of the first run',
+    rules: ['truth'],
+    tier: 0,
+    clean,
     broken: appProgram(({ client }) => ({
-      for: App, rbac,
+      for: App,
+      rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
-        if (app && app.metadata.deletionTimestamp === undefined && app.status?.observedGeneration === undefined) await client.patchStatus(app, { observedGeneration: app.metadata.generation })
+        if (app && app.metadata.deletionTimestamp === undefined && app.status?.observedGeneration === undefined)
+          await client.patchStatus(app, { observedGeneration: app.metadata.generation })
       },
     })),
   },
   {
-    id: 'm29', mistake: 'the time of the last transition is written with every run', rules: ['truth', 'hot-loop'], tier: 0, seenIn: 'kfp-operator #625, multigres #185', clean,
+    id: 'm29',
+    mistake: 'the time of the last transition is written with every run',
+    rules: ['truth', 'hot-loop'],
+    tier: 0,
+    seenIn: 'kfp-operator #625, multigres #185',
+    clean,
     broken: appProgram(({ client, clock }) => ({
-      for: App, rbac,
+      for: App,
+      rbac,
       async reconcileKey({ name, namespace = 'default' }) {
         const app = await client.find(App, { name, namespace })
         if (!app || app.metadata.deletionTimestamp !== undefined) return
         const lastTransitionTime = formatTime(clock.now())
-        await client.patchStatus(app, { conditions: [{ type: 'Ready', status: 'True', reason: 'Done', lastTransitionTime }] })
+        await client.patchStatus(app, {
+          conditions: [{ type: 'Ready', status: 'True', reason: 'Done', lastTransitionTime }],
+        })
         return { afterMs: 1000 }
       },
     })),
   },
   {
-    id: 'm31', mistake: 'a conflict is swallowed and success reported', rules: ['conflict'], tier: 1, clean,
+    id: 'm31',
+    mistake: 'a conflict is swallowed and success reported',
+    rules: ['conflict'],
+    tier: 1,
+    clean,
     broken: appProgram(() => ({
       for: App,
       async reconcile(app, context) {

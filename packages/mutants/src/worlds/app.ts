@@ -10,12 +10,36 @@ import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { ProcessContext, UserStep } from 'evenkeel/testing'
 import type { Subject } from '../mutant.ts'
 
-const condition = { type: 'object', properties: { type: { type: 'string' }, status: { type: 'string' }, reason: { type: 'string' }, message: { type: 'string' }, lastTransitionTime: { type: 'string' }, observedGeneration: { type: 'integer' } } } as const
+const condition = {
+  type: 'object',
+  properties: {
+    type: { type: 'string' },
+    status: { type: 'string' },
+    reason: { type: 'string' },
+    message: { type: 'string' },
+    lastTransitionTime: { type: 'string' },
+    observedGeneration: { type: 'integer' },
+  },
+} as const
 
 export const App = defineKind({
-  group: 'mutants.dev', version: 'v1', kind: 'App',
-  spec: { type: 'object', properties: { size: { type: 'integer', minimum: 0, maximum: 5 }, text: { type: 'string' } } } as const,
-  status: { type: 'object', properties: { ready: { type: 'integer' }, bucket: { type: 'string' }, phase: { type: 'string' }, observedGeneration: { type: 'integer' }, conditions: { type: 'array', items: condition } } } as const,
+  group: 'mutants.dev',
+  version: 'v1',
+  kind: 'App',
+  spec: {
+    type: 'object',
+    properties: { size: { type: 'integer', minimum: 0, maximum: 5 }, text: { type: 'string' } },
+  } as const,
+  status: {
+    type: 'object',
+    properties: {
+      ready: { type: 'integer' },
+      bucket: { type: 'string' },
+      phase: { type: 'string' },
+      observedGeneration: { type: 'integer' },
+      conditions: { type: 'array', items: condition },
+    },
+  } as const,
 })
 
 export type AppObject = ObjectOf<typeof App>
@@ -69,14 +93,27 @@ class Cloud {
   }
 }
 
-type AsCalled<T> = { [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K] }
+type AsCalled<T> = {
+  [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K]
+}
 
 /** The cloud as a process reaches it: every call takes time and may fail. */
 type CloudClient = AsCalled<Cloud>
 
 export const finalizer = 'mutants.dev/app'
 
-export function ownersOf({ apiVersion, kind, metadata: { name = '', uid = '' } }: AppObject): { apiVersion: string, kind: string, name: string, uid: string, controller: boolean, blockOwnerDeletion: boolean }[] {
+export function ownersOf({
+  apiVersion,
+  kind,
+  metadata: { name = '', uid = '' },
+}: AppObject): {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller: boolean
+  blockOwnerDeletion: boolean
+}[] {
   return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }]
 }
 
@@ -87,9 +124,23 @@ export async function applyChildren(app: AppObject, { client }: Pick<Context, 'c
   }
 }
 
-export function childOf(app: AppObject, index: number): { metadata: { name: string, namespace: string, labels: Record<string, string>, ownerReferences: ReturnType<typeof ownersOf> }, data: Record<string, string> } {
+export function childOf(
+  app: AppObject,
+  index: number,
+): {
+  metadata: {
+    name: string
+    namespace: string
+    labels: Record<string, string>
+    ownerReferences: ReturnType<typeof ownersOf>
+  }
+  data: Record<string, string>
+} {
   const { name = '', namespace = 'default' } = app.metadata
-  return { metadata: { name: `${name}-${index}`, namespace, labels: { app: name }, ownerReferences: ownersOf(app) }, data: { text: app.spec.text ?? '' } }
+  return {
+    metadata: { name: `${name}-${index}`, namespace, labels: { app: name }, ownerReferences: ownersOf(app) },
+    data: { text: app.spec.text ?? '' },
+  }
 }
 
 /** Deletes the children an App should not have (any more). */
@@ -100,9 +151,17 @@ export async function pruneChildren(app: AppObject, { client }: Pick<Context, 'c
   }
 }
 
-export async function childrenOf(app: AppObject, { client }: Pick<Context, 'client'>): Promise<ObjectOf<typeof ConfigMap>[]> {
-  const { items } = await client.list(ConfigMap, { namespace: app.metadata.namespace ?? 'default', labelSelector: { matchLabels: { app: app.metadata.name ?? '' } } })
-  return items.filter(({ metadata: { ownerReferences = [] } }) => ownerReferences.some(({ uid }) => uid === app.metadata.uid)) as ObjectOf<typeof ConfigMap>[]
+export async function childrenOf(
+  app: AppObject,
+  { client }: Pick<Context, 'client'>,
+): Promise<ObjectOf<typeof ConfigMap>[]> {
+  const { items } = await client.list(ConfigMap, {
+    namespace: app.metadata.namespace ?? 'default',
+    labelSelector: { matchLabels: { app: app.metadata.name ?? '' } },
+  })
+  return items.filter(({ metadata: { ownerReferences = [] } }) =>
+    ownerReferences.some(({ uid }) => uid === app.metadata.uid),
+  ) as ObjectOf<typeof ConfigMap>[]
 }
 
 export function indexOf({ metadata: { name = '' } }: { metadata: { name?: string } }): number {
@@ -118,23 +177,45 @@ export const place = { name: 'a', namespace: 'default' }
 
 /** What a user does to an App. */
 export const does = {
-  create: { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: { size: 2, text: 'one' } }) },
-  shrink: { name: 'makes App a smaller', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1, text: 'two' } }) },
-  grow: { name: 'makes App a bigger', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 3 } }) },
+  create: {
+    name: 'creates App a',
+    run: (user) => user.create(App, { metadata: place, spec: { size: 2, text: 'one' } }),
+  },
+  shrink: {
+    name: 'makes App a smaller',
+    run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1, text: 'two' } }),
+  },
+  grow: {
+    name: 'makes App a bigger',
+    run: async (user) => user.patch(await user.get(App, place), { spec: { size: 3 } }),
+  },
   remove: { name: 'deletes App a', run: async (user) => user.delete(await user.get(App, place)) },
 } satisfies Record<string, UserStep>
 
 const appSteps: readonly UserStep[] = [does.create, does.shrink, does.remove]
 
 /** What a controller may do that asks for it by hand. */
-export const appRules = [{ apiGroups: ['mutants.dev'], resources: ['apps', 'apps/status'], verbs: ['get', 'list', 'patch', 'update', 'delete'] }, { apiGroups: [''], resources: ['configmaps', 'secrets', 'persistentvolumeclaims'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'] }]
+export const appRules = [
+  {
+    apiGroups: ['mutants.dev'],
+    resources: ['apps', 'apps/status'],
+    verbs: ['get', 'list', 'patch', 'update', 'delete'],
+  },
+  {
+    apiGroups: [''],
+    resources: ['configmaps', 'secrets', 'persistentvolumeclaims'],
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+  },
+]
 
 export type Making = (process: ProcessContext<{ cloud: CloudClient }>) => ControllerDeclaration<typeof App>
 
 /** A program of one controller for Apps, in the usual world. */
 export function appProgram(make: Making, { steps = appSteps, ...more }: Partial<Subject['scenario']> = {}): Subject {
   return {
-    controllers: ((process: ProcessContext<{ cloud: CloudClient }>) => [{ owns: [ConfigMap], ...make(process) }]) as unknown as Subject['controllers'],
+    controllers: ((process: ProcessContext<{ cloud: CloudClient }>) => [
+      { owns: [ConfigMap], ...make(process) },
+    ]) as unknown as Subject['controllers'],
     scenario: { name: 'apps', steps, outside: () => ({ cloud: new Cloud() }), ...more } as Subject['scenario'],
   }
 }

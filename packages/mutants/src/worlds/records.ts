@@ -10,15 +10,26 @@ import type { ProcessContext, UserStep } from 'evenkeel/testing'
 import type { Subject } from '../mutant.ts'
 
 export const DnsRecord = defineKind({
-  group: 'mutants.dev', version: 'v1', kind: 'DnsRecord',
-  spec: { type: 'object', properties: { host: { type: 'string', minLength: 1 }, values: { type: 'array', items: { type: 'string' } } }, required: ['host'] } as const,
-  status: { type: 'object', properties: { hosts: { type: 'array', items: { type: 'string' } }, observedGeneration: { type: 'integer' } } } as const,
+  group: 'mutants.dev',
+  version: 'v1',
+  kind: 'DnsRecord',
+  spec: {
+    type: 'object',
+    properties: { host: { type: 'string', minLength: 1 }, values: { type: 'array', items: { type: 'string' } } },
+    required: ['host'],
+  } as const,
+  status: {
+    type: 'object',
+    properties: { hosts: { type: 'array', items: { type: 'string' } }, observedGeneration: { type: 'integer' } },
+  } as const,
 })
 
 type RecordObject = ObjectOf<typeof DnsRecord>
 
 class Zone {
-  readonly names = new Map<string, { owner: string, values: readonly string[] }>([['mail', { owner: 'the mail people', values: ['10.0.0.9'] }]])
+  readonly names = new Map<string, { owner: string; values: readonly string[] }>([
+    ['mail', { owner: 'the mail people', values: ['10.0.0.9'] }],
+  ])
 
   set(host: string, owner: string, values: readonly string[]): void {
     this.names.set(host, { owner, values })
@@ -35,41 +46,60 @@ class Zone {
     this.names.delete(host)
   }
 
-  list(): { host: string, owner: string }[] {
+  list(): { host: string; owner: string }[] {
     return [...this.names].map(([host, { owner }]) => ({ host, owner }))
   }
 }
 
-type AsCalled<T> = { [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K] }
+type AsCalled<T> = {
+  [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K]
+}
 
 const place = { name: 'r', namespace: 'default' }
 
 export const does = {
-  create: { name: 'creates DnsRecord r', run: (user) => user.create(DnsRecord, { metadata: place, spec: { host: 'www', values: ['10.0.0.1'] } }) },
-  rename: { name: 'gives DnsRecord r another host', run: async (user) => user.patch(await user.get(DnsRecord, place), { spec: { host: 'web' } }) },
-  change: { name: 'gives DnsRecord r another value', run: async (user) => user.patch(await user.get(DnsRecord, place), { spec: { values: ['10.0.0.2'] } }) },
+  create: {
+    name: 'creates DnsRecord r',
+    run: (user) => user.create(DnsRecord, { metadata: place, spec: { host: 'www', values: ['10.0.0.1'] } }),
+  },
+  rename: {
+    name: 'gives DnsRecord r another host',
+    run: async (user) => user.patch(await user.get(DnsRecord, place), { spec: { host: 'web' } }),
+  },
+  change: {
+    name: 'gives DnsRecord r another value',
+    run: async (user) => user.patch(await user.get(DnsRecord, place), { spec: { values: ['10.0.0.2'] } }),
+  },
   remove: { name: 'deletes DnsRecord r', run: async (user) => user.delete(await user.get(DnsRecord, place)) },
 } satisfies Record<string, UserStep>
 
 type RecordMaking = (process: ProcessContext<{ zone: AsCalled<Zone> }>) => ControllerDeclaration<typeof DnsRecord>
 
-export function recordProgram(make: RecordMaking, steps: readonly UserStep[] = [does.create, does.rename, does.remove]): Subject {
+export function recordProgram(
+  make: RecordMaking,
+  steps: readonly UserStep[] = [does.create, does.rename, does.remove],
+): Subject {
   return {
-    controllers: ((process: ProcessContext<{ zone: AsCalled<Zone> }>) => [make(process)]) as unknown as Subject['controllers'],
+    controllers: ((process: ProcessContext<{ zone: AsCalled<Zone> }>) => [
+      make(process),
+    ]) as unknown as Subject['controllers'],
     scenario: { name: 'records', steps, outside: () => ({ zone: new Zone() }) } as unknown as Subject['scenario'],
   }
 }
 
 /** Every name that may be in the zone because of this object. */
 export function hostsOf({ spec: { host }, status }: RecordObject): string[] {
-  return [...new Set([...status?.hosts ?? [], host])]
+  return [...new Set([...(status?.hosts ?? []), host])]
 }
 
 /** A right controller: says which names it will use before it does, and forgets them after they are gone. */
 export const rightRecord: RecordMaking = ({ outside: { zone } }) => ({
   for: DnsRecord,
   async reconcile(record, { client, status }) {
-    const { spec: { host, values = [] }, metadata: { uid } } = record
+    const {
+      spec: { host, values = [] },
+      metadata: { uid },
+    } = record
     const hosts = hostsOf(record)
     if (hosts.length !== record.status?.hosts?.length) await client.patchStatus(record, { hosts })
     await zone.set(host, uid, values)

@@ -12,10 +12,16 @@ export const apply: Command = {
   about: 'make objects as files say',
   usage: '-f FILE',
   options: {
-    'namespace': inNamespace['namespace'] ?? { type: 'string', about: 'the namespace' },
-    'file': { type: 'string', short: 'f', multiple: true, value: 'FILE', about: 'YAML or JSON, a folder of them, or - for standard input' },
+    namespace: inNamespace['namespace'] ?? { type: 'string', about: 'the namespace' },
+    file: {
+      type: 'string',
+      short: 'f',
+      multiple: true,
+      value: 'FILE',
+      about: 'YAML or JSON, a folder of them, or - for standard input',
+    },
     'dry-run': { type: 'boolean', about: 'ask the server what would happen, and change nothing' },
-    'force': { type: 'boolean', about: 'take over fields that others own' },
+    force: { type: 'boolean', about: 'take over fields that others own' },
     'field-manager': { type: 'string', value: 'NAME', about: 'whose fields these are (default: evenkeel-cli)' },
   },
   examples: ['evenkeel apply -f app.yaml', 'cat app.yaml | evenkeel apply -f -'],
@@ -27,17 +33,37 @@ export const apply: Command = {
   },
 }
 
-async function applyOne(client: Client, object: KubeObject, { values, io: { stdout, signal }, json }: Call): Promise<void> {
+async function applyOne(
+  client: Client,
+  object: KubeObject,
+  { values, io: { stdout, signal }, json }: Call,
+): Promise<void> {
   const before = await client.find(object, nameOf(object, client), { signal })
   const dryRun = values.flag('dry-run')
-  const stored = await client.apply(object, { force: values.flag('force'), fieldOwner: values.text('field-manager') ?? 'evenkeel-cli', signal, ...dryRun && { dryRun } })
-  const outcome = before === undefined ? 'created' : before.metadata.resourceVersion === stored.metadata.resourceVersion ? 'unchanged' : 'configured'
+  const stored = await client.apply(object, {
+    force: values.flag('force'),
+    fieldOwner: values.text('field-manager') ?? 'evenkeel-cli',
+    signal,
+    ...(dryRun && { dryRun }),
+  })
+  const outcome =
+    before === undefined
+      ? 'created'
+      : before.metadata.resourceVersion === stored.metadata.resourceVersion
+        ? 'unchanged'
+        : 'configured'
   const { name, namespace } = stored.metadata
-  if (json) stdout.write(`${JSON.stringify({ outcome, dryRun, apiVersion: object.apiVersion, kind: object.kind, name, ...namespace !== undefined && { namespace } })}\n`)
+  if (json)
+    stdout.write(
+      `${JSON.stringify({ outcome, dryRun, apiVersion: object.apiVersion, kind: object.kind, name, ...(namespace !== undefined && { namespace }) })}\n`,
+    )
   else stdout.write(`${object.kind.toLowerCase()}/${name} ${outcome}${dryRun ? ' (dry run)' : ''}\n`)
 }
 
-function nameOf({ metadata: { name = '', namespace } }: KubeObject, client: Client): { name: string, namespace?: string } {
+function nameOf(
+  { metadata: { name = '', namespace } }: KubeObject,
+  client: Client,
+): { name: string; namespace?: string } {
   const place = namespace ?? client.namespace
-  return { name, ...place !== undefined && { namespace: place } }
+  return { name, ...(place !== undefined && { namespace: place }) }
 }

@@ -38,24 +38,45 @@ export const logs: Command = {
   },
 }
 
-async function printOutput(client: Client, { metadata: { name = '', namespace = '' } }: KubeObject, { call, tail }: { call: Call, tail: number | undefined }): Promise<number> {
+async function printOutput(
+  client: Client,
+  { metadata: { name = '', namespace = '' } }: KubeObject,
+  { call, tail }: { call: Call; tail: number | undefined },
+): Promise<number> {
   const container = call.values.text('container')
-  const query = new URLSearchParams({ ...container !== undefined && { container }, ...tail !== undefined && { tailLines: String(tail) } }).toString()
-  const answer = await client.raw({ path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/log${query === '' ? '' : `?${query}`}`, headers: { accept: '*/*' } }, { signal: call.io.signal })
+  const query = new URLSearchParams({
+    ...(container !== undefined && { container }),
+    ...(tail !== undefined && { tailLines: String(tail) }),
+  }).toString()
+  const answer = await client.raw(
+    {
+      path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/log${query === '' ? '' : `?${query}`}`,
+      headers: { accept: '*/*' },
+    },
+    { signal: call.io.signal },
+  )
   call.io.stdout.write(call.json ? `${JSON.stringify({ log: answer.text() })}\n` : safeText(answer.text()))
   return 0
 }
 
-async function follow(client: Client, { metadata: { name = '', namespace, uid }, kind }: KubeObject, call: Call): Promise<void> {
+async function follow(
+  client: Client,
+  { metadata: { name = '', namespace, uid }, kind }: KubeObject,
+  call: Call,
+): Promise<void> {
   const { signal } = call.io
   const fieldSelector = `involvedObject.name=${name}`
   const place = { namespace: namespace ?? 'default', fieldSelector, signal }
   const { metadata } = await client.list(Event, place)
   try {
-    for await (const event of client.watch(Event, { ...place, ...metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion } })) {
+    for await (const event of client.watch(Event, {
+      ...place,
+      ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
+    })) {
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
       const { involvedObject } = event.object
-      if (involvedObject.kind === kind && (involvedObject.uid ?? uid) === uid) print(toldOf(event.object as never), call)
+      if (involvedObject.kind === kind && (involvedObject.uid ?? uid) === uid)
+        print(toldOf(event.object as never), call)
     }
   } catch (error) {
     if (!signal.aborted) throw error
@@ -64,7 +85,13 @@ async function follow(client: Client, { metadata: { name = '', namespace, uid },
 
 function print(told: Told, { io: { stdout }, json }: Call): void {
   const { type, reason, message, from, count, lastTime } = told
-  stdout.write(json ? `${JSON.stringify(told)}\n` : safeText(`${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from} ${reason}: ${message}${count > 1 ? ` (x${count})` : ''}\n`))
+  stdout.write(
+    json
+      ? `${JSON.stringify(told)}\n`
+      : safeText(
+          `${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from} ${reason}: ${message}${count > 1 ? ` (x${count})` : ''}\n`,
+        ),
+  )
 }
 
 /** @throws {Failure} `usage` */

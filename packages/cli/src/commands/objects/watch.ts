@@ -18,23 +18,42 @@ export const watch: Command = {
   usage: 'KIND [NAME]',
   words: { least: 1, most: 2 },
   completes: 'kinds',
-  options: { ...inNamespace, selector: { type: 'string', short: 'l', value: 'LABELS', about: 'only objects with these labels' } },
+  options: {
+    ...inNamespace,
+    selector: { type: 'string', short: 'l', value: 'LABELS', about: 'only objects with these labels' },
+  },
   examples: ['evenkeel watch apps', 'evenkeel watch deploy/web --json'],
   async run(call) {
     const { values, io, words } = call
     const client = await call.connect()
     const [target, more] = await lookUp(client, words)
-    if (!target || more) throw new Failure('usage', 'one kind can be watched at a time', { hint: 'evenkeel watch apps' })
-    const { resource: { apiVersion, kind, namespaced }, names: [name] } = target
+    if (!target || more)
+      throw new Failure('usage', 'one kind can be watched at a time', { hint: 'evenkeel watch apps' })
+    const {
+      resource: { apiVersion, kind, namespaced },
+      names: [name],
+    } = target
     const namespace = namespaceOf(values, { namespaced }, client)
     const labelSelector = values.text('selector')
     const known = new Map<string, KubeObject>()
-    const options = { ...namespace !== undefined && { namespace }, ...labelSelector !== undefined && { labelSelector }, ...name !== undefined && { fieldSelector: `metadata.name=${name}` } }
+    const options = {
+      ...(namespace !== undefined && { namespace }),
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
+    }
     const { items, metadata } = await client.list({ apiVersion, kind }, { ...options, signal: io.signal })
     for (const item of items) tell('EXISTS', item, { call, known })
     try {
-      for await (const event of client.watch({ apiVersion, kind }, { ...options, signal: io.signal, ...metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion } })) {
-        if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED') tell(event.type, event.object, { call, known })
+      for await (const event of client.watch(
+        { apiVersion, kind },
+        {
+          ...options,
+          signal: io.signal,
+          ...(metadata.resourceVersion !== undefined && { resourceVersion: metadata.resourceVersion }),
+        },
+      )) {
+        if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
+          tell(event.type, event.object, { call, known })
       }
     } catch (error) {
       if (!io.signal.aborted) throw error
@@ -43,7 +62,17 @@ export const watch: Command = {
   },
 }
 
-function tell(type: string, object: KubeObject, { call: { io: { stdout }, json }, known }: { call: Call, known: Map<string, KubeObject> }): void {
+function tell(
+  type: string,
+  object: KubeObject,
+  {
+    call: {
+      io: { stdout },
+      json,
+    },
+    known,
+  }: { call: Call; known: Map<string, KubeObject> },
+): void {
   const { name = '', namespace, resourceVersion } = object.metadata
   const id = `${namespace ?? ''}/${name}`
   const old = known.get(id)
@@ -55,5 +84,9 @@ function tell(type: string, object: KubeObject, { call: { io: { stdout }, json }
     return
   }
   const time = formatMicroTime(new SystemClock().now()).slice(11, 23)
-  stdout.write(safeText(`${time} ${type.padEnd(8)} ${namespace === undefined ? '' : `${namespace}/`}${name} @${resourceVersion ?? ''}${changes.length === 0 ? '' : `  ${changes.slice(0, 6).join('  ')}${changes.length > 6 ? `  and ${changes.length - 6} more` : ''}`}\n`))
+  stdout.write(
+    safeText(
+      `${time} ${type.padEnd(8)} ${namespace === undefined ? '' : `${namespace}/`}${name} @${resourceVersion ?? ''}${changes.length === 0 ? '' : `  ${changes.slice(0, 6).join('  ')}${changes.length > 6 ? `  and ${changes.length - 6} more` : ''}`}\n`,
+    ),
+  )
 }

@@ -25,10 +25,14 @@ export const doctor: Command = {
   details: 'Ends with 1 when something that commands need does not work.',
   examples: ['evenkeel doctor', 'evenkeel doctor --json'],
   async run(call) {
-    const findings = [nodeVersion(), kubectl(), ...await server(call), ...await manager(call)]
+    const findings = [nodeVersion(), kubectl(), ...(await server(call)), ...(await manager(call))]
     const { stdout } = call.io
     if (call.json) stdout.write(`${JSON.stringify(findings)}\n`)
-    else for (const { check, ok, says, advice } of findings) stdout.write(safeText(`${ok ? '✓' : '✗'} ${check}: ${says}\n${advice === undefined ? '' : `  try: ${advice}\n`}`))
+    else
+      for (const { check, ok, says, advice } of findings)
+        stdout.write(
+          safeText(`${ok ? '✓' : '✗'} ${check}: ${says}\n${advice === undefined ? '' : `  try: ${advice}\n`}`),
+        )
     return findings.every(({ ok }) => ok) ? 0 : 1
   },
 }
@@ -41,7 +45,10 @@ function nodeVersion(): Finding {
 
 /** Nice to have: every command here works without. */
 function kubectl(): Finding {
-  const { status, stdout } = spawnSync('kubectl', ['version', '--client', '-o', 'json'], { encoding: 'utf8', timeout: 10_000 })
+  const { status, stdout } = spawnSync('kubectl', ['version', '--client', '-o', 'json'], {
+    encoding: 'utf8',
+    timeout: 10_000,
+  })
   const version = status === 0 ? /"gitVersion": "([^"]+)"/.exec(stdout)?.[1] : undefined
   return { check: 'kubectl', ok: true, says: version ?? 'not installed; evenkeel get, apply and the rest do without' }
 }
@@ -51,34 +58,79 @@ async function server(call: Call): Promise<readonly Finding[]> {
   try {
     const kubeconfig = await kubeconfigFor(values, io)
     const context = values.text('context')
-    const config = await loadConfig({ ...kubeconfig !== undefined && { kubeconfig }, ...context !== undefined && { context } })
+    const config = await loadConfig({
+      ...(kubeconfig !== undefined && { kubeconfig }),
+      ...(context !== undefined && { context }),
+    })
     const client = await call.connect()
     const clock = new SystemClock()
     const started = clock.monotonic()
-    const version = JSON.parse((await client.raw({ path: '/version' }, { signal: io.signal })).text()) as { gitVersion?: string }
-    const found: Finding = { check: 'server', ok: true, says: `${config.server} answers in ${Math.round(clock.monotonic() - started)} ms, ${version.gitVersion ?? 'of unknown version'}` }
+    const version = JSON.parse((await client.raw({ path: '/version' }, { signal: io.signal })).text()) as {
+      gitVersion?: string
+    }
+    const found: Finding = {
+      check: 'server',
+      ok: true,
+      says: `${config.server} answers in ${Math.round(clock.monotonic() - started)} ms, ${version.gitVersion ?? 'of unknown version'}`,
+    }
     return [found, await who(client, io.signal), await kinds(client)]
   } catch (error) {
     const failure = failureOf(error)
     if (!failure) throw error
-    return [{ check: 'server', ok: false, says: failure.message, advice: failure.code === 'no-server' ? 'evenkeel up starts one; KUBECONFIG or --kubeconfig names another' : failure.hint }]
+    return [
+      {
+        check: 'server',
+        ok: false,
+        says: failure.message,
+        advice:
+          failure.code === 'no-server'
+            ? 'evenkeel up starts one; KUBECONFIG or --kubeconfig names another'
+            : failure.hint,
+      },
+    ]
   }
 }
 
 async function who(client: Client, signal: AbortSignal): Promise<Finding> {
   try {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-    const answer = await client.raw({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body: review, headers: { 'content-type': 'application/json', 'accept': 'application/json' } }, { signal })
-    const { status } = JSON.parse(answer.text()) as { status?: { userInfo?: { username?: string, groups?: readonly string[] } } }
-    return { check: 'identity', ok: true, says: `${status?.userInfo?.username ?? 'nobody'} of ${(status?.userInfo?.groups ?? []).join(', ')}` }
+    const answer = await client.raw(
+      {
+        method: 'POST',
+        path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+        body: review,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+      },
+      { signal },
+    )
+    const { status } = JSON.parse(answer.text()) as {
+      status?: { userInfo?: { username?: string; groups?: readonly string[] } }
+    }
+    return {
+      check: 'identity',
+      ok: true,
+      says: `${status?.userInfo?.username ?? 'nobody'} of ${(status?.userInfo?.groups ?? []).join(', ')}`,
+    }
   } catch (error) {
-    return { check: 'identity', ok: false, says: (error as Error).message, advice: 'look at the user of the kubeconfig' }
+    return {
+      check: 'identity',
+      ok: false,
+      says: (error as Error).message,
+      advice: 'look at the user of the kubeconfig',
+    }
   }
 }
 
 async function kinds(client: Client): Promise<Finding> {
   const own = (await client.resources()).filter(({ group }) => group.includes('.') && !group.endsWith('.k8s.io'))
-  return { check: 'kinds', ok: true, says: own.length === 0 ? 'none beside those of Kubernetes' : own.map(({ plural, group }) => `${plural}.${group}`).join(', ') }
+  return {
+    check: 'kinds',
+    ok: true,
+    says:
+      own.length === 0
+        ? 'none beside those of Kubernetes'
+        : own.map(({ plural, group }) => `${plural}.${group}`).join(', '),
+  }
 }
 
 async function manager({ values, io }: Call): Promise<readonly Finding[]> {
@@ -86,7 +138,11 @@ async function manager({ values, io }: Call): Promise<readonly Finding[]> {
     const report = await readManager(values, io)
     if (!report) return [{ check: 'manager', ok: true, says: 'none runs in this folder' }]
     return report.controllers.map(({ name, isReady, isWorking, problems, failing }) => ({
-      check: `controller ${name}`, ok: problems.length === 0 && isReady, says: problems.join('; ') || `${isWorking ? 'works' : 'stands by'}${failing === 0 ? '' : `; ${failing} objects fail and are tried again`}`,
+      check: `controller ${name}`,
+      ok: problems.length === 0 && isReady,
+      says:
+        problems.join('; ') ||
+        `${isWorking ? 'works' : 'stands by'}${failing === 0 ? '' : `; ${failing} objects fail and are tried again`}`,
     }))
   } catch (error) {
     const failure = failureOf(error)

@@ -16,7 +16,7 @@ export const kubeconfig: Command = {
   async run({ values, io, json }) {
     const found = await kubeconfigFor(values, io)
     const context = values.text('context')
-    const chosen = { ...found !== undefined && { kubeconfig: found }, ...context !== undefined && { context } }
+    const chosen = { ...(found !== undefined && { kubeconfig: found }), ...(context !== undefined && { context }) }
     // Read before it is shown: a path to nothing helps nobody.
     const { server, namespace } = await loadConfig(chosen)
     const path = resolve(io.cwd, found ?? io.env['KUBECONFIG'] ?? `${io.env['HOME'] ?? ''}/.kube/config`)

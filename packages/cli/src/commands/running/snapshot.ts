@@ -12,7 +12,8 @@ export const snapshot: Command = {
   words: { least: 2, most: 2 },
   completes: ['save', 'restore'],
   options: { data: { type: 'string', value: 'FOLDER', about: 'the data folder of the server (default: ./data)' } },
-  details: 'The server must not run meanwhile: a data folder has one owner. A restore makes a new folder and never writes over one.',
+  details:
+    'The server must not run meanwhile: a data folder has one owner. A restore makes a new folder and never writes over one.',
   examples: ['evenkeel snapshot save monday.backup', 'evenkeel snapshot restore monday.backup --data restored'],
   async run({ words: [verb, file = ''], values, io, json }) {
     const { openFileStore, restoreBackup, saveBackup } = await import('evenkeel/unstable/store')
@@ -20,14 +21,25 @@ export const snapshot: Command = {
     const path = resolve(io.cwd, file)
     if (verb === 'restore') {
       const { entries, revision } = await restoreBackup(path, folder)
-      io.stdout.write(json ? `${JSON.stringify({ restored: entries, revision, folder })}\n` : `${entries} objects restored into ${folder}; versions go on from ${revision}\n`)
+      io.stdout.write(
+        json
+          ? `${JSON.stringify({ restored: entries, revision, folder })}\n`
+          : `${entries} objects restored into ${folder}; versions go on from ${revision}\n`,
+      )
       return 0
     }
-    if (verb !== 'save') throw new Failure('usage', `evenkeel snapshot takes save or restore, got ${JSON.stringify(verb)}`, { hint: 'evenkeel snapshot --help' })
+    if (verb !== 'save')
+      throw new Failure('usage', `evenkeel snapshot takes save or restore, got ${JSON.stringify(verb)}`, {
+        hint: 'evenkeel snapshot --help',
+      })
     const store = await openFileStore(folder)
     try {
       const { bytes, revision } = await saveBackup(store, path)
-      io.stdout.write(json ? `${JSON.stringify({ saved: path, bytes, revision })}\n` : `version ${revision} saved to ${path}, ${bytes} bytes\n`)
+      io.stdout.write(
+        json
+          ? `${JSON.stringify({ saved: path, bytes, revision })}\n`
+          : `version ${revision} saved to ${path}, ${bytes} bytes\n`,
+      )
       return 0
     } finally {
       await store.close()

@@ -23,10 +23,11 @@ export const up: Command = {
   completes: 'files',
   options: {
     ...withoutAudit,
-    'cluster': { type: 'boolean', about: 'run on the cluster of the kubeconfig instead of a plane of its own' },
-    'plain': { type: 'boolean', about: 'print the log line by line, also in a terminal' },
+    cluster: { type: 'boolean', about: 'run on the cluster of the kubeconfig instead of a plane of its own' },
+    plain: { type: 'boolean', about: 'print the log line by line, also in a terminal' },
   },
-  details: 'A module exports controllers, and perhaps kinds, runnables and serve. Objects stay in the data folder; Ctrl-C leaves nothing else behind.',
+  details:
+    'A module exports controllers, and perhaps kinds, runnables and serve. Objects stay in the data folder; Ctrl-C leaves nothing else behind.',
   examples: ['evenkeel up app.ts', 'evenkeel up app.ts --memory --port 0', 'evenkeel up app.ts --cluster'],
   async run(call) {
     const modules = await Promise.all(call.words.map((file) => loadModule(file, call.io.cwd)))
@@ -50,21 +51,51 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
   const signal = AbortSignal.any([io.signal, failing.signal])
   let announced: Promise<void> | undefined
   const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
-  const log = createLogger({ clock, sink: prettyLines((text) => { screen.log(text) }, { color: io.stderr.isTTY === true && !screen.isLive }) })
+  const log = createLogger({
+    clock,
+    sink: prettyLines(
+      (text) => {
+        screen.log(text)
+      },
+      { color: io.stderr.isTTY === true && !screen.isLive },
+    ),
+  })
   try {
     await runControllers(signal, {
-      controllers: modules.flatMap(({ controllers }) => controllers), kinds: modules.flatMap(({ kinds }) => kinds), runnables: modules.flatMap(({ runnables }) => runnables),
-      clock, log, rules: liveRules({ log }),
-      embedded: !onCluster, ...onCluster ? { ...kubeconfig !== undefined && { kubeconfig } } : { port: portOf(values.text('port') ?? '6443'), ...!values.flag('memory') && { data: folder } },
-      endpoints: { port: 0, onListening: (url) => { listening.set(url) } },
-      onReady: (ready) => { announced = announce(ready, { modules, call, screen, left, endpoints: listening.value, stops, signal }).catch((error: unknown) => { failing.abort(error) }) },
+      controllers: modules.flatMap(({ controllers }) => controllers),
+      kinds: modules.flatMap(({ kinds }) => kinds),
+      runnables: modules.flatMap(({ runnables }) => runnables),
+      clock,
+      log,
+      rules: liveRules({ log }),
+      embedded: !onCluster,
+      ...(onCluster
+        ? { ...(kubeconfig !== undefined && { kubeconfig }) }
+        : { port: portOf(values.text('port') ?? '6443'), ...(!values.flag('memory') && { data: folder }) }),
+      endpoints: {
+        port: 0,
+        onListening: (url) => {
+          listening.set(url)
+        },
+      },
+      onReady: (ready) => {
+        announced = announce(ready, { modules, call, screen, left, endpoints: listening.value, stops, signal }).catch(
+          (error: unknown) => {
+            failing.abort(error)
+          },
+        )
+      },
     })
   } finally {
     // What did not listen until now never will, and whoever waits for that must not add to what is stopped here.
     listening.set(undefined)
     await announced
     await screen.stop()
-    await Promise.allSettled(stops.map(async (stop) => { await stop() }))
+    await Promise.allSettled(
+      stops.map(async (stop) => {
+        await stop()
+      }),
+    )
     if (!json && announced) io.stdout.write('Stopped.\n')
   }
   if (failing.signal.aborted) throw failing.signal.reason as Error
@@ -84,11 +115,27 @@ interface Announcing {
   readonly signal: AbortSignal
 }
 
-async function announce({ manager, url, embedded, kinds }: Ready, { modules, call, screen, left, endpoints, stops, signal }: Announcing): Promise<void> {
+async function announce(
+  { manager, url, embedded, kinds }: Ready,
+  { modules, call, screen, left, endpoints, stops, signal }: Announcing,
+): Promise<void> {
   const { io, json } = call
   // Pages are people, not controllers: what they ask for says nothing about the permissions and habits of the program.
   const client = new Client({ transport: manager.transport, kinds, userAgent: 'evenkeel-cli', namespace: 'default' })
-  const context: ServeContext = { client, manager, signal, endpointsOf: (name) => ({ port: 0, onListening: (at) => { left.add(name, at).catch(() => undefined) } }), onStop: (stop) => { stops.push(stop) } }
+  const context: ServeContext = {
+    client,
+    manager,
+    signal,
+    endpointsOf: (name) => ({
+      port: 0,
+      onListening: (at) => {
+        left.add(name, at).catch(() => undefined)
+      },
+    }),
+    onStop: (stop) => {
+      stops.push(stop)
+    },
+  }
   const served = await Promise.all(modules.map((module) => serveModule(module, context)))
   const addresses: readonly Address[] = [{ name: 'API server', url }, ...served.flat()]
   const debug = await endpoints
@@ -99,25 +146,45 @@ async function announce({ manager, url, embedded, kinds }: Ready, { modules, cal
     await left.add(manager.name, debug)
   }
   if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig: embedded?.kubeconfig, manager: debug, addresses })}\n`)
-  else await screen.begin({ manager, client, kinds, heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }) })
+  else
+    await screen.begin({
+      manager,
+      client,
+      kinds,
+      heading: heading(addresses, { kubeconfig: embedded?.kubeconfig, io }),
+    })
 }
 
 /** @throws {Failure} `bad-file`, with what it threw. */
 async function serveModule({ path, serve }: UserModule, context: ServeContext): Promise<readonly Address[]> {
   try {
-    return await serve?.(context) ?? []
+    return (await serve?.(context)) ?? []
   } catch (error) {
-    throw new Failure('bad-file', `serve of ${path} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Failure(
+      'bad-file',
+      `serve of ${path} failed: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    )
   }
 }
 
-function heading(addresses: readonly Address[], { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined, io: Call['io'] }): string {
+function heading(
+  addresses: readonly Address[],
+  { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined; io: Call['io'] },
+): string {
   const width = Math.max(...addresses.map(({ name }) => name.length))
   const lines = addresses.map(({ name, url }) => `  ${name.padEnd(width)}  ${url}`)
   const name = env['npm_execpath'] === undefined ? 'evenkeel' : 'npx evenkeel'
   const isHere = kubeconfig === join(cwd, 'data', 'kubeconfig')
-  const next = isHere ? [`  In another terminal, in this folder: ${name} get KIND, ${name} why KIND/NAME, ${name} --help`] : []
-  return ['Evenkeel is up. Ctrl-C stops it.', '', ...lines, ...kubeconfig === undefined ? [] : ['', `  export KUBECONFIG=${kubeconfig}`, ...next]].join('\n')
+  const next = isHere
+    ? [`  In another terminal, in this folder: ${name} get KIND, ${name} why KIND/NAME, ${name} --help`]
+    : []
+  return [
+    'Evenkeel is up. Ctrl-C stops it.',
+    '',
+    ...lines,
+    ...(kubeconfig === undefined ? [] : ['', `  export KUBECONFIG=${kubeconfig}`, ...next]),
+  ].join('\n')
 }
 
 /** A value that comes later. */
@@ -126,7 +193,9 @@ class Late<T> {
   #resolve: (value: T) => void = () => undefined
 
   constructor() {
-    this.value = new Promise((resolve) => { this.#resolve = resolve })
+    this.value = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
   }
 
   set(value: T): void {

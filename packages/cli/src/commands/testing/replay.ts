@@ -21,10 +21,16 @@ export const replay: Command = {
     steps: { type: 'boolean', about: 'print every step' },
     step: { type: 'boolean', about: 'wait for Enter before every step' },
   },
-  details: 'Ends with 0 when the rule holds now, with 1 when it is still broken, with 2 when it could not be played. Under a debugger (node --inspect-brk) it stops where something goes wrong.',
+  details:
+    'Ends with 0 when the rule holds now, with 1 when it is still broken, with 2 when it could not be played. Under a debugger (node --inspect-brk) it stops where something goes wrong.',
   examples: ['evenkeel replay explored/cleanup-e93bada4.json', 'evenkeel replay explored/cleanup-e93bada4.json --step'],
   async run(call) {
-    const { words: [word = ''], values, io, json } = call
+    const {
+      words: [word = ''],
+      values,
+      io,
+      json,
+    } = call
     const path = resolve(io.cwd, word)
     const module = await moduleFor(path, call)
     const { formatLine, replayFile } = await import('evenkeel/testing')
@@ -35,7 +41,7 @@ export const replay: Command = {
       if (step.isAction) await enter?.next()
     }
     try {
-      const replayed = await orBadFile(replayFile(path, { module, signal: io.signal, ...isShown && { onStep } }))
+      const replayed = await orBadFile(replayFile(path, { module, signal: io.signal, ...(isShown && { onStep }) }))
       io.stdout.write(json ? `${JSON.stringify(replayed)}\n` : verdict(replayed, formatLine))
       return replayed.isFound ? 1 : 0
     } finally {
@@ -55,13 +61,17 @@ async function moduleFor(path: string, { values, io }: Call): Promise<string> {
 
 function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayStep): string {
   const mark = isBroken ? '✗' : isTurn ? '!' : ' '
-  return safeText(`${mark} ${String(step).padStart(4)} ${(atMs / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(16)} ${isAction ? '' : '  '}${what}\n`)
+  return safeText(
+    `${mark} ${String(step).padStart(4)} ${(atMs / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(16)} ${isAction ? '' : '  '}${what}\n`,
+  )
 }
 
 function verdict({ isFound, isSame, findings, story }: Replayed, formatLine: (line: StoryLine) => string): string {
   const told = story.map((line, index) => `  ${index + 1}  ${formatLine(line)}\n`).join('')
   const found = [...new Set(findings.map(({ rule, message }) => `✗ ${rule}: ${message}\n`))].join('')
-  const how = isSame ? 'It went the very same way.' : 'It went another way than when it was found: the code has changed since.'
+  const how = isSame
+    ? 'It went the very same way.'
+    : 'It went another way than when it was found: the code has changed since.'
   return safeText(`${told}${found}${isFound ? 'The rule is still broken.' : 'The rule holds now.'} ${how}\n`)
 }
 
@@ -73,7 +83,9 @@ class Enter {
   constructor({ stdin }: Pick<Io, 'stdin'>) {
     const reader = createInterface({ input: Readable.from(stdin) })
     this.#lines = reader[Symbol.asyncIterator]()
-    this.#close = () => { reader.close() }
+    this.#close = () => {
+      reader.close()
+    }
   }
 
   async next(): Promise<void> {

@@ -11,7 +11,9 @@ import { startProcess } from '../../trying/process.fixture.ts'
 const boxes = fileURLToPath(new URL('../../trying/boxes.fixture.ts', import.meta.url))
 
 let folder = ''
-beforeAll(async () => { folder = await mkdtemp(join(tmpdir(), 'evenkeel-testing-')) })
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'evenkeel-testing-'))
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 function run(...words: readonly string[]): Promise<Said> {
@@ -20,11 +22,23 @@ function run(...words: readonly string[]): Promise<Said> {
 
 interface Told {
   readonly scenario: string
-  readonly failures: readonly { readonly rule: string, readonly replay: string, readonly timeline?: unknown }[]
+  readonly failures: readonly { readonly rule: string; readonly replay: string; readonly timeline?: unknown }[]
 }
 
 test('explore and replay: a failure is found, kept, seen again, and gone with a right program', async () => {
-  const found = await run('explore', `${boxes}#${'leaking' satisfies keyof typeof Boxes}`, '--tier', '0', '--cores', '1', '--json', '--out', 'found', '--html', 'pages/report.html')
+  const found = await run(
+    'explore',
+    `${boxes}#${'leaking' satisfies keyof typeof Boxes}`,
+    '--tier',
+    '0',
+    '--cores',
+    '1',
+    '--json',
+    '--out',
+    'found',
+    '--html',
+    'pages/report.html',
+  )
   expect(found).toMatchObject({ code: 1, err: '' })
   const { scenario, failures } = JSON.parse(found.out) as Told
   expect(scenario).toBe('boxes')
@@ -34,12 +48,25 @@ test('explore and replay: a failure is found, kept, seen again, and gone with a 
   expect(await readFile(join(folder, 'pages', 'report.html'), 'utf8')).toContain('<html')
   const file = failure?.replay ?? ''
 
-  const [again, stepped, right] = await Promise.all([run('replay', file), run('replay', file, '--steps', '--json'), run('replay', file, '--module', boxes)])
-  expect(again).toMatchObject({ code: 1, out: expect.stringMatching(/✗ cleanup: .*\nThe rule is still broken\. It went the very same way\.\n$/s) as string })
-  const lines = stepped.out.trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
+  const [again, stepped, right] = await Promise.all([
+    run('replay', file),
+    run('replay', file, '--steps', '--json'),
+    run('replay', file, '--module', boxes),
+  ])
+  expect(again).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/✗ cleanup: .*\nThe rule is still broken\. It went the very same way\.\n$/s) as string,
+  })
+  const lines = stepped.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(lines.at(0)).toMatchObject({ actor: expect.any(String) as string })
   expect(lines.at(-1)).toMatchObject({ isFound: true, isSame: true })
-  expect(right).toMatchObject({ code: 0, out: expect.stringContaining('The rule holds now. It went another way') as string })
+  expect(right).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('The rule holds now. It went another way') as string,
+  })
 })
 
 test('explore: nothing found is 0, with a report for people and no files', async () => {
@@ -53,11 +80,29 @@ test('explore and replay: what cannot be played is said in one sentence, and end
   await writeFile(join(folder, 'empty.mjs'), 'export const a = 1\n')
   await writeFile(join(folder, 'damaged.json'), '{"format":1}')
   const type = (...words: readonly string[]): Promise<Said> => typed(words, { cwd: folder })
-  expect(await type('explore', 'none.mjs')).toMatchObject({ code: 2, err: expect.stringMatching(/^error\[bad-file\]: there is no file .*none\.mjs\n/) as string })
-  expect(await type('explore', 'empty.mjs')).toMatchObject({ code: 2, err: expect.stringContaining('it must export controllers and scenario') as string })
-  expect(await type('explore', 'empty.mjs#b')).toMatchObject({ code: 2, err: expect.stringContaining('exports no b: it exports a') as string })
-  expect(await type('replay', 'damaged.json')).toMatchObject({ code: 2, err: expect.stringContaining('this replay file is damaged') as string })
-  expect(await type('replay', 'empty.mjs')).toMatchObject({ code: 2, err: expect.stringContaining('it is not JSON') as string })
-  expect(await type('replay', 'nothing.json')).toMatchObject({ code: 2, err: expect.stringMatching(/^error\[bad-file\]/) as string })
+  expect(await type('explore', 'none.mjs')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^error\[bad-file\]: there is no file .*none\.mjs\n/) as string,
+  })
+  expect(await type('explore', 'empty.mjs')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('it must export controllers and scenario') as string,
+  })
+  expect(await type('explore', 'empty.mjs#b')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('exports no b: it exports a') as string,
+  })
+  expect(await type('replay', 'damaged.json')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('this replay file is damaged') as string,
+  })
+  expect(await type('replay', 'empty.mjs')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('it is not JSON') as string,
+  })
+  expect(await type('replay', 'nothing.json')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^error\[bad-file\]/) as string,
+  })
   expect(JSON.parse((await type('explore', 'none.mjs', '--json')).out)).toMatchObject({ error: { code: 'bad-file' } })
 })

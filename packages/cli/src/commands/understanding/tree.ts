@@ -30,7 +30,13 @@ export const tree: Command = {
     const branch = await grow(client, root, { family, signal: io.signal, depth: 0, above: new Set() })
     if (json) io.stdout.write(`${JSON.stringify(branch)}\n`)
     else {
-      io.stdout.write(safeText(lines(branch).map((line) => `${line}\n`).join('')))
+      io.stdout.write(
+        safeText(
+          lines(branch)
+            .map((line) => `${line}\n`)
+            .join(''),
+        ),
+      )
       for (const { kind, why } of family.unread) io.stderr.write(safeText(`Not looked at: ${kind} (${why})\n`))
     }
     return 0
@@ -54,19 +60,42 @@ interface Growing {
   readonly above: ReadonlySet<string>
 }
 
-async function grow(client: Client, member: Member | KubeObject, { family, signal, depth, above }: Growing): Promise<Branch> {
-  const { apiVersion, kind, metadata: { name = '', namespace, uid = '' } } = member
-  const whole = 'spec' in member || 'status' in member ? member : await client.find({ apiVersion, kind }, { name, ...namespace !== undefined && { namespace } }, { signal })
+async function grow(
+  client: Client,
+  member: Member | KubeObject,
+  { family, signal, depth, above }: Growing,
+): Promise<Branch> {
+  const {
+    apiVersion,
+    kind,
+    metadata: { name = '', namespace, uid = '' },
+  } = member
+  const whole =
+    'spec' in member || 'status' in member
+      ? member
+      : await client.find({ apiVersion, kind }, { name, ...(namespace !== undefined && { namespace }) }, { signal })
   const within = new Set([...above, uid])
   const next = depth >= depthMax ? [] : family.childrenOf(uid).filter(({ metadata }) => !within.has(metadata.uid ?? ''))
-  const children = await Promise.all(next.map((child) => grow(client, child, { family, signal, depth: depth + 1, above: within })))
-  return { apiVersion, kind, name, ...namespace !== undefined && { namespace }, state: whole ? stateOf(whole) : { word: 'Gone', isGood: false, why: 'it went away while it was looked at' }, children }
+  const children = await Promise.all(
+    next.map((child) => grow(client, child, { family, signal, depth: depth + 1, above: within })),
+  )
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    state: whole ? stateOf(whole) : { word: 'Gone', isGood: false, why: 'it went away while it was looked at' },
+    children,
+  }
 }
 
 function lines({ kind, name, state: { word, isGood, why }, children }: Branch): readonly string[] {
   const own = `${isGood === undefined ? '·' : isGood ? '✓' : '✗'} ${kind}/${name}  ${word}${why === '' || isGood === true ? '' : `: ${why}`}`
-  return [own, ...children.flatMap((child, index) => {
-    const isLast = index === children.length - 1
-    return lines(child).map((line, at) => `${at === 0 ? isLast ? '└─ ' : '├─ ' : isLast ? '   ' : '│  '}${line}`)
-  })]
+  return [
+    own,
+    ...children.flatMap((child, index) => {
+      const isLast = index === children.length - 1
+      return lines(child).map((line, at) => `${at === 0 ? (isLast ? '└─ ' : '├─ ') : isLast ? '   ' : '│  '}${line}`)
+    }),
+  ]
 }

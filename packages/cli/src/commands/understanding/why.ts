@@ -18,10 +18,15 @@ import { whyNotReady } from '../../why/not-ready.ts'
 import { whyRan } from '../../why/ran.ts'
 import { whyStillHere } from '../../why/still-here.ts'
 
-const questions = { 'not-ready': whyNotReady, 'still-here': whyStillHere, 'changed': whyChanged, 'ran': whyRan } as const
+const questions = { 'not-ready': whyNotReady, 'still-here': whyStillHere, changed: whyChanged, ran: whyRan } as const
 type Question = keyof typeof questions
 
-const headings: Readonly<Record<Question, string>> = { 'not-ready': 'Why is it not ready?', 'still-here': 'Why is it still here?', 'changed': 'Why did it change?', 'ran': 'Why did its controller run?' }
+const headings: Readonly<Record<Question, string>> = {
+  'not-ready': 'Why is it not ready?',
+  'still-here': 'Why is it still here?',
+  changed: 'Why did it change?',
+  ran: 'Why did its controller run?',
+}
 
 export const why: Command = {
   name: 'why',
@@ -29,36 +34,49 @@ export const why: Command = {
   usage: 'KIND/NAME',
   words: { least: 1, most: 2 },
   completes: 'kinds',
-  options: { ...inNamespace, ...ofManager, question: { type: 'string', short: 'q', choices: Object.keys(questions), about: 'one question only' } },
-  details: 'Without -q the questions that fit are answered. What the controllers did is asked of the manager that runs in this folder, or of --manager.',
+  options: {
+    ...inNamespace,
+    ...ofManager,
+    question: { type: 'string', short: 'q', choices: Object.keys(questions), about: 'one question only' },
+  },
+  details:
+    'Without -q the questions that fit are answered. What the controllers did is asked of the manager that runs in this folder, or of --manager.',
   examples: ['evenkeel why app/web', 'evenkeel why namespace/old -q still-here', 'evenkeel why shape/foo --json'],
   async run(call) {
     const client = await call.connect({ warnings: false })
     const facts = await gather(client, call)
     const asked = call.values.text('question') as Question | undefined
     const answers = (asked ? [asked] : fitting(facts)).map((question) => questions[question](facts))
-    call.io.stdout.write(call.json ? `${JSON.stringify({ object: refOf(facts.object), answers })}\n` : page(facts.object, answers))
+    call.io.stdout.write(
+      call.json ? `${JSON.stringify({ object: refOf(facts.object), answers })}\n` : page(facts.object, answers),
+    )
     return 0
   },
 }
 
 function fitting({ object, manager }: Facts): readonly Question[] {
   const first: Question = object.metadata.deletionTimestamp === undefined ? 'not-ready' : 'still-here'
-  return [first, 'changed', ...manager ? ['ran'] as const : []]
+  return [first, 'changed', ...(manager ? (['ran'] as const) : [])]
 }
 
 async function gather(client: Client, call: Call): Promise<Facts> {
   const { io, values } = call
   const object = await readTarget(client, call)
   const [events, family, manager] = await Promise.all([
-    eventsOf(client, object, io), readFamily(client, { namespace: object.metadata.namespace, signal: io.signal }), readManager(values, io),
+    eventsOf(client, object, io),
+    readFamily(client, { namespace: object.metadata.namespace, signal: io.signal }),
+    readManager(values, io),
   ])
   return { object, events, family, manager, nowMs: new SystemClock().now() }
 }
 
 function page(object: KubeObject, answers: readonly Answer[]): string {
-  const parts = answers.map(({ question, answer, because, advice }) => [
-    `${headings[question as Question]} ${answer}.`, ...because.map((line) => `  ${line.startsWith('  ') ? line : `- ${line}`}`), ...advice.map((line) => `  try: ${line}`),
-  ].join('\n'))
+  const parts = answers.map(({ question, answer, because, advice }) =>
+    [
+      `${headings[question as Question]} ${answer}.`,
+      ...because.map((line) => `  ${line.startsWith('  ') ? line : `- ${line}`}`),
+      ...advice.map((line) => `  try: ${line}`),
+    ].join('\n'),
+  )
   return safeText(`${refOf(object)}\n\n${parts.join('\n\n')}\n`)
 }

@@ -5,7 +5,19 @@ import assert from 'node:assert/strict'
 import { storeLimits } from 'evenkeel/unstable/store'
 import type { Write } from 'evenkeel/unstable/store'
 import type { StoreCase } from '../../targets/target.ts'
-import { bytes, changesBetween, commitAll, entriesAt, entryAt, keysBelow, put, Reader, rejectsRange, remove, textOf } from './shorthand.ts'
+import {
+  bytes,
+  changesBetween,
+  commitAll,
+  entriesAt,
+  entryAt,
+  keysBelow,
+  put,
+  Reader,
+  rejectsRange,
+  remove,
+  textOf,
+} from './shorthand.ts'
 
 const value = bytes('x')
 
@@ -43,7 +55,10 @@ const together: readonly StoreCase[] = [
       for (const reader of [live, past]) {
         const { changes, revision: seen } = await reader.batch()
         assert.ok(seen >= revision)
-        assert.deepEqual(changes.map(({ key, revision: at }) => [key, at]), writes.map(({ key }) => [key, revision]))
+        assert.deepEqual(
+          changes.map(({ key, revision: at }) => [key, at]),
+          writes.map(({ key }) => [key, revision]),
+        )
         await reader.leave()
       }
     },
@@ -53,8 +68,14 @@ const together: readonly StoreCase[] = [
     rule: 'Every stamped value of a commit has the same revision in it.',
     async run(target) {
       const store = await target.open()
-      const revision = await commitAll(store, [0, 1, 2].map((place): Write => ({ key: `/${place}`, value: bytes('ab'), expect: 0, stampAt: place })))
-      assert.deepEqual((await entriesAt(store, '/')).map((entry) => entry.value), [`${revision}ab`, `a${revision}b`, `ab${revision}`])
+      const revision = await commitAll(
+        store,
+        [0, 1, 2].map((place): Write => ({ key: `/${place}`, value: bytes('ab'), expect: 0, stampAt: place })),
+      )
+      assert.deepEqual(
+        (await entriesAt(store, '/')).map((entry) => entry.value),
+        [`${revision}ab`, `a${revision}b`, `ab${revision}`],
+      )
     },
   },
   {
@@ -63,7 +84,11 @@ const together: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const there = await put(store, '/there', { value: 'kept' })
-      const fine: Write[] = [{ key: '/a', value, expect: 0 }, { key: '/there', expect: there }, { key: '/c', value, expect: 0 }]
+      const fine: Write[] = [
+        { key: '/a', value, expect: 0 },
+        { key: '/there', expect: there },
+        { key: '/c', value, expect: 0 },
+      ]
       for (const place of [0, 1, 2, 3]) {
         const writes = [...fine.slice(0, place), { key: '/lost', value, expect: there }, ...fine.slice(place)]
         assert.deepEqual(await store.commitAll(writes), { ok: false, key: '/lost', current: undefined })
@@ -98,7 +123,13 @@ const together: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       for (let round = 0; round < 8; round++) {
-        const batches = ['left', 'right'].map((side) => [`/${round}/${side}`, `/${round}/shared`, `/${round}/${side}/more`].map((key): Write => ({ key, value: bytes(side), expect: 0 })))
+        const batches = ['left', 'right'].map((side) =>
+          [`/${round}/${side}`, `/${round}/shared`, `/${round}/${side}/more`].map((key): Write => ({
+            key,
+            value: bytes(side),
+            expect: 0,
+          })),
+        )
         const results = await Promise.all(batches.map((writes) => store.commitAll(writes)))
         assert.deepEqual(results.map(({ ok }) => ok).sort(), [false, true])
         const entries = await entriesAt(store, `/${round}/`)
@@ -116,10 +147,23 @@ const conditions: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const leader = await put(store, '/leader', { value: 'me' })
-      const revision = await commitAll(store, [{ key: '/a', value, expect: 0 }], { checks: [{ key: '/leader', expect: leader }, { key: '/stop', expect: 0 }] })
-      assert.deepEqual(await entryAt(store, '/leader'), { key: '/leader', value: 'me', revision: leader, created: leader })
+      const revision = await commitAll(store, [{ key: '/a', value, expect: 0 }], {
+        checks: [
+          { key: '/leader', expect: leader },
+          { key: '/stop', expect: 0 },
+        ],
+      })
+      assert.deepEqual(await entryAt(store, '/leader'), {
+        key: '/leader',
+        value: 'me',
+        revision: leader,
+        created: leader,
+      })
       assert.deepEqual(await keysBelow(store, '/'), ['/a', '/leader'])
-      assert.deepEqual((await changesBetween(store, '/', { after: leader, until: revision })).map(({ key }) => key), ['/a'])
+      assert.deepEqual(
+        (await changesBetween(store, '/', { after: leader, until: revision })).map(({ key }) => key),
+        ['/a'],
+      )
     },
   },
   {
@@ -134,11 +178,17 @@ const conditions: readonly StoreCase[] = [
         assert.equal(result.ok, false)
         assert.deepEqual([result.key, result.current?.revision, textOf(result.current)], ['/leader', second, 'you'])
       }
-      const missing = await store.commit({ key: '/a', value, expect: 0 }, { checks: [{ key: '/none', expect: second }] })
+      const missing = await store.commit(
+        { key: '/a', value, expect: 0 },
+        { checks: [{ key: '/none', expect: second }] },
+      )
       assert.deepEqual(missing, { ok: false, key: '/none', current: undefined })
       assert.equal(await store.head(), second)
       await remove(store, '/leader', second)
-      assert.equal((await store.commit({ key: '/a', value, expect: 0 }, { checks: [{ key: '/leader', expect: second }] })).ok, false)
+      assert.equal(
+        (await store.commit({ key: '/a', value, expect: 0 }, { checks: [{ key: '/leader', expect: second }] })).ok,
+        false,
+      )
     },
   },
   {
@@ -151,7 +201,14 @@ const conditions: readonly StoreCase[] = [
       const b: Write = { key: '/b', value, expect: 0 }
       await rejectsRange(store.commitAll([a, b, a]))
       await rejectsRange(store.commitAll([a, b], { checks: [{ key: '/a', expect: 0 }] }))
-      await rejectsRange(store.commitAll([a], { checks: [{ key: '/c', expect: 0 }, { key: '/c', expect: 0 }] }))
+      await rejectsRange(
+        store.commitAll([a], {
+          checks: [
+            { key: '/c', expect: 0 },
+            { key: '/c', expect: 0 },
+          ],
+        }),
+      )
       assert.equal(await store.head(), start)
     },
   },
@@ -160,7 +217,8 @@ const conditions: readonly StoreCase[] = [
     rule: `A commit takes 1 to ${storeLimits.batchMax} keys, those that are checked included.`,
     async run(target) {
       const store = await target.open()
-      const writes = (count: number): Write[] => Array.from({ length: count }, (_, index) => ({ key: `/${count}/${index}`, value, expect: 0 }))
+      const writes = (count: number): Write[] =>
+        Array.from({ length: count }, (_, index) => ({ key: `/${count}/${index}`, value, expect: 0 }))
       const start = await store.head()
       await rejectsRange(store.commitAll([]))
       await rejectsRange(store.commitAll([], { checks: [{ key: '/a', expect: 0 }] }))
@@ -168,7 +226,10 @@ const conditions: readonly StoreCase[] = [
       await rejectsRange(store.commitAll(writes(storeLimits.batchMax), { checks: [{ key: '/a', expect: 0 }] }))
       assert.equal(await store.head(), start)
       await commitAll(store, writes(storeLimits.batchMax))
-      const checks = Array.from({ length: storeLimits.batchMax - 1 }, (_, index) => ({ key: `/absent/${index}`, expect: 0 }))
+      const checks = Array.from({ length: storeLimits.batchMax - 1 }, (_, index) => ({
+        key: `/absent/${index}`,
+        expect: 0,
+      }))
       await commitAll(store, [{ key: '/a', value, expect: 0 }], { checks })
       assert.equal((await keysBelow(store, '/')).length, storeLimits.batchMax + 1)
     },
@@ -181,7 +242,9 @@ const conditions: readonly StoreCase[] = [
       const start = await store.head()
       const big = new Uint8Array(storeLimits.valueBytesMax)
       const count = Math.floor(storeLimits.batchBytesMax / big.length) + 1
-      await rejectsRange(store.commitAll(Array.from({ length: count }, (_, index) => ({ key: `/${index}`, value: big, expect: 0 }))))
+      await rejectsRange(
+        store.commitAll(Array.from({ length: count }, (_, index) => ({ key: `/${index}`, value: big, expect: 0 }))),
+      )
       assert.equal(await store.head(), start)
     },
   },

@@ -99,9 +99,14 @@ const races: readonly StoreCase[] = [
       const store = await target.open()
       const made = await put(store, '/a')
       const gone = await remove(store, '/a', made)
-      for (const expect of [made, gone]) assert.deepEqual(await store.commit({ key: '/a', expect }), { ok: false, key: '/a', current: undefined })
-      assert.deepEqual(await store.commit({ key: '/a', value: bytes('x'), expect: gone }), { ok: false, key: '/a', current: undefined })
-      assert.ok(await put(store, '/a') > gone)
+      for (const expect of [made, gone])
+        assert.deepEqual(await store.commit({ key: '/a', expect }), { ok: false, key: '/a', current: undefined })
+      assert.deepEqual(await store.commit({ key: '/a', value: bytes('x'), expect: gone }), {
+        ok: false,
+        key: '/a',
+        current: undefined,
+      })
+      assert.ok((await put(store, '/a')) > gone)
     },
   },
   {
@@ -111,12 +116,17 @@ const races: readonly StoreCase[] = [
       const store = await target.open()
       let expect = 0
       for (let round = 0; round < 5; round++) {
-        const results = await Promise.all(Array.from({ length: 12 }, (_, writer) => store.commit({ key: '/a', value: bytes(`${round}/${writer}`), expect })))
-        const winners = results.flatMap((result, writer) => result.ok ? [{ revision: result.revision, writer }] : [])
+        const results = await Promise.all(
+          Array.from({ length: 12 }, (_, writer) =>
+            store.commit({ key: '/a', value: bytes(`${round}/${writer}`), expect }),
+          ),
+        )
+        const winners = results.flatMap((result, writer) => (result.ok ? [{ revision: result.revision, writer }] : []))
         assert.equal(winners.length, 1)
         const { revision, writer } = winners[0] ?? assert.fail()
         for (const result of results) {
-          if (!result.ok) assert.deepEqual([result.current?.revision, textOf(result.current)], [revision, `${round}/${writer}`])
+          if (!result.ok)
+            assert.deepEqual([result.current?.revision, textOf(result.current)], [revision, `${round}/${writer}`])
         }
         expect = revision
       }
@@ -142,15 +152,26 @@ const contents: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const all = Uint8Array.from({ length: 256 }, (_, index) => index)
-      const values = [all, Uint8Array.from([...all].reverse()), new Uint8Array(0), new Uint8Array(1), new Uint8Array(1000), Uint8Array.of(0, 69, 75, 1), Uint8Array.of(255, 254)]
+      const values = [
+        all,
+        Uint8Array.from([...all].reverse()),
+        new Uint8Array(0),
+        new Uint8Array(1),
+        new Uint8Array(1000),
+        Uint8Array.of(0, 69, 75, 1),
+        Uint8Array.of(255, 254),
+      ]
       for (const [index, value] of values.entries()) {
         const { revision } = good(await store.commit({ key: `/${index}`, value, expect: 0 }))
         const { entry } = good(await store.get(`/${index}`))
-        assert.deepEqual([...entry?.value ?? []], [...value])
+        assert.deepEqual([...(entry?.value ?? [])], [...value])
         assert.equal(entry?.revision, revision)
       }
       const ranged = good(await store.range('/')).entries
-      assert.deepEqual(ranged.map(({ value }) => [...value]), values.map((value) => [...value]))
+      assert.deepEqual(
+        ranged.map(({ value }) => [...value]),
+        values.map((value) => [...value]),
+      )
     },
   },
   {
@@ -198,7 +219,8 @@ const contents: readonly StoreCase[] = [
       const store = await target.open()
       let revision = await put(store, '/a', { value: 'held'.repeat(100) })
       const held = good(await store.get('/a')).entry
-      for (let round = 0; round < 20; round++) revision = await put(store, '/a', { value: String(round).repeat(400), expect: revision })
+      for (let round = 0; round < 20; round++)
+        revision = await put(store, '/a', { value: String(round).repeat(400), expect: revision })
       await remove(store, '/a', revision)
       good(await store.compact(await store.head()))
       for (let round = 0; round < 20; round++) await put(store, `/${round}`, { value: 'other'.repeat(80) })
@@ -252,7 +274,13 @@ const stamps: readonly StoreCase[] = [
       assert.equal(lost.ok ? undefined : textOf(lost.current), `[${second}]`)
       const reader = new Reader(store.watch('/', { after: start }))
       const changes = await reader.changes(second)
-      assert.deepEqual(changes.map(({ entry, previous }) => [previous?.value, entry?.value]), [[undefined, `<${first}>`], [`<${first}>`, `[${second}]`]])
+      assert.deepEqual(
+        changes.map(({ entry, previous }) => [previous?.value, entry?.value]),
+        [
+          [undefined, `<${first}>`],
+          [`<${first}>`, `[${second}]`],
+        ],
+      )
       await reader.leave()
     },
   },

@@ -6,12 +6,25 @@ import type { Store } from 'evenkeel/unstable/store'
 import { plainEntry } from '../../model/store-model.ts'
 import type { StoreCase } from '../../targets/target.ts'
 import { scribble } from './read.ts'
-import { changesBetween, changesOf, endOf, entriesAt, entryAt, good, hashOf, keysBelow, put, Reader, remove } from './shorthand.ts'
+import {
+  changesBetween,
+  changesOf,
+  endOf,
+  entriesAt,
+  entryAt,
+  good,
+  hashOf,
+  keysBelow,
+  put,
+  Reader,
+  remove,
+} from './shorthand.ts'
 
 /** A key that is written so often; gives the revisions. */
 async function rewrite(store: Store, key: string, times: number): Promise<number[]> {
   const revisions: number[] = []
-  for (let round = 0; round < times; round++) revisions.push(await put(store, key, { value: String(round), expect: revisions.at(-1) ?? 0 }))
+  for (let round = 0; round < times; round++)
+    revisions.push(await put(store, key, { value: String(round), expect: revisions.at(-1) ?? 0 }))
   return revisions
 }
 
@@ -38,7 +51,10 @@ const boundary: readonly StoreCase[] = [
         assert.equal((await entriesAt(store, '/', { revision })).length, 1)
         await hashOf(store, '/', revision)
         const told = await changesBetween(store, '/', { after: revision, until: revisions.at(-1) ?? 0 })
-        assert.deepEqual(told.map((change) => change.revision), revisions.filter((made) => made > revision))
+        assert.deepEqual(
+          told.map((change) => change.revision),
+          revisions.filter((made) => made > revision),
+        )
       }
     },
   },
@@ -66,7 +82,8 @@ const boundary: readonly StoreCase[] = [
         assert.deepEqual(await store.compact(revision), { ok: true })
         assert.equal(await store.compacted(), second)
       }
-      for (const revision of [head + 1, head + 1_000]) assert.deepEqual(await store.compact(revision), { ok: false, reason: 'ahead', revision: head })
+      for (const revision of [head + 1, head + 1_000])
+        assert.deepEqual(await store.compact(revision), { ok: false, reason: 'ahead', revision: head })
       assert.equal(await store.compacted(), second)
       good(await store.get('/a', { revision: second }))
     },
@@ -79,11 +96,18 @@ const boundary: readonly StoreCase[] = [
       const head = (await rewrite(store, '/a', 4)).at(-1) ?? 0
       good(await store.compact(head))
       assert.equal((await entryAt(store, '/a', head))?.value, '3')
-      assert.deepEqual(await store.get('/a', { revision: head - 1 }), { ok: false, reason: 'compacted', compacted: head })
+      assert.deepEqual(await store.get('/a', { revision: head - 1 }), {
+        ok: false,
+        reason: 'compacted',
+        compacted: head,
+      })
       const reader = new Reader(store.watch('/', { after: head }))
       assert.deepEqual(changesOf(await reader.until(head)), [])
       const next = await put(store, '/a', { value: 'next', expect: head })
-      assert.deepEqual((await reader.changes(next)).map(({ previous, entry }) => [previous?.value, entry?.value]), [['3', 'next']])
+      assert.deepEqual(
+        (await reader.changes(next)).map(({ previous, entry }) => [previous?.value, entry?.value]),
+        [['3', 'next']],
+      )
       await reader.leave()
     },
   },
@@ -101,7 +125,12 @@ const contents: readonly StoreCase[] = [
       const [before, hash] = [await entriesAt(store, ''), await hashOf(store)]
       good(await store.compact(removed))
       assert.deepEqual(await entriesAt(store, ''), before)
-      assert.deepEqual(await entryAt(store, '/kept'), { key: '/kept', value: '2', revision: revisions[2], created: revisions[0] })
+      assert.deepEqual(await entryAt(store, '/kept'), {
+        key: '/kept',
+        value: '2',
+        revision: revisions[2],
+        created: revisions[0],
+      })
       assert.equal(await hashOf(store), hash)
       assert.equal(await entryAt(store, '/gone', removed), undefined)
       const again = await put(store, '/gone', { value: 'again' })
@@ -118,10 +147,17 @@ const contents: readonly StoreCase[] = [
       const { revisions } = model
       for (const compacted of [5, 6, 12, 20].map((place) => revisions[place] ?? 0)) {
         good(await store.compact(compacted))
-        await Promise.all(revisions.filter((one) => one >= compacted).map(async (revision) => {
-          assert.deepEqual(await entriesAt(store, '', { revision }), model.range('', revision))
-          assert.deepEqual(await changesBetween(store, '', { after: revision, until: model.head }), model.changesAfter(revision))
-        }))
+        await Promise.all(
+          revisions
+            .filter((one) => one >= compacted)
+            .map(async (revision) => {
+              assert.deepEqual(await entriesAt(store, '', { revision }), model.range('', revision))
+              assert.deepEqual(
+                await changesBetween(store, '', { after: revision, until: model.head }),
+                model.changesAfter(revision),
+              )
+            }),
+        )
       }
     },
   },
@@ -136,7 +172,9 @@ const contents: readonly StoreCase[] = [
       good(await store.compact(first))
       assert.deepEqual(await keysBelow(store, '/', { revision: first }), ['/b'])
       const previous = { key: '/b', value: 'b', revision: b, created: b }
-      assert.deepEqual(await changesBetween(store, '/', { after: first, until: second }), [{ key: '/b', revision: second, previous }])
+      assert.deepEqual(await changesBetween(store, '/', { after: first, until: second }), [
+        { key: '/b', revision: second, previous },
+      ])
     },
   },
 ]
@@ -153,7 +191,10 @@ const meanwhile: readonly StoreCase[] = [
       let expect = 0
       for (let round = 0; round < 10; round++) {
         expect = await put(store, '/a', { value: String(round), expect })
-        assert.deepEqual((await reader.changes(expect)).map(({ entry }) => entry?.value), [String(round)])
+        assert.deepEqual(
+          (await reader.changes(expect)).map(({ entry }) => entry?.value),
+          [String(round)],
+        )
         good(await store.compact(expect))
       }
       await reader.leave()
@@ -188,7 +229,7 @@ const meanwhile: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const writing = scribble(store, { seed: 'meanwhile', commits: 30 })
-      const reads: { revision: number, result: ReturnType<Store['range']> }[] = []
+      const reads: { revision: number; result: ReturnType<Store['range']> }[] = []
       for (let round = 0; round < 30; round++) {
         const head = await store.head()
         reads.push({ revision: head, result: store.range('', { revision: head }) })
@@ -197,7 +238,11 @@ const meanwhile: readonly StoreCase[] = [
       const model = await writing
       for (const { revision, result } of reads) {
         const found = await result
-        if (found.ok) assert.deepEqual(found.entries.map((entry) => plainEntry(entry)), model.range('', revision))
+        if (found.ok)
+          assert.deepEqual(
+            found.entries.map((entry) => plainEntry(entry)),
+            model.range('', revision),
+          )
         else assert.equal(found.reason, 'compacted')
       }
       assert.deepEqual(await entriesAt(store, ''), model.range(''))

@@ -45,7 +45,8 @@ export const hashCases: readonly StoreCase[] = [
         assert.equal(revision, expect)
         hashes.set(revision, hash)
       }
-      for (const [revision, hash] of hashes) assert.deepEqual(await store.hash('', { revision }), { ok: true, revision, hash })
+      for (const [revision, hash] of hashes)
+        assert.deepEqual(await store.hash('', { revision }), { ok: true, revision, hash })
     },
   },
   {
@@ -83,7 +84,7 @@ export const hashCases: readonly StoreCase[] = [
   },
   {
     id: 'store/hash/wrong-prefix',
-    rule: 'A prefix no key can begin with is the caller\'s mistake.',
+    rule: "A prefix no key can begin with is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const prefix of [' ', 'a b', 'é']) await rejectsRange(store.hash(prefix))

@@ -15,6 +15,15 @@ import { watchLifeCases } from './watch-life.ts'
 import { watchCases } from './watch.ts'
 
 export const storeSuite: readonly StoreCase[] = [
-  ...commitCases, ...batchCases, ...readCases, ...rangeCases, ...watchCases, ...watchLifeCases,
-  ...compactionCases, ...leaseCases, ...hashCases, ...limitCases, ...lifecycleCases,
+  ...commitCases,
+  ...batchCases,
+  ...readCases,
+  ...rangeCases,
+  ...watchCases,
+  ...watchLifeCases,
+  ...compactionCases,
+  ...leaseCases,
+  ...hashCases,
+  ...limitCases,
+  ...lifecycleCases,
 ]

@@ -53,7 +53,10 @@ const ending: readonly StoreCase[] = [
       const reader = await watchFromNow(store)
       await target.advance(4_999)
       const before = await put(store, '/barrier')
-      assert.deepEqual((await reader.changes(before)).map(({ key }) => key), ['/barrier'])
+      assert.deepEqual(
+        (await reader.changes(before)).map(({ key }) => key),
+        ['/barrier'],
+      )
       await target.advance(1)
       await seeEnd(reader, ['/a'])
       await reader.leave()
@@ -74,7 +77,10 @@ const ending: readonly StoreCase[] = [
       }
       await target.advance(4_999)
       const before = await put(store, '/barrier')
-      assert.deepEqual((await reader.changes(before)).map(({ key }) => key), ['/barrier'])
+      assert.deepEqual(
+        (await reader.changes(before)).map(({ key }) => key),
+        ['/barrier'],
+      )
       await target.advance(1)
       await seeEnd(reader, ['/a'])
       await reader.leave()
@@ -93,7 +99,13 @@ const ending: readonly StoreCase[] = [
       const reader = await watchFromNow(store)
       await target.advance(10_000)
       const changes = await reader.changes(head + 2)
-      assert.deepEqual(changes.map(({ key, revision }) => [key, revision]), [['/early', head + 1], ['/late', head + 2]])
+      assert.deepEqual(
+        changes.map(({ key, revision }) => [key, revision]),
+        [
+          ['/early', head + 1],
+          ['/late', head + 2],
+        ],
+      )
       assert.equal(await store.renew(none.id), false)
       assert.equal(await store.head(), head + 2)
       await reader.leave()
@@ -113,7 +125,10 @@ const ending: readonly StoreCase[] = [
         await store.revoke((await store.grant(1_000)).id)
         await target.advance(4_999)
         const before = await put(store, `/barrier${jumpMs}`)
-        assert.deepEqual((await reader.changes(before)).map((change) => change.key), [`/barrier${jumpMs}`])
+        assert.deepEqual(
+          (await reader.changes(before)).map((change) => change.key),
+          [`/barrier${jumpMs}`],
+        )
         await target.advance(1)
         await seeEnd(reader, [key])
         await reader.leave()
@@ -156,9 +171,20 @@ const keys: readonly StoreCase[] = [
       const lost = await store.commit({ key: '/a', value: bytes('x'), expect: 0 })
       assert.equal(lost.ok ? undefined : lost.current?.lease, id)
       const second = await put(store, '/a', { expect: first })
-      assert.deepEqual(await entryAt(store, '/a'), { key: '/a', value: 'value of /a', revision: second, created: first })
+      assert.deepEqual(await entryAt(store, '/a'), {
+        key: '/a',
+        value: 'value of /a',
+        revision: second,
+        created: first,
+      })
       assert.deepEqual(await entryAt(store, '/a', first), entry)
-      assert.deepEqual((await reader.changes(second)).map((change) => [change.previous?.lease, change.entry?.lease]), [[undefined, id], [id, undefined]])
+      assert.deepEqual(
+        (await reader.changes(second)).map((change) => [change.previous?.lease, change.entry?.lease]),
+        [
+          [undefined, id],
+          [id, undefined],
+        ],
+      )
       await reader.leave()
     },
   },
@@ -219,7 +245,10 @@ const keys: readonly StoreCase[] = [
       const head = await store.head()
       for (const lease of [gone.id, '123456789', 'nonsense', '']) {
         await rejectsStore(store.commit({ key: '/a', value: bytes('x'), expect: 0, lease }), 'NoLease')
-        const writes: Write[] = [{ key: '/b', value: bytes('x'), expect: 0 }, { key: '/c', value: bytes('x'), expect: 0, lease }]
+        const writes: Write[] = [
+          { key: '/b', value: bytes('x'), expect: 0 },
+          { key: '/c', value: bytes('x'), expect: 0, lease },
+        ]
         await rejectsStore(store.commitAll(writes), 'NoLease')
       }
       assert.deepEqual(await keysBelow(store, ''), [])
@@ -243,7 +272,7 @@ const keys: readonly StoreCase[] = [
   },
   {
     id: 'store/lease/wrong-time',
-    rule: 'A time to live that is no time, or a delete with a lease, is the caller\'s mistake.',
+    rule: "A time to live that is no time, or a delete with a lease, is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const ttlMs of [0, -1, NaN, Infinity, 0.5]) await rejectsRange(store.grant(ttlMs))
@@ -272,7 +301,10 @@ const restarts: readonly StoreCase[] = [
       assert.equal((await entryAt(store, '/a'))?.lease, id)
       await target.advance(1_999)
       const before = await put(store, '/barrier')
-      assert.deepEqual((await reader.changes(before)).map(({ key }) => key), ['/barrier'])
+      assert.deepEqual(
+        (await reader.changes(before)).map(({ key }) => key),
+        ['/barrier'],
+      )
       await target.advance(1)
       await seeEnd(reader, ['/a'])
       await reader.leave()

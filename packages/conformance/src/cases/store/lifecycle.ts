@@ -5,7 +5,19 @@ import assert from 'node:assert/strict'
 import type { Store } from 'evenkeel/unstable/store'
 import type { StoreCase } from '../../targets/target.ts'
 import { scribble } from './read.ts'
-import { bytes, changesBetween, endOf, entriesAt, entryAt, good, hashOf, keysBelow, put, Reader, rejectsStore } from './shorthand.ts'
+import {
+  bytes,
+  changesBetween,
+  endOf,
+  entriesAt,
+  entryAt,
+  good,
+  hashOf,
+  keysBelow,
+  put,
+  Reader,
+  rejectsStore,
+} from './shorthand.ts'
 
 /** Every call that gives a promise, by name. */
 const calls: Readonly<Record<string, (store: Store, signal?: AbortSignal) => Promise<unknown>>> = {
@@ -67,10 +79,14 @@ const closing: readonly StoreCase[] = [
     needs: ['reopen'],
     async run(target) {
       const first = await target.open()
-      const writes = Array.from({ length: 10 }, (_, index) => first.commit({ key: `/${index}`, value: bytes('x'), expect: 0 }))
+      const writes = Array.from({ length: 10 }, (_, index) =>
+        first.commit({ key: `/${index}`, value: bytes('x'), expect: 0 }),
+      )
       await first.close()
       const results = await Promise.allSettled(writes)
-      const made = results.flatMap((result, index) => result.status === 'fulfilled' && result.value.ok ? [`/${index}`] : [])
+      const made = results.flatMap((result, index) =>
+        result.status === 'fulfilled' && result.value.ok ? [`/${index}`] : [],
+      )
       assert.deepEqual(await keysBelow(await target.reopen(), '/'), made)
       assert.equal(made.length, 10)
     },
@@ -91,7 +107,7 @@ const closing: readonly StoreCase[] = [
 const aborting: readonly StoreCase[] = [
   {
     id: 'store/lifecycle/aborted-before',
-    rule: 'A call with a signal that has aborted gives the signal\'s reason and does nothing.',
+    rule: "A call with a signal that has aborted gives the signal's reason and does nothing.",
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -104,14 +120,17 @@ const aborting: readonly StoreCase[] = [
   },
   {
     id: 'store/lifecycle/aborted-during',
-    rule: 'An abort in the middle of a call gives the signal\'s reason or the result, and leaves the store in order.',
+    rule: "An abort in the middle of a call gives the signal's reason or the result, and leaves the store in order.",
     async run(target) {
       const store = await target.open()
       for (const call of Object.values(calls)) {
         const [reason, controller] = [new Error('enough'), new AbortController()]
-        const outcome = call(store, controller.signal).then(() => undefined, (error: unknown) => error)
+        const outcome = call(store, controller.signal).then(
+          () => undefined,
+          (error: unknown) => error,
+        )
         controller.abort(reason)
-        assert.ok([undefined, reason].includes(await outcome as Error | undefined), String(await outcome))
+        assert.ok([undefined, reason].includes((await outcome) as Error | undefined), String(await outcome))
       }
       const revision = await put(store, '/after')
       assert.equal((await entryAt(store, '/after'))?.revision, revision)
@@ -131,10 +150,10 @@ const restarts: readonly StoreCase[] = [
       const [hash, head] = [await hashOf(first), await first.head()]
       const store = await target.reopen()
       assert.equal(await hashOf(store), hash)
-      assert.ok(await store.head() >= head)
+      assert.ok((await store.head()) >= head)
       assert.deepEqual(await entriesAt(store, ''), model.range(''))
       if (!target.lacks.alone) assert.equal(await store.head(), head)
-      assert.ok(await put(store, '/new') > head)
+      assert.ok((await put(store, '/new')) > head)
     },
   },
   {
@@ -149,11 +168,22 @@ const restarts: readonly StoreCase[] = [
       const store = await target.reopen()
       const compacted = await store.compacted()
       assert.ok(compacted >= boundary)
-      assert.deepEqual(await store.get('/a', { revision: compacted - 1 }), { ok: false, reason: 'compacted', compacted })
-      await Promise.all(model.revisions.filter((one) => one >= compacted).map(async (revision) => {
-        assert.deepEqual(await entriesAt(store, '', { revision }), model.range('', revision))
-        assert.deepEqual(await changesBetween(store, '', { after: revision, until: model.head }), model.changesAfter(revision))
-      }))
+      assert.deepEqual(await store.get('/a', { revision: compacted - 1 }), {
+        ok: false,
+        reason: 'compacted',
+        compacted,
+      })
+      await Promise.all(
+        model.revisions
+          .filter((one) => one >= compacted)
+          .map(async (revision) => {
+            assert.deepEqual(await entriesAt(store, '', { revision }), model.range('', revision))
+            assert.deepEqual(
+              await changesBetween(store, '', { after: revision, until: model.head }),
+              model.changesAfter(revision),
+            )
+          }),
+      )
     },
   },
   {
@@ -202,7 +232,13 @@ const restarts: readonly StoreCase[] = [
       let store = await target.open()
       for (let round = 0; round < 12; round++) {
         await put(store, `/${round}/acknowledged`)
-        const under = store.commitAll(Array.from({ length: 20 }, (_, index) => ({ key: `/${round}/${index}`, value: bytes('x'.repeat(300)), expect: 0 })))
+        const under = store.commitAll(
+          Array.from({ length: 20 }, (_, index) => ({
+            key: `/${round}/${index}`,
+            value: bytes('x'.repeat(300)),
+            expect: 0,
+          })),
+        )
         under.catch(() => undefined)
         for (let turn = 0; turn < round; turn++) await Promise.resolve()
         store = await target.crash()

@@ -8,7 +8,21 @@ import type { StoreCase } from '../../targets/target.ts'
 import { bytes, entryAt, good, keysBelow, put, rejectsRange } from './shorthand.ts'
 
 const value = bytes('x')
-const badKeys = ['', ' ', 'a b', 'a\n', '\u0000', 'a\u0000', '\u007f', 'a\u0080', 'é', '日本', '😀', '\ud800', 'a'.repeat(storeLimits.keyLengthMax + 1)]
+const badKeys = [
+  '',
+  ' ',
+  'a b',
+  'a\n',
+  '\u0000',
+  'a\u0000',
+  '\u007f',
+  'a\u0080',
+  'é',
+  '日本',
+  '😀',
+  '\ud800',
+  'a'.repeat(storeLimits.keyLengthMax + 1),
+]
 
 export const limitCases: readonly StoreCase[] = [
   {
@@ -20,7 +34,12 @@ export const limitCases: readonly StoreCase[] = [
       for (const key of badKeys) {
         await rejectsRange(store.commit({ key, value, expect: 0 }))
         await rejectsRange(store.commit({ key, expect: 1 }))
-        await rejectsRange(store.commitAll([{ key: '/a', value, expect: 0 }, { key, value, expect: 0 }]))
+        await rejectsRange(
+          store.commitAll([
+            { key: '/a', value, expect: 0 },
+            { key, value, expect: 0 },
+          ]),
+        )
         await rejectsRange(store.commit({ key: '/a', value, expect: 0 }, { checks: [{ key, expect: 0 }] }))
         await rejectsRange(store.get(key))
         if (key !== '') await rejectsRange(store.range(key))
@@ -56,7 +75,8 @@ export const limitCases: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const head = await store.head()
-      for (const stampAt of [-1, 5, 1.5, NaN, Infinity]) await rejectsRange(store.commit({ key: '/a', value: bytes('four'), expect: 0, stampAt }))
+      for (const stampAt of [-1, 5, 1.5, NaN, Infinity])
+        await rejectsRange(store.commit({ key: '/a', value: bytes('four'), expect: 0, stampAt }))
       assert.equal(await store.head(), head)
       await put(store, '/a', { value: 'four', stampAt: 4 })
     },
@@ -67,10 +87,12 @@ export const limitCases: readonly StoreCase[] = [
     needs: ['large'],
     async run(target) {
       const store = await target.open()
-      const large = Uint8Array.from({ length: storeLimits.valueBytesMax }, (_, index) => index * 31 >> 3)
+      const large = Uint8Array.from({ length: storeLimits.valueBytesMax }, (_, index) => (index * 31) >> 3)
       const first = good(await store.commit({ key: '/a', value: large, expect: 0 })).revision
       assert.ok(Buffer.from(good(await store.get('/a')).entry?.value ?? []).equals(large))
-      const stamped = good(await store.commit({ key: '/a', value: large, expect: first, stampAt: large.length })).revision
+      const stamped = good(
+        await store.commit({ key: '/a', value: large, expect: first, stampAt: large.length }),
+      ).revision
       const { entry } = good(await store.get('/a'))
       assert.equal(entry?.value.length, large.length + String(stamped).length)
       assert.ok(Buffer.from(good(await store.get('/a', { revision: first })).entry?.value ?? []).equals(large))
@@ -78,7 +100,7 @@ export const limitCases: readonly StoreCase[] = [
   },
   {
     id: 'store/limits/too-large-for-all',
-    rule: 'A value above the limit is the caller\'s mistake, in every engine.',
+    rule: "A value above the limit is the caller's mistake, in every engine.",
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -92,8 +114,14 @@ export const limitCases: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const large = new Uint8Array(storeLimits.valueBytesMax).fill(7)
-      const writes: Write[] = [{ key: '/small', value, expect: 0 }, { key: '/large', value: large, expect: 0 }]
-      const outcome = await store.commitAll(writes).then(() => 'kept', (error: unknown) => isStoreError(error, 'TooLarge') ? 'refused' : String(error))
+      const writes: Write[] = [
+        { key: '/small', value, expect: 0 },
+        { key: '/large', value: large, expect: 0 },
+      ]
+      const outcome = await store.commitAll(writes).then(
+        () => 'kept',
+        (error: unknown) => (isStoreError(error, 'TooLarge') ? 'refused' : String(error)),
+      )
       assert.equal(outcome, target.lacks.large ? 'refused' : 'kept')
       assert.deepEqual(await keysBelow(store, ''), target.lacks.large ? [] : ['/large', '/small'])
       await put(store, '/after')

@@ -9,13 +9,20 @@ import { bytes, commitAll, good, keysBelow, put, rejectsRange, remove } from './
 async function fill(store: Store, keys: readonly string[]): Promise<number> {
   let revision = 0
   for (let start = 0; start < keys.length; start += 128) {
-    revision = await commitAll(store, keys.slice(start, start + 128).map((key): Write => ({ key, value: bytes(key), expect: 0 })))
+    revision = await commitAll(
+      store,
+      keys.slice(start, start + 128).map((key): Write => ({ key, value: bytes(key), expect: 0 })),
+    )
   }
   return revision
 }
 
 /** All pages of a prefix, each checked for its revision and its count of what remains. */
-async function pages(store: Store, prefix: string, { limit, revision, between }: { limit: number, revision: number, between?: () => Promise<unknown> }): Promise<string[][]> {
+async function pages(
+  store: Store,
+  prefix: string,
+  { limit, revision, between }: { limit: number; revision: number; between?: () => Promise<unknown> },
+): Promise<string[][]> {
   const total = good(await store.range(prefix, { revision })).entries.length
   const found: string[][] = []
   for (let after: string | undefined, seen = 0; ;) {
@@ -36,9 +43,33 @@ const order: readonly StoreCase[] = [
     rule: 'Entries come in the order of their keys as bytes, whatever the order they were written in.',
     async run(target) {
       const store = await target.open()
-      const keys = ['b', 'a', 'B', 'A', 'aa', 'a!', 'a~', '~', '!', '10', '9', '1', '/', '//', '/a', '/A', '-', '_', 'Zz', 'z']
+      const keys = [
+        'b',
+        'a',
+        'B',
+        'A',
+        'aa',
+        'a!',
+        'a~',
+        '~',
+        '!',
+        '10',
+        '9',
+        '1',
+        '/',
+        '//',
+        '/a',
+        '/A',
+        '-',
+        '_',
+        'Zz',
+        'z',
+      ]
       for (const key of keys) await put(store, key)
-      assert.deepEqual(await keysBelow(store, ''), [...keys].sort((a, b) => a < b ? -1 : 1))
+      assert.deepEqual(
+        await keysBelow(store, ''),
+        [...keys].sort((a, b) => (a < b ? -1 : 1)),
+      )
     },
   },
   {
@@ -47,7 +78,22 @@ const order: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       await fill(store, ['/', '/a', '/a!', '/a/', '/a/b', '/a0', '/a~', '/a~~', '/b', '/B', '0', '.'])
-      const below = { '': 12, '/': 10, '/a': 7, '/a/': 2, '/a/b': 1, '/a0': 1, '/a~': 2, '/a~~': 1, '/a~~~': 0, '/b': 1, '/c': 0, '0': 1, '!': 0, '~': 0 }
+      const below = {
+        '': 12,
+        '/': 10,
+        '/a': 7,
+        '/a/': 2,
+        '/a/b': 1,
+        '/a0': 1,
+        '/a~': 2,
+        '/a~~': 1,
+        '/a~~~': 0,
+        '/b': 1,
+        '/c': 0,
+        '0': 1,
+        '!': 0,
+        '~': 0,
+      }
       for (const [prefix, count] of Object.entries(below)) {
         const keys = await keysBelow(store, prefix)
         assert.equal(keys.length, count, `below ${prefix}`)
@@ -114,7 +160,10 @@ const paging: readonly StoreCase[] = [
       const found = await pages(store, '/', { limit: 4, revision, between })
       assert.deepEqual(found.flat(), keys)
       assert.equal(round, 7)
-      assert.deepEqual(good(await store.range('/', { revision })).entries.map(({ revision: at }) => at), keys.map(() => revision))
+      assert.deepEqual(
+        good(await store.range('/', { revision })).entries.map(({ revision: at }) => at),
+        keys.map(() => revision),
+      )
     },
   },
   {
@@ -123,8 +172,20 @@ const paging: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       await fill(store, ['/a/1', '/a/2', '/a/3', '/b/1'])
-      const behind = { '/a/1': 2, '/a/0': 3, '/a/15': 2, '/a/3': 0, '/': 3, '/a': 3, '/Z': 3, '/b': 0, '/b/1': 0, '~': 0 }
-      for (const [after, count] of Object.entries(behind)) assert.equal((await keysBelow(store, '/a/', { after })).length, count, `after ${after}`)
+      const behind = {
+        '/a/1': 2,
+        '/a/0': 3,
+        '/a/15': 2,
+        '/a/3': 0,
+        '/': 3,
+        '/a': 3,
+        '/Z': 3,
+        '/b': 0,
+        '/b/1': 0,
+        '~': 0,
+      }
+      for (const [after, count] of Object.entries(behind))
+        assert.equal((await keysBelow(store, '/a/', { after })).length, count, `after ${after}`)
       assert.deepEqual(await keysBelow(store, '', { after: '/a/2' }), ['/a/3', '/b/1'])
       const { entries, remaining } = good(await store.range('', { after: '/a/1', limit: 1 }))
       assert.deepEqual([entries.map(({ key }) => key), remaining], [['/a/2'], 2])
@@ -139,12 +200,15 @@ const paging: readonly StoreCase[] = [
       const revision = await fill(store, keys)
       const result = good(await store.range('/many/'))
       assert.deepEqual([result.revision, result.remaining], [revision, 0])
-      assert.deepEqual(result.entries.map(({ key }) => key), [...keys].sort())
+      assert.deepEqual(
+        result.entries.map(({ key }) => key),
+        [...keys].sort(),
+      )
     },
   },
   {
     id: 'store/range/limit-must-be-one',
-    rule: 'A limit below 1 is the caller\'s mistake.',
+    rule: "A limit below 1 is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const limit of [0, -1, NaN, -Infinity]) await rejectsRange(store.range('/', { limit }))

@@ -9,7 +9,10 @@ import type { StoreCase } from '../../targets/target.ts'
 import { bytes, commitAll, entryAt, good, hashOf, put, rejectsRange, remove } from './shorthand.ts'
 
 /** Writes at random to a few keys, one to three at a time, and keeps a model beside it. */
-export async function scribble(store: Store, { seed, commits, keys = ['/a', '/a/b', '/a0', '/b'] }: { seed: string, commits: number, keys?: readonly string[] }): Promise<StoreModel> {
+export async function scribble(
+  store: Store,
+  { seed, commits, keys = ['/a', '/a/b', '/a0', '/b'] }: { seed: string; commits: number; keys?: readonly string[] },
+): Promise<StoreModel> {
   const random = new SeededRandom(seed)
   const model = new StoreModel(await store.head())
   for (let round = 0; round < commits; round++) {
@@ -18,7 +21,14 @@ export async function scribble(store: Store, { seed, commits, keys = ['/a', '/a/
       const key = keys[randomInt(random, keys.length)] ?? ''
       const expect = model.get(key)?.revision ?? 0
       const isDelete = expect > 0 && randomInt(random, 3) === 0
-      writes.set(key, { key, expect, ...!isDelete && { value: bytes(`${round}`.repeat(randomInt(random, 4))), ...randomInt(random, 2) === 0 && { stampAt: 0 } } })
+      writes.set(key, {
+        key,
+        expect,
+        ...(!isDelete && {
+          value: bytes(`${round}`.repeat(randomInt(random, 4))),
+          ...(randomInt(random, 2) === 0 && { stampAt: 0 }),
+        }),
+      })
     }
     const list = [...writes.values()]
     model.commit(list, await commitAll(store, list))
@@ -46,8 +56,11 @@ export const readCases: readonly StoreCase[] = [
       for (let round = 0; round < 10; round++) {
         expect = await put(store, '/a', { value: String(round), expect })
         assert.deepEqual((await entryAt(store, '/a'))?.value, String(round))
-        assert.deepEqual(good(await store.range('/')).entries.map(({ revision }) => revision), [expect])
-        assert.ok(await store.head() >= expect)
+        assert.deepEqual(
+          good(await store.range('/')).entries.map(({ revision }) => revision),
+          [expect],
+        )
+        assert.ok((await store.head()) >= expect)
         assert.deepEqual((await entryAt(store, '/a', expect))?.revision, expect)
       }
     },
@@ -65,7 +78,10 @@ export const readCases: readonly StoreCase[] = [
         }
         for (const prefix of ['', '/a', '/a/']) {
           const result = good(await store.range(prefix, { revision }))
-          assert.deepEqual([result.revision, result.entries.map((entry) => plainEntry(entry))], [revision, model.range(prefix, revision)])
+          assert.deepEqual(
+            [result.revision, result.entries.map((entry) => plainEntry(entry))],
+            [revision, model.range(prefix, revision)],
+          )
           assert.equal(await hashOf(store, prefix, revision), model.hash(prefix, revision))
         }
       }
@@ -80,7 +96,9 @@ export const readCases: readonly StoreCase[] = [
       const gone = await remove(store, '/a', first)
       const other = await put(store, '/b')
       const again = await put(store, '/a', { value: 'again' })
-      const seen = await Promise.all([first - 1, first, gone, other, again].map(async (revision) => (await entryAt(store, '/a', revision))?.value))
+      const seen = await Promise.all(
+        [first - 1, first, gone, other, again].map(async (revision) => (await entryAt(store, '/a', revision))?.value),
+      )
       assert.deepEqual(seen, [undefined, 'first', undefined, undefined, 'again'])
     },
   },
@@ -116,7 +134,7 @@ export const readCases: readonly StoreCase[] = [
   },
   {
     id: 'store/read/revision-must-be-one',
-    rule: 'A revision that is not a whole number from 0 to 2^53 - 1 is the caller\'s mistake.',
+    rule: "A revision that is not a whole number from 0 to 2^53 - 1 is the caller's mistake.",
     async run(target) {
       const store = await target.open()
       for (const revision of [-1, 1.5, NaN, Infinity, 2 ** 53]) {
@@ -135,7 +153,9 @@ export const readCases: readonly StoreCase[] = [
       const store = await target.open()
       const head = await put(store, '/a')
       const got = good(await store.get('/a', { revision: undefined, signal: undefined }))
-      const ranged = good(await store.range('/', { revision: undefined, after: undefined, limit: undefined, signal: undefined }))
+      const ranged = good(
+        await store.range('/', { revision: undefined, after: undefined, limit: undefined, signal: undefined }),
+      )
       assert.deepEqual([got.revision, ranged.revision, ranged.entries.length], [head, head, 1])
     },
   },

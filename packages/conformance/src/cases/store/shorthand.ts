@@ -4,7 +4,18 @@
 import assert from 'node:assert/strict'
 import { nextTurn, SystemClock } from 'evenkeel/unstable/base'
 import { isStoreError } from 'evenkeel/unstable/store'
-import type { Change, CommitOptions, Entry, RangeOptions, Store, StoreErrorReason, Watch, WatchBatch, WatchEnd, Write } from 'evenkeel/unstable/store'
+import type {
+  Change,
+  CommitOptions,
+  Entry,
+  RangeOptions,
+  Store,
+  StoreErrorReason,
+  Watch,
+  WatchBatch,
+  WatchEnd,
+  Write,
+} from 'evenkeel/unstable/store'
 import { plainChange, plainEntry } from '../../model/store-model.ts'
 import type { PlainChange, PlainEntry } from '../../model/store-model.ts'
 
@@ -27,7 +38,11 @@ export function good<T extends { readonly ok: boolean }>(result: T): Extract<T, 
 }
 
 /** Writes a text; `expect` is 0 unless said otherwise. Gives the revision. */
-export async function put(store: Store, key: string, { value = `value of ${key}`, expect = 0, ...rest }: Partial<Omit<Write, 'value'>> & { value?: string } = {}): Promise<number> {
+export async function put(
+  store: Store,
+  key: string,
+  { value = `value of ${key}`, expect = 0, ...rest }: Partial<Omit<Write, 'value'>> & { value?: string } = {},
+): Promise<number> {
   return good(await store.commit({ key, value: bytes(value), expect, ...rest })).revision
 }
 
@@ -60,7 +75,10 @@ export function rejectsRange(promise: Promise<unknown>): Promise<void> {
 }
 
 export function rejectsStore(promise: Promise<unknown>, reason: StoreErrorReason): Promise<void> {
-  return assert.rejects(promise, (error) => isStoreError(error, reason) || assert.fail(`expected a StoreError ${reason}, got ${String(error)}`))
+  return assert.rejects(
+    promise,
+    (error) => isStoreError(error, reason) || assert.fail(`expected a StoreError ${reason}, got ${String(error)}`),
+  )
 }
 
 /** Reads a watch by hand, one batch at a time or up to a revision. */
@@ -107,7 +125,7 @@ export class Reader {
   }
 
   /** What still comes, and why it is over. */
-  async rest(): Promise<{ batches: WatchBatch[], end: WatchEnd | undefined }> {
+  async rest(): Promise<{ batches: WatchBatch[]; end: WatchEnd | undefined }> {
     const batches: WatchBatch[] = []
     for (;;) {
       const { done, value } = await this.#iterator.next()
@@ -126,7 +144,11 @@ export function changesOf(batches: readonly WatchBatch[]): PlainChange[] {
 }
 
 /** The changes below a prefix after a revision, up to another one, on a watch that is closed again. */
-export async function changesBetween(store: Store, prefix: string, { after, until }: { after: number, until: number }): Promise<PlainChange[]> {
+export async function changesBetween(
+  store: Store,
+  prefix: string,
+  { after, until }: { after: number; until: number },
+): Promise<PlainChange[]> {
   const reader = new Reader(store.watch(prefix, { after }))
   const changes = await reader.changes(until)
   await reader.leave()

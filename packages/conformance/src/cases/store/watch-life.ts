@@ -17,7 +17,7 @@ const progress: readonly StoreCase[] = [
         const revision = await put(store, `/busy/${round}`)
         const batches = await reader.until(revision)
         assert.deepEqual(changesOf(batches), [])
-        assert.ok((batches.at(-1)?.revision ?? 0) <= await store.head())
+        assert.ok((batches.at(-1)?.revision ?? 0) <= (await store.head()))
       }
       await reader.leave()
     },
@@ -38,7 +38,10 @@ const progress: readonly StoreCase[] = [
       const [seen, last] = [[] as number[], revisions.at(-1) ?? 0]
       for (const { revision, changes } of await reader.until(last)) {
         seen.push(...changes.map((change) => change.revision))
-        assert.deepEqual(seen, revisions.filter((made) => made <= revision))
+        assert.deepEqual(
+          seen,
+          revisions.filter((made) => made <= revision),
+        )
       }
       await reader.leave()
     },
@@ -76,7 +79,10 @@ const progress: readonly StoreCase[] = [
       const idle = new Reader(store.watch('/none/', { after: at }))
       const bookmark = (await idle.until(at)).at(-1)?.revision ?? 0
       const second = await put(store, '/2')
-      assert.deepEqual((await changesBetween(store, '/', { after: bookmark, until: second })).map(({ revision }) => revision), [second])
+      assert.deepEqual(
+        (await changesBetween(store, '/', { after: bookmark, until: second })).map(({ revision }) => revision),
+        [second],
+      )
       await idle.leave()
       await reader.leave()
     },
@@ -100,17 +106,27 @@ const falling: readonly StoreCase[] = [
       const slow = await liveReader(store, { backlogBytesMax: 4_000 })
       const other = await liveReader(store)
       const revisions: number[] = []
-      for (let index = 0; index < 20; index++) revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
+      for (let index = 0; index < 20; index++)
+        revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
       const last = revisions.at(-1) ?? 0
-      assert.deepEqual((await other.changes(last)).map(({ revision }) => revision), revisions)
+      assert.deepEqual(
+        (await other.changes(last)).map(({ revision }) => revision),
+        revisions,
+      )
       const { batches, end } = await slow.rest()
       assert.deepEqual(end, { reason: 'overflow' })
       const told = changesOf(batches).map(({ revision }) => revision)
       assert.deepEqual(told, revisions.slice(0, told.length))
       const resumed = await changesBetween(store, '/', { after: told.at(-1) ?? (revisions[0] ?? 0) - 1, until: last })
-      assert.deepEqual(resumed.map(({ revision }) => revision), revisions.slice(told.length))
+      assert.deepEqual(
+        resumed.map(({ revision }) => revision),
+        revisions.slice(told.length),
+      )
       const more = await put(store, '/more')
-      assert.deepEqual((await other.changes(more)).map(({ key }) => key), ['/more'])
+      assert.deepEqual(
+        (await other.changes(more)).map(({ key }) => key),
+        ['/more'],
+      )
       await other.leave()
     },
   },
@@ -121,8 +137,12 @@ const falling: readonly StoreCase[] = [
       const store = await target.open()
       const slow = await liveReader(store, { backlogBytesMax: 100_000 })
       const revisions: number[] = []
-      for (let index = 0; index < 20; index++) revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
-      assert.deepEqual((await slow.changes(revisions.at(-1) ?? 0)).map(({ revision }) => revision), revisions)
+      for (let index = 0; index < 20; index++)
+        revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
+      assert.deepEqual(
+        (await slow.changes(revisions.at(-1) ?? 0)).map(({ revision }) => revision),
+        revisions,
+      )
       await slow.leave()
     },
   },
@@ -133,7 +153,8 @@ const falling: readonly StoreCase[] = [
       const store = await target.open()
       const start = await store.head()
       const revisions: number[] = []
-      for (let index = 0; index < 30; index++) revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
+      for (let index = 0; index < 30; index++)
+        revisions.push(await put(store, `/${index}`, { value: 'x'.repeat(1_000) }))
       const reader = new Reader(store.watch('/', { after: start, backlogBytesMax: 5_000 }))
       const told: number[] = []
       while (told.length < 30) told.push(...(await reader.batch()).changes.map(({ revision }) => revision))
@@ -147,7 +168,8 @@ const falling: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const head = await put(store, '/a')
-      for (const after of [head + 1, head + 1_000]) assert.deepEqual(await endOf(store.watch('/', { after })), { reason: 'ahead', revision: head })
+      for (const after of [head + 1, head + 1_000])
+        assert.deepEqual(await endOf(store.watch('/', { after })), { reason: 'ahead', revision: head })
       const reader = new Reader(store.watch('/', { after: head }))
       assert.deepEqual(changesOf(await reader.until(head)), [])
       await reader.leave()
@@ -158,7 +180,7 @@ const falling: readonly StoreCase[] = [
 const ending: readonly StoreCase[] = [
   {
     id: 'store/watch/close',
-    rule: 'Closing a watch ends its reader\'s loop, also one that is waiting.',
+    rule: "Closing a watch ends its reader's loop, also one that is waiting.",
     async run(target) {
       const store = await target.open()
       const after = await store.head()
@@ -197,20 +219,23 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/abort-before',
-    rule: 'A watch with a signal that has aborted gives the signal\'s reason and nothing else.',
+    rule: "A watch with a signal that has aborted gives the signal's reason and nothing else.",
     async run(target) {
       const store = await target.open()
       const start = await store.head()
       await put(store, '/a')
       for (const after of [start, await store.head()]) {
         const reason = new Error('enough')
-        await assert.rejects(new Reader(store.watch('/', { after, signal: AbortSignal.abort(reason) })).next(), (error) => error === reason)
+        await assert.rejects(
+          new Reader(store.watch('/', { after, signal: AbortSignal.abort(reason) })).next(),
+          (error) => error === reason,
+        )
       }
     },
   },
   {
     id: 'store/watch/abort-during',
-    rule: 'An abort ends a watch with the signal\'s reason, also while its reader waits.',
+    rule: "An abort ends a watch with the signal's reason, also while its reader waits.",
     async run(target) {
       const store = await target.open()
       const head = await store.head()
@@ -227,11 +252,13 @@ const ending: readonly StoreCase[] = [
   },
   {
     id: 'store/watch/wrong-options',
-    rule: 'A prefix no key can begin with, or a backlog for nothing, is the caller\'s mistake.',
+    rule: "A prefix no key can begin with, or a backlog for nothing, is the caller's mistake.",
     async run(target) {
       const store = await target.open()
-      for (const prefix of [' ', 'a b', '\u007f', 'é', 'a'.repeat(1025)]) assert.throws(() => store.watch(prefix, { after: 0 }), RangeError)
-      for (const backlogBytesMax of [0, -1, NaN]) assert.throws(() => store.watch('/', { after: 0, backlogBytesMax }), RangeError)
+      for (const prefix of [' ', 'a b', '\u007f', 'é', 'a'.repeat(1025)])
+        assert.throws(() => store.watch(prefix, { after: 0 }), RangeError)
+      for (const backlogBytesMax of [0, -1, NaN])
+        assert.throws(() => store.watch('/', { after: 0, backlogBytesMax }), RangeError)
     },
   },
 ]

@@ -16,10 +16,15 @@ const past: readonly StoreCase[] = [
     async run(target) {
       const store = await target.open()
       const model = await scribble(store, { seed: 'watch', commits: 30 })
-      await Promise.all(model.revisions.map(async (after) => {
-        const prefix = ['', '/a', '/a/'][after % 3] ?? ''
-        assert.deepEqual(await changesBetween(store, prefix, { after, until: model.head }), model.changesAfter(after, prefix))
-      }))
+      await Promise.all(
+        model.revisions.map(async (after) => {
+          const prefix = ['', '/a', '/a/'][after % 3] ?? ''
+          assert.deepEqual(
+            await changesBetween(store, prefix, { after, until: model.head }),
+            model.changesAfter(after, prefix),
+          )
+        }),
+      )
     },
   },
   {
@@ -60,7 +65,10 @@ const past: readonly StoreCase[] = [
       assert.equal(changesOf(batches).length, keys.length * 16)
       for (const { changes } of batches) {
         for (const revision of new Set(changes.map((change) => change.revision))) {
-          assert.deepEqual(changes.filter((change) => change.revision === revision).map(({ key }) => key), keys)
+          assert.deepEqual(
+            changes.filter((change) => change.revision === revision).map(({ key }) => key),
+            keys,
+          )
         }
       }
       await reader.leave()
@@ -82,7 +90,10 @@ const live: readonly StoreCase[] = [
         if (index % 3 === 0) await reader.batch()
       }
       const told = await reader.changes(revisions.at(-1) ?? 0)
-      assert.deepEqual(told.map(({ revision }) => revision), revisions.slice(-told.length))
+      assert.deepEqual(
+        told.map(({ revision }) => revision),
+        revisions.slice(-told.length),
+      )
       await reader.leave()
     },
   },
@@ -99,7 +110,10 @@ const live: readonly StoreCase[] = [
       const first = await reader.batch()
       const during = await writing
       const last = await put(store, '/last')
-      const told = [...first.changes.map(({ revision }) => revision), ...(await reader.changes(last)).map(({ revision }) => revision)]
+      const told = [
+        ...first.changes.map(({ revision }) => revision),
+        ...(await reader.changes(last)).map(({ revision }) => revision),
+      ]
       assert.deepEqual(told, [...revisions, ...[...during].sort((a, b) => a - b), last])
       await reader.leave()
     },
@@ -119,7 +133,10 @@ const live: readonly StoreCase[] = [
           if (entry) entries.set(key, entry)
           else entries.delete(key)
         }
-        assert.deepEqual([...entries.values()].sort((a, b) => a.key < b.key ? -1 : 1), expected)
+        assert.deepEqual(
+          [...entries.values()].sort((a, b) => (a.key < b.key ? -1 : 1)),
+          expected,
+        )
         await reader.leave()
       }
     },
@@ -134,8 +151,9 @@ const live: readonly StoreCase[] = [
       for (let seen = 0; seen < 10;) {
         const { revision, changes } = await reader.batch()
         seen += changes.length
-        assert.ok(await store.head() >= revision)
-        for (const { key, entry } of changes) assert.deepEqual(plainEntry(good(await store.get(key)).entry), plainEntry(entry))
+        assert.ok((await store.head()) >= revision)
+        for (const { key, entry } of changes)
+          assert.deepEqual(plainEntry(good(await store.get(key)).entry), plainEntry(entry))
       }
       await writing
       await reader.leave()
@@ -156,12 +174,22 @@ const many: readonly StoreCase[] = [
       const keys = ['/a', '/a/b', '/a/b/c', '/a0', '/a~', '/b', '0', '~']
       let head = start
       for (const key of keys) head = await put(store, key)
-      await Promise.all(prefixes.map(async (prefix, index) => {
-        const expected = keys.filter((key) => key.startsWith(prefix))
-        assert.deepEqual((await readers[index]?.changes(head))?.map(({ key }) => key), expected, `live below ${prefix}`)
-        assert.deepEqual((await changesBetween(store, prefix, { after: start, until: head })).map(({ key }) => key), expected, `history below ${prefix}`)
-        await readers[index]?.leave()
-      }))
+      await Promise.all(
+        prefixes.map(async (prefix, index) => {
+          const expected = keys.filter((key) => key.startsWith(prefix))
+          assert.deepEqual(
+            (await readers[index]?.changes(head))?.map(({ key }) => key),
+            expected,
+            `live below ${prefix}`,
+          )
+          assert.deepEqual(
+            (await changesBetween(store, prefix, { after: start, until: head })).map(({ key }) => key),
+            expected,
+            `history below ${prefix}`,
+          )
+          await readers[index]?.leave()
+        }),
+      )
     },
   },
   {
@@ -171,9 +199,26 @@ const many: readonly StoreCase[] = [
       const store = await target.open()
       const start = await store.head()
       const readers = ['/a/', '/b/', '/'].map((prefix) => new Reader(store.watch(prefix, { after: start })))
-      const revision = await commitAll(store, ['/a/1', '/b/1', '/a/2', '/c/1'].map((key): Write => ({ key, value: bytes(key), expect: 0 })))
-      const told = await Promise.all(readers.map(async (reader) => (await reader.changes(revision)).map((change) => [change.key, change.revision])))
-      assert.deepEqual(told, [[['/a/1', revision], ['/a/2', revision]], [['/b/1', revision]], [['/a/1', revision], ['/b/1', revision], ['/a/2', revision], ['/c/1', revision]]])
+      const revision = await commitAll(
+        store,
+        ['/a/1', '/b/1', '/a/2', '/c/1'].map((key): Write => ({ key, value: bytes(key), expect: 0 })),
+      )
+      const told = await Promise.all(
+        readers.map(async (reader) => (await reader.changes(revision)).map((change) => [change.key, change.revision])),
+      )
+      assert.deepEqual(told, [
+        [
+          ['/a/1', revision],
+          ['/a/2', revision],
+        ],
+        [['/b/1', revision]],
+        [
+          ['/a/1', revision],
+          ['/b/1', revision],
+          ['/a/2', revision],
+          ['/c/1', revision],
+        ],
+      ])
       for (const reader of readers) await reader.leave()
     },
   },
@@ -206,15 +251,20 @@ async function churn(store: Store, prefix: string, rounds: number): Promise<void
     const key = `${prefix}/${round % 4}`
     const expect = revisions.get(key) ?? 0
     const isDelete = expect > 0 && round % 3 === 0
-    const revision = isDelete ? await remove(store, key, expect) : await put(store, key, { value: String(round), expect })
+    const revision = isDelete
+      ? await remove(store, key, expect)
+      : await put(store, key, { value: String(round), expect })
     revisions.set(key, isDelete ? 0 : revision)
   }
 }
 
 /** Lists, and watches from there. */
-async function mirror(store: Store): Promise<{ reader: Reader, entries: Map<string, PlainEntry> }> {
+async function mirror(store: Store): Promise<{ reader: Reader; entries: Map<string, PlainEntry> }> {
   const { entries, revision } = good(await store.range('/'))
-  return { reader: new Reader(store.watch('/', { after: revision })), entries: new Map(entries.map((entry) => [entry.key, plainEntry(entry)])) }
+  return {
+    reader: new Reader(store.watch('/', { after: revision })),
+    entries: new Map(entries.map((entry) => [entry.key, plainEntry(entry)])),
+  }
 }
 
 export const watchCases: readonly StoreCase[] = [...past, ...live, ...many]

@@ -26,7 +26,13 @@ interface SizeOptions {
 
 /** Sections in sections: each has a few plain fields, a list with keys, a map, and the next ones. */
 export function bigSchema({ depth, width }: SizeOptions, path = 'spec'): Schema {
-  const inner = depth <= 1 ? [] : Array.from({ length: width }, (_, index): [string, Schema] => [`part${index}`, bigSchema({ depth: depth - 1, width }, `${path}.part${index}`)])
+  const inner =
+    depth <= 1
+      ? []
+      : Array.from({ length: width }, (_, index): [string, Schema] => [
+          `part${index}`,
+          bigSchema({ depth: depth - 1, width }, `${path}.part${index}`),
+        ])
   return {
     type: 'object',
     description: `What is wanted of ${path}. Everything in here can be left out; then the operator decides, by what it finds out about its surroundings when it looks at the object again.`,
@@ -40,18 +46,37 @@ function plainFields(path: string): Record<string, Schema> {
     size: { type: 'integer', description: `How many of ${path} there are.`, minimum: 0, format: 'int32' },
     enabled: { type: 'boolean', description: `Whether ${path} is in use at all.` },
     since: { type: 'string', description: `From when on ${path} counts.`, format: 'date-time' },
-    limit: { type: 'string', description: `How much ${path} may use, as an amount.`, 'x-kubernetes-int-or-string': undefined },
+    limit: {
+      type: 'string',
+      description: `How much ${path} may use, as an amount.`,
+      'x-kubernetes-int-or-string': undefined,
+    },
   }
 }
 
 function portsOf(path: string): Schema {
   const items: Schema = {
-    type: 'object', description: 'One port.', required: ['number'],
-    properties: { number: { type: 'integer', description: 'Its number.' }, name: { type: 'string', description: 'What it is called.' } },
+    type: 'object',
+    description: 'One port.',
+    required: ['number'],
+    properties: {
+      number: { type: 'integer', description: 'Its number.' },
+      name: { type: 'string', description: 'What it is called.' },
+    },
   }
-  return { type: 'array', description: `Where ${path} can be reached.`, items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['number'] }
+  return {
+    type: 'array',
+    description: `Where ${path} can be reached.`,
+    items,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['number'],
+  }
 }
 
 function labelsOf(path: string): Schema {
-  return { type: 'object', description: `Labels for whatever is made for ${path}.`, additionalProperties: { type: 'string', description: 'A value.' } }
+  return {
+    type: 'object',
+    description: `Labels for whatever is made for ${path}.`,
+    additionalProperties: { type: 'string', description: 'A value.' },
+  }
 }

@@ -17,9 +17,14 @@ const unpacked = '.cache/kubernetes-client/usr/bin/kubectl'
 
 /** Every kubectl there is, each version once. */
 export function findKubectls({ env = process.env }: { env?: NodeJS.ProcessEnv } = {}): Kubectl[] {
-  const onPath = (env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl')).find((path) => existsSync(path))
+  const onPath = (env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'kubectl'))
+    .find((path) => existsSync(path))
   const named = (env['EVENKEEL_KUBECTLS'] ?? '').split(delimiter)
-  const paths = [onPath, ...named, resolve(unpacked)].filter((path) => path !== undefined && path !== '' && existsSync(path)) as string[]
+  const paths = [onPath, ...named, resolve(unpacked)].filter(
+    (path) => path !== undefined && path !== '' && existsSync(path),
+  ) as string[]
   const found = new Map<string, Kubectl>()
   for (const path of new Set(paths.map((one) => realpathSync(one)))) {
     const version = versionOf(path)

@@ -31,7 +31,10 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }))
 
 function play(...steps: readonly Step[]): Promise<void> {
-  return playSession({ name: 'parrot', steps }, { kubectl: { path: join(home, 'parrot'), version: '1.30.0' }, kubeconfig: 'none', home })
+  return playSession(
+    { name: 'parrot', steps },
+    { kubectl: { path: join(home, 'parrot'), version: '1.30.0' }, kubeconfig: 'none', home },
+  )
 }
 
 test('playSession: passes when every step goes as expected', async () => {
@@ -47,8 +50,12 @@ test('playSession: another output, another exit code or an unexpected complaint 
   await expect(play({ run: 'one', expect: { out: 'two' } })).rejects.toThrow('expected output:\ntwo')
   await expect(play({ run: 'fail' })).rejects.toThrow('exit code 3 instead of 0')
   await expect(play({ run: 'fail', expect: { code: 3, err: 'other' } })).rejects.toThrow('expected complaint:\nother')
-  await expect(play({ run: 'one', during: { ready: /never/, steps: [] } })).rejects.toThrow('ended before it wrote /never/')
-  await expect(play({ run: 'wait', during: { ready: /ready/, steps: [{ run: 'fail' }], enough: /ready/ } })).rejects.toThrow('kubectl fail')
+  await expect(play({ run: 'one', during: { ready: /never/, steps: [] } })).rejects.toThrow(
+    'ended before it wrote /never/',
+  )
+  await expect(
+    play({ run: 'wait', during: { ready: /ready/, steps: [{ run: 'fail' }], enough: /ready/ } }),
+  ).rejects.toThrow('kubectl fail')
 })
 
 test('playSession: steps of other versions are left out', async () => {

@@ -40,7 +40,8 @@ export async function playSession(session: Session, stage: Stage): Promise<void>
   const namespace = basename(folder).toLowerCase().replaceAll('_', 'x')
   const scene: Scene = { ...stage, folder, namespace, words: new Map([['$NS', namespace]]) }
   await writeFile(join(folder, contextFile), await contextOf(scene))
-  for (const [name, text] of Object.entries(session.files ?? {})) await writeFile(join(folder, name), filled(text, scene))
+  for (const [name, text] of Object.entries(session.files ?? {}))
+    await writeFile(join(folder, name), filled(text, scene))
   await playStep({ run: 'create namespace $NS', expect: { out: 'namespace/$NS created' } }, scene)
   await playSteps(session.steps, scene)
   await rm(folder, { recursive: true, force: true })
@@ -50,9 +51,17 @@ export async function playSession(session: Session, stage: Stage): Promise<void>
 async function contextOf({ kubectl, kubeconfig, home, namespace }: Scene): Promise<string> {
   const names = 'jsonpath={.contexts[0].context.cluster} {.contexts[0].context.user}'
   // Not in one blocking call: some kubectls ask the server for its version first, and it may live in this process.
-  const { ended } = startProgram([kubectl.path, 'config', 'view', '--minify', '--kubeconfig', kubeconfig, '-o', names], { stdin: '', env: { PATH: process.env['PATH'], HOME: home } })
+  const { ended } = startProgram(
+    [kubectl.path, 'config', 'view', '--minify', '--kubeconfig', kubeconfig, '-o', names],
+    { stdin: '', env: { PATH: process.env['PATH'], HOME: home } },
+  )
   const [cluster, user] = (await ended).out.split(' ')
-  return JSON.stringify({ apiVersion: 'v1', kind: 'Config', 'current-context': 'session', contexts: [{ name: 'session', context: { cluster, user, namespace } }] })
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'session',
+    contexts: [{ name: 'session', context: { cluster, user, namespace } }],
+  })
 }
 
 async function playSteps(steps: readonly Step[], scene: Scene): Promise<void> {
@@ -67,7 +76,11 @@ async function playStep(step: Step, scene: Scene): Promise<void> {
 }
 
 function isFor({ since = '0.0', until, differs }: Step, { kubectl: { version }, foreign = false }: Scene): boolean {
-  return isAtLeast(version, since) && (until === undefined || !isAtLeast(version, until)) && !(foreign && differs !== undefined)
+  return (
+    isAtLeast(version, since) &&
+    (until === undefined || !isAtLeast(version, until)) &&
+    !(foreign && differs !== undefined)
+  )
 }
 
 async function runStep({ run, stdin = '', editor, during }: Step, scene: Scene): Promise<Outcome> {
@@ -79,14 +92,17 @@ async function runStep({ run, stdin = '', editor, during }: Step, scene: Scene):
       HOME: scene.home,
       TMPDIR: scene.folder,
       KUBECONFIG: [join(scene.folder, contextFile), scene.kubeconfig].join(delimiter),
-      ...editor !== undefined && { KUBE_EDITOR: filled(editor, scene) },
+      ...(editor !== undefined && { KUBE_EDITOR: filled(editor, scene) }),
     },
   })
   if (during) await playDuring(during, { program, scene })
   return program.ended
 }
 
-async function playDuring({ ready, steps, enough }: During, { program, scene }: { program: Program, scene: Scene }): Promise<void> {
+async function playDuring(
+  { ready, steps, enough }: During,
+  { program, scene }: { program: Program; scene: Scene },
+): Promise<void> {
   try {
     await program.until(ready)
     await playSteps(steps, scene)
@@ -98,13 +114,13 @@ async function playDuring({ ready, steps, enough }: During, { program, scene }: 
   if (enough) program.stop('SIGINT')
 }
 
-function judge(step: Step, { outcome, scene }: { outcome: Outcome, scene: Scene }): void {
+function judge(step: Step, { outcome, scene }: { outcome: Outcome; scene: Scene }): void {
   const { code: given, out, err } = step.expect ?? {}
   // Whoever interrupts a program does not ask how it ended, and with `-v=6` it talks while it works.
   const code = given ?? (step.during?.enough ? outcome.code : 0)
   const complaint = err ?? (code === 0 && !step.during ? '' : undefined)
   const wrong = [
-    ...outcome.code === code ? [] : [`exit code ${outcome.code} instead of ${code}`],
+    ...(outcome.code === code ? [] : [`exit code ${outcome.code} instead of ${code}`]),
     ...differences('output', { actual: outcome.out, expected: out, scene }),
     ...differences('complaint', { actual: outcome.err, expected: complaint, scene }),
   ]
@@ -112,7 +128,10 @@ function judge(step: Step, { outcome, scene }: { outcome: Outcome, scene: Scene 
   throw new Error(`kubectl ${step.run}\n${wrong.join('\n')}\n--- output\n${outcome.out}--- complaint\n${outcome.err}`)
 }
 
-function differences(what: string, { actual, expected, scene }: { actual: string, expected: Text | undefined, scene: Scene }): string[] {
+function differences(
+  what: string,
+  { actual, expected, scene }: { actual: string; expected: Text | undefined; scene: Scene },
+): string[] {
   if (expected === undefined) return []
   const wanted = fill(expected, scene.namespace)
   return matches(actual, wanted) ? [] : [`expected ${what}:\n${String(wanted)}`]

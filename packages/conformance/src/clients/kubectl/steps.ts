@@ -26,18 +26,27 @@ export function established(plural: string): Step[] {
   const inForce = /"status":"True","type":"Established"/
   return [
     { run: `get crd ${name} --watch -o jsonpath={.status}`, during: { ready: inForce, steps: [], enough: inForce } },
-    says(`wait --for=condition=Established crd/${name} --timeout=30s`, `customresourcedefinition.apiextensions.k8s.io/${name} condition met`),
+    says(
+      `wait --for=condition=Established crd/${name} --timeout=30s`,
+      `customresourcedefinition.apiextensions.k8s.io/${name} condition met`,
+    ),
     says(`get crd ${name}`, ['NAME CREATED AT', `${name} <time>`]),
   ]
 }
 
 /** A config map in YAML; `metadata` is more of its metadata, as `, labels: {a: b}`. */
-export function configMap(name: string, { metadata = '', data = '{}' }: { metadata?: string, data?: string } = {}): string {
+export function configMap(
+  name: string,
+  { metadata = '', data = '{}' }: { metadata?: string; data?: string } = {},
+): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${metadata}}\ndata: ${data}\n`
 }
 
 /** A deployment in YAML, of one container `main`. */
-export function deployment(name: string, { image = 'nginx:1', replicas = 2 }: { image?: string, replicas?: number } = {}): string {
+export function deployment(
+  name: string,
+  { image = 'nginx:1', replicas = 2 }: { image?: string; replicas?: number } = {},
+): string {
   return `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: ${name}, labels: {app: ${name}}}

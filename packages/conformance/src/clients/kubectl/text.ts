@@ -25,12 +25,16 @@ export function fill(text: Text, namespace: string): Text {
 /** The arguments of a command line: separated by spaces; quotes keep spaces, and quotes of the other sort. */
 export function splitArguments(line: string): string[] {
   const found = line.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? []
-  return found.map((word) => word.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? ''))
+  return found.map((word) =>
+    word.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? ''),
+  )
 }
 
 function lines(expected: string | readonly string[]): RegExp {
   const wanted = typeof expected === 'string' ? expected : expected.join('\n')
-  const pattern = simplify(wanted).split('\n').map((line) => (line === '...' ? '(?:.*\\n)*?' : `${linePattern(line)}\\n`))
+  const pattern = simplify(wanted)
+    .split('\n')
+    .map((line) => (line === '...' ? '(?:.*\\n)*?' : `${linePattern(line)}\\n`))
   return new RegExp(`^${pattern.join('')}$`)
 }
 
@@ -41,5 +45,9 @@ function linePattern(line: string): string {
 
 /** Columns are as wide as what is in them, so runs of spaces say nothing; at the beginning of a line they do. */
 function simplify(text: string): string {
-  return text.replace(/\t/g, '  ').replace(/(?<=\S) +/g, ' ').replace(/ +$/gm, '').replace(/\n+$/, '')
+  return text
+    .replace(/\t/g, '  ')
+    .replace(/(?<=\S) +/g, ' ')
+    .replace(/ +$/gm, '')
+    .replace(/\n+$/, '')
 }

@@ -7,7 +7,10 @@ export function makeTurns(max: number): <T>(run: () => Promise<T>) => Promise<T>
   const waiting: (() => void)[] = []
   let running = 0
   return async (run) => {
-    if (running === max) await new Promise<void>((resolve) => { waiting.push(resolve) })
+    if (running === max)
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+      })
     else running++
     try {
       return await run()

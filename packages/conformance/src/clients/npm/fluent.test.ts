@@ -24,46 +24,74 @@ afterAll(async () => {
 
 test('K8s: an object is created, read, listed by labels, patched and deleted', async () => {
   const { K8s, kind } = client
-  const made = await K8s(kind.ConfigMap).Create({ metadata: { name: 'a', namespace, labels: { of: 'fluent' } }, data: { x: '1' } })
+  const made = await K8s(kind.ConfigMap).Create({
+    metadata: { name: 'a', namespace, labels: { of: 'fluent' } },
+    data: { x: '1' },
+  })
   expect(made).toMatchObject({ kind: 'ConfigMap', data: { x: '1' } })
   expect(await K8s(kind.ConfigMap).InNamespace(namespace).Get('a')).toMatchObject({ data: { x: '1' } })
   const list = await K8s(kind.ConfigMap).InNamespace(namespace).WithLabel('of', 'fluent').Get()
   expect(list.items.map(({ metadata }) => metadata?.name)).toEqual(['a'])
 
-  const patched = await K8s(kind.ConfigMap, { namespace, name: 'a' }).Patch([{ op: 'replace', path: '/data/x', value: '2' }])
+  const patched = await K8s(kind.ConfigMap, { namespace, name: 'a' }).Patch([
+    { op: 'replace', path: '/data/x', value: '2' },
+  ])
   expect(patched.data).toEqual({ x: '2' })
   await K8s(kind.ConfigMap).InNamespace(namespace).Delete('a')
-  await expect(K8s(kind.ConfigMap).InNamespace(namespace).Get('a')).rejects.toMatchObject({ status: 404, data: { reason: 'NotFound' } })
+  await expect(K8s(kind.ConfigMap).InNamespace(namespace).Get('a')).rejects.toMatchObject({
+    status: 404,
+    data: { reason: 'NotFound' },
+  })
 })
 
 test('K8s: scale and status are written on their own', async () => {
   const { K8s, kind } = client
   const labels = { app: 'web' }
-  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } } }
+  const spec = {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx' }] } },
+  }
   await K8s(kind.Deployment).Create({ metadata: { name: 'web', namespace }, spec })
   await K8s(kind.Deployment).InNamespace(namespace).Scale(3, 'web')
-  const status = await K8s(kind.Deployment).PatchStatus({ metadata: { name: 'web', namespace }, spec: { replicas: 9 }, status: { replicas: 2 } })
+  const status = await K8s(kind.Deployment).PatchStatus({
+    metadata: { name: 'web', namespace },
+    spec: { replicas: 9 },
+    status: { replicas: 2 },
+  })
   expect([status.spec?.replicas, status.status?.replicas]).toEqual([3, 2])
 })
 
 test('K8s.Create: what is there already is refused with the Status of the server', async () => {
   const { K8s, kind } = client
   await K8s(kind.Secret).Create({ metadata: { name: 'twice', namespace } })
-  await expect(K8s(kind.Secret).Create({ metadata: { name: 'twice', namespace } })).rejects.toMatchObject({ ok: false, status: 409, data: { reason: 'AlreadyExists' } })
+  await expect(K8s(kind.Secret).Create({ metadata: { name: 'twice', namespace } })).rejects.toMatchObject({
+    ok: false,
+    status: 409,
+    data: { reason: 'AlreadyExists' },
+  })
 })
 
 test('K8s.Apply: creates, changes, and leaves to others what is theirs', async () => {
   const { K8s, kind } = client
-  expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '1' } })).toMatchObject({ data: { a: '1' } })
+  expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '1' } })).toMatchObject(
+    { data: { a: '1' } },
+  )
   await K8s(kind.ConfigMap, { namespace, name: 'applied' }).Patch([{ op: 'add', path: '/data/b', value: 'theirs' }])
-  expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '2' } })).toMatchObject({ data: { a: '2', b: 'theirs' } })
+  expect(await K8s(kind.ConfigMap).Apply({ metadata: { name: 'applied', namespace }, data: { a: '2' } })).toMatchObject(
+    { data: { a: '2', b: 'theirs' } },
+  )
 })
 
 test('K8s.Watch: tells what is there and what changes', async () => {
   const { K8s, kind } = client
   await K8s(kind.ConfigMap).Create({ metadata: { name: 'there', namespace, labels: { seen: 'yes' } } })
   const heard = makeHeard<string>()
-  const watcher = K8s(kind.ConfigMap).InNamespace(namespace).WithLabel('seen', 'yes').Watch((object, phase) => { heard.push(`${phase} ${object.metadata?.name}`) })
+  const watcher = K8s(kind.ConfigMap)
+    .InNamespace(namespace)
+    .WithLabel('seen', 'yes')
+    .Watch((object, phase) => {
+      heard.push(`${phase} ${object.metadata?.name}`)
+    })
   await watcher.start()
   await heard.until((all) => all.includes('ADDED there'))
   await K8s(kind.ConfigMap).Create({ metadata: { name: 'new', namespace, labels: { seen: 'yes' } } })

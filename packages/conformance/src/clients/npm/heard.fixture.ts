@@ -18,14 +18,15 @@ export function makeHeard<T>(): Heard<T> {
       all.push(one)
       for (const look of waiting) look()
     },
-    until: (enough) => new Promise((resolve) => {
-      const look = (): void => {
-        if (!enough(all)) return
-        waiting.delete(look)
-        resolve()
-      }
-      waiting.add(look)
-      look()
-    }),
+    until: (enough) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!enough(all)) return
+          waiting.delete(look)
+          resolve()
+        }
+        waiting.add(look)
+        look()
+      }),
   }
 }

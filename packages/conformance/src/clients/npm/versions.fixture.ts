@@ -18,7 +18,7 @@ export const versions: readonly Version[] = [
   { name: 'client-node 1', load: () => import('@kubernetes/client-node') },
   {
     name: 'client-node 2',
-    ...nodeMajor < 22 && { unavailable: 'it needs Node 22' },
-    load: async () => await import('client-node-2') as unknown as ClientNode,
+    ...(nodeMajor < 22 && { unavailable: 'it needs Node 22' }),
+    load: async () => (await import('client-node-2')) as unknown as ClientNode,
   },
 ]

@@ -6,7 +6,9 @@ import type { Heard } from './heard.fixture.ts'
 import { versions } from './versions.fixture.ts'
 import type { ClientNode } from './versions.fixture.ts'
 
-interface Loose { readonly metadata?: { readonly name?: string } }
+interface Loose {
+  readonly metadata?: { readonly name?: string }
+}
 
 for (const { name, unavailable, load } of versions) {
   describe.skipIf(unavailable !== undefined)(unavailable === undefined ? name : `${name} (${unavailable})`, () => {
@@ -24,12 +26,21 @@ for (const { name, unavailable, load } of versions) {
     /** A namespace, and what is done with config maps in it. */
     async function makeScene() {
       const api = config.makeApiClient(k8s.CoreV1Api)
-      const namespace = (await api.createNamespace({ body: { metadata: { generateName: 'watching-' } } })).metadata?.name ?? ''
+      const namespace =
+        (await api.createNamespace({ body: { metadata: { generateName: 'watching-' } } })).metadata?.name ?? ''
       const path = `/api/v1/namespaces/${namespace}/configmaps`
       return {
-        api, namespace, path,
-        create: (one: string, labels: Record<string, string> = {}) => api.createNamespacedConfigMap({ namespace, body: { metadata: { name: one, labels } } }),
-        change: async (one: string) => api.replaceNamespacedConfigMap({ name: one, namespace, body: { ...await api.readNamespacedConfigMap({ name: one, namespace }), data: { changed: 'yes' } } }),
+        api,
+        namespace,
+        path,
+        create: (one: string, labels: Record<string, string> = {}) =>
+          api.createNamespacedConfigMap({ namespace, body: { metadata: { name: one, labels } } }),
+        change: async (one: string) =>
+          api.replaceNamespacedConfigMap({
+            name: one,
+            namespace,
+            body: { ...(await api.readNamespacedConfigMap({ name: one, namespace })), data: { changed: 'yes' } },
+          }),
         remove: (one: string) => api.deleteNamespacedConfigMap({ name: one, namespace }),
       }
     }
@@ -38,8 +49,13 @@ for (const { name, unavailable, load } of versions) {
     function inform({ api, namespace, path }: Awaited<ReturnType<typeof makeScene>>) {
       const heard = makeHeard<string>()
       const informer = k8s.makeInformer(config, path, () => api.listNamespacedConfigMap({ namespace }))
-      for (const verb of ['add', 'update', 'delete'] as const) informer.on(verb, (object: Loose) => { heard.push(`${verb} ${object.metadata?.name}`) })
-      informer.on('error', (error: unknown) => { heard.push(`error ${String(error)}`) })
+      for (const verb of ['add', 'update', 'delete'] as const)
+        informer.on(verb, (object: Loose) => {
+          heard.push(`${verb} ${object.metadata?.name}`)
+        })
+      informer.on('error', (error: unknown) => {
+        heard.push(`error ${String(error)}`)
+      })
       return { informer, heard }
     }
 
@@ -96,7 +112,16 @@ for (const { name, unavailable, load } of versions) {
       const { metadata } = await scene.api.listNamespacedConfigMap({ namespace: scene.namespace })
       const query = { resourceVersion: metadata?.resourceVersion, labelSelector: 'of=mine', timeoutSeconds: 2 }
       const watch = new k8s.Watch(config)
-      await watch.watch(scene.path, query, (type: string, object: Loose) => { heard.push(`${type} ${object.metadata?.name}`) }, (error: unknown) => { heard.push(`done ${String(error)}`) })
+      await watch.watch(
+        scene.path,
+        query,
+        (type: string, object: Loose) => {
+          heard.push(`${type} ${object.metadata?.name}`)
+        },
+        (error: unknown) => {
+          heard.push(`done ${String(error)}`)
+        },
+      )
       await scene.create('other', { of: 'another' })
       await scene.create('mine', { of: 'mine' })
       await scene.change('mine')
@@ -111,7 +136,9 @@ for (const { name, unavailable, load } of versions) {
       const heard = makeHeard<string>()
       const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true }
       const told = (type: string, object: Loose & { metadata?: { annotations?: Record<string, string> } }): void => {
-        heard.push(type === 'BOOKMARK' ? JSON.stringify(object.metadata?.annotations) : `${type} ${object.metadata?.name}`)
+        heard.push(
+          type === 'BOOKMARK' ? JSON.stringify(object.metadata?.annotations) : `${type} ${object.metadata?.name}`,
+        )
       }
       const request = await new k8s.Watch(config).watch(scene.path, query, told, () => undefined)
       await heard.until((all) => all.length === 2)

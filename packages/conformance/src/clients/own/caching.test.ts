@@ -13,7 +13,11 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
   const namespace = 'cached'
 
   beforeAll(async () => {
-    target = await open({ afterWrite: (write, object) => { cache.afterWrite(write, object) } })
+    target = await open({
+      afterWrite: (write, object) => {
+        cache.afterWrite(write, object)
+      },
+    })
     cache = new ObjectCache({ client: target.client })
     running = cache.run(stop.signal)
     await target.client.create(Namespace, { metadata: { name: namespace } })
@@ -29,39 +33,72 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
     const { client } = target
     const holding = cache.hold(Website)
     const heard: string[] = []
-    holding.addHandler((event) => { heard.push(`${event.type} ${event.key.name}`) })
+    holding.addHandler((event) => {
+      heard.push(`${event.type} ${event.key.name}`)
+    })
     while (holding.states['']?.phase !== 'parked') await turn()
     await client.create(websiteDefinition)
     while (!holding.hasSynced) {
       cache.wake(Website)
       await turn()
     }
-    const made = await client.create(Website, { metadata: { name: 'front', namespace, labels: { app: 'web' } }, spec: { image: 'a', replicas: 2 } })
-    expect(cache.get(Website, { name: 'front', namespace }).metadata.resourceVersion).toBe(made.metadata.resourceVersion)
+    const made = await client.create(Website, {
+      metadata: { name: 'front', namespace, labels: { app: 'web' } },
+      spec: { image: 'a', replicas: 2 },
+    })
+    expect(cache.get(Website, { name: 'front', namespace }).metadata.resourceVersion).toBe(
+      made.metadata.resourceVersion,
+    )
     const changed = await client.patch(made, { spec: { image: 'b' } })
     expect(cache.list(Website, { labelSelector: 'app=web' }).map(({ spec }) => spec.image)).toEqual(['b'])
     await cache.caughtUp(Website, changed.metadata.resourceVersion)
     while (cache.states.some(({ ahead }) => ahead > 0)) await turn()
     const last = await client.list(Website, { namespace })
     expect(cache.get(Website, { name: 'front', namespace }).metadata.managedFields).toBeUndefined()
-    expect(cache.list(Website).map(({ metadata: { resourceVersion } }) => resourceVersion)).toEqual(last.items.map(({ metadata: { resourceVersion } }) => resourceVersion))
+    expect(cache.list(Website).map(({ metadata: { resourceVersion } }) => resourceVersion)).toEqual(
+      last.items.map(({ metadata: { resourceVersion } }) => resourceVersion),
+    )
     expect(heard.every((text) => text === 'add front' || text === 'update front')).toBe(true)
     await holding.release()
   })
 
   test('a hundred objects are the same by stream, by list, by metadata and by fields, before and after history is forgotten', async () => {
     const { client } = target
-    await Promise.all(Array.from({ length: 100 }, (__, index) => client.create(Website, { metadata: { name: `site-${index}`, namespace }, spec: { image: `ä-${index}` } })))
+    await Promise.all(
+      Array.from({ length: 100 }, (__, index) =>
+        client.create(Website, { metadata: { name: `site-${index}`, namespace }, spec: { image: `ä-${index}` } }),
+      ),
+    )
     const Slim = pick(Website, ['spec.image'])
     const Meta = metadataOnly(Website)
-    const held = [cache.hold(Website, { namespaces: [namespace], streaming: false }), cache.hold(Slim), cache.hold(Meta, { keepManagedFields: true })]
+    const held = [
+      cache.hold(Website, { namespaces: [namespace], streaming: false }),
+      cache.hold(Slim),
+      cache.hold(Meta, { keepManagedFields: true }),
+    ]
     await cache.waitForSync()
     await target.compact?.()
     const { items, metadata } = await client.list(Website, { namespace })
-    for (const kind of [Website, Slim, Meta]) await cache.caughtUp(kind, items.map(({ metadata: { resourceVersion } }) => resourceVersion).sort((a, b) => Number(b) - Number(a))[0] ?? metadata.resourceVersion ?? '')
+    for (const kind of [Website, Slim, Meta])
+      await cache.caughtUp(
+        kind,
+        items.map(({ metadata: { resourceVersion } }) => resourceVersion).sort((a, b) => Number(b) - Number(a))[0] ??
+          metadata.resourceVersion ??
+          '',
+      )
     const expected = items.map(({ metadata: { name }, spec: { image } }) => `${name} ${image}`).sort()
-    expect(cache.list(Website, { namespace }).map(({ metadata: { name }, spec: { image } }) => `${name} ${image}`).sort()).toEqual(expected)
-    expect(cache.list(Slim, { namespace }).map(({ metadata: { name }, spec: { image } }) => `${name} ${image}`).sort()).toEqual(expected)
+    expect(
+      cache
+        .list(Website, { namespace })
+        .map(({ metadata: { name }, spec: { image } }) => `${name} ${image}`)
+        .sort(),
+    ).toEqual(expected)
+    expect(
+      cache
+        .list(Slim, { namespace })
+        .map(({ metadata: { name }, spec: { image } }) => `${name} ${image}`)
+        .sort(),
+    ).toEqual(expected)
     expect(cache.list(Meta, { namespace })).toHaveLength(items.length)
     expect(cache.list(Meta, { namespace })[0]?.metadata.managedFields).toBeDefined()
     for (const holding of held) await holding.release()

@@ -11,18 +11,39 @@ import { startClientTarget } from '../target.fixture.ts'
 export { ConfigMap, Namespace } from 'evenkeel/kinds/core/v1'
 
 export const Website = defineKind({
-  group: 'own.example.com', version: 'v1', kind: 'Website',
-  spec: { type: 'object', required: ['image'], properties: { image: { type: 'string' }, replicas: { type: 'integer', default: 1 } } },
+  group: 'own.example.com',
+  version: 'v1',
+  kind: 'Website',
+  spec: {
+    type: 'object',
+    required: ['image'],
+    properties: { image: { type: 'string' }, replicas: { type: 'integer', default: 1 } },
+  },
   status: { type: 'object', properties: { ready: { type: 'integer' }, phase: { type: 'string' } } },
   scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' },
 })
 
 /** The definition of {@link Website}, as a server takes it. */
 export const websiteDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'websites.own.example.com' },
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'websites.own.example.com' },
   spec: {
-    group: Website.group, scope: 'Namespaced', names: { plural: Website.plural, singular: Website.singular, kind: Website.kind, listKind: Website.listKind },
-    versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' } }, schema: { openAPIV3Schema: Website.schema } }],
+    group: Website.group,
+    scope: 'Namespaced',
+    names: { plural: Website.plural, singular: Website.singular, kind: Website.kind, listKind: Website.listKind },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: {
+          status: {},
+          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.ready' },
+        },
+        schema: { openAPIV3Schema: Website.schema },
+      },
+    ],
   },
 }
 
@@ -40,7 +61,12 @@ type Open = (options?: Partial<ClientOptions>) => Promise<OwnTarget>
 export const ways: Readonly<Record<string, Open>> = {
   async 'in process'(options = {}) {
     const server: Server = await startServer()
-    return { client: new Client({ transport: server.transport, fieldOwner: 'own', ...options }), compact: () => server.compact(), canCompact: true, stop: () => server.stop({ graceMs: 0 }) }
+    return {
+      client: new Client({ transport: server.transport, fieldOwner: 'own', ...options }),
+      compact: () => server.compact(),
+      canCompact: true,
+      stop: () => server.stop({ graceMs: 0 }),
+    }
   },
   async https(options = {}) {
     const target = await startClientTarget()

@@ -19,10 +19,15 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
   afterAll(() => target.stop())
 
   test('changes come in order, from a version on', async () => {
-    const { metadata: { resourceVersion = '' } } = await client.list(ConfigMap, { namespace })
+    const {
+      metadata: { resourceVersion = '' },
+    } = await client.list(ConfigMap, { namespace })
     const stream = client.watch(ConfigMap, { namespace, resourceVersion })
     await stream.open()
-    const made = await client.create(ConfigMap, { metadata: { name: 'a', namespace }, data: { text: 'äöü€😀'.repeat(200) } })
+    const made = await client.create(ConfigMap, {
+      metadata: { name: 'a', namespace },
+      data: { text: 'äöü€😀'.repeat(200) },
+    })
     await client.patch(made, { data: { text: 'b' } })
     await client.delete(made)
     expect(await take(stream, 3)).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a'])
@@ -33,37 +38,60 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
   test('what is there comes first when asked for, then a bookmark, then changes', async () => {
     await client.create(ConfigMap, { metadata: { name: 'first', namespace } })
     const seen: string[] = []
-    for await (const event of client.watch(ConfigMap, { namespace, sendInitialEvents: true, fieldSelector: 'metadata.name!=kube-root-ca.crt' })) {
+    for await (const event of client.watch(ConfigMap, {
+      namespace,
+      sendInitialEvents: true,
+      fieldSelector: 'metadata.name!=kube-root-ca.crt',
+    })) {
       seen.push(describeEvent(event))
-      if (event.type === 'BOOKMARK' && event.initialEventsEnd) await client.delete(refTo(ConfigMap, { name: 'first', namespace }))
+      if (event.type === 'BOOKMARK' && event.initialEventsEnd)
+        await client.delete(refTo(ConfigMap, { name: 'first', namespace }))
       if (event.type === 'DELETED') break
     }
     expect(seen).toEqual(['ADDED first', 'BOOKMARK end', 'DELETED first'])
   })
 
   test('metadata alone, with the type of the object', async () => {
-    const stream = client.watch(metadataOnly(ConfigMap), { namespace, resourceVersion: (await client.list(ConfigMap)).metadata.resourceVersion ?? '' })
+    const stream = client.watch(metadataOnly(ConfigMap), {
+      namespace,
+      resourceVersion: (await client.list(ConfigMap)).metadata.resourceVersion ?? '',
+    })
     await stream.open()
     await client.create(ConfigMap, { metadata: { name: 'slim', namespace }, data: { a: '1' } })
     const { value } = await stream.next()
-    expect(value).toMatchObject({ type: 'ADDED', object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'slim' } } })
+    expect(value).toMatchObject({
+      type: 'ADDED',
+      object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'slim' } },
+    })
     expect(value && 'object' in value && value.object).not.toHaveProperty('data')
     await stream.return()
   })
 
   test('a version that is forgotten is refused as Expired (66, 67)', async ({ skip }) => {
     if (!target.canCompact) return skip()
-    const { metadata: { resourceVersion = '' } } = await client.list(ConfigMap)
+    const {
+      metadata: { resourceVersion = '' },
+    } = await client.list(ConfigMap)
     await client.create(ConfigMap, { metadata: { name: 'newer', namespace } })
     await client.patch(refTo(ConfigMap, { name: 'newer', namespace }), { data: { a: '1' } })
     await target.compact()
-    const outcome = await client.watch(ConfigMap, { resourceVersion }).next().then(({ value }) => value && 'error' in value ? value.error : value, (error: unknown) => error)
+    const outcome = await client
+      .watch(ConfigMap, { resourceVersion })
+      .next()
+      .then(
+        ({ value }) => (value && 'error' in value ? value.error : value),
+        (error: unknown) => error,
+      )
     expect(outcome).toMatchObject({ reason: 'Expired', code: 410 })
   })
 
   test('the signal ends it with its reason, also while it waits', async () => {
     const stop = new AbortController()
-    const stream = client.watch(ConfigMap, { namespace: 'empty', resourceVersion: (await client.list(ConfigMap)).metadata.resourceVersion ?? '', signal: stop.signal })
+    const stream = client.watch(ConfigMap, {
+      namespace: 'empty',
+      resourceVersion: (await client.list(ConfigMap)).metadata.resourceVersion ?? '',
+      signal: stop.signal,
+    })
     await stream.open()
     const next = stream.next()
     stop.abort(new Error('enough'))
@@ -72,7 +100,8 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
 
   test('the server ends it when asked to, and that is a clean end', async () => {
     const seen: string[] = []
-    for await (const event of client.watch(ConfigMap, { namespace: 'empty', timeoutSeconds: 1, allowBookmarks: false })) seen.push(describeEvent(event))
+    for await (const event of client.watch(ConfigMap, { namespace: 'empty', timeoutSeconds: 1, allowBookmarks: false }))
+      seen.push(describeEvent(event))
     expect(seen).toEqual([])
   })
 })

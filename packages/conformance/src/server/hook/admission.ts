@@ -42,45 +42,75 @@ type Hooks = Readonly<Record<string, Fields>>
 /** What webhooks were asked since the last time this was asked. */
 type Taken = () => AskedHook[]
 
-export async function withWebhooks(place: Place, { mutating = {}, validating = {}, answers = {} }: Setup, run: (taken: Taken) => Promise<void>): Promise<void> {
+export async function withWebhooks(
+  place: Place,
+  { mutating = {}, validating = {}, answers = {} }: Setup,
+  run: (taken: Taken) => Promise<void>,
+): Promise<void> {
   const asked: AskedHook[] = []
   const fences = new Set<string>()
-  await withHttps((target, body, response) => {
-    const review = JSON.parse(body) as LooseRequest
-    const one: AskedHook = { hook: target.slice(1).split('?')[0] ?? '', review, request: review['request'] as LooseRequest, target }
-    if (one.hook.startsWith('fence-')) fences.add(one.hook)
-    else asked.push(one)
-    const given = Object.hasOwn(answers, one.hook) ? answers[one.hook]?.(one, response) : {}
-    if (given === undefined) return
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ apiVersion: review['apiVersion'], kind: review['kind'], response: { uid: one.request['uid'], allowed: true, ...given } }))
-  }, async (server) => {
-    const names = [
-      ...await configure(place, 'mutatingwebhookconfigurations', { server, configurations: mutating }),
-      ...await configure(place, 'validatingwebhookconfigurations', { server, configurations: validating }),
-    ]
-    await eventually(() => place.post('podtemplates', sample('podtemplates', 'fence'), { query: { dryRun: 'All' } }), () => names.every((name) => fences.has(name)))
-    try {
-      await run(() => asked.splice(0))
-    } finally {
-      for (const kind of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const) {
-        for (const suffix of Object.keys(kind.startsWith('m') ? mutating : validating)) await place.delete(kind, place.unique(suffix))
+  await withHttps(
+    (target, body, response) => {
+      const review = JSON.parse(body) as LooseRequest
+      const one: AskedHook = {
+        hook: target.slice(1).split('?')[0] ?? '',
+        review,
+        request: review['request'] as LooseRequest,
+        target,
       }
-    }
-  })
+      if (one.hook.startsWith('fence-')) fences.add(one.hook)
+      else asked.push(one)
+      const given = Object.hasOwn(answers, one.hook) ? answers[one.hook]?.(one, response) : {}
+      if (given === undefined) return
+      response
+        .setHeader('content-type', 'application/json')
+        .end(
+          JSON.stringify({
+            apiVersion: review['apiVersion'],
+            kind: review['kind'],
+            response: { uid: one.request['uid'], allowed: true, ...given },
+          }),
+        )
+    },
+    async (server) => {
+      const names = [
+        ...(await configure(place, 'mutatingwebhookconfigurations', { server, configurations: mutating })),
+        ...(await configure(place, 'validatingwebhookconfigurations', { server, configurations: validating })),
+      ]
+      await eventually(
+        () => place.post('podtemplates', sample('podtemplates', 'fence'), { query: { dryRun: 'All' } }),
+        () => names.every((name) => fences.has(name)),
+      )
+      try {
+        await run(() => asked.splice(0))
+      } finally {
+        for (const kind of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'] as const) {
+          for (const suffix of Object.keys(kind.startsWith('m') ? mutating : validating))
+            await place.delete(kind, place.unique(suffix))
+        }
+      }
+    },
+  )
 }
 
 interface Configuring {
-  readonly server: { readonly url: string, readonly caBundle: string }
+  readonly server: { readonly url: string; readonly caBundle: string }
   readonly configurations: Readonly<Record<string, Hooks>>
 }
 
 /** @returns the names of the fences */
-async function configure(place: Place, kind: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations', { server, configurations }: Configuring): Promise<string[]> {
+async function configure(
+  place: Place,
+  kind: 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations',
+  { server, configurations }: Configuring,
+): Promise<string[]> {
   const fences: string[] = []
   for (const [suffix, hooks] of Object.entries(configurations)) {
     const fence = `fence-${kind[0] ?? ''}-${suffix}`
     fences.push(fence)
-    const webhooks = [...Object.entries(hooks), [fence, { rules: [about('podtemplates')] }] as const].map(([name, fields]) => webhook(place, name, { server, fields }))
+    const webhooks = [...Object.entries(hooks), [fence, { rules: [about('podtemplates')] }] as const].map(
+      ([name, fields]) => webhook(place, name, { server, fields }),
+    )
     ok(await place.post(kind, sample(kind, place.unique(suffix), { webhooks })), 201)
   }
   return fences
@@ -91,10 +121,19 @@ export function about(...resources: readonly string[]): Fields {
   return { operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources }
 }
 
-function webhook(place: Place, name: string, { server: { url, caBundle }, fields }: { server: Configuring['server'], fields: Fields }): Fields {
+function webhook(
+  place: Place,
+  name: string,
+  { server: { url, caBundle }, fields }: { server: Configuring['server']; fields: Fields },
+): Fields {
   return {
-    name: `${name}.judge.example.com`, sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: { url: `${url}/${name}`, caBundle },
-    rules: [about('configmaps')], namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': place.namespace } }, ...fields,
+    name: `${name}.judge.example.com`,
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    clientConfig: { url: `${url}/${name}`, caBundle },
+    rules: [about('configmaps')],
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': place.namespace } },
+    ...fields,
   }
 }
 

@@ -14,12 +14,12 @@ import { selfSigned } from './self-signed.ts'
 export interface Review {
   readonly apiVersion: string
   readonly kind: string
-  readonly request: { readonly uid: string, readonly desiredAPIVersion: string, readonly objects: readonly Loose[] }
+  readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly Loose[] }
 }
 
 export interface Hook {
   /** How a definition names it. */
-  readonly clientConfig: { readonly url: string, readonly caBundle: string }
+  readonly clientConfig: { readonly url: string; readonly caBundle: string }
   /** Every review there was. */
   readonly asked: readonly Review[]
 }
@@ -27,39 +27,72 @@ export interface Hook {
 const { keyPem: key, certificatePem: cert } = selfSigned()
 
 /** Runs with a hook that answers as told. */
-export async function withHook(respond: (review: Review) => unknown, run: (hook: Hook) => Promise<void>): Promise<void> {
+export async function withHook(
+  respond: (review: Review) => unknown,
+  run: (hook: Hook) => Promise<void>,
+): Promise<void> {
   const asked: Review[] = []
-  await withHttps((_, body, response) => {
-    const review = JSON.parse(body) as Review
-    asked.push(review)
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(respond(review)))
-  }, ({ url, caBundle }) => run({ clientConfig: { url: `${url}/convert`, caBundle }, asked }))
+  await withHttps(
+    (_, body, response) => {
+      const review = JSON.parse(body) as Review
+      asked.push(review)
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(respond(review)))
+    },
+    ({ url, caBundle }) => run({ clientConfig: { url: `${url}/convert`, caBundle }, asked }),
+  )
 }
 
 /** Answers a request: its path and query, its body, and where the answer goes. */
 type AnswerHttps = (target: string, body: string, response: ServerResponse) => void
 
 /** Runs with a server of HTTPS that answers as told. */
-export async function withHttps(answer: AnswerHttps, run: (server: { readonly url: string, readonly caBundle: string }) => Promise<void>): Promise<void> {
+export async function withHttps(
+  answer: AnswerHttps,
+  run: (server: { readonly url: string; readonly caBundle: string }) => Promise<void>,
+): Promise<void> {
   const server = createServer({ key, cert }, (request, response) => {
     const pieces: Buffer[] = []
-    request.on('data', (piece: Buffer) => { pieces.push(piece) })
-    request.on('end', () => { answer(request.url ?? '', Buffer.concat(pieces).toString('utf8'), response) })
+    request.on('data', (piece: Buffer) => {
+      pieces.push(piece)
+    })
+    request.on('end', () => {
+      answer(request.url ?? '', Buffer.concat(pieces).toString('utf8'), response)
+    })
   })
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
   try {
-    await run({ url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, caBundle: Buffer.from(cert).toString('base64') })
+    await run({
+      url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      caBundle: Buffer.from(cert).toString('base64'),
+    })
   } finally {
     await close(server)
   }
 }
 
 /** The review with its answer: the objects as `convert` makes them. */
-export function converted({ apiVersion, kind, request: { uid, desiredAPIVersion, objects } }: Review, convert: (object: Loose) => object): object {
-  return { apiVersion, kind, response: { uid, result: { status: 'Success' }, convertedObjects: objects.map((object) => ({ ...convert(object), apiVersion: desiredAPIVersion })) } }
+export function converted(
+  { apiVersion, kind, request: { uid, desiredAPIVersion, objects } }: Review,
+  convert: (object: Loose) => object,
+): object {
+  return {
+    apiVersion,
+    kind,
+    response: {
+      uid,
+      result: { status: 'Success' },
+      convertedObjects: objects.map((object) => ({ ...convert(object), apiVersion: desiredAPIVersion })),
+    },
+  }
 }
 
 function close(server: Server): Promise<void> {
   server.closeAllConnections()
-  return new Promise((resolve) => { server.close(() => { resolve() }) })
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+  })
 }

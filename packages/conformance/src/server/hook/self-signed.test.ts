@@ -5,6 +5,11 @@ import { selfSigned } from './self-signed.ts'
 test('selfSigned: vouches for itself and for 127.0.0.1, with a new key each time', () => {
   const { certificatePem, keyPem } = selfSigned()
   const certificate = new X509Certificate(certificatePem)
-  expect([certificate.verify(certificate.publicKey), certificate.ca, certificate.checkIP('127.0.0.1'), certificate.checkIP('127.0.0.2')]).toEqual([true, true, '127.0.0.1', undefined])
+  expect([
+    certificate.verify(certificate.publicKey),
+    certificate.ca,
+    certificate.checkIP('127.0.0.1'),
+    certificate.checkIP('127.0.0.2'),
+  ]).toEqual([true, true, '127.0.0.1', undefined])
   expect(selfSigned().keyPem).not.toBe(keyPem)
 })

@@ -8,8 +8,26 @@ interface SelfSigned {
   readonly certificatePem: string
 }
 
-const tags = { truth: 0x01, integer: 0x02, bits: 0x03, octets: 0x04, id: 0x06, text: 0x0c, sequence: 0x30, set: 0x31, time: 0x17, version: 0xa0, extensions: 0xa3, address: 0x87 } as const
-const ids = { ecdsaWithSha256: '2a8648ce3d040302', commonName: '550403', alternativeNames: '551d11', basicConstraints: '551d13' } as const
+const tags = {
+  truth: 0x01,
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  id: 0x06,
+  text: 0x0c,
+  sequence: 0x30,
+  set: 0x31,
+  time: 0x17,
+  version: 0xa0,
+  extensions: 0xa3,
+  address: 0x87,
+} as const
+const ids = {
+  ecdsaWithSha256: '2a8648ce3d040302',
+  commonName: '550403',
+  alternativeNames: '551d11',
+  basicConstraints: '551d13',
+} as const
 
 export function selfSigned(): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
@@ -17,12 +35,23 @@ export function selfSigned(): SelfSigned {
   const name = sequence(der('set', sequence(idOf('commonName'), der('text', Buffer.from('judge')))))
   const validity = sequence(der('time', Buffer.from('200101000000Z')), der('time', Buffer.from('491231235959Z')))
   const body = sequence(
-    der('version', der('integer', Buffer.of(2))), der('integer', Buffer.of(1)), algorithm, name, validity, name,
-    publicKey.export({ type: 'spki', format: 'der' }), der('extensions', sequence(...extensions())),
+    der('version', der('integer', Buffer.of(2))),
+    der('integer', Buffer.of(1)),
+    algorithm,
+    name,
+    validity,
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der('extensions', sequence(...extensions())),
   )
   const signature = der('bits', Buffer.of(0), sign('sha256', body, privateKey))
-  const certificate = sequence(body, algorithm, signature).toString('base64').replace(/.{1,64}/g, '$&\n')
-  return { keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, certificatePem: `-----BEGIN CERTIFICATE-----\n${certificate}-----END CERTIFICATE-----\n` }
+  const certificate = sequence(body, algorithm, signature)
+    .toString('base64')
+    .replace(/.{1,64}/g, '$&\n')
+  return {
+    keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    certificatePem: `-----BEGIN CERTIFICATE-----\n${certificate}-----END CERTIFICATE-----\n`,
+  }
 }
 
 /** It is its own authority, and good for one address. */

@@ -16,7 +16,8 @@ export interface EvenkeelTarget extends ServerTarget {
 export const ourDifferences: Readonly<Record<string, string>> = {
   'server/routes/head': 'HEAD is answered as GET without a body, as HTTP has it',
   'server/content/yaml-first-document': 'a body of several YAML documents is refused, so that none of them is lost',
-  'server/validation/duplicate-key-in-yaml': 'a key that is there twice is named by its path, as in JSON, and not by its line',
+  'server/validation/duplicate-key-in-yaml':
+    'a key that is there twice is named by its path, as in JSON, and not by its line',
   'server/custom/numbers': 'numbers are those of JavaScript: whole ones are exact up to 2^53',
   'server/defaults/claim': 'nothing here would ever take the finalizer kubernetes.io/pvc-protection away again',
 }
@@ -44,18 +45,24 @@ export async function evenkeelTarget(options: ServerOptions = {}): Promise<Evenk
 
 /** The same with sockets and TLS, as clients see it. */
 export async function evenkeelOverHttps(options: ServerOptions = {}): Promise<EvenkeelTarget> {
-  return overHttps(await startServer({ ...options, listen: {} }), { name: 'evenkeel over HTTPS', lacks: overHttpsLacks })
+  return overHttps(await startServer({ ...options, listen: {} }), {
+    name: 'evenkeel over HTTPS',
+    lacks: overHttpsLacks,
+  })
 }
 
 /** The same with controllers beside it. */
 export async function evenkeelPlane(options: ServerOptions = {}): Promise<EvenkeelTarget> {
-  return overHttps(await startPlane({ ...options, listen: {} }), { name: 'evenkeel with controllers', lacks: planeLacks })
+  return overHttps(await startPlane({ ...options, listen: {} }), {
+    name: 'evenkeel with controllers',
+    lacks: planeLacks,
+  })
 }
 
 function overHttps(server: Server, { name, lacks }: Pick<ServerTarget, 'name' | 'lacks'>): EvenkeelTarget {
   assert(server.address, 'the server listens')
   const { url, token, caPem } = server.address
-  const target = urlTarget({ url, token, ...caPem !== undefined && { ca: caPem } }, { name })
+  const target = urlTarget({ url, token, ...(caPem !== undefined && { ca: caPem }) }, { name })
   return { ...target, lacks, differs: ourDifferences, compact: () => server.compact(), stop: () => server.stop() }
 }
 

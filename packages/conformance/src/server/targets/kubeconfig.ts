@@ -13,11 +13,13 @@ export interface Reach {
   readonly key?: string
 }
 
-interface Named { readonly name: string }
+interface Named {
+  readonly name: string
+}
 
 interface Kubeconfig {
   readonly 'current-context': string
-  readonly contexts: readonly (Named & { readonly context: { readonly cluster: string, readonly user: string } })[]
+  readonly contexts: readonly (Named & { readonly context: { readonly cluster: string; readonly user: string } })[]
   readonly clusters: readonly (Named & { readonly cluster: Fields & { readonly server: string } })[]
   readonly users: readonly (Named & { readonly user: Fields & { readonly token?: string } })[]
 }
@@ -34,14 +36,25 @@ export function readKubeconfig(file: string): Reach {
   const ca = pem(server, 'certificate-authority', folder)
   const certificate = pem(account, 'client-certificate', folder)
   const key = pem(account, 'client-key', folder)
-  return { url: server.server, ...account.token !== undefined && { token: account.token }, ...ca && { ca }, ...certificate && { certificate }, ...key && { key } }
+  return {
+    url: server.server,
+    ...(account.token !== undefined && { token: account.token }),
+    ...(ca && { ca }),
+    ...(certificate && { certificate }),
+    ...(key && { key }),
+  }
 }
 
 function parse(file: string): Kubeconfig {
   const text = readFileSync(file, 'utf8')
   if (text.trimStart().startsWith('{')) return JSON.parse(text) as Kubeconfig
-  const { error, status, stdout, stderr } = spawnSync('kubectl', ['config', 'view', '--raw', '--minify', '-o', 'json', '--kubeconfig', file], { encoding: 'utf8' })
-  if (error || status !== 0) throw new Error(`${file} is YAML and kubectl could not turn it into JSON: ${error?.message ?? stderr}`)
+  const { error, status, stdout, stderr } = spawnSync(
+    'kubectl',
+    ['config', 'view', '--raw', '--minify', '-o', 'json', '--kubeconfig', file],
+    { encoding: 'utf8' },
+  )
+  if (error || status !== 0)
+    throw new Error(`${file} is YAML and kubectl could not turn it into JSON: ${error?.message ?? stderr}`)
   return JSON.parse(stdout) as Kubeconfig
 }
 

@@ -20,20 +20,40 @@ export function nodeSend(url: string, { ca, certificate, key }: Security = {}): 
   const isSecure = protocol === 'https:'
   const agent = isSecure ? new SecureAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
   const base: RequestOptions = {
-    hostname: hostname.replace(/^\[|\]$/g, ''), agent, ...port !== '' && { port },
-    ...isSecure && { rejectUnauthorized: ca !== undefined, ...ca && { ca }, ...certificate && { cert: certificate }, ...key && { key } },
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    agent,
+    ...(port !== '' && { port }),
+    ...(isSecure && {
+      rejectUnauthorized: ca !== undefined,
+      ...(ca && { ca }),
+      ...(certificate && { cert: certificate }),
+      ...(key && { key }),
+    }),
   }
-  return ({ method, target, headers, body, signal }) => new Promise((resolve, reject) => {
-    const options = { ...base, method, path: target, signal, headers: { ...headers, ...body && { 'content-length': body.length } } }
-    const outgoing = (isSecure ? httpsRequest : httpRequest)(options, (incoming) => {
-      resolve({ status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: incoming as AsyncIterable<Uint8Array> })
+  return ({ method, target, headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const options = {
+        ...base,
+        method,
+        path: target,
+        signal,
+        headers: { ...headers, ...(body && { 'content-length': body.length }) },
+      }
+      const outgoing = (isSecure ? httpsRequest : httpRequest)(options, (incoming) => {
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: headersOf(incoming),
+          body: incoming as AsyncIterable<Uint8Array>,
+        })
+      })
+      outgoing.on('error', reject)
+      outgoing.end(body)
     })
-    outgoing.on('error', reject)
-    outgoing.end(body)
-  })
 }
 
 /** Node joins repeated headers by itself, except that it keeps some as lists. */
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value ?? '']))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  )
 }

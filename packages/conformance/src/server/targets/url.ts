@@ -18,17 +18,21 @@ interface UrlTargetOptions {
   readonly lacks?: Readonly<Partial<Record<ServerNeed, string>>>
 }
 
-export function urlTarget({ url, token, ...security }: Reach, { name, etcd, lacks = {} }: UrlTargetOptions): ServerTarget {
+export function urlTarget(
+  { url, token, ...security }: Reach,
+  { name, etcd, lacks = {} }: UrlTargetOptions,
+): ServerTarget {
   return {
     name,
     lacks: {
-      ...etcd === undefined && { compaction: 'its history cannot be forgotten on demand' },
+      ...(etcd === undefined && { compaction: 'its history cannot be forgotten on demand' }),
       // Where nothing acts on what the cases create, nothing collects it.
-      ...lacks.still === undefined && { collector: 'no controllers run beside it' }, ...lacks,
+      ...(lacks.still === undefined && { collector: 'no controllers run beside it' }),
+      ...lacks,
     },
     send: nodeSend(url, security),
     credentials: token === undefined ? {} : { authorization: `Bearer ${token}` },
-    ...etcd !== undefined && { compact: () => compactEtcd(etcd) },
+    ...(etcd !== undefined && { compact: () => compactEtcd(etcd) }),
   }
 }
 
@@ -36,7 +40,7 @@ async function compactEtcd(endpoint: string): Promise<void> {
   const store = await openEtcdStore({ endpoints: [endpoint], prefix: '/judge/' })
   try {
     const current = await store.get('compaction')
-    const expect = current.ok ? current.entry?.revision ?? 0 : 0
+    const expect = current.ok ? (current.entry?.revision ?? 0) : 0
     await store.commit({ key: 'compaction', value: new Uint8Array(1), expect })
     await store.compact(await store.head())
   } finally {

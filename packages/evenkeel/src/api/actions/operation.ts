@@ -46,7 +46,10 @@ const anything = { 'x-kubernetes-preserve-unknown-fields': true }
 
 /** In the namespace of the object it is about; operations about objects without a namespace are in `default`. */
 export const Operation = defineKind({
-  group: 'evenkeel.dev', version: 'v1alpha1', kind: 'Operation', categories: ['evenkeel'],
+  group: 'evenkeel.dev',
+  version: 'v1alpha1',
+  kind: 'Operation',
+  categories: ['evenkeel'],
   printerColumns: [
     { name: 'Action', type: 'string', jsonPath: '.spec.action' },
     { name: 'Target', type: 'string', jsonPath: '.spec.target.name' },
@@ -54,20 +57,36 @@ export const Operation = defineKind({
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
   spec: {
-    'type': 'object',
-    'required': ['action', 'target'],
-    'properties': {
+    type: 'object',
+    required: ['action', 'target'],
+    properties: {
       action: { ...text, minLength: 1, maxLength: 63 },
-      target: { type: 'object', required: ['apiVersion', 'kind', 'name', 'uid'], properties: { apiVersion: text, kind: text, name: text, uid: text } },
-      input: anything, by: text, cancel: { type: 'boolean' }, ttlSeconds: { type: 'integer', minimum: 0 },
+      target: {
+        type: 'object',
+        required: ['apiVersion', 'kind', 'name', 'uid'],
+        properties: { apiVersion: text, kind: text, name: text, uid: text },
+      },
+      input: anything,
+      by: text,
+      cancel: { type: 'boolean' },
+      ttlSeconds: { type: 'integer', minimum: 0 },
     },
     'x-kubernetes-validations': [
-      { rule: 'self.action == oldSelf.action && self.target == oldSelf.target', message: 'an operation cannot be changed, only cancelled' },
+      {
+        rule: 'self.action == oldSelf.action && self.target == oldSelf.target',
+        message: 'an operation cannot be changed, only cancelled',
+      },
     ],
   },
   status: {
     type: 'object',
-    properties: { phase: text, startTime: { ...text, format: 'date-time' }, completionTime: { ...text, format: 'date-time' }, message: { ...text, maxLength: 4096 }, result: anything },
+    properties: {
+      phase: text,
+      startTime: { ...text, format: 'date-time' },
+      completionTime: { ...text, format: 'date-time' },
+      message: { ...text, maxLength: 4096 },
+      result: anything,
+    },
   },
 } as const) as unknown as Kind<OperationObject>
 

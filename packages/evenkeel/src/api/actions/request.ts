@@ -24,12 +24,16 @@ export function requestAnnotation(action: string): string {
 }
 
 /** What is asked for; undefined when nothing is, or nothing that can be read. A bare text is a token. */
-export function readActionRequest({ metadata: { annotations } }: Pick<KubeObject, 'metadata'>, action: string): ActionRequest | undefined {
+export function readActionRequest(
+  { metadata: { annotations } }: Pick<KubeObject, 'metadata'>,
+  action: string,
+): ActionRequest | undefined {
   const text = annotations?.[requestAnnotation(action)]
   if (text === undefined || text === '') return undefined
   try {
     const value = JSON.parse(text) as JsonValue
-    if (isJsonObject(value) && typeof value['token'] === 'string' && value['token'] !== '') return value as unknown as ActionRequest
+    if (isJsonObject(value) && typeof value['token'] === 'string' && value['token'] !== '')
+      return value as unknown as ActionRequest
   } catch {
     // A person with an editor writes anything; it still asks for something.
   }

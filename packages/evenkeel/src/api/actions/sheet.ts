@@ -44,17 +44,33 @@ const forms: ReadonlySet<string> = new Set<ActionForm>(['state', 'token', 'opera
 const sheetsMax = 50
 
 /** Names that mean something else below an object. */
-const taken: ReadonlySet<string> = new Set(['status', 'scale', 'finalize', 'proxy', 'log', 'exec', 'attach', 'portforward'])
+const taken: ReadonlySet<string> = new Set([
+  'status',
+  'scale',
+  'finalize',
+  'proxy',
+  'log',
+  'exec',
+  'attach',
+  'portforward',
+])
 
 /** @throws {RangeError} for a sheet that cannot be meant; the message says what to do. */
 export function checkActionSheet(sheet: ActionSheet): ActionSheet {
   const { name, form, patch, ttlSeconds = 1, historyMax = 0 } = sheet
-  if (!/^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) throw new RangeError(`the name of an action is a word in lower case, got ${JSON.stringify(name)}`)
+  if (!/^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
+    throw new RangeError(`the name of an action is a word in lower case, got ${JSON.stringify(name)}`)
   if (taken.has(name)) throw new RangeError(`an action cannot be called ${name}: that is a subresource of its own`)
-  if (!forms.has(form)) throw new RangeError(`the form of the action ${name} is one of ${[...forms].join(', ')}, got ${JSON.stringify(form)}`)
-  if (form === 'state' && !(isJsonObject(patch) && Object.keys(patch).every((field) => field === 'spec'))) throw new RangeError(`the action ${name} writes a state: give patch: { spec: { ... } }`)
-  if (form !== 'state' && patch !== undefined) throw new RangeError(`the action ${name} is no state, so it has no patch`)
-  if (!(ttlSeconds >= 0) || !(Number.isInteger(historyMax) && historyMax >= 0)) throw new RangeError(`ttlSeconds and historyMax of the action ${name} are 0 or more`)
+  if (!forms.has(form))
+    throw new RangeError(
+      `the form of the action ${name} is one of ${[...forms].join(', ')}, got ${JSON.stringify(form)}`,
+    )
+  if (form === 'state' && !(isJsonObject(patch) && Object.keys(patch).every((field) => field === 'spec')))
+    throw new RangeError(`the action ${name} writes a state: give patch: { spec: { ... } }`)
+  if (form !== 'state' && patch !== undefined)
+    throw new RangeError(`the action ${name} is no state, so it has no patch`)
+  if (!(ttlSeconds >= 0) || !(Number.isInteger(historyMax) && historyMax >= 0))
+    throw new RangeError(`ttlSeconds and historyMax of the action ${name} are 0 or more`)
   return sheet
 }
 
@@ -62,17 +78,19 @@ export function checkActionSheet(sheet: ActionSheet): ActionSheet {
 export function readActionSheets(text: string | undefined): readonly ActionSheet[] {
   if (text === undefined) return []
   const seen = new Set<string>()
-  return parsed(text).slice(0, sheetsMax).flatMap((each) => {
-    if (!isJsonObject(each)) return []
-    try {
-      const sheet = checkActionSheet(each as unknown as ActionSheet)
-      if (seen.has(sheet.name)) return []
-      seen.add(sheet.name)
-      return [sheet]
-    } catch {
-      return []
-    }
-  })
+  return parsed(text)
+    .slice(0, sheetsMax)
+    .flatMap((each) => {
+      if (!isJsonObject(each)) return []
+      try {
+        const sheet = checkActionSheet(each as unknown as ActionSheet)
+        if (seen.has(sheet.name)) return []
+        seen.add(sheet.name)
+        return [sheet]
+      } catch {
+        return []
+      }
+    })
 }
 
 function parsed(text: string): readonly JsonValue[] {

@@ -56,7 +56,16 @@ class Answers {
     try {
       const asked = this.#ask(check)
       if (!(asked instanceof Promise)) return this.#remember(key, asked)
-      throw new Pending(asked.then((answer) => { this.#remember(key, answer) }, (error: unknown) => { this.#remember(key, failed(error)) }))
+      throw new Pending(
+        asked.then(
+          (answer) => {
+            this.#remember(key, answer)
+          },
+          (error: unknown) => {
+            this.#remember(key, failed(error))
+          },
+        ),
+      )
     } catch (error) {
       if (error instanceof Pending) throw error
       return this.#remember(key, failed(error))
@@ -160,23 +169,108 @@ const onCheck = [resourceCheckType, stringType]
 
 export const authorizerFunctions: ReadonlyMap<string, readonly Overload[]> = new Map([
   ['path', [member('authorizer_path', [authorizerType, stringType], { to: pathCheckType, run: pathOf })]],
-  ['group', [member('authorizer_group', [authorizerType, stringType], { to: groupCheckType, run: (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group) })]],
-  ['serviceAccount', [member('authorizer_serviceaccount', [authorizerType, stringType, stringType], { to: authorizerType, run: accountOf })]],
-  ['resource', [member('groupcheck_resource', [groupCheckType, stringType], { to: resourceCheckType, run: resourceOf })]],
-  ['subresource', [member('resourcecheck_subresource', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, subresource: string) => check.with({ subresource }) })]],
-  ['namespace', [member('resourcecheck_namespace', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, namespace: string) => check.with({ namespace }) })]],
-  ['name', [member('resourcecheck_name', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, name: string) => check.with({ name }) })]],
+  [
+    'group',
+    [
+      member('authorizer_group', [authorizerType, stringType], {
+        to: groupCheckType,
+        run: (authorizer: AuthorizerValue, group: string) => new GroupCheck(authorizer, group),
+      }),
+    ],
+  ],
+  [
+    'serviceAccount',
+    [
+      member('authorizer_serviceaccount', [authorizerType, stringType, stringType], {
+        to: authorizerType,
+        run: accountOf,
+      }),
+    ],
+  ],
+  [
+    'resource',
+    [member('groupcheck_resource', [groupCheckType, stringType], { to: resourceCheckType, run: resourceOf })],
+  ],
+  [
+    'subresource',
+    [
+      member('resourcecheck_subresource', onCheck, {
+        to: resourceCheckType,
+        run: (check: ResourceCheck, subresource: string) => check.with({ subresource }),
+      }),
+    ],
+  ],
+  [
+    'namespace',
+    [
+      member('resourcecheck_namespace', onCheck, {
+        to: resourceCheckType,
+        run: (check: ResourceCheck, namespace: string) => check.with({ namespace }),
+      }),
+    ],
+  ],
+  [
+    'name',
+    [
+      member('resourcecheck_name', onCheck, {
+        to: resourceCheckType,
+        run: (check: ResourceCheck, name: string) => check.with({ name }),
+      }),
+    ],
+  ],
   // Nobody who is asked here looks at selectors: saying one narrows the question, which may only be answered as if it were wider.
-  ['fieldSelector', [member('authorizer_fieldselector', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, _: string) => check })]],
-  ['labelSelector', [member('authorizer_labelselector', onCheck, { to: resourceCheckType, run: (check: ResourceCheck, _: string) => check })]],
-  ['check', [
-    member('pathcheck_check', [pathCheckType, stringType], { to: decisionType, run: (check: PathCheck, verb: string) => check.decide(verb) }),
-    member('resourcecheck_check', onCheck, { to: decisionType, run: (check: ResourceCheck, verb: string) => check.decide(verb) }),
-  ]],
-  ['errored', [member('decision_errored', [decisionType], { to: boolType, run: ({ answer }: Decision) => answer.error !== undefined })]],
-  ['error', [member('decision_error', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.error ?? '' })]],
-  ['allowed', [member('decision_allowed', [decisionType], { to: boolType, run: ({ answer }: Decision) => answer.allowed })]],
-  ['reason', [member('decision_reason', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.why })]],
+  [
+    'fieldSelector',
+    [
+      member('authorizer_fieldselector', onCheck, {
+        to: resourceCheckType,
+        run: (check: ResourceCheck, _: string) => check,
+      }),
+    ],
+  ],
+  [
+    'labelSelector',
+    [
+      member('authorizer_labelselector', onCheck, {
+        to: resourceCheckType,
+        run: (check: ResourceCheck, _: string) => check,
+      }),
+    ],
+  ],
+  [
+    'check',
+    [
+      member('pathcheck_check', [pathCheckType, stringType], {
+        to: decisionType,
+        run: (check: PathCheck, verb: string) => check.decide(verb),
+      }),
+      member('resourcecheck_check', onCheck, {
+        to: decisionType,
+        run: (check: ResourceCheck, verb: string) => check.decide(verb),
+      }),
+    ],
+  ],
+  [
+    'errored',
+    [
+      member('decision_errored', [decisionType], {
+        to: boolType,
+        run: ({ answer }: Decision) => answer.error !== undefined,
+      }),
+    ],
+  ],
+  [
+    'error',
+    [member('decision_error', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.error ?? '' })],
+  ],
+  [
+    'allowed',
+    [member('decision_allowed', [decisionType], { to: boolType, run: ({ answer }: Decision) => answer.allowed })],
+  ],
+  [
+    'reason',
+    [member('decision_reason', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.why })],
+  ],
 ])
 
 function pathOf(authorizer: AuthorizerValue, path: string): PathCheck | EvaluationError {
@@ -196,7 +290,11 @@ function accountOf({ answers }: AuthorizerValue, namespace: string, name: string
 }
 
 /** The two values that expressions begin with. */
-export function authorizerBindings(user: AdmissionUser, place: AccessPlace, ask: AskAccess): Readonly<Record<string, Opaque>> {
+export function authorizerBindings(
+  user: AdmissionUser,
+  place: AccessPlace,
+  ask: AskAccess,
+): Readonly<Record<string, Opaque>> {
   const authorizer = new AuthorizerValue(user, new Answers(ask))
-  return { 'authorizer': authorizer, 'authorizer.requestResource': new ResourceCheck(authorizer, place) }
+  return { authorizer: authorizer, 'authorizer.requestResource': new ResourceCheck(authorizer, place) }
 }

@@ -5,13 +5,24 @@ import type { AccessCheck, AdmissionInput, AdmissionOutcome, AdmissionScope, Ask
 const { compiler } = await loadAdmissionLanguage()
 
 const request = {
-  kind: { group: 'apps', version: 'v1', kind: 'Deployment' }, resource: { group: 'apps', version: 'v1', resource: 'deployments' },
-  requestKind: { group: 'apps', version: 'v1', kind: 'Deployment' }, requestResource: { group: 'apps', version: 'v1', resource: 'deployments' }, requestSubResource: 'scale',
-  name: 'web', namespace: 'a', operation: 'UPDATE', userInfo: { username: 'jane', groups: ['dev'] }, dryRun: false,
+  kind: { group: 'apps', version: 'v1', kind: 'Deployment' },
+  resource: { group: 'apps', version: 'v1', resource: 'deployments' },
+  requestKind: { group: 'apps', version: 'v1', kind: 'Deployment' },
+  requestResource: { group: 'apps', version: 'v1', resource: 'deployments' },
+  requestSubResource: 'scale',
+  name: 'web',
+  namespace: 'a',
+  operation: 'UPDATE',
+  userInfo: { username: 'jane', groups: ['dev'] },
+  dryRun: false,
 }
 const user = { name: 'jane', groups: ['dev'] }
 
-async function evaluate(text: string, input: Partial<AdmissionInput> = {}, scope: AdmissionScope = {}): Promise<AdmissionOutcome> {
+async function evaluate(
+  text: string,
+  input: Partial<AdmissionInput> = {},
+  scope: AdmissionScope = {},
+): Promise<AdmissionOutcome> {
   const compiling = compiler(scope)
   return await compiling.start({ request, ...input }).evaluate(compiling.compile(text))
 }
@@ -27,7 +38,9 @@ test.each([
   ['params == null', true],
 ])('an expression of admission sees the write: %s', async (text, value) => {
   const namespaceObject = { metadata: { name: 'a', labels: { env: 'prod' } } }
-  expect(await evaluate(text, { object: { spec: { replicas: 3 } }, namespaceObject }, { hasParams: true })).toEqual({ value })
+  expect(await evaluate(text, { object: { spec: { replicas: 3 } }, namespaceObject }, { hasParams: true })).toEqual({
+    value,
+  })
 })
 
 test.each([
@@ -42,10 +55,17 @@ test.each([
 })
 
 test('an error names its expression, and a mistake is an error to whoever evaluates it', async () => {
-  expect(await evaluate('object.spec.missing == 1', { object: { spec: {} } })).toEqual({ error: 'expression \'object.spec.missing == 1\' resulted in error: no such key: missing', isExhausted: false })
-  expect(await evaluate('unknown')).toMatchObject({ error: expect.stringMatching(/^compilation error: compilation failed: /) as string })
+  expect(await evaluate('object.spec.missing == 1', { object: { spec: {} } })).toEqual({
+    error: "expression 'object.spec.missing == 1' resulted in error: no such key: missing",
+    isExhausted: false,
+  })
+  expect(await evaluate('unknown')).toMatchObject({
+    error: expect.stringMatching(/^compilation error: compilation failed: /) as string,
+  })
   const compiling = compiler()
-  expect(compiling.compile('1', { gives: ['string', 'null_type'] }).mistake).toBe('must evaluate to one of [string null_type] but got int')
+  expect(compiling.compile('1', { gives: ['string', 'null_type'] }).mistake).toBe(
+    'must evaluate to one of [string null_type] but got int',
+  )
 })
 
 test('variables see those before them, are computed once and only when used, and are paid for', async () => {
@@ -56,32 +76,51 @@ test('variables see those before them, are computed once and only when used, and
   compiling.define('broken', 'object.missing')
   compiling.define('wrong', 'nothing')
   expect(compiling.define('count', 'size(variables.names)').type).toBe('int')
-  const evaluation = compiling.start({ request, object: { items: [{ name: 'x' }, { name: 'y' }] } }, { budget: 100_000 })
-  expect(await evaluation.evaluate(compiling.compile('variables.first + string(variables.count)'))).toEqual({ value: 'x2' })
+  const evaluation = compiling.start(
+    { request, object: { items: [{ name: 'x' }, { name: 'y' }] } },
+    { budget: 100_000 },
+  )
+  expect(await evaluation.evaluate(compiling.compile('variables.first + string(variables.count)'))).toEqual({
+    value: 'x2',
+  })
   const once = 100_000 - evaluation.budget
   const before = evaluation.budget
   await evaluation.evaluate(compiling.compile('variables.first + string(variables.count)'))
   expect(before - evaluation.budget).toBeLessThan(once)
-  expect(await evaluation.evaluate(compiling.compile('variables.broken'))).toMatchObject({ error: expect.stringContaining('composited variable "broken" fails to evaluate: no such key: missing') as string })
-  expect(await evaluation.evaluate(compiling.compile('variables.wrong'))).toMatchObject({ error: expect.stringContaining('composited variable "wrong" fails to compile') as string })
+  expect(await evaluation.evaluate(compiling.compile('variables.broken'))).toMatchObject({
+    error: expect.stringContaining('composited variable "broken" fails to evaluate: no such key: missing') as string,
+  })
+  expect(await evaluation.evaluate(compiling.compile('variables.wrong'))).toMatchObject({
+    error: expect.stringContaining('composited variable "wrong" fails to compile') as string,
+  })
 })
 
 test('a budget that is spent ends everything', async () => {
   const compiling = compiler()
-  const evaluation = compiling.start({ request, object: { list: Array.from({ length: 100 }, (_, index) => index) } }, { budget: 50 })
-  expect(await evaluation.evaluate(compiling.compile('object.list.all(x, x >= 0)'))).toEqual({ error: 'validation failed due to running out of cost budget, no further validation rules will be run', isExhausted: true })
+  const evaluation = compiling.start(
+    { request, object: { list: Array.from({ length: 100 }, (_, index) => index) } },
+    { budget: 50 },
+  )
+  expect(await evaluation.evaluate(compiling.compile('object.list.all(x, x >= 0)'))).toEqual({
+    error: 'validation failed due to running out of cost budget, no further validation rules will be run',
+    isExhausted: true,
+  })
 })
 
 const mayDelete: AskAccess = ({ verb }) => ({ allowed: verb === 'delete', why: `${verb} it is` })
 
 test.each([
-  ['authorizer.group("apps").resource("deployments").namespace("a").name("web").subresource("scale").check("delete").allowed()', true],
+  [
+    'authorizer.group("apps").resource("deployments").namespace("a").name("web").subresource("scale").check("delete").allowed()',
+    true,
+  ],
   ['authorizer.requestResource.check("delete").reason()', 'delete it is'],
   ['authorizer.path("/healthz").check("get").allowed()', false],
   ['authorizer.serviceAccount("a", "b").group("").resource("pods").check("delete").allowed()', true],
   ['authorizer.group("").resource("pods").fieldSelector("a=b").labelSelector("c").check("delete").errored()', false],
 ])('the authorizer answers: %s', async (text, value) => {
-  for (const ask of [mayDelete, (check: AccessCheck) => Promise.resolve(mayDelete(check))]) expect(await evaluate(text, { user, ask })).toEqual({ value })
+  for (const ask of [mayDelete, (check: AccessCheck) => Promise.resolve(mayDelete(check))])
+    expect(await evaluate(text, { user, ask })).toEqual({ value })
 })
 
 test('the authorizer is asked about the right user and place, once, and what it cannot say is an error of the decision', async () => {
@@ -90,16 +129,50 @@ test('the authorizer is asked about the right user and place, once, and what it 
     asked.push(check)
     return Promise.resolve({ allowed: true, why: '' })
   }
-  const text = 'authorizer.requestResource.check("get").allowed() && authorizer.requestResource.check("get").allowed() && authorizer.serviceAccount("n", "s").group("").resource("pods").check("get").allowed()'
+  const text =
+    'authorizer.requestResource.check("get").allowed() && authorizer.requestResource.check("get").allowed() && authorizer.serviceAccount("n", "s").group("").resource("pods").check("get").allowed()'
   const outcome = await evaluate(text, { user, ask })
   expect(outcome).toMatchObject({ error: expect.stringContaining('actual cost limit exceeded') as string })
   expect(await evaluate(text.slice(0, text.lastIndexOf(' &&')), { user, ask })).toEqual({ value: true })
   expect(asked.slice(0, 2)).toEqual([
-    { user, verb: 'get', path: '', place: { group: 'apps', version: '*', resource: 'deployments', subresource: 'scale', namespace: 'a', name: 'web' } },
-    { user, verb: 'get', path: '', place: { group: 'apps', version: '*', resource: 'deployments', subresource: 'scale', namespace: 'a', name: 'web' } },
+    {
+      user,
+      verb: 'get',
+      path: '',
+      place: {
+        group: 'apps',
+        version: '*',
+        resource: 'deployments',
+        subresource: 'scale',
+        namespace: 'a',
+        name: 'web',
+      },
+    },
+    {
+      user,
+      verb: 'get',
+      path: '',
+      place: {
+        group: 'apps',
+        version: '*',
+        resource: 'deployments',
+        subresource: 'scale',
+        namespace: 'a',
+        name: 'web',
+      },
+    },
   ])
-  for (const broken of [() => Promise.reject(new Error('down')), () => { throw new Error('down') }]) {
-    expect(await evaluate('authorizer.path("/x").check("get").error()', { user, ask: broken })).toEqual({ value: 'down' })
+  for (const broken of [
+    () => Promise.reject(new Error('down')),
+    () => {
+      throw new Error('down')
+    },
+  ]) {
+    expect(await evaluate('authorizer.path("/x").check("get").error()', { user, ask: broken })).toEqual({
+      value: 'down',
+    })
   }
-  expect(await evaluate('authorizer.path(" ").check("get").allowed()', { user, ask })).toMatchObject({ error: expect.stringContaining('path must not be empty') as string })
+  expect(await evaluate('authorizer.path(" ").check("get").allowed()', { user, ask })).toMatchObject({
+    error: expect.stringContaining('path must not be empty') as string,
+  })
 })

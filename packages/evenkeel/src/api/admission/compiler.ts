@@ -11,7 +11,16 @@ import { CompiledExpression, compileExpression, objectCostMax } from '../express
 import type { CompileFailure, Evaluation } from '../expressions/expression.ts'
 import { authorizerBindings, Pending } from './authorizer.ts'
 import { admissionEnvironment } from './environment.ts'
-import type { AccessPlace, AdmissionCompileOptions, AdmissionCompiler, AdmissionEvaluation, AdmissionExpression, AdmissionInput, AdmissionOutcome, AdmissionScope } from './load.ts'
+import type {
+  AccessPlace,
+  AdmissionCompileOptions,
+  AdmissionCompiler,
+  AdmissionEvaluation,
+  AdmissionExpression,
+  AdmissionInput,
+  AdmissionOutcome,
+  AdmissionScope,
+} from './load.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { VariableValues } from './variable-values.ts'
@@ -42,7 +51,8 @@ export class Compiler implements AdmissionCompiler {
   compile(text: string, { gives }: AdmissionCompileOptions = {}): Compiled {
     // When it runs, everything that has a type is plain JSON all the same: nothing may be taken on trust.
     const found = compileExpression(text, this.#environment, { trustsTypes: false })
-    if (!(found instanceof CompiledExpression)) return { text, type: 'dyn', mistake: describeFailure(found), expression: undefined }
+    if (!(found instanceof CompiledExpression))
+      return { text, type: 'dyn', mistake: describeFailure(found), expression: undefined }
     const type = typeName(found.type)
     const mistake = gives === undefined || gives.includes(type) ? undefined : describeMismatch(gives, type)
     return { text, type, mistake, expression: mistake === undefined ? found : undefined }
@@ -53,7 +63,9 @@ export class Compiler implements AdmissionCompiler {
   }
 
   #declareVariables(): void {
-    const fields = new Map([...this.#variables].map(([name, { expression }]): [string, Type] => [name, fieldType(expression?.type)]))
+    const fields = new Map(
+      [...this.#variables].map(([name, { expression }]): [string, Type] => [name, fieldType(expression?.type)]),
+    )
     this.#environment = this.#base.extend({ variables: { type: objectType('kubernetes.variables', fields) } })
   }
 }
@@ -63,7 +75,10 @@ class Evaluating implements AdmissionEvaluation {
   readonly #bindings: Readonly<Record<string, unknown>>
   readonly #variables: VariableValues
 
-  constructor(bindings: Readonly<Record<string, unknown>>, { variables, budget }: { variables: ReadonlyMap<string, Compiled>, budget: number }) {
+  constructor(
+    bindings: Readonly<Record<string, unknown>>,
+    { variables, budget }: { variables: ReadonlyMap<string, Compiled>; budget: number },
+  ) {
     this.budget = budget
     this.#variables = new VariableValues(variables, () => this.#bindings)
     this.#bindings = { ...bindings, variables: this.#variables }
@@ -98,10 +113,22 @@ function outcomeOf(result: Evaluation, text: string): AdmissionOutcome {
   return { error: `expression '${text}' resulted in error: ${result.error}`, isExhausted: false }
 }
 
-function bindingsOf({ object, oldObject, request, namespaceObject, params, user, ask }: AdmissionInput): Readonly<Record<string, unknown>> {
+function bindingsOf({
+  object,
+  oldObject,
+  request,
+  namespaceObject,
+  params,
+  user,
+  ask,
+}: AdmissionInput): Readonly<Record<string, unknown>> {
   return {
-    object: object ?? null, oldObject: oldObject ?? null, request, namespaceObject: namespaceObject ?? null, params: params ?? null,
-    ...user && ask && authorizerBindings(user, requestPlace(request), ask),
+    object: object ?? null,
+    oldObject: oldObject ?? null,
+    request,
+    namespaceObject: namespaceObject ?? null,
+    params: params ?? null,
+    ...(user && ask && authorizerBindings(user, requestPlace(request), ask)),
   }
 }
 
@@ -110,8 +137,12 @@ function requestPlace(request: JsonObject): AccessPlace {
   const resource = getOwn(request, 'requestResource')
   const named = isJsonObject(resource) ? resource : {}
   return {
-    group: textOf(named['group']), version: '*', resource: textOf(named['resource']), subresource: textOf(request['requestSubResource']),
-    namespace: textOf(request['namespace']), name: textOf(request['name']),
+    group: textOf(named['group']),
+    version: '*',
+    resource: textOf(named['resource']),
+    subresource: textOf(request['requestSubResource']),
+    namespace: textOf(request['namespace']),
+    name: textOf(request['name']),
   }
 }
 
@@ -124,14 +155,28 @@ function describeFailure({ stage, errors }: CompileFailure): string {
 }
 
 function describeMismatch(wanted: readonly string[], type: string): string {
-  return wanted.length === 1 ? `must evaluate to ${wanted[0] ?? ''} but got ${type}` : `must evaluate to one of [${wanted.join(' ')}] but got ${type}`
+  return wanted.length === 1
+    ? `must evaluate to ${wanted[0] ?? ''} but got ${type}`
+    : `must evaluate to one of [${wanted.join(' ')}] but got ${type}`
 }
 
 function typeName(type: Type): string {
   return type.kind === 'null' ? 'null_type' : formatType(type)
 }
 
-const plainKinds: ReadonlySet<string> = new Set(['bool', 'bytes', 'double', 'duration', 'int', 'null', 'string', 'timestamp', 'uint', 'list', 'map'])
+const plainKinds: ReadonlySet<string> = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'int',
+  'null',
+  'string',
+  'timestamp',
+  'uint',
+  'list',
+  'map',
+])
 
 /** Variables of types that only libraries know are anything to those who use them. */
 function fieldType(type: Type | undefined): Type {

@@ -6,7 +6,16 @@
  */
 import { Environment } from '../expressions/check/declarations.ts'
 import type { Variable } from '../expressions/check/declarations.ts'
-import { boolType, dynType, intType, listOf, mapOf, objectType, stringType, timestampType } from '../expressions/check/type.ts'
+import {
+  boolType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  objectType,
+  stringType,
+  timestampType,
+} from '../expressions/check/type.ts'
 import type { Type } from '../expressions/check/type.ts'
 import { baseEnvironment } from '../expressions/library/base.ts'
 import { adaptDynamic } from '../expressions/value/json-adapter.ts'
@@ -15,15 +24,27 @@ import { authorizerFunctions, authorizerType, resourceCheckType } from './author
 import type { AdmissionScope } from './load.ts'
 
 /** What is in scope before any variable is defined. */
-export function admissionEnvironment({ hasParams = false, hasAuthorizer = true, hasPatches = false, object = dynamic, params = dynamic }: AdmissionScope & SeenAs): Environment {
-  return withAuthorizerFunctions.extend({
-    object,
-    oldObject: object,
-    request: { type: requestType(), adapt: adaptDynamic },
-    namespaceObject: { type: namespaceType(), adapt: adaptDynamic },
-    ...hasParams && { params },
-    ...hasAuthorizer && { 'authorizer': { type: authorizerType }, 'authorizer.requestResource': { type: resourceCheckType } },
-  }, hasPatches ? { functions: patchFunctions, messages: patchMessages } : {})
+export function admissionEnvironment({
+  hasParams = false,
+  hasAuthorizer = true,
+  hasPatches = false,
+  object = dynamic,
+  params = dynamic,
+}: AdmissionScope & SeenAs): Environment {
+  return withAuthorizerFunctions.extend(
+    {
+      object,
+      oldObject: object,
+      request: { type: requestType(), adapt: adaptDynamic },
+      namespaceObject: { type: namespaceType(), adapt: adaptDynamic },
+      ...(hasParams && { params }),
+      ...(hasAuthorizer && {
+        authorizer: { type: authorizerType },
+        'authorizer.requestResource': { type: resourceCheckType },
+      }),
+    },
+    hasPatches ? { functions: patchFunctions, messages: patchMessages } : {},
+  )
 }
 
 /** What is known of objects, where something is. */
@@ -43,20 +64,55 @@ const texts = listOf(stringType)
 
 function requestType(): Type {
   const kind = typeWith('kubernetes.GroupVersionKind', { group: stringType, version: stringType, kind: stringType })
-  const resource = typeWith('kubernetes.GroupVersionResource', { group: stringType, version: stringType, resource: stringType })
-  const userInfo = typeWith('kubernetes.UserInfo', { username: stringType, uid: stringType, groups: texts, extra: mapOf(stringType, texts) })
+  const resource = typeWith('kubernetes.GroupVersionResource', {
+    group: stringType,
+    version: stringType,
+    resource: stringType,
+  })
+  const userInfo = typeWith('kubernetes.UserInfo', {
+    username: stringType,
+    uid: stringType,
+    groups: texts,
+    extra: mapOf(stringType, texts),
+  })
   return typeWith('kubernetes.AdmissionRequest', {
-    kind, resource, subResource: stringType, requestKind: kind, requestResource: resource, requestSubResource: stringType,
-    name: stringType, namespace: stringType, operation: stringType, userInfo, dryRun: boolType, options: dynType,
+    kind,
+    resource,
+    subResource: stringType,
+    requestKind: kind,
+    requestResource: resource,
+    requestSubResource: stringType,
+    name: stringType,
+    namespace: stringType,
+    operation: stringType,
+    userInfo,
+    dryRun: boolType,
+    options: dynType,
   })
 }
 
 function namespaceType(): Type {
   const labels = mapOf(stringType, stringType)
-  const condition = typeWith('kubernetes.NamespaceCondition', { status: stringType, type: stringType, lastTransitionTime: timestampType, message: stringType, reason: stringType })
+  const condition = typeWith('kubernetes.NamespaceCondition', {
+    status: stringType,
+    type: stringType,
+    lastTransitionTime: timestampType,
+    message: stringType,
+    reason: stringType,
+  })
   const metadata = typeWith('kubernetes.NamespaceMetadata', {
-    name: stringType, generateName: stringType, namespace: stringType, labels, annotations: labels, UID: stringType, creationTimestamp: timestampType,
-    deletionGracePeriodSeconds: intType, deletionTimestamp: timestampType, generation: intType, resourceVersion: stringType, finalizers: texts,
+    name: stringType,
+    generateName: stringType,
+    namespace: stringType,
+    labels,
+    annotations: labels,
+    UID: stringType,
+    creationTimestamp: timestampType,
+    deletionGracePeriodSeconds: intType,
+    deletionTimestamp: timestampType,
+    generation: intType,
+    resourceVersion: stringType,
+    finalizers: texts,
   })
   return typeWith('kubernetes.Namespace', {
     metadata,

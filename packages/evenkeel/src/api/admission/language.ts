@@ -7,4 +7,9 @@ import type { AdmissionLanguage } from './load.ts'
 import { configurationOf, patchOf } from './made.ts'
 import { typeWarnings } from './type-check.ts'
 
-export const admissionLanguage: AdmissionLanguage = { compiler: (scope) => new Compiler(scope), configurationOf, patchOf, typeWarnings }
+export const admissionLanguage: AdmissionLanguage = {
+  compiler: (scope) => new Compiler(scope),
+  configurationOf,
+  patchOf,
+  typeWarnings,
+}

@@ -18,11 +18,11 @@ export interface AdmissionLanguage {
 }
 
 /** What the value of an expression is as JSON, or why it is nothing of the kind. */
-export type Made<T> = { readonly json: T, readonly error?: undefined } | { readonly error: string }
+export type Made<T> = { readonly json: T; readonly error?: undefined } | { readonly error: string }
 
 /** What a policy is about. */
 export interface PolicyTypes {
-  readonly objects: readonly { /** `apps/v1, Kind=Deployment` */ readonly name: string, readonly schema: Schema }[]
+  readonly objects: readonly { /** `apps/v1, Kind=Deployment` */ readonly name: string; readonly schema: Schema }[]
   /** Absent when nobody knows. */
   readonly params?: Schema | undefined
 }
@@ -143,15 +143,15 @@ export interface AdmissionEvaluation {
 
 /** What an expression gives: a value (texts, truth values and numbers are themselves), an error, or no budget is left. */
 export type AdmissionOutcome =
-  | { readonly value: unknown, readonly error?: undefined }
-  | { readonly error: string, readonly isExhausted: boolean }
+  | { readonly value: unknown; readonly error?: undefined }
+  | { readonly error: string; readonly isExhausted: boolean }
 
 /** What all match conditions of one webhook or policy may cost together for one request. */
 export const conditionsCostMax = 2_500_000
 
 /** Loads the language; every call gives the same. */
 export function loadAdmissionLanguage(): Promise<AdmissionLanguage> {
-  return loading ??= load()
+  return (loading ??= load())
 }
 
 // Asking for a module again is no small thing: it happens with every write that a policy is about.

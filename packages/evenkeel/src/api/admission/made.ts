@@ -14,11 +14,14 @@ export function configurationOf(value: unknown): Made<JsonObject> {
   const mistakes = misplacedParts(value)
   if (mistakes.length > 0) return { error: `type mismatch: ${mistakes.join('\n')}` }
   const json = toJson(value)
-  return json instanceof EvaluationError ? { error: `invalid return type: ${json.message}` } : { json: json as JsonObject }
+  return json instanceof EvaluationError
+    ? { error: `invalid return type: ${json.message}` }
+    : { json: json as JsonObject }
 }
 
 export function patchOf(value: unknown): Made<readonly JsonObject[]> {
-  if (!(value instanceof ListValue)) return { error: 'type mismatch: JSONPatchType.expression should evaluate to array' }
+  if (!(value instanceof ListValue))
+    return { error: 'type mismatch: JSONPatchType.expression should evaluate to array' }
   const operations: JsonObject[] = []
   for (const item of value.values()) {
     const made = operationOf(item)
@@ -29,7 +32,8 @@ export function patchOf(value: unknown): Made<readonly JsonObject[]> {
 }
 
 function operationOf(item: Value): Made<JsonObject> {
-  if (!(item instanceof PatchValue)) return { error: 'type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch' }
+  if (!(item instanceof PatchValue))
+    return { error: 'type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch' }
   const operation: Record<string, JsonValue> = { op: textOf(item, 'op'), path: textOf(item, 'path') }
   if (textOf(item, 'from') !== '') operation['from'] = textOf(item, 'from')
   const value = item.fields.get('value')
@@ -37,7 +41,8 @@ function operationOf(item: Value): Made<JsonObject> {
   const mistakes = value instanceof ObjectValue ? misplacedParts(value) : []
   if (mistakes.length > 0) return { error: `type mismatch: ${mistakes.join('\n')}` }
   const json = toJson(value)
-  if (json instanceof EvaluationError) return { error: `JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${json.message}` }
+  if (json instanceof EvaluationError)
+    return { error: `JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${json.message}` }
   operation['value'] = json
   return { json: operation }
 }

@@ -17,12 +17,17 @@ import type { Made } from './load.ts'
 /** The object with the part laid over it; neither is changed. */
 export function overlay(object: JsonObject, part: JsonObject, schema: Schema | undefined): Made<JsonObject> {
   const type = fieldTypeOf(schema)
-  const misfit = attempt('failed to convert patch object to typed object', () => { validateTyped(part, type) })
+  const misfit = attempt('failed to convert patch object to typed object', () => {
+    validateTyped(part, type)
+  })
   if (misfit !== undefined) return { error: misfit }
   const atomics = findAtomics(part, type, '')
-  if (atomics.length > 0) return { error: `invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}` }
+  if (atomics.length > 0)
+    return { error: `invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}` }
   let merged: JsonValue = object
-  const failure = attempt('failed to merge patch', () => { merged = merge(object, part, type) })
+  const failure = attempt('failed to merge patch', () => {
+    merged = merge(object, part, type)
+  })
   return failure === undefined ? { json: merged as JsonObject } : { error: failure }
 }
 

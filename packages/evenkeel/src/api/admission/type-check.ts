@@ -17,13 +17,23 @@ import type { PolicyTypes, TypeWarning } from './load.ts'
 
 export function typeWarnings(spec: JsonObject, { objects, params }: PolicyTypes): readonly TypeWarning[] {
   const hasParams = isJsonObject(spec['paramKind'])
-  const environments = objects.map(({ name, schema }) => ({ name, environment: withVariables(spec, admissionEnvironment({ hasParams, object: seenAs(schema), params: seenAs(params) })) }))
-  return listIn(spec, 'validations').flatMap((validation, index) => ['expression', 'messageExpression'].flatMap((field) => {
-    const text = validation[field]
-    if (typeof text !== 'string' || text === '') return []
-    const warnings = environments.flatMap(({ name, environment }) => warningsOf(text, name, environment))
-    return warnings.length === 0 ? [] : [{ fieldRef: `spec.validations[${index}].${field}`, warning: warnings.join('\n') }]
+  const environments = objects.map(({ name, schema }) => ({
+    name,
+    environment: withVariables(
+      spec,
+      admissionEnvironment({ hasParams, object: seenAs(schema), params: seenAs(params) }),
+    ),
   }))
+  return listIn(spec, 'validations').flatMap((validation, index) =>
+    ['expression', 'messageExpression'].flatMap((field) => {
+      const text = validation[field]
+      if (typeof text !== 'string' || text === '') return []
+      const warnings = environments.flatMap(({ name, environment }) => warningsOf(text, name, environment))
+      return warnings.length === 0
+        ? []
+        : [{ fieldRef: `spec.validations[${index}].${field}`, warning: warnings.join('\n') }]
+    }),
+  )
 }
 
 function warningsOf(text: string, name: string, environment: Environment): string[] {

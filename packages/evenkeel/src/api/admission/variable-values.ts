@@ -45,9 +45,12 @@ export class VariableValues extends MapValue {
   }
 
   #evaluate(name: string, { expression, mistake }: Compiled): Value {
-    if (expression === undefined) return new EvaluationError(`composited variable ${JSON.stringify(name)} fails to compile: ${mistake ?? ''}`)
+    if (expression === undefined)
+      return new EvaluationError(`composited variable ${JSON.stringify(name)} fails to compile: ${mistake ?? ''}`)
     const result = expression.evaluate(this.#bindings())
     this.#cost += result.cost
-    return result.error === undefined ? result.value : new EvaluationError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${result.error}`)
+    return result.error === undefined
+      ? result.value
+      : new EvaluationError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${result.error}`)
   }
 }

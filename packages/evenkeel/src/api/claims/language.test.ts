@@ -12,13 +12,17 @@ describe('loadClaimsLanguage', () => {
     expect(value('claims.deep')).toEqual({ value: { level: 3 } })
     expect(value('claims.deep.level > 2')).toEqual({ value: true })
     expect(value('has(claims.none) ? claims.none : ""')).toEqual({ value: '' })
-    expect(value('claims.none')).toEqual({ error: 'expression \'claims.none\' resulted in error: no such key: none' })
+    expect(value('claims.none')).toEqual({ error: "expression 'claims.none' resulted in error: no such key: none" })
   })
 
   test('knows one variable and says what is wrong with a text', () => {
-    expect(() => compile('user.name', { about: 'claims' })).toThrow(/is no expression about claims: .*undeclared reference to 'user'/s)
+    expect(() => compile('user.name', { about: 'claims' })).toThrow(
+      /is no expression about claims: .*undeclared reference to 'user'/s,
+    )
     expect(() => compile('1 +', { about: 'user' })).toThrow(RangeError)
     expect(() => compile('claims.ok', { about: 'claims', isRule: true })).toThrow('must evaluate to bool, got dyn')
-    expect(compile('user.username != ""', { about: 'user', isRule: true }).evaluate({ username: 'ann' })).toEqual({ value: true })
+    expect(compile('user.username != ""', { about: 'user', isRule: true }).evaluate({ username: 'ann' })).toEqual({
+      value: true,
+    })
   })
 })

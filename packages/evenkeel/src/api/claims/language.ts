@@ -1,7 +1,19 @@
 /**
  * Expressions about claims and users, on the common language.
  */
-import { adaptDynamic, baseEnvironment, boolType, CompiledExpression, compileExpression, dynType, EvaluationError, formatType, mapOf, stringType, toJson } from '../expressions/index.ts'
+import {
+  adaptDynamic,
+  baseEnvironment,
+  boolType,
+  CompiledExpression,
+  compileExpression,
+  dynType,
+  EvaluationError,
+  formatType,
+  mapOf,
+  stringType,
+  toJson,
+} from '../expressions/index.ts'
 import type { JsonObject } from '../json.ts'
 import type { ClaimsCompileOptions, ClaimsExpression, ClaimsLanguage, ClaimsOutcome } from './load.ts'
 
@@ -10,8 +22,10 @@ export const claimsLanguage: ClaimsLanguage = { compile }
 function compile(text: string, { about, isRule = false }: ClaimsCompileOptions): ClaimsExpression {
   const environment = baseEnvironment.extend({ [about]: { type: mapOf(stringType, dynType), adapt: adaptDynamic } })
   const compiled = compileExpression(text, environment)
-  if (!(compiled instanceof CompiledExpression)) throw new RangeError(`${JSON.stringify(text)} is no expression about ${about}: ${compiled.errors}`)
-  if (isRule && compiled.type !== boolType) throw new RangeError(`${JSON.stringify(text)} must evaluate to bool, got ${formatType(compiled.type)}`)
+  if (!(compiled instanceof CompiledExpression))
+    throw new RangeError(`${JSON.stringify(text)} is no expression about ${about}: ${compiled.errors}`)
+  if (isRule && compiled.type !== boolType)
+    throw new RangeError(`${JSON.stringify(text)} must evaluate to bool, got ${formatType(compiled.type)}`)
   return { text, evaluate: (variable) => outcomeOf(compiled, { [about]: variable }) }
 }
 

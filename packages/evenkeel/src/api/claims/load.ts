@@ -25,7 +25,9 @@ export interface ClaimsExpression {
   evaluate(variable: JsonObject): ClaimsOutcome
 }
 
-export type ClaimsOutcome = { readonly value: JsonValue, readonly error?: undefined } | { readonly error: string, readonly value?: undefined }
+export type ClaimsOutcome =
+  | { readonly value: JsonValue; readonly error?: undefined }
+  | { readonly error: string; readonly value?: undefined }
 
 /** Loads the language; every call gives the same. */
 export async function loadClaimsLanguage(): Promise<ClaimsLanguage> {

@@ -36,11 +36,16 @@ export function checkType(value: JsonValue, { types, nullable, format }: Plan, p
 }
 
 /** Of a text's length and pattern only the first failure is told. */
-export function checkText(text: string, { node, format }: Plan, { trail, errors, matches }: Place & { matches: Matches }): void {
+export function checkText(
+  text: string,
+  { node, format }: Plan,
+  { trail, errors, matches }: Place & { matches: Matches },
+): void {
   const { minLength, maxLength, pattern = '' } = node
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text, { minLength, maxLength })
   if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
-  else if (minLength !== undefined && length < minLength) errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
+  else if (minLength !== undefined && length < minLength)
+    errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
   else if (pattern !== '' && !matches(pattern, text)) errors.push(notInBody(trail, text, `should match '${pattern}'`))
   if (format?.matches?.(text) === false) wrongType({ trail, errors }, format.name, text)
 }
@@ -54,40 +59,61 @@ export function checkNumber(value: number, plan: Plan, place: Place): void {
   }
   if (minimum !== undefined) {
     checkFit('Minimum boundary', minimum, { plan, place })
-    if (exclusiveMinimum ? value <= minimum : value < minimum) refuse(value, place, `greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
+    if (exclusiveMinimum ? value <= minimum : value < minimum)
+      refuse(value, place, `greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
   }
   if (maximum !== undefined) {
     checkFit('Maximum boundary', maximum, { plan, place })
-    if (exclusiveMaximum ? value >= maximum : value > maximum) refuse(value, place, `less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
+    if (exclusiveMaximum ? value >= maximum : value > maximum)
+      refuse(value, place, `less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
   }
 }
 
 /** The list without its items. */
-export function checkList(list: JsonArray, { node: { minItems, maxItems, uniqueItems } }: Plan, { trail, errors }: Place): void {
-  if (minItems !== undefined && list.length < minItems) errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
-  if (maxItems !== undefined && list.length > maxItems) errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
-  if (uniqueItems === true && new Set(list.map(canonicalText)).size < list.length) errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
+export function checkList(
+  list: JsonArray,
+  { node: { minItems, maxItems, uniqueItems } }: Plan,
+  { trail, errors }: Place,
+): void {
+  if (minItems !== undefined && list.length < minItems)
+    errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
+  if (maxItems !== undefined && list.length > maxItems)
+    errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
+  if (uniqueItems === true && new Set(list.map(canonicalText)).size < list.length)
+    errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
 export function checkEnum(value: JsonValue, { node }: Plan, { trail, errors }: Place): void {
   if (!node.enum || node.enum.length === 0) return
   if (value !== null && (node.enum.includes(value) || node.enum.some((allowed) => deepEqual(allowed, value)))) return
-  const supported = node.enum.map((allowed) => typeof allowed === 'string' ? allowed : canonicalText(allowed))
+  const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalText(allowed)))
   errors.push(fieldError.notSupported(pathOf(trail), inKeyOrder(value), supported))
 }
 
 function wrongType({ trail, errors }: Place, wanted: string, found: string): false {
   const path = pathOf(trail)
-  errors.push(fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`))
+  errors.push(
+    fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`),
+  )
   return false
 }
 
 /** Limits must fit, too: a whole number with a fraction as its limit is always refused. */
-function checkFit(what: string, number: number, { plan: { types, format }, place: { trail, errors } }: { plan: Plan, place: Place }): void {
+function checkFit(
+  what: string,
+  number: number,
+  { plan: { types, format }, place: { trail, errors } }: { plan: Plan; place: Place },
+): void {
   const type = types?.length === 1 ? types[0] : undefined
   if (fits(number, type, format?.name)) return
   const how = format === undefined ? '(default format)' : `with format ${format.name}`
-  errors.push(fieldError.invalid(undefined, '', `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`))
+  errors.push(
+    fieldError.invalid(
+      undefined,
+      '',
+      `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`,
+    ),
+  )
 }
 
 function refuse(value: number, { trail, errors }: Place, why: string): void {
@@ -111,11 +137,14 @@ function fits(value: number, type: string | undefined, format: string | undefine
 
 function isMultiple(value: number, factor: number): boolean {
   if (Number.isInteger(value) && Number.isInteger(factor)) return factor > 0 && value % factor === 0
-  return factor > 0 && Number.isInteger(factor < 1 ? 1 / factor * value : value / factor)
+  return factor > 0 && Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor)
 }
 
 /** Characters as Go counts them: code points. Where the number of UTF-16 units settles the matter, it will do. */
-function characters(text: string, { minLength = 0, maxLength = Infinity }: { minLength?: number | undefined, maxLength?: number | undefined }): number {
+function characters(
+  text: string,
+  { minLength = 0, maxLength = Infinity }: { minLength?: number | undefined; maxLength?: number | undefined },
+): number {
   if (text.length <= maxLength && text.length >= minLength * 2) return text.length
   let count = 0
   for (const _ of text) count++

@@ -49,7 +49,7 @@ export class Pair {
 
   /** Whether nothing has changed here; the order of a list that is a map does not matter. */
   isSame(): boolean {
-    return this.#isSame ??= this.#compare(this.#value, this.#old)
+    return (this.#isSame ??= this.#compare(this.#value, this.#old))
   }
 
   #compare(value: JsonValue, old: JsonValue): boolean {

@@ -37,10 +37,13 @@ function fillObject(object: JsonObject, { properties, additional }: Plan): JsonO
   let draft: JsonObjectDraft | undefined
   const put = (key: string, value: JsonValue | undefined, plan: Plan): void => {
     const settled = settle(value, plan)
-    if (settled !== undefined && settled !== value) setOwn(draft ??= { ...object }, key, settled)
+    if (settled !== undefined && settled !== value) setOwn((draft ??= { ...object }), key, settled)
   }
-  if (properties) for (const [key, plan] of properties) if (plan.standard !== undefined || plan.hasDefaults) put(key, getOwn(object, key), plan)
-  if (additional) for (const key of Object.keys(object)) if (properties?.has(key) !== true) put(key, object[key], additional)
+  if (properties)
+    for (const [key, plan] of properties)
+      if (plan.standard !== undefined || plan.hasDefaults) put(key, getOwn(object, key), plan)
+  if (additional)
+    for (const key of Object.keys(object)) if (properties?.has(key) !== true) put(key, object[key], additional)
   return draft ?? object
 }
 

@@ -25,13 +25,16 @@ export function validateEmbedded(value: JsonValue, plan: Plan, path: Path): Fiel
     return items ? (value as JsonArray).flatMap((item, index) => validateEmbedded(item, items, path?.index(index))) : []
   }
   const object = value as JsonObject
-  return [...plan.embedded ? validateResource(object, path) : [], ...Object.keys(object).flatMap((key) => {
-    const child = object[key]
-    if (child === undefined) return []
-    const place = plan.properties?.get(key)
-    if (place) return validateEmbedded(child, place, childOf(path, key))
-    return plan.additional ? validateEmbedded(child, plan.additional, path?.key(key) ?? FieldPath.of(`[${key}]`)) : []
-  })]
+  return [
+    ...(plan.embedded ? validateResource(object, path) : []),
+    ...Object.keys(object).flatMap((key) => {
+      const child = object[key]
+      if (child === undefined) return []
+      const place = plan.properties?.get(key)
+      if (place) return validateEmbedded(child, place, childOf(path, key))
+      return plan.additional ? validateEmbedded(child, plan.additional, path?.key(key) ?? FieldPath.of(`[${key}]`)) : []
+    }),
+  ]
 }
 
 function validateResource(object: JsonObject, path: Path): FieldError[] {
@@ -39,11 +42,15 @@ function validateResource(object: JsonObject, path: Path): FieldError[] {
   return [
     ...validateText(apiVersion, childOf(path, 'apiVersion'), apiVersionMistake),
     ...validateText(kind, childOf(path, 'kind'), kindMistake),
-    ...metadata === undefined ? [] : validateMetadata(metadata, childOf(path, 'metadata')),
+    ...(metadata === undefined ? [] : validateMetadata(metadata, childOf(path, 'metadata'))),
   ]
 }
 
-function validateText(value: JsonValue | undefined, path: FieldPath, mistakeOf: (text: string) => string | undefined): FieldError[] {
+function validateText(
+  value: JsonValue | undefined,
+  path: FieldPath,
+  mistakeOf: (text: string) => string | undefined,
+): FieldError[] {
   if (value === undefined) return [fieldError.required(path)]
   if (typeof value !== 'string') return [fieldError.invalid(path, inKeyOrder(value), 'must be a string')]
   const mistake = value === '' ? 'must not be empty' : mistakeOf(value)
@@ -62,13 +69,27 @@ function kindMistake(kind: string): string | undefined {
 function validateMetadata(value: JsonValue, path: FieldPath): FieldError[] {
   const { object, mistake } = readMetadata(value)
   if (mistake !== undefined) return [fieldError.invalid(path, inKeyOrder(value), mistake)]
-  const { name = '', generateName = '', namespace = '', generation = 0, labels = {}, annotations = {}, ownerReferences = [], finalizers = [] } = object as ObjectMeta
-  const invalid = (field: string, text: string) => (complaint: string): FieldError => fieldError.invalid(path.child(field), text, complaint)
+  const {
+    name = '',
+    generateName = '',
+    namespace = '',
+    generation = 0,
+    labels = {},
+    annotations = {},
+    ownerReferences = [],
+    finalizers = [],
+  } = object as ObjectMeta
+  const invalid =
+    (field: string, text: string) =>
+    (complaint: string): FieldError =>
+      fieldError.invalid(path.child(field), text, complaint)
   return [
     ...checkPathSegmentName(generateName, { prefix: true }).map(invalid('generateName', generateName)),
     ...checkPathSegmentName(name).map(invalid('name', name)),
-    ...namespace === '' ? [] : checkDnsLabel(namespace).map(invalid('namespace', namespace)),
-    ...generation < 0 ? [fieldError.invalid(path.child('generation'), generation, 'must be greater than or equal to 0')] : [],
+    ...(namespace === '' ? [] : checkDnsLabel(namespace).map(invalid('namespace', namespace))),
+    ...(generation < 0
+      ? [fieldError.invalid(path.child('generation'), generation, 'must be greater than or equal to 0')]
+      : []),
     ...validateLabels(labels, path.child('labels')),
     ...validateAnnotations(annotations, path.child('annotations')),
     ...validateOwnerReferences(ownerReferences, path.child('ownerReferences')),

@@ -29,7 +29,9 @@ function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
   if (!plan.hasListTypes || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     for (const error of validateList(value, plan, path)) errors.push(error)
-    if (plan.items?.hasListTypes === true) for (const [index, item] of value.entries()) visit(item as JsonValue, plan.items, { path: path?.index(index), errors })
+    if (plan.items?.hasListTypes === true)
+      for (const [index, item] of value.entries())
+        visit(item as JsonValue, plan.items, { path: path?.index(index), errors })
     return
   }
   for (const key of Object.keys(value)) {
@@ -37,19 +39,34 @@ function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
     const place = plan.properties?.get(key)
     if (child === undefined) continue
     if (place) visit(child, place, { path: path?.child(key) ?? FieldPath.of(key), errors })
-    else if (plan.additional) visit(child, plan.additional, { path: path?.key(key) ?? FieldPath.of(`[${key}]`), errors })
+    else if (plan.additional)
+      visit(child, plan.additional, { path: path?.key(key) ?? FieldPath.of(`[${key}]`), errors })
   }
 }
 
 function validateList(list: JsonArray, { node }: Plan, path: Path): FieldError[] {
   const type = node['x-kubernetes-list-type']
-  if (type === 'set') return repetitions(list.map(keyText)).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(list[index] ?? null)))
+  if (type === 'set')
+    return repetitions(list.map(keyText)).map((index) =>
+      fieldError.duplicate(path?.index(index), inKeyOrder(list[index] ?? null)),
+    )
   if (type !== 'map') return []
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item))
-  if (wrong >= 0) return [fieldError.invalid(path?.index(wrong), inKeyOrder(list[wrong] ?? null), 'must be an object for an array of list-type map')]
+  if (wrong >= 0)
+    return [
+      fieldError.invalid(
+        path?.index(wrong),
+        inKeyOrder(list[wrong] ?? null),
+        'must be an object for an array of list-type map',
+      ),
+    ]
   const names = node['x-kubernetes-list-map-keys'] ?? []
-  const texts = list.map((item) => names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalText(keysOf(item, names)))
-  return repetitions(texts).map((index) => fieldError.duplicate(path?.index(index), inKeyOrder(keysOf(list[index] ?? null, names))))
+  const texts = list.map((item) =>
+    names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalText(keysOf(item, names)),
+  )
+  return repetitions(texts).map((index) =>
+    fieldError.duplicate(path?.index(index), inKeyOrder(keysOf(list[index] ?? null, names))),
+  )
 }
 
 /** Where a key stands for the second time. */

@@ -32,28 +32,66 @@ const time: SchemaNode = { type: 'string', format: 'date-time' }
 const texts: SchemaNode = { type: 'object', additionalProperties: string }
 
 const definitions = new Map<string, SchemaNode>([
-  ['v1.ObjectMeta', {
-    type: 'object',
-    properties: {
-      name: string, generateName: string, namespace: string, selfLink: string, uid: string, resourceVersion: string, generation: integer,
-      creationTimestamp: time, deletionTimestamp: time, deletionGracePeriodSeconds: integer, labels: texts, annotations: texts,
-      ownerReferences: { type: 'array', items: { $ref: 'v1.OwnerReference' } },
-      finalizers: { type: 'array', items: string },
-      managedFields: { type: 'array', items: { $ref: 'v1.ManagedFieldsEntry' } },
+  [
+    'v1.ObjectMeta',
+    {
+      type: 'object',
+      properties: {
+        name: string,
+        generateName: string,
+        namespace: string,
+        selfLink: string,
+        uid: string,
+        resourceVersion: string,
+        generation: integer,
+        creationTimestamp: time,
+        deletionTimestamp: time,
+        deletionGracePeriodSeconds: integer,
+        labels: texts,
+        annotations: texts,
+        ownerReferences: { type: 'array', items: { $ref: 'v1.OwnerReference' } },
+        finalizers: { type: 'array', items: string },
+        managedFields: { type: 'array', items: { $ref: 'v1.ManagedFieldsEntry' } },
+      },
     },
-  }],
-  ['v1.OwnerReference', {
-    type: 'object',
-    properties: { apiVersion: string, kind: string, name: string, uid: string, controller: { type: 'boolean' }, blockOwnerDeletion: { type: 'boolean' } },
-  }],
-  ['v1.ManagedFieldsEntry', {
-    type: 'object',
-    properties: { manager: string, operation: string, apiVersion: string, time, fieldsType: string, fieldsV1: { $ref: 'v1.FieldsV1' }, subresource: string },
-  }],
+  ],
+  [
+    'v1.OwnerReference',
+    {
+      type: 'object',
+      properties: {
+        apiVersion: string,
+        kind: string,
+        name: string,
+        uid: string,
+        controller: { type: 'boolean' },
+        blockOwnerDeletion: { type: 'boolean' },
+      },
+    },
+  ],
+  [
+    'v1.ManagedFieldsEntry',
+    {
+      type: 'object',
+      properties: {
+        manager: string,
+        operation: string,
+        apiVersion: string,
+        time,
+        fieldsType: string,
+        fieldsV1: { $ref: 'v1.FieldsV1' },
+        subresource: string,
+      },
+    },
+  ],
   ['v1.FieldsV1', { type: 'object' }],
 ])
 
-const schema: Schema = { name: 'v1.ObjectMeta', root: { $ref: 'v1.ObjectMeta' }, definitions: (name) => definitions.get(name) }
+const schema: Schema = {
+  name: 'v1.ObjectMeta',
+  root: { $ref: 'v1.ObjectMeta' },
+  definitions: (name) => definitions.get(name),
+}
 
 /** Zero values are absent, except behind pointers, where 0 is something said. */
 function leaveOutEmpty(metadata: JsonObject): JsonObject {
@@ -63,7 +101,8 @@ function leaveOutEmpty(metadata: JsonObject): JsonObject {
     if (value === '' || (value === 0 && key === 'generation')) delete (draft ??= { ...metadata })[key]
   }
   const owners = metadata['ownerReferences']
-  if (Array.isArray(owners) && owners.some(lacksParts)) (draft ??= { ...metadata })['ownerReferences'] = owners.map(complete)
+  if (Array.isArray(owners) && owners.some(lacksParts))
+    (draft ??= { ...metadata })['ownerReferences'] = owners.map(complete)
   return draft ?? metadata
 }
 

@@ -52,7 +52,7 @@ interface Alternatives {
 /** The plan of a schema; the same one every time. */
 export function planOf(node: SchemaNode): Plan {
   let plan = plans.get(node)
-  if (!plan) plans.set(node, plan = prepare(node))
+  if (!plan) plans.set(node, (plan = prepare(node)))
   return plan
 }
 
@@ -60,29 +60,54 @@ const plans = new WeakMap<SchemaNode, Plan>()
 
 function prepare(node: SchemaNode): Plan {
   const { additionalProperties, items, nullable = false, default: standard = null } = node
-  const properties = node.properties && new Map(Object.entries(node.properties).map(([key, child]) => [key, planOf(child)]))
+  const properties =
+    node.properties && new Map(Object.entries(node.properties).map(([key, child]) => [key, planOf(child)]))
   const additional = typeof additionalProperties === 'object' ? planOf(additionalProperties) : undefined
-  const below = [...properties?.values() ?? [], ...additional ? [additional] : [], ...items ? [planOf(items)] : []]
+  const below = [
+    ...(properties?.values() ?? []),
+    ...(additional ? [additional] : []),
+    ...(items ? [planOf(items)] : []),
+  ]
   const types = typesOf(node)
   const listType = node['x-kubernetes-list-type'] ?? 'atomic'
   const alternatives = alternativesOf(node)
   const limited = limits.some((limit) => node[limit] !== undefined) || types?.includes('integer') === true
   const embedded = node['x-kubernetes-embedded-resource'] === true
   return {
-    node, properties, additional, nullable, types, embedded, alternatives, limited,
+    node,
+    properties,
+    additional,
+    nullable,
+    types,
+    embedded,
+    alternatives,
+    limited,
     open: additionalProperties !== undefined,
     items: items && planOf(items),
     preserves: node['x-kubernetes-preserve-unknown-fields'] === true,
     standard: standard ?? undefined,
     format: formatOf(node.format, types),
-    plain: limited || alternatives ? undefined : node.type === 'string' || node.type === 'boolean' ? node.type : undefined,
+    plain:
+      limited || alternatives ? undefined : node.type === 'string' || node.type === 'boolean' ? node.type : undefined,
     hasDefaults: below.some((plan) => plan.standard !== undefined || plan.hasDefaults),
     hasListTypes: listType !== 'atomic' || below.some((plan) => plan.hasListTypes),
     hasEmbedded: embedded || below.some((plan) => plan.hasEmbedded),
   }
 }
 
-const limits = ['minLength', 'maxLength', 'pattern', 'format', 'minimum', 'maximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'enum'] as const
+const limits = [
+  'minLength',
+  'maxLength',
+  'pattern',
+  'format',
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'enum',
+] as const
 
 function typesOf(node: SchemaNode): readonly string[] | undefined {
   if (node['x-kubernetes-int-or-string'] === true) return ['integer', 'string']

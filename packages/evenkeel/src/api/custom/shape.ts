@@ -34,8 +34,14 @@ export function shapeCustomObject(value: JsonObject, schema: SchemaNode): Confor
   const walk = new Walk(planOf(schema))
   try {
     const shaped = walk.root(value)
-    const object = metadata === undefined || shaped['metadata'] === metadata.object ? shaped : { ...shaped, metadata: metadata.object }
-    return { object, unknown: [...metadata?.unknown.map((path) => `metadata.${path}`).sort(compareText) ?? [], ...walk.unknown()] }
+    const object =
+      metadata === undefined || shaped['metadata'] === metadata.object
+        ? shaped
+        : { ...shaped, metadata: metadata.object }
+    return {
+      object,
+      unknown: [...(metadata?.unknown.map((path) => `metadata.${path}`).sort(compareText) ?? []), ...walk.unknown()],
+    }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return { object: value, unknown: [], mistake: error.message }
@@ -106,14 +112,17 @@ class Walk {
     return draft ?? list
   }
 
-  #object(object: JsonObject, plan: Plan, { keeps, root }: { keeps: boolean, root: boolean }): JsonObject {
+  #object(object: JsonObject, plan: Plan, { keeps, root }: { keeps: boolean; root: boolean }): JsonObject {
     const depth = this.#steps.length
     let draft: JsonObjectDraft | undefined
     for (const key of Object.keys(object)) {
       const value = object[key]
       if (value === undefined) continue
       this.#steps[depth] = key
-      const read = (root || plan.embedded) && isMetaField(key) ? this.#metaField(value, plan, root) : this.#field(value, plan, keeps)
+      const read =
+        (root || plan.embedded) && isMetaField(key)
+          ? this.#metaField(value, plan, root)
+          : this.#field(value, plan, keeps)
       if (read === value) continue
       draft ??= { ...object }
       if (read === undefined) delete draft[key]
@@ -165,7 +174,7 @@ class Walk {
     for (const [index, item] of (value as JsonArray).entries()) {
       this.#steps[depth] = index
       const read = this.#value(item, undefined, false)
-      if (read !== item) (draft ??= [...value as JsonArray])[index] = read
+      if (read !== item) (draft ??= [...(value as JsonArray)])[index] = read
     }
     this.#steps.length = depth
     return draft ?? value
@@ -190,7 +199,8 @@ class Walk {
     let plan = this.#plan.properties?.get(String(first)) ?? this.#plan.additional
     for (const step of rest) {
       if (typeof step === 'number') [path, plan] = [path.index(step), plan?.items]
-      else if (plan?.properties?.has(step) === true || plan?.additional === undefined) [path, plan] = [path.child(step), plan?.properties?.get(step)]
+      else if (plan?.properties?.has(step) === true || plan?.additional === undefined)
+        [path, plan] = [path.child(step), plan?.properties?.get(step)]
       else [path, plan] = [path.key(step), plan.additional]
     }
     return path

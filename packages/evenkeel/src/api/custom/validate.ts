@@ -44,23 +44,43 @@ export interface ValidateCustomOptions {
 }
 
 /** What is wrong with an object that has been shaped and has its defaults. */
-export function validateCustomObject(object: JsonObject, schema: SchemaNode, options: ValidateCustomOptions): FieldError[] {
+export function validateCustomObject(
+  object: JsonObject,
+  schema: SchemaNode,
+  options: ValidateCustomOptions,
+): FieldError[] {
   const errors = validateBySchema(object, schema, options)
   const { rules, old, warn } = options
   if (!rules) return errors
   // Rules rely on types and limits: with those violated they would fail for reasons that nobody wrote.
-  if (errors.some(({ type }) => blocking.has(type))) return [...errors, fieldError.invalid(undefined, null, notEvaluated)]
+  if (errors.some(({ type }) => blocking.has(type)))
+    return [...errors, fieldError.invalid(undefined, null, notEvaluated)]
   return [...errors, ...rules.evaluate(object, { old, warn })]
 }
 
-const blocking: ReadonlySet<FieldError['type']> = new Set(['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'])
-const notEvaluated = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+const blocking: ReadonlySet<FieldError['type']> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+const notEvaluated =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-function validateBySchema(object: JsonObject, schema: SchemaNode, { matches, old, part }: ValidateCustomOptions): FieldError[] {
+function validateBySchema(
+  object: JsonObject,
+  schema: SchemaNode,
+  { matches, old, part }: ValidateCustomOptions,
+): FieldError[] {
   const plan = planOf(schema)
-  const errors = part === undefined
-    ? [...validateValues(object, plan, { matches, old }), ...plan.hasEmbedded ? validateEmbedded(object, plan, undefined) : []]
-    : validateStatus(object, plan, { matches, old })
+  const errors =
+    part === undefined
+      ? [
+          ...validateValues(object, plan, { matches, old }),
+          ...(plan.hasEmbedded ? validateEmbedded(object, plan, undefined) : []),
+        ]
+      : validateStatus(object, plan, { matches, old })
   if (!plan.hasListTypes || (old && validateListTypes(old, plan, undefined).length > 0)) return errors
   return [...errors, ...validateListTypes(object, plan, undefined)]
 }
@@ -71,11 +91,17 @@ interface Situation {
 }
 
 /** Paths begin below the status; only the field of an error names it. */
-function validateStatus({ status }: JsonObject, plan: Plan, { matches, old }: { matches: Matches, old: JsonObject | undefined }): FieldError[] {
+function validateStatus(
+  { status }: JsonObject,
+  plan: Plan,
+  { matches, old }: { matches: Matches; old: JsonObject | undefined },
+): FieldError[] {
   const place = plan.properties?.get('status')
   if (status === undefined || place === undefined) return []
-  return validateValues(status, place, { matches, old: old?.['status'] })
-    .map((error) => ({ ...error, field: error.field === '<nil>' ? 'status' : `status.${error.field}` }))
+  return validateValues(status, place, { matches, old: old?.['status'] }).map((error) => ({
+    ...error,
+    field: error.field === '<nil>' ? 'status' : `status.${error.field}`,
+  }))
 }
 
 /** The old object is looked at only when something is wrong: it can only make errors fewer. */

@@ -62,30 +62,43 @@ export class Validator {
       if (plan.limited) checkList(value, plan, at)
     }
     if (plan.limited) checkEnum(value, plan, at)
-    return typeof value === 'object' && !Array.isArray(value) ? count + 1 + this.#checkFields(value as JsonObject, plan, at) : count
+    return typeof value === 'object' && !Array.isArray(value)
+      ? count + 1 + this.#checkFields(value as JsonObject, plan, at)
+      : count
   }
 
   #checkItems(list: JsonArray, { items }: Plan, { trail, errors, pair }: At): number {
     if (!items) return 0
     let count = 0
     for (let index = 0; index < list.length; index++) {
-      count += this.check(list[index] ?? null, items, { trail: { parent: trail, step: index }, errors, pair: pair?.item(index) })
+      count += this.check(list[index] ?? null, items, {
+        trail: { parent: trail, step: index },
+        errors,
+        pair: pair?.item(index),
+      })
     }
     return count
   }
 
   #checkFields(object: JsonObject, plan: Plan, at: At): number {
     const { trail, errors } = at
-    const { properties, additional, node: { required = [], minProperties, maxProperties, additionalProperties } } = plan
+    const {
+      properties,
+      additional,
+      node: { required = [], minProperties, maxProperties, additionalProperties },
+    } = plan
     let count = 0
     if (minProperties !== undefined || maxProperties !== undefined) checkCount(object, plan, at)
     for (const key of Object.keys(object)) {
       const value = object[key]
       if (value === undefined) continue
       const place = properties?.get(key) ?? additional
-      if (place?.plain !== undefined && place.plain === typeof value) count += place.plain === 'string' ? plainTextCount : plainBooleanCount
-      else if (place !== undefined) count += this.check(value, place, { trail: { parent: trail, step: key }, errors, pair: pairOf(key, at) })
-      else if (additionalProperties === false) errors.push(notInBody({ parent: trail, step: key }, '', 'is a forbidden property'))
+      if (place?.plain !== undefined && place.plain === typeof value)
+        count += place.plain === 'string' ? plainTextCount : plainBooleanCount
+      else if (place !== undefined)
+        count += this.check(value, place, { trail: { parent: trail, step: key }, errors, pair: pairOf(key, at) })
+      else if (additionalProperties === false)
+        errors.push(notInBody({ parent: trail, step: key }, '', 'is a forbidden property'))
     }
     for (const key of required) {
       if (getOwn(object, key) === undefined) errors.push(fieldError.required(pathOf({ parent: trail, step: key })))
@@ -94,12 +107,18 @@ export class Validator {
   }
 
   /** Alternatives are about the whole value: what has not changed is not forgiven inside them. */
-  #checkAlternatives(value: JsonValue, { any, one, all, not }: NonNullable<Plan['alternatives']>, { trail, errors }: At): number {
+  #checkAlternatives(
+    value: JsonValue,
+    { any, one, all, not }: NonNullable<Plan['alternatives']>,
+    { trail, errors }: At,
+  ): number {
     const attempt = (plan: Plan): Outcome => {
       const found: FieldError[] = []
       return { errors: found, count: this.check(value, plan, { trail, errors: found, pair: undefined }) }
     }
-    const refuse = (why: string): void => { errors.push(fieldError.invalid(undefined, '', `${quote(pathOf(trail)?.toString() ?? '')} must ${why}`)) }
+    const refuse = (why: string): void => {
+      errors.push(fieldError.invalid(undefined, '', `${quote(pathOf(trail)?.toString() ?? '')} must ${why}`))
+    }
     let count = any.length > 0 ? checkAny(any, attempt, { errors, refuse }) : 0
     if (one.length > 0) count += checkOne(one, attempt, { errors, refuse })
     if (all.length > 0) count += checkAll(all, attempt, { errors, refuse })
@@ -138,7 +157,7 @@ function checkOne(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
     if (more.length > 0) refuse(`validate one and only one schema (oneOf). Found ${more.length + 1} valid alternatives`)
     return more.length > 0 ? 0 : right.count
   }
-  const best = outcomes.reduce((furthest, outcome) => outcome.count > furthest.count ? outcome : furthest)
+  const best = outcomes.reduce((furthest, outcome) => (outcome.count > furthest.count ? outcome : furthest))
   refuse('validate one and only one schema (oneOf). Found none valid')
   for (const error of best.errors) errors.push(error)
   return best.count
@@ -148,17 +167,26 @@ function checkAll(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
   const outcomes = plans.map(attempt)
   const wrong = outcomes.filter((outcome) => outcome.errors.length > 0)
   for (const outcome of wrong) for (const error of outcome.errors) errors.push(error)
-  if (wrong.length > 0) refuse(`validate all the schemas (allOf)${wrong.length === plans.length ? '. None validated' : ''}`)
+  if (wrong.length > 0)
+    refuse(`validate all the schemas (allOf)${wrong.length === plans.length ? '. None validated' : ''}`)
   return outcomes.reduce((sum, outcome) => sum + outcome.count, 0)
 }
 
-function checkCount(object: JsonObject, { node: { minProperties, maxProperties } }: Plan, { trail, errors }: Place): void {
+function checkCount(
+  object: JsonObject,
+  { node: { minProperties, maxProperties } }: Plan,
+  { trail, errors }: Place,
+): void {
   const count = Object.values(object).filter((value) => value !== undefined).length
-  if (minProperties !== undefined && count < minProperties) errors.push(notInBody(trail, count, `should have at least ${minProperties} properties`))
-  if (maxProperties !== undefined && count > maxProperties) errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
+  if (minProperties !== undefined && count < minProperties)
+    errors.push(notInBody(trail, count, `should have at least ${minProperties} properties`))
+  if (maxProperties !== undefined && count > maxProperties)
+    errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
 }
 
 /** The types of the whole object are never forgiven: old and new were brought to the same version before. */
 function pairOf(key: string, { trail, pair }: At): Pair | undefined {
-  return pair === undefined || (trail === undefined && (key === 'kind' || key === 'apiVersion')) ? undefined : pair.field(key)
+  return pair === undefined || (trail === undefined && (key === 'kind' || key === 'apiVersion'))
+    ? undefined
+    : pair.field(key)
 }

@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, formatSubject, isApiError } from './api-error.ts'
-import { findCause, isAlreadyExists, isConflict, isExpired, isGone, isInternalError, isNotFound, isReason, isRequestEntityTooLarge, isTooManyRequests } from './predicates.ts'
+import {
+  findCause,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isGone,
+  isInternalError,
+  isNotFound,
+  isReason,
+  isRequestEntityTooLarge,
+  isTooManyRequests,
+} from './predicates.ts'
 import * as predicates from './predicates.ts'
 import { isKnownReason, reasons } from './reasons.ts'
 import type { Reason } from './reasons.ts'
@@ -11,17 +22,50 @@ describe('ApiError', () => {
   test('takes its code from its reason', () => {
     const codes = Object.fromEntries(allReasons.map((reason) => [reason, new ApiError(reason, 'x').code]))
     expect(codes).toEqual({
-      Unauthorized: 401, Forbidden: 403, NotFound: 404, AlreadyExists: 409, Conflict: 409, Gone: 410, Invalid: 422, ServerTimeout: 500,
-      StorageReadError: 500, Timeout: 504, TooManyRequests: 429, BadRequest: 400, MethodNotAllowed: 405, NotAcceptable: 406,
-      RequestEntityTooLarge: 413, UnsupportedMediaType: 415, InternalError: 500, Expired: 410, ServiceUnavailable: 503, Unknown: 500,
+      Unauthorized: 401,
+      Forbidden: 403,
+      NotFound: 404,
+      AlreadyExists: 409,
+      Conflict: 409,
+      Gone: 410,
+      Invalid: 422,
+      ServerTimeout: 500,
+      StorageReadError: 500,
+      Timeout: 504,
+      TooManyRequests: 429,
+      BadRequest: 400,
+      MethodNotAllowed: 405,
+      NotAcceptable: 406,
+      RequestEntityTooLarge: 413,
+      UnsupportedMediaType: 415,
+      InternalError: 500,
+      Expired: 410,
+      ServiceUnavailable: 503,
+      Unknown: 500,
     })
   })
 
   test('keeps what it is given, and is an Error with a cause', () => {
     const cause = new Error('disk full')
-    const error = new ApiError('Conflict', 'no', { subject: { kind: 'pods', name: 'a' }, causes: [{ message: 'm' }], retryAfterMs: 5, metadata: { continue: 't' }, cause, code: 418 })
+    const error = new ApiError('Conflict', 'no', {
+      subject: { kind: 'pods', name: 'a' },
+      causes: [{ message: 'm' }],
+      retryAfterMs: 5,
+      metadata: { continue: 't' },
+      cause,
+      code: 418,
+    })
     expect(error).toBeInstanceOf(Error)
-    expect(error).toMatchObject({ name: 'ApiError', message: 'no', reason: 'Conflict', code: 418, subject: { kind: 'pods', name: 'a' }, causes: [{ message: 'm' }], retryAfterMs: 5, metadata: { continue: 't' } })
+    expect(error).toMatchObject({
+      name: 'ApiError',
+      message: 'no',
+      reason: 'Conflict',
+      code: 418,
+      subject: { kind: 'pods', name: 'a' },
+      causes: [{ message: 'm' }],
+      retryAfterMs: 5,
+      metadata: { continue: 't' },
+    })
     expect(error.cause).toBe(cause)
     expect('cause' in new ApiError('Conflict', 'no')).toBe(false)
   })
@@ -30,7 +74,9 @@ describe('ApiError', () => {
     expect(new ApiError('TooSalty', 'x')).toMatchObject({ reason: 'TooSalty', code: 500 })
   })
 
-  test.each([0, 99, 1000, NaN])('refuses code %d', (code) => expect(() => new ApiError('Conflict', 'x', { code })).toThrow(RangeError))
+  test.each([0, 99, 1000, NaN])('refuses code %d', (code) =>
+    expect(() => new ApiError('Conflict', 'x', { code })).toThrow(RangeError),
+  )
 })
 
 describe('recognition', () => {
@@ -51,7 +97,16 @@ describe('recognition', () => {
     expect(isConflict(error)).toBe(false)
   })
 
-  test.each([undefined, null, 'NotFound', 404, {}, new Error('x'), { reason: 'NotFound', code: 404 }, { name: 'ApiError' }])('is not fooled by %j', (thing) => {
+  test.each([
+    undefined,
+    null,
+    'NotFound',
+    404,
+    {},
+    new Error('x'),
+    { reason: 'NotFound', code: 404 },
+    { name: 'ApiError' },
+  ])('is not fooled by %j', (thing) => {
     expect(isApiError(thing)).toBe(false)
     expect(isNotFound(thing)).toBe(false)
     expect(findCause(thing, 'FieldValueInvalid')).toBeUndefined()
@@ -61,7 +116,10 @@ describe('recognition', () => {
     for (const reason of allReasons) {
       if (reason === 'Unknown') continue
       const predicate = predicates[`is${reason}` as keyof typeof predicates] as (error: unknown) => boolean
-      expect(allReasons.filter((other) => predicate(new ApiError(other, 'x', { code: 299 }))), reason).toEqual([reason])
+      expect(
+        allReasons.filter((other) => predicate(new ApiError(other, 'x', { code: 299 }))),
+        reason,
+      ).toEqual([reason])
     }
   })
 
@@ -87,7 +145,13 @@ describe('recognition', () => {
   })
 
   test('findCause finds the first of a type', () => {
-    const error = new ApiError('Invalid', 'x', { causes: [{ reason: 'FieldValueInvalid', field: 'a' }, { reason: 'FieldValueRequired', field: 'b' }, { reason: 'FieldValueRequired', field: 'c' }] })
+    const error = new ApiError('Invalid', 'x', {
+      causes: [
+        { reason: 'FieldValueInvalid', field: 'a' },
+        { reason: 'FieldValueRequired', field: 'b' },
+        { reason: 'FieldValueRequired', field: 'c' },
+      ],
+    })
     expect(findCause(error, 'FieldValueRequired')).toEqual({ reason: 'FieldValueRequired', field: 'b' })
     expect(findCause(error, 'NamespaceTerminating')).toBeUndefined()
   })
@@ -99,4 +163,3 @@ test.each([
   [{ kind: 'pods' }, 'pods'],
   [{ kind: 'pods', group: '', name: '' }, 'pods'],
 ])('formatSubject writes %j', (subject, text) => expect(formatSubject(subject)).toBe(text))
-

@@ -52,7 +52,13 @@ export class ApiError extends Error {
 
   constructor(reason: Reason | (string & {}), message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    const { subject, causes = [], retryAfterMs, metadata, code = isKnownReason(reason) ? reasons[reason] : reasons.Unknown } = options
+    const {
+      subject,
+      causes = [],
+      retryAfterMs,
+      metadata,
+      code = isKnownReason(reason) ? reasons[reason] : reasons.Unknown,
+    } = options
     if (!(code >= 100 && code <= 999)) throw new RangeError(`code must be an HTTP status code, got ${code}`)
     this.reason = reason
     this.code = code

@@ -24,7 +24,11 @@ const path = FieldPath.of('f')
 const cases: [FieldError, string, string][] = [
   [fieldError.notFound(path, 'x'), 'FieldValueNotFound', 'Not found: "x"'],
   [fieldError.required(path), 'FieldValueRequired', 'Required value'],
-  [fieldError.required(path, 'name or generateName is required'), 'FieldValueRequired', 'Required value: name or generateName is required'],
+  [
+    fieldError.required(path, 'name or generateName is required'),
+    'FieldValueRequired',
+    'Required value: name or generateName is required',
+  ],
   [fieldError.duplicate(path, 'x'), 'FieldValueDuplicate', 'Duplicate value: "x"'],
   [fieldError.invalid(path, 'x', 'd'), 'FieldValueInvalid', 'Invalid value: "x": d'],
   [fieldError.invalid(path, -1, 'd'), 'FieldValueInvalid', 'Invalid value: -1: d'],
@@ -35,8 +39,16 @@ const cases: [FieldError, string, string][] = [
   [fieldError.invalid(path, ['a', 'b'], 'd'), 'FieldValueInvalid', 'Invalid value: ["a","b"]: d'],
   [fieldError.invalid(path, { a: '<&>' }, 'd'), 'FieldValueInvalid', 'Invalid value: {"a":"\\u003c\\u0026\\u003e"}: d'],
   [fieldError.invalid(path, 'line\n"q"', 'd'), 'FieldValueInvalid', 'Invalid value: "line\\n\\"q\\"": d'],
-  [fieldError.typeInvalid(path, 'x', 'must be integer'), 'FieldValueTypeInvalid', 'Invalid value: "x": must be integer'],
-  [fieldError.notSupported(path, 'x', ['a', 'b']), 'FieldValueNotSupported', 'Unsupported value: "x": supported values: "a", "b"'],
+  [
+    fieldError.typeInvalid(path, 'x', 'must be integer'),
+    'FieldValueTypeInvalid',
+    'Invalid value: "x": must be integer',
+  ],
+  [
+    fieldError.notSupported(path, 'x', ['a', 'b']),
+    'FieldValueNotSupported',
+    'Unsupported value: "x": supported values: "a", "b"',
+  ],
   [fieldError.notSupported(path, 'x', []), 'FieldValueNotSupported', 'Unsupported value: "x"'],
   [fieldError.forbidden(path, 'd'), 'FieldValueForbidden', 'Forbidden: d'],
   [fieldError.tooLong(path, 63), 'FieldValueTooLong', 'Too long: may not be more than 63 bytes'],
@@ -70,7 +82,11 @@ describe('invalid', () => {
 
   test('with one error', () => {
     const error = invalid({ group: 'demo.example.com', kind: 'Website', name: 'x' }, [a])
-    expect(error).toMatchObject({ reason: 'Invalid', code: 422, message: 'Website.demo.example.com "x" is invalid: a: Required value' })
+    expect(error).toMatchObject({
+      reason: 'Invalid',
+      code: 422,
+      message: 'Website.demo.example.com "x" is invalid: a: Required value',
+    })
     expect(error.causes).toEqual([{ reason: 'FieldValueRequired', message: 'Required value', field: 'a' }])
   })
 

@@ -27,8 +27,10 @@ export const fieldError = {
   notFound: (path: Path, value: unknown): FieldError => withValue('FieldValueNotFound', path, { value }),
   required: (path: Path, detail = ''): FieldError => withoutValue('FieldValueRequired', path, detail),
   duplicate: (path: Path, value: unknown): FieldError => withValue('FieldValueDuplicate', path, { value }),
-  invalid: (path: Path, value: unknown, detail: string): FieldError => withValue('FieldValueInvalid', path, { value, detail }),
-  typeInvalid: (path: Path, value: unknown, detail: string): FieldError => withValue('FieldValueTypeInvalid', path, { value, detail }),
+  invalid: (path: Path, value: unknown, detail: string): FieldError =>
+    withValue('FieldValueInvalid', path, { value, detail }),
+  typeInvalid: (path: Path, value: unknown, detail: string): FieldError =>
+    withValue('FieldValueTypeInvalid', path, { value, detail }),
   forbidden: (path: Path, detail: string): FieldError => withoutValue('FieldValueForbidden', path, detail),
   internal: (path: Path, detail: string): FieldError => withoutValue('InternalError', path, detail),
 
@@ -47,11 +49,17 @@ export const fieldError = {
   },
 
   tooMany(path: Path, count: number, countMax: number): FieldError {
-    return withValue('FieldValueTooMany', path, { value: count, detail: `must have at most ${plural(countMax, 'item')}` })
+    return withValue('FieldValueTooMany', path, {
+      value: count,
+      detail: `must have at most ${plural(countMax, 'item')}`,
+    })
   },
 
   tooFew(path: Path, count: number, countMin: number): FieldError {
-    return withValue('FieldValueTooFew', path, { value: count, detail: `must have at least ${plural(countMin, 'item')}` })
+    return withValue('FieldValueTooFew', path, {
+      value: count,
+      detail: `must have at least ${plural(countMin, 'item')}`,
+    })
   },
 }
 
@@ -70,14 +78,21 @@ export function formatFieldErrors(errors: readonly FieldError[]): string {
 export function invalid(subject: NamedSubject, errors: readonly FieldError[]): ApiError {
   const what = `${formatGroupName(subject.kind, subject.group ?? '')} ${quote(subject.name)} is invalid`
   const causes = errors.map(({ type, field, body }) => ({ reason: type, message: body, field }))
-  return new ApiError('Invalid', errors.length > 0 ? `${what}: ${formatFieldErrors(errors)}` : what, { subject, causes })
+  return new ApiError('Invalid', errors.length > 0 ? `${what}: ${formatFieldErrors(errors)}` : what, {
+    subject,
+    causes,
+  })
 }
 
 function withoutValue(type: FieldCauseType, path: Path, detail: string): FieldError {
   return { type, field: formatPath(path), body: detail ? `${fieldCauses[type]}: ${detail}` : fieldCauses[type] }
 }
 
-function withValue(type: FieldCauseType, path: Path, { value, detail = '' }: { value: unknown, detail?: string }): FieldError {
+function withValue(
+  type: FieldCauseType,
+  path: Path,
+  { value, detail = '' }: { value: unknown; detail?: string },
+): FieldError {
   const body = `${fieldCauses[type]}: ${formatValue(value)}`
   return { type, field: formatPath(path), body: detail ? `${body}: ${detail}` : body }
 }
@@ -98,5 +113,8 @@ function formatValue(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value ?? null)
   if (exceedsDepth(value, shownDepthMax)) return '<value omitted>'
   // Go's JSON writer escapes what HTML would misread.
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -17,7 +17,10 @@ export function notFound(subject: NamedSubject): ApiError {
 }
 
 /** The name is taken; `terminating` says that its present holder is on its way out. */
-export function alreadyExists(subject: NamedSubject, { terminating = false }: { terminating?: boolean } = {}): ApiError {
+export function alreadyExists(
+  subject: NamedSubject,
+  { terminating = false }: { terminating?: boolean } = {},
+): ApiError {
   const prefix = terminating ? 'object is being deleted: ' : ''
   return new ApiError('AlreadyExists', `${prefix}${formatNamed(subject)} already exists`, { subject })
 }
@@ -33,24 +36,42 @@ export function unauthorized(message = 'Unauthorized'): ApiError {
 }
 
 /** Without a subject it is about a path that is no resource. */
-export function forbidden(subject: Subject | undefined, why: string, { causes }: { causes?: readonly StatusCause[] } = {}): ApiError {
+export function forbidden(
+  subject: Subject | undefined,
+  why: string,
+  { causes }: { causes?: readonly StatusCause[] } = {},
+): ApiError {
   const message = subject ? `${formatSubject(subject)} is forbidden: ${why}` : `forbidden: ${why}`
   return new ApiError('Forbidden', message, { subject, causes })
 }
 
 /** Nothing new may be created in a namespace that is being deleted. */
 export function namespaceTerminating(subject: Subject, namespace: string): ApiError {
-  const causes = [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }]
-  return forbidden(subject, `unable to create new content in namespace ${namespace} because it is being terminated`, { causes })
+  const causes = [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ]
+  return forbidden(subject, `unable to create new content in namespace ${namespace} because it is being terminated`, {
+    causes,
+  })
 }
 
 export function conflict(subject: NamedSubject, why: string, { cause }: { cause?: unknown } = {}): ApiError {
-  return new ApiError('Conflict', `Operation cannot be fulfilled on ${formatNamed(subject)}: ${why}`, { subject, cause })
+  return new ApiError('Conflict', `Operation cannot be fulfilled on ${formatNamed(subject)}: ${why}`, {
+    subject,
+    cause,
+  })
 }
 
 /** The commonest conflict: the object changed between the read and the write. */
 export function staleVersion(subject: NamedSubject): ApiError {
-  return conflict(subject, 'the object has been modified; please apply your changes to the latest version and try again')
+  return conflict(
+    subject,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  )
 }
 
 /** Other managers own fields that an apply wants to change; one cause per field. */
@@ -64,7 +85,9 @@ export function gone(message: string): ApiError {
 
 /** The history asked for is no longer kept. `continueToken` lets a list go on from its place, on newer data. */
 export function expired(message: string, { continueToken }: { continueToken?: string } = {}): ApiError {
-  return new ApiError('Expired', message, { ...continueToken !== undefined && { metadata: { continue: continueToken } } })
+  return new ApiError('Expired', message, {
+    ...(continueToken !== undefined && { metadata: { continue: continueToken } }),
+  })
 }
 
 export function badRequest(message: string, { cause }: { cause?: unknown } = {}): ApiError {
@@ -86,14 +109,21 @@ export function methodNotAllowed(subject: Subject, action: string): ApiError {
 }
 
 /** Storage did not answer in time. The name in the details is the operation: upstream's habit, kept. */
-export function serverTimeout(subject: Subject, operation: string, { retryAfterMs = 2000 }: { retryAfterMs?: number } = {}): ApiError {
+export function serverTimeout(
+  subject: Subject,
+  operation: string,
+  { retryAfterMs = 2000 }: { retryAfterMs?: number } = {},
+): ApiError {
   const groupName = formatGroupName(subject.kind, subject.group ?? '')
   const message = `The ${operation} operation against ${groupName} could not be completed at this time, please try again.`
   return new ApiError('ServerTimeout', message, { subject: { ...subject, name: operation }, retryAfterMs })
 }
 
 /** The request took too long; what it asked for may still happen. */
-export function timeout(message: string, { retryAfterMs, causes }: { retryAfterMs?: number, causes?: readonly StatusCause[] } = {}): ApiError {
+export function timeout(
+  message: string,
+  { retryAfterMs, causes }: { retryAfterMs?: number; causes?: readonly StatusCause[] } = {},
+): ApiError {
   return new ApiError('Timeout', `Timeout: ${message}`, { retryAfterMs, causes })
 }
 

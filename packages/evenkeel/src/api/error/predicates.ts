@@ -46,4 +46,10 @@ export function findCause(error: unknown, type: CauseType): StatusCause | undefi
 
 // Proxies answer 429 and 413 with bodies of their own making, so upstream trusts these two codes over any reason.
 const alwaysByCode: ReadonlySet<Reason> = new Set(['TooManyRequests', 'RequestEntityTooLarge'])
-const neverByCode: ReadonlySet<Reason> = new Set(['AlreadyExists', 'Expired', 'ServerTimeout', 'StorageReadError', 'Unknown'])
+const neverByCode: ReadonlySet<Reason> = new Set([
+  'AlreadyExists',
+  'Expired',
+  'ServerTimeout',
+  'StorageReadError',
+  'Unknown',
+])

@@ -43,9 +43,9 @@ export function toStatus(error: unknown): Status {
     apiVersion: 'v1',
     metadata: known.metadata ?? {},
     status: 'Failure',
-    ...known.message && { message: known.message },
-    ...known.reason !== 'Unknown' && { reason: known.reason },
-    ...(known.subject !== undefined || Object.keys(details).length > 0) && { details },
+    ...(known.message && { message: known.message }),
+    ...(known.reason !== 'Unknown' && { reason: known.reason }),
+    ...((known.subject !== undefined || Object.keys(details).length > 0) && { details }),
     code: known.code,
   }
 }
@@ -56,9 +56,9 @@ export function fromStatus(status: Partial<Status>): ApiError {
   return new ApiError(status.reason || 'Unknown', status.message ?? '', {
     subject: subjectOf(details),
     causes: Array.isArray(details.causes) ? details.causes.filter(isJsonObject) : [],
-    ...details.retryAfterSeconds && { retryAfterMs: details.retryAfterSeconds * 1000 },
-    ...isJsonObject(status.metadata) && Object.keys(status.metadata).length > 0 && { metadata: status.metadata },
-    ...validCode(status.code) && { code: status.code },
+    ...(details.retryAfterSeconds && { retryAfterMs: details.retryAfterSeconds * 1000 }),
+    ...(isJsonObject(status.metadata) && Object.keys(status.metadata).length > 0 && { metadata: status.metadata }),
+    ...(validCode(status.code) && { code: status.code }),
   })
 }
 
@@ -78,51 +78,86 @@ export interface UnexpectedResponse {
 }
 
 /** The error of an answer whose body is no Status: a proxy spoke, or a server that is none of ours. */
-export function fromUnexpectedResponse({ code, method, subject, text = 'unknown', retryAfterMs }: UnexpectedResponse): ApiError {
+export function fromUnexpectedResponse({
+  code,
+  method,
+  subject,
+  text = 'unknown',
+  retryAfterMs,
+}: UnexpectedResponse): ApiError {
   const { reason, message } = meaningOf(code, method, text)
-  const target = subject && [method.toLowerCase(), formatGroupName(subject.kind, subject.group ?? ''), subject.name].filter(Boolean).join(' ')
+  const target =
+    subject &&
+    [method.toLowerCase(), formatGroupName(subject.kind, subject.group ?? ''), subject.name].filter(Boolean).join(' ')
   const causes = [{ reason: 'UnexpectedServerResponse', message: text }]
   return new ApiError(reason, target ? `${message} (${target})` : message, { subject, causes, retryAfterMs, code })
 }
 
-const meanings = new Map<number, { readonly reason: Reason, readonly message: string }>([
+const meanings = new Map<number, { readonly reason: Reason; readonly message: string }>([
   [400, { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' }],
   [401, { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' }],
   [404, { reason: 'NotFound', message: 'the server could not find the requested resource' }],
   [405, { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' }],
-  [406, { reason: 'NotAcceptable', message: 'the server was unable to respond with a content type that the client supports' }],
+  [
+    406,
+    {
+      reason: 'NotAcceptable',
+      message: 'the server was unable to respond with a content type that the client supports',
+    },
+  ],
   [409, { reason: 'Conflict', message: 'the server reported a conflict' }],
   [422, { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' }],
-  [429, { reason: 'TooManyRequests', message: 'the server has received too many requests and has asked us to try again later' }],
+  [
+    429,
+    {
+      reason: 'TooManyRequests',
+      message: 'the server has received too many requests and has asked us to try again later',
+    },
+  ],
   [503, { reason: 'ServiceUnavailable', message: 'the server is currently unable to handle the request' }],
-  [504, { reason: 'Timeout', message: 'the server was unable to return a response in the time allotted, but may still be processing the request' }],
+  [
+    504,
+    {
+      reason: 'Timeout',
+      message:
+        'the server was unable to return a response in the time allotted, but may still be processing the request',
+    },
+  ],
 ])
 
-function meaningOf(code: number, method: string, text: string): { reason: Reason, message: string } {
-  if (code === 409 && method.toUpperCase() === 'POST') return { reason: 'AlreadyExists', message: 'the server reported a conflict' }
+function meaningOf(code: number, method: string, text: string): { reason: Reason; message: string } {
+  if (code === 409 && method.toUpperCase() === 'POST')
+    return { reason: 'AlreadyExists', message: 'the server reported a conflict' }
   if (code === 403) return { reason: 'Forbidden', message: text }
   if (code === 415) return { reason: 'UnsupportedMediaType', message: text }
   if (code === 406 && text !== 'unknown') return { reason: 'NotAcceptable', message: text }
   const known = meanings.get(code)
   if (known) return known
-  if (code >= 500) return { reason: 'InternalError', message: `an error on the server (${quote(text)}) has prevented the request from succeeding` }
-  return { reason: 'Unknown', message: `the server responded with the status code ${code} but did not return more information` }
+  if (code >= 500)
+    return {
+      reason: 'InternalError',
+      message: `an error on the server (${quote(text)}) has prevented the request from succeeding`,
+    }
+  return {
+    reason: 'Unknown',
+    message: `the server responded with the status code ${code} but did not return more information`,
+  }
 }
 
 function detailsOf({ subject, causes, retryAfterMs = 0 }: ApiError): StatusDetails {
   return {
-    ...subject?.name && { name: subject.name },
-    ...subject?.group && { group: subject.group },
-    ...subject?.kind && { kind: subject.kind },
-    ...subject?.uid && { uid: subject.uid },
-    ...causes.length > 0 && { causes },
-    ...retryAfterMs > 0 && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) },
+    ...(subject?.name && { name: subject.name }),
+    ...(subject?.group && { group: subject.group }),
+    ...(subject?.kind && { kind: subject.kind }),
+    ...(subject?.uid && { uid: subject.uid }),
+    ...(causes.length > 0 && { causes }),
+    ...(retryAfterMs > 0 && { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
   }
 }
 
 function subjectOf({ name, group, kind, uid }: StatusDetails): Subject | undefined {
   if (!name && !group && !kind && !uid) return undefined
-  return { kind: kind ?? '', ...group && { group }, ...name && { name }, ...uid && { uid } }
+  return { kind: kind ?? '', ...(group && { group }), ...(name && { name }), ...(uid && { uid }) }
 }
 
 function validCode(code: number | undefined): boolean {

@@ -45,8 +45,9 @@ export interface EvaluateOptions {
   costLimit?: number
 }
 
-export type Evaluation = { readonly value: Value, readonly error?: undefined, readonly cost: number }
-  | { readonly value?: undefined, readonly error: string, readonly cost: number, readonly costExceeded: boolean }
+export type Evaluation =
+  | { readonly value: Value; readonly error?: undefined; readonly cost: number }
+  | { readonly value?: undefined; readonly error: string; readonly cost: number; readonly costExceeded: boolean }
 
 export interface CompileOptions {
   /**
@@ -73,7 +74,11 @@ export class CompiledExpression {
   readonly #step: Step
   readonly #slotCount: number
 
-  constructor(text: string, node: Node, { checked, step, slotCount }: { checked: Checked, step: Step, slotCount: number }) {
+  constructor(
+    text: string,
+    node: Node,
+    { checked, step, slotCount }: { checked: Checked; step: Step; slotCount: number },
+  ) {
     this.text = text
     this.type = checked.type
     this.variables = checked.variables
@@ -103,7 +108,11 @@ export class CompiledExpression {
 }
 
 /** Compiles a text, or says all that is wrong with it. */
-export function compileExpression(text: string, environment: Environment, { isStrict = true, trustsTypes = true }: CompileOptions = {}): CompiledExpression | CompileFailure {
+export function compileExpression(
+  text: string,
+  environment: Environment,
+  { isStrict = true, trustsTypes = true }: CompileOptions = {},
+): CompiledExpression | CompileFailure {
   const node = parseExpression(text)
   if ('issues' in node) return compilationFailure(text, node.issues)
   const checked = checkExpression(node, environment)

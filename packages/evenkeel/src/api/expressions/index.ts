@@ -7,16 +7,44 @@
 export { baseEnvironment } from './library/base.ts'
 export { schemaType } from './check/schema-type.ts'
 export type { SchemaType, SchemaTypeOptions } from './check/schema-type.ts'
-export { callCostMax, compileExpression, CompiledExpression, definitionEstimateMax, objectCostMax, ruleEstimateMax } from './expression.ts'
+export {
+  callCostMax,
+  compileExpression,
+  CompiledExpression,
+  definitionEstimateMax,
+  objectCostMax,
+  ruleEstimateMax,
+} from './expression.ts'
 export type { CompileFailure, CompileOptions, EvaluateOptions, Evaluation } from './expression.ts'
 export { adaptDynamic } from './value/json-adapter.ts'
 export { Environment } from './check/declarations.ts'
 export type { Messages, MessageType, Overload, Variable } from './check/declarations.ts'
 export { misplacedParts, ObjectValue, toJson } from './patches/object-value.ts'
-export { patchFunctions, patchMessages, patchOperationType, PatchValue, wholeObjectType } from './patches/patch-types.ts'
 export {
-  boolType, bytesType, doubleType, durationType, dynType, formatType, intType, listOf, mapOf, nullType, objectType, opaqueType, parameterType, stringType,
-  timestampType, typeOf, uintType,
+  patchFunctions,
+  patchMessages,
+  patchOperationType,
+  PatchValue,
+  wholeObjectType,
+} from './patches/patch-types.ts'
+export {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  formatType,
+  intType,
+  listOf,
+  mapOf,
+  nullType,
+  objectType,
+  opaqueType,
+  parameterType,
+  stringType,
+  timestampType,
+  typeOf,
+  uintType,
 } from './check/type.ts'
 export type { Type } from './check/type.ts'
 export { intFromBigInt } from './value/integer.ts'

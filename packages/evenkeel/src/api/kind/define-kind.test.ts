@@ -17,15 +17,30 @@ const names = { group: 'demo.example.com', version: 'v1', kind: 'Website' } as c
 describe('defineKind with zod', () => {
   const Website = defineKind({
     ...names,
-    spec: z.object({ image: z.string(), replicas: z.number().int().min(0).default(1), port: z.union([z.string(), z.int()]).optional() }),
+    spec: z.object({
+      image: z.string(),
+      replicas: z.number().int().min(0).default(1),
+      port: z.union([z.string(), z.int()]).optional(),
+    }),
     status: z.object({ readyReplicas: z.number().int() }),
   })
 
   test('types', () => {
     type Site = ObjectOf<typeof Website>
-    expectTypeOf<Site['spec']>().toEqualTypeOf<{ image: string, replicas: number, port?: string | number | undefined }>()
-    expectTypeOf<Site['status']>().toEqualTypeOf<{ readyReplicas?: number, readonly conditions?: readonly Condition[], readonly observedGeneration?: number } | undefined>()
-    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number | undefined, port?: string | number | undefined }>()
+    expectTypeOf<Site['spec']>().toEqualTypeOf<{
+      image: string
+      replicas: number
+      port?: string | number | undefined
+    }>()
+    expectTypeOf<Site['status']>().toEqualTypeOf<
+      | { readyReplicas?: number; readonly conditions?: readonly Condition[]; readonly observedGeneration?: number }
+      | undefined
+    >()
+    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
+      image: string
+      replicas?: number | undefined
+      port?: string | number | undefined
+    }>()
     expectTypeOf<Stored<Site>['metadata']['uid']>().toEqualTypeOf<string>()
     expectTypeOf<Stored<Site>['metadata']['generation']>().toEqualTypeOf<number>()
     expectTypeOf<Site>().toExtend<KubeObject>()
@@ -34,39 +49,76 @@ describe('defineKind with zod', () => {
 
   test('schema, with defaults and without what only zod requires', () => {
     expect(Website.schema).toMatchObject({
-      type: 'object', required: ['spec'],
+      type: 'object',
+      required: ['spec'],
       properties: {
-        apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' },
-        spec: { type: 'object', required: ['image'], properties: { image: { type: 'string' }, replicas: { type: 'integer', minimum: 0, default: 1 } } },
+        apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        metadata: { type: 'object' },
+        spec: {
+          type: 'object',
+          required: ['image'],
+          properties: { image: { type: 'string' }, replicas: { type: 'integer', minimum: 0, default: 1 } },
+        },
         status: { type: 'object', properties: { readyReplicas: { type: 'integer' } } },
       },
     })
   })
 
   test('refuses a transform, which no API server could run', () => {
-    expect(() => defineKind({ ...names, spec: z.object({ n: z.string().transform(Number) }) })).toThrow(/^Website\.spec changes values while parsing \(.*\), and an API server cannot run zod: describe the value as it is stored/)
+    expect(() => defineKind({ ...names, spec: z.object({ n: z.string().transform(Number) }) })).toThrow(
+      /^Website\.spec changes values while parsing \(.*\), and an API server cannot run zod: describe the value as it is stored/,
+    )
   })
 
   test('refuses a type that JSON does not have', () => {
-    expect(() => defineKind({ ...names, spec: z.object({ at: z.date() }) })).toThrow(/^zod cannot turn Website\.spec into a JSON Schema \(openapi-3\.0: .*; draft-2020-12: .*\): use only types that JSON has$/)
+    expect(() => defineKind({ ...names, spec: z.object({ at: z.date() }) })).toThrow(
+      /^zod cannot turn Website\.spec into a JSON Schema \(openapi-3\.0: .*; draft-2020-12: .*\): use only types that JSON has$/,
+    )
   })
 })
 
 describe('defineKind with arktype', () => {
-  const Website = defineKind({ ...names, spec: type({ image: 'string', 'replicas?': 'number.integer', mode: '"fast"|"slow"' }), status: type({ ready: 'boolean' }) })
+  const Website = defineKind({
+    ...names,
+    spec: type({ image: 'string', 'replicas?': 'number.integer', mode: '"fast"|"slow"' }),
+    status: type({ ready: 'boolean' }),
+  })
 
   test('types', () => {
-    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
-    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
+    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
+      image: string
+      mode: 'fast' | 'slow'
+      replicas?: number
+    }>()
+    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
+      image: string
+      mode: 'fast' | 'slow'
+      replicas?: number
+    }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{
+      ready?: boolean
+      readonly conditions?: readonly Condition[]
+      readonly observedGeneration?: number
+    }>()
   })
 
   test('schema, although arktype refuses OpenAPI 3.0', () => {
-    expect(Website.schema).toMatchObject({ properties: { spec: { type: 'object', required: ['image', 'mode'], properties: { replicas: { type: 'integer' }, mode: { enum: ['fast', 'slow'] } } } } })
+    expect(Website.schema).toMatchObject({
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['image', 'mode'],
+          properties: { replicas: { type: 'integer' }, mode: { enum: ['fast', 'slow'] } },
+        },
+      },
+    })
   })
 
   test('refuses a default that arktype keeps to itself, at any depth', () => {
-    expect(() => defineKind({ ...names, spec: type({ image: 'string', nested: { replicas: 'number.integer = 1' } }) })).toThrow(/^Website\.spec\.nested\.replicas has a default that arktype does not put into the JSON Schema/)
+    expect(() =>
+      defineKind({ ...names, spec: type({ image: 'string', nested: { replicas: 'number.integer = 1' } }) }),
+    ).toThrow(/^Website\.spec\.nested\.replicas has a default that arktype does not put into the JSON Schema/)
   })
 })
 
@@ -74,16 +126,28 @@ describe('defineKind with valibot', () => {
   const plain = v.object({ image: v.string(), replicas: v.optional(v.number(), 1) })
 
   test('refuses a plain schema and says which companion helps', () => {
-    expect(() => defineKind({ ...names, spec: plain })).toThrow('Website.spec is a valibot schema, and valibot does not give its JSON Schema: wrap the schema with `toStandardJsonSchema` of the package @valibot/to-json-schema')
+    expect(() => defineKind({ ...names, spec: plain })).toThrow(
+      'Website.spec is a valibot schema, and valibot does not give its JSON Schema: wrap the schema with `toStandardJsonSchema` of the package @valibot/to-json-schema',
+    )
   })
 
   test('takes one that the companion wrapped', () => {
     // What `toStandardJsonSchema` returns: the schema's own types, and a converter beside them.
-    const jsonSchema = { type: 'object', properties: { image: { type: 'string' }, replicas: { type: 'number', default: 1 } }, required: ['image'] }
-    const wrapped = { ...plain, '~standard': { ...plain['~standard'], jsonSchema: { input: () => jsonSchema, output: () => ({ ...jsonSchema, required: ['image', 'replicas'] }) } } }
+    const jsonSchema = {
+      type: 'object',
+      properties: { image: { type: 'string' }, replicas: { type: 'number', default: 1 } },
+      required: ['image'],
+    }
+    const wrapped = {
+      ...plain,
+      '~standard': {
+        ...plain['~standard'],
+        jsonSchema: { input: () => jsonSchema, output: () => ({ ...jsonSchema, required: ['image', 'replicas'] }) },
+      },
+    }
     const Website = defineKind({ ...names, spec: wrapped })
-    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas: number }>()
-    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number | undefined }>()
+    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string; replicas: number }>()
+    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string; replicas?: number | undefined }>()
     expect(Website.schema).toMatchObject({ properties: { spec: jsonSchema } })
   })
 })
@@ -91,18 +155,42 @@ describe('defineKind with valibot', () => {
 describe('defineKind with typebox', () => {
   const Website = defineKind({
     ...names,
-    spec: Type.Object({ image: Type.String(), replicas: Type.Optional(Type.Integer()), mode: Type.Union([Type.Literal('fast'), Type.Literal('slow')]), tags: Type.Array(Type.String()), env: Type.Record(Type.String(), Type.Number()) }),
+    spec: Type.Object({
+      image: Type.String(),
+      replicas: Type.Optional(Type.Integer()),
+      mode: Type.Union([Type.Literal('fast'), Type.Literal('slow')]),
+      tags: Type.Array(Type.String()),
+      env: Type.Record(Type.String(), Type.Number()),
+    }),
     status: Type.Object({ ready: Type.Boolean() }),
   })
 
   test('types', () => {
-    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas?: number, mode: 'fast' | 'slow', tags: string[], env: { [x: string]: number } }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
+    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
+      image: string
+      replicas?: number
+      mode: 'fast' | 'slow'
+      tags: string[]
+      env: { [x: string]: number }
+    }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{
+      ready?: boolean
+      readonly conditions?: readonly Condition[]
+      readonly observedGeneration?: number
+    }>()
   })
 
   test('schema: it is one already, and the marks of typebox stay out of it', () => {
     expect(JSON.parse(JSON.stringify(Website.schema))).toEqual(Website.schema)
-    expect(Website.schema).toMatchObject({ properties: { spec: { type: 'object', required: ['image', 'mode', 'tags', 'env'], properties: { replicas: { type: 'integer' }, mode: { anyOf: [{ const: 'fast' }, { const: 'slow' }] } } } } })
+    expect(Website.schema).toMatchObject({
+      properties: {
+        spec: {
+          type: 'object',
+          required: ['image', 'mode', 'tags', 'env'],
+          properties: { replicas: { type: 'integer' }, mode: { anyOf: [{ const: 'fast' }, { const: 'slow' }] } },
+        },
+      },
+    })
     expect(JSON.stringify(Website.schema)).not.toContain('~kind')
   })
 })
@@ -120,13 +208,28 @@ describe('defineKind with plain JSON Schema', () => {
   const Website = defineKind({ ...names, spec, status: { type: 'object', properties: { ready: { type: 'boolean' } } } })
 
   test('types: a default may be left out when writing and is there when reading', () => {
-    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, replicas: number, mode: 'fast' | 'slow' }>()
-    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{ image: string, mode: 'fast' | 'slow', replicas?: number }>()
-    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{ ready?: boolean, readonly conditions?: readonly Condition[], readonly observedGeneration?: number }>()
+    expectTypeOf<ObjectOf<typeof Website>['spec']>().toEqualTypeOf<{
+      image: string
+      replicas: number
+      mode: 'fast' | 'slow'
+    }>()
+    expectTypeOf<InputOf<typeof Website>['spec']>().toEqualTypeOf<{
+      image: string
+      mode: 'fast' | 'slow'
+      replicas?: number
+    }>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Website>['status']>>().toEqualTypeOf<{
+      ready?: boolean
+      readonly conditions?: readonly Condition[]
+      readonly observedGeneration?: number
+    }>()
   })
 
   test('needs no `as const` when the literal stands in the call', () => {
-    const Inline = defineKind({ ...names, spec: { type: 'object', required: ['a'], properties: { a: { type: 'array', items: { enum: [1, 2] } } } } })
+    const Inline = defineKind({
+      ...names,
+      spec: { type: 'object', required: ['a'], properties: { a: { type: 'array', items: { enum: [1, 2] } } } },
+    })
     expectTypeOf<ObjectOf<typeof Inline>['spec']>().toEqualTypeOf<{ a: (1 | 2)[] }>()
     expect(Inline.subresources).toEqual({ status: false })
   })
@@ -142,66 +245,133 @@ describe('defineKind with plain JSON Schema', () => {
   test('a kind without spec and status', () => {
     const Bare = defineKind(names)
     expectTypeOf<ObjectOf<typeof Bare>>().toEqualTypeOf<KubeObject>()
-    expect(Bare.schema).toEqual({ type: 'object', properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } } })
+    expect(Bare.schema).toEqual({
+      type: 'object',
+      properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
+    })
   })
 })
 
 describe('the status of defineKind', () => {
-  const statusOf = (kind: Kind): JsonObject => (kind.schema as { readonly properties: { readonly status: JsonObject } }).properties.status
+  const statusOf = (kind: Kind): JsonObject =>
+    (kind.schema as { readonly properties: { readonly status: JsonObject } }).properties.status
 
   test('has conditions and observedGeneration that nobody asked for', () => {
     const Bare = defineKind({ ...names, status: { type: 'object' } })
     expectTypeOf<NonNullable<ObjectOf<typeof Bare>['status']>>().toEqualTypeOf<StandardStatus>()
-    expect(statusOf(Bare)).toMatchObject({ properties: { conditions: { 'type': 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }, observedGeneration: { type: 'integer', format: 'int64' } } })
+    expect(statusOf(Bare)).toMatchObject({
+      properties: {
+        conditions: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
+        observedGeneration: { type: 'integer', format: 'int64' },
+      },
+    })
     const Two = defineKind({ ...names, status: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) })
-    expectTypeOf<NonNullable<ObjectOf<typeof Two>['status']>['conditions']>().toEqualTypeOf<readonly Condition[] | undefined>()
+    expectTypeOf<NonNullable<ObjectOf<typeof Two>['status']>['conditions']>().toEqualTypeOf<
+      readonly Condition[] | undefined
+    >()
   })
 
   test('requires nothing at its top: it is written bit by bit', () => {
-    const Strict = defineKind({ ...names, status: { type: 'object', required: ['ready', 'place'], properties: { ready: { type: 'boolean' }, place: { type: 'object', required: ['host'], properties: { host: { type: 'string' } } } } } } as const)
+    const Strict = defineKind({
+      ...names,
+      status: {
+        type: 'object',
+        required: ['ready', 'place'],
+        properties: {
+          ready: { type: 'boolean' },
+          place: { type: 'object', required: ['host'], properties: { host: { type: 'string' } } },
+        },
+      },
+    } as const)
     expectTypeOf<NonNullable<ObjectOf<typeof Strict>['status']>['ready']>().toEqualTypeOf<boolean | undefined>()
     expect(statusOf(Strict)).not.toHaveProperty('required')
     expect(statusOf(Strict)).toMatchObject({ properties: { place: { required: ['host'] } } })
   })
 
   test('keeps fields of those names that it has', () => {
-    const Own = defineKind({ ...names, status: { type: 'object', properties: { conditions: { type: 'string' }, ready: { type: 'boolean' } } } })
-    expectTypeOf<NonNullable<ObjectOf<typeof Own>['status']>>().toEqualTypeOf<{ conditions?: string, ready?: boolean, readonly observedGeneration?: number }>()
-    expect(statusOf(Own)).toMatchObject({ properties: { conditions: { type: 'string' }, ready: { type: 'boolean' }, observedGeneration: { type: 'integer' } } })
+    const Own = defineKind({
+      ...names,
+      status: { type: 'object', properties: { conditions: { type: 'string' }, ready: { type: 'boolean' } } },
+    })
+    expectTypeOf<NonNullable<ObjectOf<typeof Own>['status']>>().toEqualTypeOf<{
+      conditions?: string
+      ready?: boolean
+      readonly observedGeneration?: number
+    }>()
+    expect(statusOf(Own)).toMatchObject({
+      properties: {
+        conditions: { type: 'string' },
+        ready: { type: 'boolean' },
+        observedGeneration: { type: 'integer' },
+      },
+    })
   })
 
   test.each<JsonObject>([
-    { 'type': 'object', 'x-kubernetes-preserve-unknown-fields': true }, { type: 'object', additionalProperties: { type: 'string' } }, { type: 'object', additionalProperties: true }, { type: 'string' },
+    { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    { type: 'object', additionalProperties: { type: 'string' } },
+    { type: 'object', additionalProperties: true },
+    { type: 'string' },
   ])('stays as it is when it keeps everything, or is no object: %j', (status) => {
     expect(statusOf(defineKind({ ...names, status }))).toEqual(status)
   })
 
   test('an open one has an open type', () => {
-    const Open = defineKind({ ...names, status: { 'type': 'object', 'x-kubernetes-preserve-unknown-fields': true } })
+    const Open = defineKind({ ...names, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } })
     expectTypeOf<NonNullable<ObjectOf<typeof Open>['status']>>().toEqualTypeOf<{ [x: string]: unknown }>()
   })
 })
 
 test('jsonSchemaOf refuses what is no schema', () => {
-  expect(() => jsonSchemaOf([], 'X.spec')).toThrow('X.spec must be a schema of a Standard JSON Schema library or a JSON Schema object')
-  expect(() => jsonSchemaOf({ '~standard': { version: 1, vendor: 'homemade' } }, 'X.spec')).toThrow('X.spec is a homemade schema, and homemade does not give its JSON Schema: pass a JSON Schema object instead')
+  expect(() => jsonSchemaOf([], 'X.spec')).toThrow(
+    'X.spec must be a schema of a Standard JSON Schema library or a JSON Schema object',
+  )
+  expect(() => jsonSchemaOf({ '~standard': { version: 1, vendor: 'homemade' } }, 'X.spec')).toThrow(
+    'X.spec is a homemade schema, and homemade does not give its JSON Schema: pass a JSON Schema object instead',
+  )
 })
 
 describe('names', () => {
   test('are guessed', () => {
     expect(defineKind(names)).toMatchObject({
-      group: 'demo.example.com', version: 'v1', kind: 'Website', apiVersion: 'demo.example.com/v1', listKind: 'WebsiteList', plural: 'websites', singular: 'website',
-      shortNames: [], categories: [], scope: 'Namespaced', printerColumns: [], selectableFields: [], subresources: { status: false },
+      group: 'demo.example.com',
+      version: 'v1',
+      kind: 'Website',
+      apiVersion: 'demo.example.com/v1',
+      listKind: 'WebsiteList',
+      plural: 'websites',
+      singular: 'website',
+      shortNames: [],
+      categories: [],
+      scope: 'Namespaced',
+      printerColumns: [],
+      selectableFields: [],
+      subresources: { status: false },
     })
   })
 
   test.each([
-    ['Website', 'websites'], ['Proxy', 'proxies'], ['Gateway', 'gateways'], ['Ingress', 'ingresses'], ['Mailbox', 'mailboxes'], ['Switch', 'switches'], ['Mesh', 'meshes'], ['Endpoints', 'endpoints'], ['AppRoute', 'approutes'], ['Key', 'keys'],
+    ['Website', 'websites'],
+    ['Proxy', 'proxies'],
+    ['Gateway', 'gateways'],
+    ['Ingress', 'ingresses'],
+    ['Mailbox', 'mailboxes'],
+    ['Switch', 'switches'],
+    ['Mesh', 'meshes'],
+    ['Endpoints', 'endpoints'],
+    ['AppRoute', 'approutes'],
+    ['Key', 'keys'],
   ])('the plural of %s is %s', (kind, plural) => expect(defineKind({ ...names, kind }).plural).toBe(plural))
 
   test('can be overruled', () => {
     const given = {
-      plural: 'fish', singular: 'onefish', listKind: 'School', shortNames: ['fi'], categories: ['all'], scope: 'Cluster', selectableFields: ['.spec.color'],
+      plural: 'fish',
+      singular: 'onefish',
+      listKind: 'School',
+      shortNames: ['fi'],
+      categories: ['all'],
+      scope: 'Cluster',
+      selectableFields: ['.spec.color'],
       printerColumns: [{ name: 'Color', type: 'string', jsonPath: '.spec.color' }],
     } as const
     const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
@@ -213,7 +383,10 @@ describe('names', () => {
   test.each<[Partial<Parameters<typeof defineKind>[0]>, RegExp]>([
     [{ group: '' }, /^group "" of Website needs a dot: use a domain you own, such as "demo\.example\.com"$/],
     [{ group: 'demo' }, /^group "demo" of Website needs a dot: use a domain you own, such as "demo\.example\.com"$/],
-    [{ group: 'Demo.example.com' }, /^group "Demo\.example\.com" of kind "Website" is not allowed; use a domain in lower case: a lowercase RFC 1123 subdomain/],
+    [
+      { group: 'Demo.example.com' },
+      /^group "Demo\.example\.com" of kind "Website" is not allowed; use a domain in lower case: a lowercase RFC 1123 subdomain/,
+    ],
     [{ version: '1' }, /^version "1" of kind "Website" is not allowed; use v1, v1beta1 or v1alpha1: a DNS-1035 label/],
     [{ version: '' }, /^version ""/],
     [{ kind: 'My_Kind' }, /^kind "My_Kind" of kind "My_Kind" is not allowed; use letters and digits/],
@@ -232,11 +405,24 @@ describe('names', () => {
 })
 
 describe('declareKind', () => {
-  interface ConfigMap extends KubeObject { readonly data?: Record<string, string> }
-  const ConfigMap = declareKind<ConfigMap>({ group: '', version: 'v1', kind: 'ConfigMap', shortNames: ['cm'], statusSubresource: false })
+  interface ConfigMap extends KubeObject {
+    readonly data?: Record<string, string>
+  }
+  const ConfigMap = declareKind<ConfigMap>({
+    group: '',
+    version: 'v1',
+    kind: 'ConfigMap',
+    shortNames: ['cm'],
+    statusSubresource: false,
+  })
 
   test('takes the core group and a given type', () => {
-    expect(ConfigMap).toMatchObject({ apiVersion: 'v1', plural: 'configmaps', shortNames: ['cm'], subresources: { status: false } })
+    expect(ConfigMap).toMatchObject({
+      apiVersion: 'v1',
+      plural: 'configmaps',
+      shortNames: ['cm'],
+      subresources: { status: false },
+    })
     expect('schema' in ConfigMap).toBe(false)
     expectTypeOf<ObjectOf<typeof ConfigMap>>().toEqualTypeOf<ConfigMap>()
     expectTypeOf<Stored<ConfigMap>['metadata']['generation']>().toEqualTypeOf<number | undefined>()

@@ -43,7 +43,11 @@ export interface KindNames {
   readonly selectableFields?: readonly string[]
 }
 
-export interface KindDefinition<Spec extends SchemaSource | undefined, Status extends SchemaSource | undefined, Report extends VerbReport = never> extends KindNames {
+export interface KindDefinition<
+  Spec extends SchemaSource | undefined,
+  Status extends SchemaSource | undefined,
+  Report extends VerbReport = never,
+> extends KindNames {
   /** What the user wants. */
   readonly spec?: Spec
   /**
@@ -56,17 +60,25 @@ export interface KindDefinition<Spec extends SchemaSource | undefined, Status ex
 }
 
 /** An object with the spec and status of its schemas, as it is read. */
-export type DefinedObject<Spec, Status, Report extends VerbReport = never> = KubeObject & SpecOf<Spec, 'stored'> & StatusOf<Status, Report>
+export type DefinedObject<Spec, Status, Report extends VerbReport = never> = KubeObject &
+  SpecOf<Spec, 'stored'> &
+  StatusOf<Status, Report>
 
 /** An object with the spec and status of its schemas, as it is written. */
-export type DefinedInput<Spec, Status, Report extends VerbReport = never> = KubeObject & SpecOf<Spec, 'input'> & StatusOf<Status, Report>
+export type DefinedInput<Spec, Status, Report extends VerbReport = never> = KubeObject &
+  SpecOf<Spec, 'input'> &
+  StatusOf<Status, Report>
 
 /**
  * A kind of your own, with the types of its schemas.
  *
  * @throws {RangeError} when a name is not allowed or a schema cannot be used; the message says what to do.
  */
-export function defineKind<const Spec extends SchemaSource | undefined = undefined, const Status extends SchemaSource | undefined = undefined, const Report extends VerbReport = never>(
+export function defineKind<
+  const Spec extends SchemaSource | undefined = undefined,
+  const Status extends SchemaSource | undefined = undefined,
+  const Report extends VerbReport = never,
+>(
   definition: KindDefinition<Spec, Status, Report>,
 ): Kind<DefinedObject<Spec, Status, Report>, DefinedInput<Spec, Status, Report>> {
   const { group, kind, spec, status, reports = [] } = definition
@@ -80,10 +92,10 @@ export function defineKind<const Spec extends SchemaSource | undefined = undefin
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
       metadata: { type: 'object' },
-      ...spec !== undefined && { spec: jsonSchemaOf(spec, `${kind}.spec`) },
-      ...status !== undefined && { status: withStandardStatus(jsonSchemaOf(status, `${kind}.status`), reports) },
+      ...(spec !== undefined && { spec: jsonSchemaOf(spec, `${kind}.spec`) }),
+      ...(status !== undefined && { status: withStandardStatus(jsonSchemaOf(status, `${kind}.status`), reports) }),
     },
-    ...spec !== undefined && { required: ['spec'] },
+    ...(spec !== undefined && { required: ['spec'] }),
   }
   return declareKind({ ...definition, schema, statusSubresource: status !== undefined })
 }
@@ -99,49 +111,96 @@ export interface KindDeclaration extends KindNames {
  *
  * @throws {RangeError} when a name is not allowed.
  */
-export function declareKind<T extends KubeObject, Input extends KubeObject = T>(declaration: KindDeclaration): Kind<T, Input> {
+export function declareKind<T extends KubeObject, Input extends KubeObject = T>(
+  declaration: KindDeclaration,
+): Kind<T, Input> {
   const { group, version, kind, schema, scope = 'Namespaced', scale } = declaration
-  const { shortNames = [], categories = [], printerColumns = [], selectableFields = [], statusSubresource = true } = declaration
+  const {
+    shortNames = [],
+    categories = [],
+    printerColumns = [],
+    selectableFields = [],
+    statusSubresource = true,
+  } = declaration
   const { singular = kind.toLowerCase(), plural = pluralOf(kind.toLowerCase()), listKind = `${kind}List` } = declaration
   checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories })
-  const subresources = { status: statusSubresource, ...scale && { scale: { ...scale } } }
+  const subresources = { status: statusSubresource, ...(scale && { scale: { ...scale } }) }
   return deepFreeze({
-    group, version, kind, apiVersion: formatApiVersion({ group, version }), listKind, plural, singular,
-    shortNames: [...shortNames], categories: [...categories], scope, ...schema && { schema: ownCopy(schema) }, subresources,
-    printerColumns: printerColumns.map((column) => ({ ...column })), selectableFields: [...selectableFields],
+    group,
+    version,
+    kind,
+    apiVersion: formatApiVersion({ group, version }),
+    listKind,
+    plural,
+    singular,
+    shortNames: [...shortNames],
+    categories: [...categories],
+    scope,
+    ...(schema && { schema: ownCopy(schema) }),
+    subresources,
+    printerColumns: printerColumns.map((column) => ({ ...column })),
+    selectableFields: [...selectableFields],
   })
 }
 
-type SpecOf<Source, D extends 'input' | 'stored'> = [Source] extends [undefined] ? unknown : { readonly spec: Infer<Source, D> }
-type StatusOf<Source, Report extends VerbReport> = [Source] extends [undefined] ? unknown : { readonly status?: WithStandardStatus<Infer<Source, 'stored'>, Report> }
+type SpecOf<Source, D extends 'input' | 'stored'> = [Source] extends [undefined]
+  ? unknown
+  : { readonly spec: Infer<Source, D> }
+type StatusOf<Source, Report extends VerbReport> = [Source] extends [undefined]
+  ? unknown
+  : { readonly status?: WithStandardStatus<Infer<Source, 'stored'>, Report> }
 
 /** What people expect to type: `y` after a consonant becomes `ies`, hissing sounds take `es`. `plural` overrules it. */
 function pluralOf(singular: string): string {
   if (singular.endsWith('endpoints')) return singular
-  if (singular.endsWith('s') || singular.endsWith('x') || singular.endsWith('ch') || singular.endsWith('sh')) return `${singular}es`
+  if (singular.endsWith('s') || singular.endsWith('x') || singular.endsWith('ch') || singular.endsWith('sh'))
+    return `${singular}es`
   return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`
 }
 
-interface CheckedNames extends Required<Pick<KindNames, 'group' | 'version' | 'kind' | 'listKind' | 'plural' | 'singular'>> {
+interface CheckedNames extends Required<
+  Pick<KindNames, 'group' | 'version' | 'kind' | 'listKind' | 'plural' | 'singular'>
+> {
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
 }
 
 function checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories }: CheckedNames): void {
-  if (group !== '') refuse(checkDnsSubdomain(group), 'group', { name: group, kind, advice: 'use a domain in lower case' })
+  if (group !== '')
+    refuse(checkDnsSubdomain(group), 'group', { name: group, kind, advice: 'use a domain in lower case' })
   refuse(checkDns1035Label(version), 'version', { name: version, kind, advice: 'use v1, v1beta1 or v1alpha1' })
-  for (const [part, name] of [['kind', kind], ['listKind', listKind]] as const) {
-    refuse(checkDns1035Label(name.toLowerCase()), part, { name, kind, advice: 'use letters and digits, such as Website' })
+  for (const [part, name] of [
+    ['kind', kind],
+    ['listKind', listKind],
+  ] as const) {
+    refuse(checkDns1035Label(name.toLowerCase()), part, {
+      name,
+      kind,
+      advice: 'use letters and digits, such as Website',
+    })
   }
-  if (listKind === kind) throw new RangeError(`listKind of ${kind} must differ from kind: leave it out to get ${kind}List`)
-  const parts = [['plural', [plural]], ['singular', [singular]], ['short name', shortNames], ['category', categories]] as const
+  if (listKind === kind)
+    throw new RangeError(`listKind of ${kind} must differ from kind: leave it out to get ${kind}List`)
+  const parts = [
+    ['plural', [plural]],
+    ['singular', [singular]],
+    ['short name', shortNames],
+    ['category', categories],
+  ] as const
   for (const [part, names] of parts) {
     for (const name of names) refuse(checkDns1035Label(name), part, { name, kind, advice: 'use letters in lower case' })
   }
 }
 
-function refuse(complaints: readonly string[], part: string, { name, kind, advice }: { name: string, kind: string, advice: string }): void {
-  if (complaints.length > 0) throw new RangeError(`${part} ${quote(name)} of kind ${quote(kind)} is not allowed; ${advice}: ${complaints.join('; ')}`)
+function refuse(
+  complaints: readonly string[],
+  part: string,
+  { name, kind, advice }: { name: string; kind: string; advice: string },
+): void {
+  if (complaints.length > 0)
+    throw new RangeError(
+      `${part} ${quote(name)} of kind ${quote(kind)} is not allowed; ${advice}: ${complaints.join('; ')}`,
+    )
 }
 
 /** Freezing the user's own schema object (typebox mutates none, but others might) would be rude. */

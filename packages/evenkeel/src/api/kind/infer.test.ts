@@ -11,12 +11,12 @@ test('scalars', () => {
   expectTypeOf<Stored<{ type: 'integer' }>>().toEqualTypeOf<number>()
   expectTypeOf<Stored<{ type: 'boolean' }>>().toEqualTypeOf<boolean>()
   expectTypeOf<Stored<{ type: 'null' }>>().toEqualTypeOf<null>()
-  expectTypeOf<Stored<{ type: 'string', format: 'date-time', maxLength: 3 }>>().toEqualTypeOf<string>()
+  expectTypeOf<Stored<{ type: 'string'; format: 'date-time'; maxLength: 3 }>>().toEqualTypeOf<string>()
 })
 
 test('fixed values', () => {
   expectTypeOf<Stored<{ const: 'x' }>>().toEqualTypeOf<'x'>()
-  expectTypeOf<Stored<{ type: 'string', enum: readonly ['a', 'b'] }>>().toEqualTypeOf<'a' | 'b'>()
+  expectTypeOf<Stored<{ type: 'string'; enum: readonly ['a', 'b'] }>>().toEqualTypeOf<'a' | 'b'>()
   expectTypeOf<Stored<{ enum: readonly [1, 'x', null] }>>().toEqualTypeOf<1 | 'x' | null>()
 })
 
@@ -26,20 +26,26 @@ test('nothing known', () => {
 })
 
 test('null, in both spellings', () => {
-  expectTypeOf<Stored<{ type: 'string', nullable: true }>>().toEqualTypeOf<string | null>()
-  expectTypeOf<Stored<{ type: 'string', nullable: false }>>().toEqualTypeOf<string>()
+  expectTypeOf<Stored<{ type: 'string'; nullable: true }>>().toEqualTypeOf<string | null>()
+  expectTypeOf<Stored<{ type: 'string'; nullable: false }>>().toEqualTypeOf<string>()
   expectTypeOf<Stored<{ type: readonly ['integer', 'null'] }>>().toEqualTypeOf<number | null>()
-  expectTypeOf<Stored<{ type: 'object', nullable: true, properties: { a: { type: 'string' } } }>>().toEqualTypeOf<{ a?: string } | null>()
+  expectTypeOf<Stored<{ type: 'object'; nullable: true; properties: { a: { type: 'string' } } }>>().toEqualTypeOf<{
+    a?: string
+  } | null>()
 })
 
 test('int-or-string, with or without its companions', () => {
   expectTypeOf<Stored<{ 'x-kubernetes-int-or-string': true }>>().toEqualTypeOf<string | number>()
-  expectTypeOf<Stored<{ 'x-kubernetes-int-or-string': true, anyOf: readonly [{ type: 'integer' }, { type: 'string' }] }>>().toEqualTypeOf<string | number>()
+  expectTypeOf<
+    Stored<{ 'x-kubernetes-int-or-string': true; anyOf: readonly [{ type: 'integer' }, { type: 'string' }] }>
+  >().toEqualTypeOf<string | number>()
 })
 
 test('lists', () => {
-  expectTypeOf<Stored<{ type: 'array', items: { type: 'string' } }>>().toEqualTypeOf<string[]>()
-  expectTypeOf<Stored<{ type: 'array', items: { type: 'array', items: { type: 'integer' } } }>>().toEqualTypeOf<number[][]>()
+  expectTypeOf<Stored<{ type: 'array'; items: { type: 'string' } }>>().toEqualTypeOf<string[]>()
+  expectTypeOf<Stored<{ type: 'array'; items: { type: 'array'; items: { type: 'integer' } } }>>().toEqualTypeOf<
+    number[][]
+  >()
   expectTypeOf<Stored<{ type: 'array' }>>().toEqualTypeOf<unknown[]>()
 })
 
@@ -55,23 +61,48 @@ interface Sample {
   properties: {
     always: { type: 'string' }
     sometimes: { type: 'integer' }
-    defaulted: { type: 'boolean', default: true }
-    alsoDefaulted: { type: 'integer', default: 0 }
-    inner: { type: 'object', properties: { deep: { type: 'string', default: 'x' } } }
+    defaulted: { type: 'boolean'; default: true }
+    alsoDefaulted: { type: 'integer'; default: 0 }
+    inner: { type: 'object'; properties: { deep: { type: 'string'; default: 'x' } } }
   }
 }
 
 test('objects: required and default, in both directions and at every depth', () => {
-  expectTypeOf<Stored<Sample>>().toEqualTypeOf<{ always: string, alsoDefaulted: number, defaulted: boolean, sometimes?: number, inner?: { deep: string } }>()
-  expectTypeOf<Input<Sample>>().toEqualTypeOf<{ always: string, alsoDefaulted?: number, defaulted?: boolean, sometimes?: number, inner?: { deep?: string } }>()
+  expectTypeOf<Stored<Sample>>().toEqualTypeOf<{
+    always: string
+    alsoDefaulted: number
+    defaulted: boolean
+    sometimes?: number
+    inner?: { deep: string }
+  }>()
+  expectTypeOf<Input<Sample>>().toEqualTypeOf<{
+    always: string
+    alsoDefaulted?: number
+    defaulted?: boolean
+    sometimes?: number
+    inner?: { deep?: string }
+  }>()
 })
 
 test('objects: what is beyond the named fields', () => {
-  expectTypeOf<Stored<{ type: 'object', additionalProperties: { type: 'integer' } }>>().toEqualTypeOf<{ [key: string]: number }>()
-  expectTypeOf<Stored<{ type: 'object', additionalProperties: true }>>().toEqualTypeOf<{ [key: string]: unknown }>()
-  expectTypeOf<Stored<{ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }>>().toEqualTypeOf<{ [key: string]: unknown }>()
-  expectTypeOf<Stored<{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }>>().toEqualTypeOf<{ a?: string }>()
-  expectTypeOf<Stored<{ type: 'object', required: readonly ['a'], properties: { a: { type: 'string' } }, 'x-kubernetes-preserve-unknown-fields': true }>>().toEqualTypeOf<{ [key: string]: unknown, a: string }>()
+  expectTypeOf<Stored<{ type: 'object'; additionalProperties: { type: 'integer' } }>>().toEqualTypeOf<{
+    [key: string]: number
+  }>()
+  expectTypeOf<Stored<{ type: 'object'; additionalProperties: true }>>().toEqualTypeOf<{ [key: string]: unknown }>()
+  expectTypeOf<Stored<{ type: 'object'; 'x-kubernetes-preserve-unknown-fields': true }>>().toEqualTypeOf<{
+    [key: string]: unknown
+  }>()
+  expectTypeOf<
+    Stored<{ type: 'object'; properties: { a: { type: 'string' } }; additionalProperties: false }>
+  >().toEqualTypeOf<{ a?: string }>()
+  expectTypeOf<
+    Stored<{
+      type: 'object'
+      required: readonly ['a']
+      properties: { a: { type: 'string' } }
+      'x-kubernetes-preserve-unknown-fields': true
+    }>
+  >().toEqualTypeOf<{ [key: string]: unknown; a: string }>()
 })
 
 test('objects: a server prunes what nobody described, so there is nothing', () => {

@@ -31,76 +31,104 @@ export interface JsonSchemaLike {
 export type SchemaSource = StandardSchema | JsonSchemaLike
 
 /** The type a source describes. */
-export type Infer<Source, D extends Direction> =
-  Source extends { readonly '~standard': { readonly types?: infer Types } }
-    ? StandardType<NonNullable<Types>, D>
-    : FromJsonSchema<Source, D>
+export type Infer<Source, D extends Direction> = Source extends {
+  readonly '~standard': { readonly types?: infer Types }
+}
+  ? StandardType<NonNullable<Types>, D>
+  : FromJsonSchema<Source, D>
 
-type StandardType<Types, D extends Direction> =
-  Types extends { readonly input: infer Input, readonly output: infer Output }
-    ? D extends 'input' ? Input : Output
-    : unknown
+type StandardType<Types, D extends Direction> = Types extends {
+  readonly input: infer Input
+  readonly output: infer Output
+}
+  ? D extends 'input'
+    ? Input
+    : Output
+  : unknown
 
 /** The type a JSON Schema literal describes. */
-export type FromJsonSchema<Schema, D extends Direction> =
-  Schema extends { readonly nullable: true } ? NonNull<Schema, D> | null : NonNull<Schema, D>
+export type FromJsonSchema<Schema, D extends Direction> = Schema extends { readonly nullable: true }
+  ? NonNull<Schema, D> | null
+  : NonNull<Schema, D>
 
-type NonNull<Schema, D extends Direction> =
-  Schema extends { readonly 'x-kubernetes-int-or-string': true } ? string | number
-    : Schema extends { readonly const: infer Value } ? Value
-      : Schema extends { readonly enum: readonly (infer Value)[] } ? Value
-        : Schema extends { readonly anyOf: readonly (infer Member)[] } ? EachOf<Member, D>
-          : Schema extends { readonly oneOf: readonly (infer Member)[] } ? EachOf<Member, D>
-            : Schema extends { readonly allOf: readonly [infer Only] } ? FromJsonSchema<Only, D>
-              : Schema extends { readonly type: readonly (infer Type)[] } ? EachType<Schema, Type, D>
-                : Schema extends { readonly type: infer Type } ? OfType<Schema, Type, D>
-                  : Schema extends { readonly properties: object } ? ObjectType<Schema, D>
-                    : unknown
+type NonNull<Schema, D extends Direction> = Schema extends { readonly 'x-kubernetes-int-or-string': true }
+  ? string | number
+  : Schema extends { readonly const: infer Value }
+    ? Value
+    : Schema extends { readonly enum: readonly (infer Value)[] }
+      ? Value
+      : Schema extends { readonly anyOf: readonly (infer Member)[] }
+        ? EachOf<Member, D>
+        : Schema extends { readonly oneOf: readonly (infer Member)[] }
+          ? EachOf<Member, D>
+          : Schema extends { readonly allOf: readonly [infer Only] }
+            ? FromJsonSchema<Only, D>
+            : Schema extends { readonly type: readonly (infer Type)[] }
+              ? EachType<Schema, Type, D>
+              : Schema extends { readonly type: infer Type }
+                ? OfType<Schema, Type, D>
+                : Schema extends { readonly properties: object }
+                  ? ObjectType<Schema, D>
+                  : unknown
 
 // Distributes over a union of schemas.
 type EachOf<Member, D extends Direction> = Member extends unknown ? FromJsonSchema<Member, D> : never
 type EachType<Schema, Type, D extends Direction> = Type extends unknown ? OfType<Schema, Type, D> : never
 
-type OfType<Schema, Type, D extends Direction> =
-  Type extends 'string' ? string
-    : Type extends 'number' | 'integer' ? number
-      : Type extends 'boolean' ? boolean
-        : Type extends 'null' ? null
-          : Type extends 'array' ? ArrayType<Schema, D>
-            : Type extends 'object' ? ObjectType<Schema, D>
-              : unknown
+type OfType<Schema, Type, D extends Direction> = Type extends 'string'
+  ? string
+  : Type extends 'number' | 'integer'
+    ? number
+    : Type extends 'boolean'
+      ? boolean
+      : Type extends 'null'
+        ? null
+        : Type extends 'array'
+          ? ArrayType<Schema, D>
+          : Type extends 'object'
+            ? ObjectType<Schema, D>
+            : unknown
 
-type ArrayType<Schema, D extends Direction> =
-  Schema extends { readonly items: infer Items extends object } ? FromJsonSchema<Items, D>[] : unknown[]
+type ArrayType<Schema, D extends Direction> = Schema extends { readonly items: infer Items extends object }
+  ? FromJsonSchema<Items, D>[]
+  : unknown[]
 
 type ObjectType<Schema, D extends Direction> = Flatten<Properties<Schema, D> & Rest<Schema, D>>
 
-type Properties<Schema, D extends Direction> =
-  Schema extends { readonly properties: infer Members extends object }
-    ? { -readonly [Name in PresentNames<Schema, Members, D>]: FromJsonSchema<Members[Name], D> }
-    & { -readonly [Name in Exclude<keyof Members, PresentNames<Schema, Members, D>>]?: FromJsonSchema<Members[Name], D> }
-    : unknown
+type Properties<Schema, D extends Direction> = Schema extends { readonly properties: infer Members extends object }
+  ? { -readonly [Name in PresentNames<Schema, Members, D>]: FromJsonSchema<Members[Name], D> } & {
+      -readonly [Name in Exclude<keyof Members, PresentNames<Schema, Members, D>>]?: FromJsonSchema<Members[Name], D>
+    }
+  : unknown
 
 /** Names that are always there: the required ones, and when reading also those with a default. */
-type PresentNames<Schema, Members, D extends Direction> =
-  D extends 'stored'
-    ? RequiredNames<Schema, Members> | NamesWithDefault<Members>
-    : Exclude<RequiredNames<Schema, Members>, NamesWithDefault<Members>>
+type PresentNames<Schema, Members, D extends Direction> = D extends 'stored'
+  ? RequiredNames<Schema, Members> | NamesWithDefault<Members>
+  : Exclude<RequiredNames<Schema, Members>, NamesWithDefault<Members>>
 
-type RequiredNames<Schema, Members> =
-  Schema extends { readonly required: readonly (infer Name)[] } ? Extract<keyof Members, Name> : never
+type RequiredNames<Schema, Members> = Schema extends { readonly required: readonly (infer Name)[] }
+  ? Extract<keyof Members, Name>
+  : never
 
-type NamesWithDefault<Members> = { [Name in keyof Members]: Members[Name] extends { readonly default: unknown } ? Name : never }[keyof Members]
+type NamesWithDefault<Members> = {
+  [Name in keyof Members]: Members[Name] extends { readonly default: unknown } ? Name : never
+}[keyof Members]
 
-type KeepsUnknown = { readonly 'x-kubernetes-preserve-unknown-fields': true } | { readonly 'x-kubernetes-embedded-resource': true }
+type KeepsUnknown =
+  | { readonly 'x-kubernetes-preserve-unknown-fields': true }
+  | { readonly 'x-kubernetes-embedded-resource': true }
 
 /** Fields beyond the named ones. Without any of these keywords a server prunes them, so they do not exist. */
-type Rest<Schema, D extends Direction> =
-  Schema extends KeepsUnknown ? Record<string, unknown>
-    : Schema extends { readonly additionalProperties: true } ? Record<string, unknown>
-      : Schema extends { readonly additionalProperties: infer Value extends object } ? Record<string, FromJsonSchema<Value, D>>
-        : Schema extends { readonly patternProperties: infer Patterns extends object } ? Record<string, EachOf<Patterns[keyof Patterns], D>>
-          : Schema extends { readonly properties: object } ? unknown
-            : Record<string, never>
+type Rest<Schema, D extends Direction> = Schema extends KeepsUnknown
+  ? Record<string, unknown>
+  : Schema extends { readonly additionalProperties: true }
+    ? Record<string, unknown>
+    : Schema extends { readonly additionalProperties: infer Value extends object }
+      ? Record<string, FromJsonSchema<Value, D>>
+      : Schema extends { readonly patternProperties: infer Patterns extends object }
+        ? Record<string, EachOf<Patterns[keyof Patterns], D>>
+        : Schema extends { readonly properties: object }
+          ? unknown
+          : Record<string, never>
 
 type Flatten<T> = T extends object ? { [Name in keyof T]: T[Name] } : T

@@ -58,7 +58,7 @@ export interface Kind<T extends KubeObject = KubeObject, Input extends KubeObjec
   readonly selectableFields: readonly string[]
   /** What can be done to its objects beside changing them; written into its definition. */
   readonly actions?: readonly ActionSheet[]
-  readonly '~types'?: { readonly object: T, readonly input: Input }
+  readonly '~types'?: { readonly object: T; readonly input: Input }
 }
 
 /** The type of a kind's objects as they are read. */

@@ -14,7 +14,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
-    readonly types?: { readonly input: Input, readonly output: Output } | undefined
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
     /** Version 1.1 of the standard; libraries may leave it out. */
     readonly jsonSchema?: JsonSchemaConverter
   }
@@ -33,12 +33,15 @@ interface JsonSchemaConverter {
  */
 export function jsonSchemaOf(source: object, where: string): JsonObject {
   if (!isStandard(source)) {
-    if (!isJsonObject(source)) throw new RangeError(`${where} must be a schema of a Standard JSON Schema library or a JSON Schema object`)
+    if (!isJsonObject(source))
+      throw new RangeError(`${where} must be a schema of a Standard JSON Schema library or a JSON Schema object`)
     return source
   }
   const { vendor, jsonSchema } = source['~standard']
   if (jsonSchema === undefined) {
-    throw new RangeError(`${where} is a ${vendor} schema, and ${vendor} does not give its JSON Schema: ${remedies.get(vendor) ?? fallbackRemedy}`)
+    throw new RangeError(
+      `${where} is a ${vendor} schema, and ${vendor} does not give its JSON Schema: ${remedies.get(vendor) ?? fallbackRemedy}`,
+    )
   }
   const { schema, target } = convertInput(jsonSchema, vendor, where)
   checkOutput(schema, { converter: jsonSchema, target, where, vendor })
@@ -57,7 +60,11 @@ function isStandard(source: object): source is StandardSchema {
   return '~standard' in source && typeof source['~standard'] === 'object' && source['~standard'] !== null
 }
 
-function convertInput(converter: JsonSchemaConverter, vendor: string, where: string): { schema: JsonObject, target: string } {
+function convertInput(
+  converter: JsonSchemaConverter,
+  vendor: string,
+  where: string,
+): { schema: JsonObject; target: string } {
   const failures: string[] = []
   for (const target of targets) {
     try {
@@ -66,7 +73,9 @@ function convertInput(converter: JsonSchemaConverter, vendor: string, where: str
       failures.push(`${target}: ${messageOf(error)}`)
     }
   }
-  throw new RangeError(`${vendor} cannot turn ${where} into a JSON Schema (${failures.join('; ')}): use only types that JSON has`)
+  throw new RangeError(
+    `${vendor} cannot turn ${where} into a JSON Schema (${failures.join('; ')}): use only types that JSON has`,
+  )
 }
 
 interface OutputCheck {
@@ -83,13 +92,18 @@ function checkOutput(input: JsonObject, { converter, target, where, vendor }: Ou
   try {
     output = converter.output({ target })
   } catch (error) {
-    throw new RangeError(`${where} changes values while parsing (${messageOf(error)}), and an API server cannot run ${vendor}: `
-      + 'describe the value as it is stored, without transforms', { cause: error })
+    throw new RangeError(
+      `${where} changes values while parsing (${messageOf(error)}), and an API server cannot run ${vendor}: ` +
+        'describe the value as it is stored, without transforms',
+      { cause: error },
+    )
   }
   const [lost] = lostDefaults(input, output as JsonObject, where)
   if (lost !== undefined) {
-    throw new RangeError(`${lost} has a default that ${vendor} does not put into the JSON Schema, so an API server could not fill it in: `
-      + `make the field optional, or give ${where} as a JSON Schema object with \`default\``)
+    throw new RangeError(
+      `${lost} has a default that ${vendor} does not put into the JSON Schema, so an API server could not fill it in: ` +
+        `make the field optional, or give ${where} as a JSON Schema object with \`default\``,
+    )
   }
 }
 
@@ -104,7 +118,8 @@ function lostDefaults(input: JsonObject, output: JsonObject, where: string): str
       const appears = requires(next.output, name) && !requires(next.input, name)
       if (appears && isJsonObject(property) && !Object.hasOwn(property, 'default')) lost.push(place)
       const counterpart = Object.hasOwn(outputProperties, name) ? outputProperties[name] : undefined
-      if (isJsonObject(property) && isJsonObject(counterpart)) work.push({ input: property, output: counterpart, where: place })
+      if (isJsonObject(property) && isJsonObject(counterpart))
+        work.push({ input: property, output: counterpart, where: place })
     }
   }
   return lost

@@ -22,11 +22,17 @@ export interface StandardStatus {
 
 /** A status with the fields that its own type does not have, none of them required. Open types stay as they are. */
 export type WithStandardStatus<S, Report extends VerbReport = never> = S extends object
-  ? string extends keyof S ? [S[string]] extends [never] ? Added<Report> : S : Flatten<Partial<S> & Omit<Added<Report>, keyof S>>
+  ? string extends keyof S
+    ? [S[string]] extends [never]
+      ? Added<Report>
+      : S
+    : Flatten<Partial<S> & Omit<Added<Report>, keyof S>>
   : S
 
 /** The verbs' fields only where the kind says that it reports them. */
-type Added<Report extends VerbReport> = [Report] extends [never] ? StandardStatus : StandardStatus & Pick<VerbStatus, Report | ('children' extends Report ? 'childCounts' : never)>
+type Added<Report extends VerbReport> = [Report] extends [never]
+  ? StandardStatus
+  : StandardStatus & Pick<VerbStatus, Report | ('children' extends Report ? 'childCounts' : never)>
 
 type Flatten<T> = { [Name in keyof T]: T[Name] }
 
@@ -34,15 +40,20 @@ const generation: JsonObject = { type: 'integer', format: 'int64', minimum: 0 }
 
 /** As upstream has it, limits included: the lists of one kind can be read by the tools for any other. */
 const conditions: JsonObject = {
-  'type': 'array',
-  'description': 'What was observed, one entry for each type.',
+  type: 'array',
+  description: 'What was observed, one entry for each type.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
-  'items': {
+  items: {
     type: 'object',
     required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
     properties: {
-      type: { type: 'string', maxLength: 316, pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$' },
+      type: {
+        type: 'string',
+        maxLength: 316,
+        pattern:
+          '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+      },
       status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
       observedGeneration: generation,
       lastTransitionTime: { type: 'string', format: 'date-time' },
@@ -52,15 +63,24 @@ const conditions: JsonObject = {
   },
 }
 
-const standard: JsonObject = { conditions, observedGeneration: { ...generation, description: 'The metadata.generation that the rest of the status is about.' } }
+const standard: JsonObject = {
+  conditions,
+  observedGeneration: { ...generation, description: 'The metadata.generation that the rest of the status is about.' },
+}
 
 /** The schema of a status with the fields it lacks and none required; one that keeps whatever it is given, or is no object, as it is. */
 export function withStandardStatus(given: JsonObject, reports: readonly VerbReport[] = []): JsonObject {
   const { required: _, ...schema } = given
   const { type, properties = {}, additionalProperties = false, $ref } = schema
-  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties !== false || schema['patternProperties'] !== undefined
+  const isOpen =
+    schema['x-kubernetes-preserve-unknown-fields'] === true ||
+    additionalProperties !== false ||
+    schema['patternProperties'] !== undefined
   if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return given
-  const reported = reports.flatMap((report) => [[report, verbStatusSchemas[report]] as const, ...Object.entries(furtherStatusSchemas[report] ?? {})])
+  const reported = reports.flatMap((report) => [
+    [report, verbStatusSchemas[report]] as const,
+    ...Object.entries(furtherStatusSchemas[report] ?? {}),
+  ])
   const missing = [...Object.entries(standard), ...reported].filter(([name]) => getOwn(properties, name) === undefined)
   return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }
 }

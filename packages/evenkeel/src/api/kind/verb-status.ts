@@ -87,7 +87,7 @@ export interface ExternalReport {
   }
   /** The generation of the object to which the thing was last brought. */
   readonly observedGeneration?: number
-  readonly drift?: { readonly paths?: readonly string[], readonly count?: number, readonly lastRevertedTime?: string }
+  readonly drift?: { readonly paths?: readonly string[]; readonly count?: number; readonly lastRevertedTime?: string }
 }
 
 /** The fields of a status that verbs write. */
@@ -103,33 +103,74 @@ export interface VerbStatus {
 const text: JsonObject = { type: 'string' }
 const time: JsonObject = { type: 'string', format: 'date-time' }
 const count: JsonObject = { type: 'integer', format: 'int64' }
-const state: JsonObject = { type: 'string', enum: ['Pending', 'Applied', 'Progressing', 'Ready', 'Failed', 'Terminating', 'Missing'] }
+const state: JsonObject = {
+  type: 'string',
+  enum: ['Pending', 'Applied', 'Progressing', 'Ready', 'Failed', 'Terminating', 'Missing'],
+}
 
 const part = {
-  group: text, kind: text, namespace: text, name: text, apiVersion: text, uid: text, generation: count, observedGeneration: count,
-  state, reason: text, message: { ...text, maxLength: 1024 }, lastTransitionTime: time,
+  group: text,
+  kind: text,
+  namespace: text,
+  name: text,
+  apiVersion: text,
+  uid: text,
+  generation: count,
+  observedGeneration: count,
+  state,
+  reason: text,
+  message: { ...text, maxLength: 1024 },
+  lastTransitionTime: time,
 }
 
 function partsByName(description: string, properties: JsonObject): JsonObject {
   const keys = ['group', 'kind', 'namespace', 'name']
   return {
-    'type': 'array', description, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys,
-    'items': { type: 'object', required: [...keys, 'state'], properties },
+    type: 'array',
+    description,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    items: { type: 'object', required: [...keys, 'state'], properties },
   }
 }
 
 /** The schema of each field. */
 export const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
-  children: partsByName('What was made for this object, and how it is.', { ...part, controller: text, appliedForGeneration: count }),
-  dependencies: partsByName('What this object depends on, and how it is.', { ...part, readyForGeneration: count, contract: { 'x-kubernetes-preserve-unknown-fields': true } }),
+  children: partsByName('What was made for this object, and how it is.', {
+    ...part,
+    controller: text,
+    appliedForGeneration: count,
+  }),
+  dependencies: partsByName('What this object depends on, and how it is.', {
+    ...part,
+    readyForGeneration: count,
+    contract: { 'x-kubernetes-preserve-unknown-fields': true },
+  }),
   actions: {
-    'type': 'array', 'description': 'Which requests for actions were handled.', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'],
-    'items': { type: 'object', required: ['name'], properties: { name: text, lastHandled: text, lastHandledTime: time, state: text, message: { ...text, maxLength: 1024 } } },
+    type: 'array',
+    description: 'Which requests for actions were handled.',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: text,
+        lastHandled: text,
+        lastHandledTime: time,
+        state: text,
+        message: { ...text, maxLength: 1024 },
+      },
+    },
   },
   external: {
-    type: 'object', description: 'The thing outside that stands for this object.',
+    type: 'object',
+    description: 'The thing outside that stands for this object.',
     properties: {
-      id: text, strategy: text, lastObservedTime: time, observedGeneration: count,
+      id: text,
+      strategy: text,
+      lastObservedTime: time,
+      observedGeneration: count,
       lastCreateAttempt: { type: 'object', properties: { number: count, time, key: text, outcome: text } },
       drift: { type: 'object', properties: { paths: { type: 'array', items: text }, count, lastRevertedTime: time } },
     },
@@ -140,8 +181,15 @@ export const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
 export const furtherStatusSchemas: Readonly<Partial<Record<VerbReport, Readonly<Record<string, JsonObject>>>>> = {
   children: {
     childCounts: {
-      'type': 'array', 'description': 'How many children there are of each kind, when not all are listed.', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['group', 'kind'],
-      'items': { type: 'object', required: ['group', 'kind', 'total', 'ready'], properties: { group: text, kind: text, total: count, ready: count } },
+      type: 'array',
+      description: 'How many children there are of each kind, when not all are listed.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['group', 'kind'],
+      items: {
+        type: 'object',
+        required: ['group', 'kind', 'total', 'ready'],
+        properties: { group: text, kind: text, total: count, ready: count },
+      },
     },
   },
 }

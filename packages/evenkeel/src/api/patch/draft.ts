@@ -89,14 +89,15 @@ export class Draft {
   #own(value: JsonValue): Container {
     if (typeof value !== 'object' || value === null) throw new PlaceError('a scalar has nothing inside')
     if (this.#owned.has(value)) return value
-    const copy = Array.isArray(value) ? [...value as JsonArray] : { ...value as JsonObject }
+    const copy = Array.isArray(value) ? [...(value as JsonArray)] : { ...(value as JsonObject) }
     this.#owned.add(copy)
     return copy
   }
 
   #child(container: JsonValue, step: string): JsonValue {
     if (Array.isArray(container)) return (container as JsonArray)[this.#index(step, container.length)] as JsonValue
-    if (!isJsonObject(container)) throw new PlaceError(`there is nothing inside a scalar, so no ${JSON.stringify(step)}`)
+    if (!isJsonObject(container))
+      throw new PlaceError(`there is nothing inside a scalar, so no ${JSON.stringify(step)}`)
     const child = Object.hasOwn(container, step) ? container[step] : undefined
     if (child === undefined) throw new PlaceError(`there is no ${JSON.stringify(step)}`)
     return child

@@ -16,9 +16,9 @@ import { Draft, PlaceError } from './draft.ts'
 import { parsePointer } from './pointer.ts'
 
 export type JsonPatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test', readonly path: string, readonly value: JsonValue }
-  | { readonly op: 'remove', readonly path: string }
-  | { readonly op: 'move' | 'copy', readonly from: string, readonly path: string }
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: JsonValue }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string }
 
 export interface JsonPatchOptions {
   /**
@@ -54,7 +54,12 @@ export interface JsonPatchOptions {
  * @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` or `Invalid`; the document is as it was.
  */
 export function applyJsonPatch(document: JsonValue, patch: unknown, options: JsonPatchOptions = {}): JsonValue {
-  const { negativeIndices = false, missingIsNull = false, operationsMax = 10_000, copyBytesMax = 3 * 1024 * 1024 } = options
+  const {
+    negativeIndices = false,
+    missingIsNull = false,
+    operationsMax = 10_000,
+    copyBytesMax = 3 * 1024 * 1024,
+  } = options
   const operations = checkPatch(patch, operationsMax)
   const draft = new Draft(document, { negativeIndices })
   const budget = { bytes: copyBytesMax }
@@ -83,7 +88,9 @@ type RawOperation = Readonly<Record<string, unknown>>
 function checkPatch(patch: unknown, operationsMax: number): readonly RawOperation[] {
   if (!Array.isArray(patch)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
   if (patch.length > operationsMax) {
-    throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${patch.length}`)
+    throw requestEntityTooLarge(
+      `The allowed maximum operations in a JSON patch is ${operationsMax}, got ${patch.length}`,
+    )
   }
   const index = patch.findIndex((operation) => !isJsonObject(operation))
   if (index >= 0) throw badRequest(`error decoding patch: operation ${index} is not an object`)
@@ -116,14 +123,19 @@ function test(actual: JsonValue, expected: JsonValue): void {
 }
 
 function move(draft: Draft, from: readonly string[], path: readonly string[]): void {
-  if (from.length < path.length && from.every((step, index) => step === path[index])) throw new PlaceError('a value cannot be moved into itself')
+  if (from.length < path.length && from.every((step, index) => step === path[index]))
+    throw new PlaceError('a value cannot be moved into itself')
   const value = draft.get(from)
   if (from.length === path.length && from.every((step, index) => step === path[index])) return
   draft.remove(from)
   draft.add(path, value)
 }
 
-function copy(draft: Draft, { from, path }: { from: readonly string[], path: readonly string[] }, budget: { bytes: number }): void {
+function copy(
+  draft: Draft,
+  { from, path }: { from: readonly string[]; path: readonly string[] },
+  budget: { bytes: number },
+): void {
   budget.bytes -= jsonSize(draft.get(from))
   if (budget.bytes < 0) throw new PlaceError('copying would make the document grow beyond the limit')
   draft.add(path, draft.copyOf(from))
@@ -144,9 +156,16 @@ function valueOf(operation: RawOperation): JsonValue {
 
 function refuse(cause: PlaceError, index: number, operation: RawOperation): ApiError {
   // Only texts are shown: turning a deeply nested array into one would run out of stack.
-  const what = [operation['op'], operation['path']].filter((part) => typeof part === 'string').join(' ').slice(0, 200)
+  const what = [operation['op'], operation['path']]
+    .filter((part) => typeof part === 'string')
+    .join(' ')
+    .slice(0, 200)
   // The first half is all kube-apiserver says.
-  return new ApiError('Invalid', `the server rejected our request due to an error in our request: operation ${index} (${what}): ${cause.message}`, { cause })
+  return new ApiError(
+    'Invalid',
+    `the server rejected our request due to an error in our request: operation ${index} (${what}): ${cause.message}`,
+    { cause },
+  )
 }
 
 function isTestForNothing(draft: Draft, operation: RawOperation): boolean {

@@ -103,17 +103,24 @@ describe('createMergePatch', () => {
 
   test('applied to the one document it gives the other', () => {
     const [before, after] = [anyJson([1, 'x', null, true]), anyJson([1, 'x', 0, false])]
-    fc.assert(fc.property(before, after, (from, to) => {
-      expect(deepEqual(applyMergePatch(from, createMergePatch(from, to)), to)).toBe(true)
-    }), { numRuns: 2000 })
+    fc.assert(
+      fc.property(before, after, (from, to) => {
+        expect(deepEqual(applyMergePatch(from, createMergePatch(from, to)), to)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
   })
 
   test('is empty exactly when there is no difference', () => {
-    const document = anyJson([1, 'x']).filter((value) => typeof value === 'object' && value !== null && !Array.isArray(value))
-    fc.assert(fc.property(document, document, (from, to) => {
-      expect(deepEqual(createMergePatch(from, to), {})).toBe(deepEqual(from, to))
-      expect(createMergePatch(from, JSON.parse(JSON.stringify(from)) as JsonValue)).toEqual({})
-    }))
+    const document = anyJson([1, 'x']).filter(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    )
+    fc.assert(
+      fc.property(document, document, (from, to) => {
+        expect(deepEqual(createMergePatch(from, to), {})).toBe(deepEqual(from, to))
+        expect(createMergePatch(from, JSON.parse(JSON.stringify(from)) as JsonValue)).toEqual({})
+      }),
+    )
   })
 })
 

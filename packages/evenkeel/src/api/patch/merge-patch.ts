@@ -35,7 +35,7 @@ export function applyMergePatch(document: JsonValue | undefined, patch: JsonValu
 export function createMergePatch(from: JsonValue, to: JsonValue): JsonValue {
   if (!isJsonObject(from) || !isJsonObject(to)) return to
   const result: JsonObjectDraft = {}
-  const made: { readonly parent: JsonObjectDraft, readonly key: string, readonly patch: JsonObjectDraft }[] = []
+  const made: { readonly parent: JsonObjectDraft; readonly key: string; readonly patch: JsonObjectDraft }[] = []
   const work: Difference[] = [{ from, to, patch: result }]
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     for (const key of changedKeys(next)) {
@@ -67,12 +67,17 @@ function changedKeys({ from, to }: Difference): string[] {
   const gone = Object.keys(from).filter((key) => from[key] !== undefined && getOwn(to, key) === undefined)
   const differing = Object.keys(to).filter((key) => {
     const [before, after] = [getOwn(from, key), to[key]]
-    return after !== undefined && (isJsonObject(before) && isJsonObject(after) ? before !== after : !deepEqual(before, after))
+    return (
+      after !== undefined &&
+      (isJsonObject(before) && isJsonObject(after) ? before !== after : !deepEqual(before, after))
+    )
   })
   return [...gone, ...differing]
 }
 
 // Children were made after their parents, so going backwards meets every empty child before its parent.
-function dropEmpty(made: readonly { readonly parent: JsonObjectDraft, readonly key: string, readonly patch: JsonObjectDraft }[]): void {
+function dropEmpty(
+  made: readonly { readonly parent: JsonObjectDraft; readonly key: string; readonly patch: JsonObjectDraft }[],
+): void {
   for (const { parent, key, patch } of made.toReversed()) if (Object.keys(patch).length === 0) delete parent[key]
 }

@@ -8,20 +8,37 @@ import { definitionCases } from './definitions.fixture.ts'
 import { ruleLanguage } from './language.ts'
 
 function definition(spec: SchemaNode, ...more: JsonObject[]): JsonObject {
-  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec: spec as JsonObject } } } }
+  const version = {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: spec as JsonObject } } },
+  }
   return {
     metadata: { name: 'foos.g.io' },
-    spec: { group: 'g.io', scope: 'Namespaced', names: { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' }, versions: [version, ...more], conversion: { strategy: 'None' } },
+    spec: {
+      group: 'g.io',
+      scope: 'Namespaced',
+      names: { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' },
+      versions: [version, ...more],
+      conversion: { strategy: 'None' },
+    },
     status: { storedVersions: ['v1'] },
   }
 }
 
 /** The complaints, without what is the same in all of them. */
 function complaints(object: JsonObject, old?: JsonObject): string[] {
-  return validateDefinition(object, { expressions: ruleLanguage, ...old && { old } }).map((error) => formatFieldError(error)
-    .replaceAll('spec.validation.openAPIV3Schema.properties[spec]', '…').replaceAll('spec.validation.openAPIV3Schema', 'root')
-    .replaceAll(' (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)', ' (…)')
-    .replace(/\{"Rule":.*?"OptionalOldSelf":[a-z]+\}/s, '{…}'))
+  return validateDefinition(object, { expressions: ruleLanguage, ...(old && { old }) }).map((error) =>
+    formatFieldError(error)
+      .replaceAll('spec.validation.openAPIV3Schema.properties[spec]', '…')
+      .replaceAll('spec.validation.openAPIV3Schema', 'root')
+      .replaceAll(
+        ' (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
+        ' (…)',
+      )
+      .replace(/\{"Rule":.*?"OptionalOldSelf":[a-z]+\}/s, '{…}'),
+  )
 }
 
 describe('rules of definitions', () => {
@@ -30,24 +47,50 @@ describe('rules of definitions', () => {
   })
 
   test('are shown whole where they are wrong', () => {
-    const [error] = ruleLanguage.check({ type: 'object', 'x-kubernetes-validations': [{ rule: '1', message: '<m>' }] }, { path: FieldPath.of('s'), isSound: () => true, isUnchanged: false })
-    expect(error && formatFieldError(error)).toBe('s.x-kubernetes-validations[0].rule: Invalid value: '
-      + '{"Rule":"1","Message":"\\u003cm\\u003e","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool')
+    const [error] = ruleLanguage.check(
+      { type: 'object', 'x-kubernetes-validations': [{ rule: '1', message: '<m>' }] },
+      { path: FieldPath.of('s'), isSound: () => true, isUnchanged: false },
+    )
+    expect(error && formatFieldError(error)).toBe(
+      's.x-kubernetes-validations[0].rule: Invalid value: ' +
+        '{"Rule":"1","Message":"\\u003cm\\u003e","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool',
+    )
   })
 
-  const dear: SchemaNode = { type: 'array', items: { type: 'string', maxLength: 5 }, maxItems: 2000, 'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x == y))' }] }
+  const dear: SchemaNode = {
+    type: 'array',
+    items: { type: 'string', maxLength: 5 },
+    maxItems: 2000,
+    'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x == y))' }],
+  }
 
   test('that were as expensive before are not refused for it, unless all together are', () => {
     expect(complaints(definition(dear))).toHaveLength(1)
     expect(complaints(definition(dear), definition(dear))).toEqual([])
     expect(complaints(definition({ ...dear, description: 'changed' }), definition(dear))).toHaveLength(1)
     const all = { ...dear, maxItems: 20_000 }
-    expect(complaints(definition(all), definition(all)).map((text) => text.split(': ', 1).join())).toEqual(['….x-kubernetes-validations[0].rule', 'root'])
+    expect(complaints(definition(all), definition(all)).map((text) => text.split(': ', 1).join())).toEqual([
+      '….x-kubernetes-validations[0].rule',
+      'root',
+    ])
   })
 
   test('are judged by the version of the same name', () => {
-    const other = { name: 'v2', served: true, storage: false, schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'integer' } } } } }
+    const other = {
+      name: 'v2',
+      served: true,
+      storage: false,
+      schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'integer' } } } },
+    }
     expect(complaints(definition(dear, other), definition(dear))).toEqual([])
-    expect(complaints(definition({ type: 'integer' }, { ...other, schema: { openAPIV3Schema: { type: 'object', properties: { spec: dear as JsonObject } } } }), definition(dear))).toHaveLength(1)
+    expect(
+      complaints(
+        definition(
+          { type: 'integer' },
+          { ...other, schema: { openAPIV3Schema: { type: 'object', properties: { spec: dear as JsonObject } } } },
+        ),
+        definition(dear),
+      ),
+    ).toHaveLength(1)
   })
 })

@@ -29,7 +29,15 @@ interface CheckRulesOptions {
 /** Everything that is wrong with the rules of a schema. */
 export function checkRules(schema: SchemaNode, { path, isSound, isUnchanged }: CheckRulesOptions): FieldError[] {
   const check = new Check({ isSound, isUnchanged })
-  check.visit({ node: schema, path, cardinality: 1n, parent: undefined, typeFrom: () => undefined, hasRulesAbove: false, uncorrelated: undefined })
+  check.visit({
+    node: schema,
+    path,
+    cardinality: 1n,
+    parent: undefined,
+    typeFrom: () => undefined,
+    hasRulesAbove: false,
+    uncorrelated: undefined,
+  })
   return [...check.errors, ...check.total.errors(path)]
 }
 
@@ -61,12 +69,27 @@ class Check {
 
   visit(place: Place): void {
     const { node, path } = place
-    const inside = { cardinality: cardinalityInside(node, place.cardinality), parent: place, hasRulesAbove: hasRulesInScope(place), uncorrelated: place.uncorrelated }
+    const inside = {
+      cardinality: cardinalityInside(node, place.cardinality),
+      parent: place,
+      hasRulesAbove: hasRulesInScope(place),
+      uncorrelated: place.uncorrelated,
+    }
     if (typeof node.additionalProperties === 'object') {
-      this.visit({ ...inside, node: node.additionalProperties, path: path.child('additionalProperties'), typeFrom: elementOf })
+      this.visit({
+        ...inside,
+        node: node.additionalProperties,
+        path: path.child('additionalProperties'),
+        typeFrom: elementOf,
+      })
     }
     for (const [name, property] of Object.entries(node.properties ?? {})) {
-      this.visit({ ...inside, node: property, path: path.child('properties').key(name), typeFrom: (type) => fieldOf(type, name) })
+      this.visit({
+        ...inside,
+        node: property,
+        path: path.child('properties').key(name),
+        typeFrom: (type) => fieldOf(type, name),
+      })
     }
     if (node.items) {
       const uncorrelated = place.uncorrelated ?? (node['x-kubernetes-list-type'] === 'map' ? undefined : path)
@@ -79,8 +102,15 @@ class Check {
     const { node, path } = place
     const type = this.#typeOf(place)
     const at = path.child('x-kubernetes-validations')
-    if (type === 'missing') this.errors.push(fieldError.internal(at, 'failed to convert to declType for CEL validation rules'))
-    else if (typeof type === 'string') this.errors.push(fieldError.internal(at, `internal error: failed to construct type information for x-kubernetes-validations rules: ${type}`))
+    if (type === 'missing')
+      this.errors.push(fieldError.internal(at, 'failed to convert to declType for CEL validation rules'))
+    else if (typeof type === 'string')
+      this.errors.push(
+        fieldError.internal(
+          at,
+          `internal error: failed to construct type information for x-kubernetes-validations rules: ${type}`,
+        ),
+      )
     else {
       const cardinality = place.cardinality ?? cardinalityOf(type.minSize)
       const isResource = place.parent === undefined || isEmbedded(node)
@@ -95,13 +125,31 @@ class Check {
     const at = path.child('rule')
     this.#estimate('estimated rule cost', times(expression?.estimateCost(type).max ?? 0n, cardinality), at)
     if (mistake !== undefined) this.errors.push(fieldError.invalid(at, showRule(rule), mistake))
-    if (messageMistake !== undefined) this.errors.push(fieldError.invalid(path.child('messageExpression'), showRule(rule), messageMistake))
-    if (messageExpression) this.#estimate('estimated messageExpression cost', messageExpression.estimateCost(type).max, path.child('messageExpression'))
+    if (messageMistake !== undefined)
+      this.errors.push(fieldError.invalid(path.child('messageExpression'), showRule(rule), messageMistake))
+    if (messageExpression)
+      this.#estimate(
+        'estimated messageExpression cost',
+        messageExpression.estimateCost(type).max,
+        path.child('messageExpression'),
+      )
     if (usesOld && uncorrelated) {
-      this.errors.push(fieldError.invalid(at, rule.text, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated.toString()}`))
+      this.errors.push(
+        fieldError.invalid(
+          at,
+          rule.text,
+          `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated.toString()}`,
+        ),
+      )
     }
     if (!usesOld && rule.optionalOldSelf !== undefined) {
-      this.errors.push(fieldError.invalid(path.child('optionalOldSelf'), rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule'))
+      this.errors.push(
+        fieldError.invalid(
+          path.child('optionalOldSelf'),
+          rule.optionalOldSelf,
+          'may not be set if oldSelf is not used in rule',
+        ),
+      )
     }
   }
 
@@ -113,7 +161,7 @@ class Check {
   /** Taken from the parent where rules need its type as well, else made from the schema; a sentence says why there is none. */
   #typeOf(place: Place): SchemaType | Missing | string {
     let type = this.#types.get(place)
-    if (type === undefined) this.#types.set(place, type = this.#findType(place))
+    if (type === undefined) this.#types.set(place, (type = this.#findType(place)))
     return type
   }
 
@@ -124,7 +172,10 @@ class Check {
       const type = typeFrom(above)
       if (type !== undefined) return type
     }
-    return typeOfPlace(node, parent === undefined || isEmbedded(node)) ?? 'unable to convert structural schema to CEL declarations'
+    return (
+      typeOfPlace(node, parent === undefined || isEmbedded(node)) ??
+      'unable to convert structural schema to CEL declarations'
+    )
   }
 }
 

@@ -79,22 +79,34 @@ class Compiler {
       const what = found.stage === 'compilation' ? 'compilation failed' : 'program instantiation failed'
       return { rule, mistake: `${what}: ${found.errors}`, usesOld: false, fieldPath: '' }
     }
-    if (found.type.kind !== 'bool') return { rule, mistake: 'cel expression must evaluate to a bool', usesOld: false, fieldPath: '' }
+    if (found.type.kind !== 'bool')
+      return { rule, mistake: 'cel expression must evaluate to a bool', usesOld: false, fieldPath: '' }
     const usesOld = found.variables.has('oldSelf')
     const message = this.#compileMessage(rule)
     // Upstream leaves off at a wrong message and never comes to the field.
     const fieldPath = typeof message === 'string' ? '' : fieldOf(rule, this.#place.node)
-    return { rule, expression: found, usesOld, fieldPath, ...typeof message === 'string' ? { messageMistake: message } : message && { messageExpression: message } }
+    return {
+      rule,
+      expression: found,
+      usesOld,
+      fieldPath,
+      ...(typeof message === 'string' ? { messageMistake: message } : message && { messageExpression: message }),
+    }
   }
 
   #compileMessage(rule: Rule): CompiledExpression | string | undefined {
     if (rule.messageExpression === '') return undefined
     const found = this.#compile(rule.messageExpression, rule, { isMessage: true })
-    if (found instanceof CompiledExpression) return found.type.kind === 'string' ? found : 'messageExpression must evaluate to a string'
+    if (found instanceof CompiledExpression)
+      return found.type.kind === 'string' ? found : 'messageExpression must evaluate to a string'
     return `messageExpression ${found.stage === 'compilation' ? 'compilation' : 'instantiation'} failed: ${found.errors}`
   }
 
-  #compile(text: string, { optionalOldSelf = false }: Rule, { isMessage = false } = {}): CompiledExpression | CompileFailure {
+  #compile(
+    text: string,
+    { optionalOldSelf = false }: Rule,
+    { isMessage = false } = {},
+  ): CompiledExpression | CompileFailure {
     const { type } = this.#place.type
     const situation = { isOptional: optionalOldSelf, isMessage }
     // What an optional holds is read without its schema, so it may be of another type.
@@ -104,9 +116,9 @@ class Compiler {
   }
 
   /** An optional is bound as one, except for messages: upstream gives those the bare value, whatever their type says. */
-  #environment(type: Type, { isOptional, isMessage }: { isOptional: boolean, isMessage: boolean }): Environment {
+  #environment(type: Type, { isOptional, isMessage }: { isOptional: boolean; isMessage: boolean }): Environment {
     const adapt = this.#adapt
-    const bare = { type: isOptional ? optionalOf(type) : type, ...isOptional && !isMessage ? {} : { adapt } }
+    const bare = { type: isOptional ? optionalOf(type) : type, ...(isOptional && !isMessage ? {} : { adapt }) }
     return baseEnvironment.extend({ self: { type, adapt }, oldSelf: bare })
   }
 }
@@ -122,5 +134,8 @@ function named(type: Type, name: string): Type {
   if (type.kind === 'list') return listOf(named(first, `${name}.@idx`))
   if (type.kind === 'map') return mapOf(first, named(second, `${name}.@elem`))
   if (type.kind !== 'object') return type
-  return objectType(name, new Map([...type.fields ?? []].map(([field, inner]) => [field, named(inner, `${name}.${field}`)])))
+  return objectType(
+    name,
+    new Map([...(type.fields ?? [])].map(([field, inner]) => [field, named(inner, `${name}.${field}`)])),
+  )
 }

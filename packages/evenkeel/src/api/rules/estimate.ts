@@ -43,12 +43,14 @@ export function times(cost: bigint, count: bigint): bigint {
 /** The sum over a schema, and those that contribute most to it. */
 export class TotalEstimate {
   #total = 0n
-  #largest: { readonly path: FieldPath, readonly cost: bigint }[] = []
+  #largest: { readonly path: FieldPath; readonly cost: bigint }[] = []
 
   add(path: FieldPath, cost: bigint): void {
     this.#total = this.#total + cost > countMax ? countMax : this.#total + cost
     if (cost < definitionEstimateMax / 100n) return
-    this.#largest = [...this.#largest, { path, cost }].sort((a, b) => (a.cost === b.cost ? 0 : a.cost > b.cost ? -1 : 1)).slice(0, 4)
+    this.#largest = [...this.#largest, { path, cost }]
+      .sort((a, b) => (a.cost === b.cost ? 0 : a.cost > b.cost ? -1 : 1))
+      .slice(0, 4)
   }
 
   /** The errors, when it is too much; `path` is that of the schema. */
@@ -57,7 +59,14 @@ export class TotalEstimate {
     const detail = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
     return [
       ...this.#largest.map((one) => fieldError.forbidden(one.path, detail)),
-      fieldError.forbidden(path, excess('x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema', this.#total, definitionEstimateMax)),
+      fieldError.forbidden(
+        path,
+        excess(
+          'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
+          this.#total,
+          definitionEstimateMax,
+        ),
+      ),
     ]
   }
 }
@@ -77,5 +86,7 @@ function excess(what: string, cost: bigint, costMax: bigint): string {
 function fixed(value: number, digits: number): string {
   const scaled = value * 10 ** digits
   const isTie = Number.isInteger(value * 2 ** (digits + 1)) && scaled % 1 === 0.5
-  return isTie && Math.floor(scaled) % 2 === 0 ? (Math.floor(scaled) / 10 ** digits).toFixed(digits) : value.toFixed(digits)
+  return isTie && Math.floor(scaled) % 2 === 0
+    ? (Math.floor(scaled) / 10 ** digits).toFixed(digits)
+    : value.toFixed(digits)
 }

@@ -9,13 +9,25 @@ import { ruleLanguage } from './language.ts'
 import { ruleCases } from './objects.fixture.ts'
 import { ruleTree } from './rule-node.ts'
 
-const objectOf = (spec: JsonValue): JsonObject => ({ apiVersion: 'g.io/v1', kind: 'Foo', metadata: { name: 'x' }, spec })
+const objectOf = (spec: JsonValue): JsonObject => ({
+  apiVersion: 'g.io/v1',
+  kind: 'Foo',
+  metadata: { name: 'x' },
+  spec,
+})
 const schemaOf = (spec: SchemaNode): SchemaNode => ({ type: 'object', properties: { spec } })
 
-function judge(spec: SchemaNode, value: JsonValue, old?: JsonValue): { errors: string[], warnings: string[] } {
+function judge(spec: SchemaNode, value: JsonValue, old?: JsonValue): { errors: string[]; warnings: string[] } {
   const schema = schemaOf(spec)
   const warnings: string[] = []
-  const options = { matches: () => true, rules: ruleLanguage.compile(schema), warn: (text: string) => { warnings.push(text) }, old: old === undefined ? undefined : objectOf(old) }
+  const options = {
+    matches: () => true,
+    rules: ruleLanguage.compile(schema),
+    warn: (text: string) => {
+      warnings.push(text)
+    },
+    old: old === undefined ? undefined : objectOf(old),
+  }
   return { errors: validateCustomObject(objectOf(value), schema, options).map(formatFieldError), warnings }
 }
 
@@ -34,7 +46,10 @@ function tree(spec: SchemaNode): NonNullable<ReturnType<typeof ruleTree>> {
 describe('rules of custom objects', () => {
   test.each(ruleCases)('judge $name', ({ spec, value, old, errors = [], warnings = [] }) => {
     const judged = judge(spec, value, old)
-    expect({ errors: judged.errors.sort(), warnings: judged.warnings.sort() }).toEqual({ errors: [...errors].sort(), warnings: [...warnings].sort() })
+    expect({ errors: judged.errors.sort(), warnings: judged.warnings.sort() }).toEqual({
+      errors: [...errors].sort(),
+      warnings: [...warnings].sort(),
+    })
   })
 
   test('see fields that are called like something of Object, and nothing else of it', () => {
@@ -44,14 +59,26 @@ describe('rules of custom objects', () => {
     },"x-kubernetes-validations":[{"rule":"!('toString' in self.m) && self.m['__proto__'] == 2"}]}`) as SchemaNode
     const value = JSON.parse('{"__proto__":1,"m":{"__proto__":2,"constructor":3}}') as JsonValue
     const old = JSON.parse('{"__proto__":2,"m":{"__proto__":2,"constructor":4}}') as JsonValue
-    expect(judge(spec, value, old).errors).toEqual(['spec.__proto__: Invalid value: 1: failed rule: self > 4', 'spec.m[constructor]: Invalid value: 3: failed rule: self == oldSelf'])
-    expect(judge(spec, {}).errors).toEqual(['spec: Invalid value: "object": no such key: m evaluating rule: !(\'toString\' in self.m) && self.m[\'__proto__\'] == 2'])
+    expect(judge(spec, value, old).errors).toEqual([
+      'spec.__proto__: Invalid value: 1: failed rule: self > 4',
+      'spec.m[constructor]: Invalid value: 3: failed rule: self == oldSelf',
+    ])
+    expect(judge(spec, {}).errors).toEqual([
+      "spec: Invalid value: \"object\": no such key: m evaluating rule: !('toString' in self.m) && self.m['__proto__'] == 2",
+    ])
   })
 
   test('forgive nothing to apiVersion and kind', () => {
-    const schema: SchemaNode = { type: 'object', properties: { kind: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == "Bar"' }, { rule: 'self == oldSelf' }] } } }
+    const schema: SchemaNode = {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == "Bar"' }, { rule: 'self == oldSelf' }] },
+      },
+    }
     const rules = ruleLanguage.compile(schema)
-    expect(rules?.evaluate(objectOf(1), { old: objectOf(1) }).map(formatFieldError)).toEqual(['kind: Invalid value: "Foo": failed rule: self == "Bar"'])
+    expect(rules?.evaluate(objectOf(1), { old: objectOf(1) }).map(formatFieldError)).toEqual([
+      'kind: Invalid value: "Foo": failed rule: self == "Bar"',
+    ])
   })
 })
 
@@ -60,14 +87,23 @@ describe('the budget of rules', () => {
 
   test('row 17: ends the walk when one expression costs too much', () => {
     const rule = 'self.all(x, self.all(y, self.all(z, x + y + z >= 0)))'
-    const { errors, budget } = evaluateRules(numbers(200), tree({ ...list, 'x-kubernetes-validations': [{ rule }, { rule: 'false' }] }))
-    expect(texts(errors)).toEqual([`<nil>: Invalid value: "array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`])
+    const { errors, budget } = evaluateRules(
+      numbers(200),
+      tree({ ...list, 'x-kubernetes-validations': [{ rule }, { rule: 'false' }] }),
+    )
+    expect(texts(errors)).toEqual([
+      `<nil>: Invalid value: "array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`,
+    ])
     expect(budget).toBe(-1)
   })
 
   test('ends the walk when it is spent, in the middle or right before a rule', () => {
-    const each: SchemaNode = { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 100' }] } }
-    const spent = 'Invalid value: "integer": validation failed due to running out of cost budget, no further validation rules will be run'
+    const each: SchemaNode = {
+      type: 'array',
+      items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self < 100' }] },
+    }
+    const spent =
+      'Invalid value: "integer": validation failed due to running out of cost budget, no further validation rules will be run'
     const { budget } = evaluateRules(numbers(1), tree(each), { budget: 100 })
     const price = 100 - budget
     expect(texts(evaluateRules(numbers(5), tree(each), { budget: price * 3 }).errors)).toEqual([`[3]: ${spent}`])
@@ -77,26 +113,55 @@ describe('the budget of rules', () => {
 
   test('is also that of messages', () => {
     const messageExpression = 'self.all(x, self.all(y, self.all(z, x + y + z >= 0))) ? "a" : "b"'
-    const dear = tree({ ...list, 'x-kubernetes-validations': [{ rule: 'size(self) < 3', messageExpression }, { rule: 'false' }] })
-    expect(texts(evaluateRules(numbers(200), dear).errors))
-      .toEqual([`<nil>: Invalid value: "array": no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(messageExpression)}`])
-    expect(texts(evaluateRules(numbers(5), dear, { budget: 100 }).errors))
-      .toEqual(['<nil>: Invalid value: "array": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run'])
+    const dear = tree({
+      ...list,
+      'x-kubernetes-validations': [{ rule: 'size(self) < 3', messageExpression }, { rule: 'false' }],
+    })
+    expect(texts(evaluateRules(numbers(200), dear).errors)).toEqual([
+      `<nil>: Invalid value: "array": no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(messageExpression)}`,
+    ])
+    expect(texts(evaluateRules(numbers(5), dear, { budget: 100 }).errors)).toEqual([
+      '<nil>: Invalid value: "array": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+    ])
   })
 })
 
 test('evaluateRules forgives exactly what an unchanged object breaks, and nothing that compares', () => {
-  const leaf: SchemaNode = { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }, { rule: 'self <= oldSelf + 100' }] }
-  const spec: SchemaNode = { type: 'object', properties: { a: leaf, m: { type: 'object', additionalProperties: leaf } }, 'x-kubernetes-validations': [{ rule: '!has(self.a) || self.a != 3' }] }
+  const leaf: SchemaNode = {
+    type: 'integer',
+    'x-kubernetes-validations': [{ rule: 'self > 5' }, { rule: 'self <= oldSelf + 100' }],
+  }
+  const spec: SchemaNode = {
+    type: 'object',
+    properties: { a: leaf, m: { type: 'object', additionalProperties: leaf } },
+    'x-kubernetes-validations': [{ rule: '!has(self.a) || self.a != 3' }],
+  }
   const root = tree(spec)
-  const values = fc.record({ a: fc.nat(10), m: fc.dictionary(fc.constantFrom('x', 'y', '__proto__'), fc.nat(10)) }, { requiredKeys: [] })
-  fc.assert(fc.property(values, values, (value, old) => {
-    const fresh = texts(evaluateRules(value, root).errors)
-    const warnings: string[] = []
-    const same = evaluateRules(value, root, { old: value, warn: (text) => { warnings.push(text) } })
-    expect([same.errors, warnings]).toEqual([[], fresh])
-    const heard: string[] = []
-    const changed = texts(evaluateRules(value, root, { old, warn: (text) => { heard.push(text) } }).errors)
-    expect([...changed, ...heard].sort()).toEqual([...fresh].sort())
-  }))
+  const values = fc.record(
+    { a: fc.nat(10), m: fc.dictionary(fc.constantFrom('x', 'y', '__proto__'), fc.nat(10)) },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(values, values, (value, old) => {
+      const fresh = texts(evaluateRules(value, root).errors)
+      const warnings: string[] = []
+      const same = evaluateRules(value, root, {
+        old: value,
+        warn: (text) => {
+          warnings.push(text)
+        },
+      })
+      expect([same.errors, warnings]).toEqual([[], fresh])
+      const heard: string[] = []
+      const changed = texts(
+        evaluateRules(value, root, {
+          old,
+          warn: (text) => {
+            heard.push(text)
+          },
+        }).errors,
+      )
+      expect([...changed, ...heard].sort()).toEqual([...fresh].sort())
+    }),
+  )
 })

@@ -44,9 +44,18 @@ interface EvaluatedRules {
 }
 
 /** Evaluates all rules on a value. */
-export function evaluateRules(value: JsonValue, root: RuleNode, { old, path, budget = objectCostMax, warn }: EvaluateRulesOptions = {}): EvaluatedRules {
+export function evaluateRules(
+  value: JsonValue,
+  root: RuleNode,
+  { old, path, budget = objectCostMax, warn }: EvaluateRulesOptions = {},
+): EvaluatedRules {
   const walk = new Walk(budget, warn)
-  walk.visit(value, root, { path, pair: old === undefined ? undefined : new Pair(value, old, planOf(root.node)), nearest: undefined, forgives: true })
+  walk.visit(value, root, {
+    path,
+    pair: old === undefined ? undefined : new Pair(value, old, planOf(root.node)),
+    nearest: undefined,
+    forgives: true,
+  })
   return { errors: walk.errors, budget: walk.budget }
 }
 
@@ -86,18 +95,33 @@ class Walk {
     if (!items) return
     for (let index = 0; index < list.length && this.budget >= 0; index++) {
       const place = path?.index(index) ?? FieldPath.of(`[${index}]`)
-      this.visit(list[index] ?? null, items, { path: place, pair: pair?.item(index), nearest: pair ?? nearest, forgives })
+      this.visit(list[index] ?? null, items, {
+        path: place,
+        pair: pair?.item(index),
+        nearest: pair ?? nearest,
+        forgives,
+      })
     }
   }
 
   #visitFields(object: JsonObject, { properties, additional }: RuleNode, at: At): void {
     if (additional) {
-      for (const key of Object.keys(object)) this.#visitField(key, object[key], { node: additional, at, path: at.path?.key(key) ?? FieldPath.of(`[${key}]`) })
+      for (const key of Object.keys(object))
+        this.#visitField(key, object[key], {
+          node: additional,
+          at,
+          path: at.path?.key(key) ?? FieldPath.of(`[${key}]`),
+        })
     }
-    for (const [key, node] of properties) this.#visitField(key, getOwn(object, key), { node, at, path: at.path?.child(key) ?? FieldPath.of(key) })
+    for (const [key, node] of properties)
+      this.#visitField(key, getOwn(object, key), { node, at, path: at.path?.child(key) ?? FieldPath.of(key) })
   }
 
-  #visitField(key: string, value: JsonValue | undefined, { node, at: { pair, nearest, forgives }, path }: { node: RuleNode, at: At, path: FieldPath }): void {
+  #visitField(
+    key: string,
+    value: JsonValue | undefined,
+    { node, at: { pair, nearest, forgives }, path }: { node: RuleNode; at: At; path: FieldPath },
+  ): void {
     if (value === undefined) return
     // The types of the whole object are never forgiven: old and new were brought to the same version before.
     const isType = pair !== undefined && nearest === undefined && (key === 'apiVersion' || key === 'kind')
@@ -125,7 +149,9 @@ class Walk {
   #evaluate(compiled: CompiledRule, value: JsonValue, { node, at, old }: Situation): void {
     const { expression, rule, usesOld } = compiled
     if (!expression || (usesOld && old === undefined && rule.optionalOldSelf !== true)) return
-    const result = expression.evaluate(usesOld ? { self: value, oldSelf: rule.optionalOldSelf === true ? optional(old, node) : old } : { self: value })
+    const result = expression.evaluate(
+      usesOld ? { self: value, oldSelf: rule.optionalOldSelf === true ? optional(old, node) : old } : { self: value },
+    )
     if (result.cost > this.budget) {
       this.#end(node, at, overBudget)
       return
@@ -134,17 +160,25 @@ class Walk {
     if (result.error === undefined) {
       if (result.value !== true) this.#fail(compiled, value, { node, at, old })
     } else if (result.costExceeded) {
-      this.#end(node, at, `'${result.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${describeRule(rule)}`)
+      this.#end(
+        node,
+        at,
+        `'${result.error}': no further validation rules will be run due to call cost exceeds limit for rule: ${describeRule(rule)}`,
+      )
     } else if (result.error.startsWith('no such overload')) {
-      this.#refuse(node, at, `'${result.error}': call arguments did not match a supported operator, function or macro signature for rule: ${describeRule(rule)}`)
+      this.#refuse(
+        node,
+        at,
+        `'${result.error}': call arguments did not match a supported operator, function or macro signature for rule: ${describeRule(rule)}`,
+      )
     } else this.#refuse(node, at, `${result.error} evaluating rule: ${describeRule(rule)}`)
   }
 
   /** Says that a rule is broken, in its own words where it has some. */
   #fail(compiled: CompiledRule, value: JsonValue, { node, at, old }: Situation): void {
     const { fieldPath } = compiled
-    const path = fieldPath === '' ? at.path : at.path?.child(fieldPath) ?? FieldPath.of(fieldPath)
-    const bindings = { self: value, ...old !== undefined && node.usesOld && { oldSelf: old } }
+    const path = fieldPath === '' ? at.path : (at.path?.child(fieldPath) ?? FieldPath.of(fieldPath))
+    const bindings = { self: value, ...(old !== undefined && node.usesOld && { oldSelf: old }) }
     const { text, budget, isFatal } = evaluateMessage(compiled, bindings, this.budget)
     this.budget = budget
     if (isFatal) this.#note(fieldError.invalid(path, node.typeName, text), compiled, at)

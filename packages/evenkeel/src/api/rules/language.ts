@@ -11,7 +11,9 @@ import { ruleTree } from './rule-node.ts'
 export const ruleLanguage: RuleLanguage = {
   compile(schema) {
     const root = ruleTree(schema, { isResource: true })
-    return root && { evaluate: (object, { old, warn = ignore } = {}) => evaluateRules(object, root, { old, warn }).errors }
+    return (
+      root && { evaluate: (object, { old, warn = ignore } = {}) => evaluateRules(object, root, { old, warn }).errors }
+    )
   },
 
   check: checkRules,

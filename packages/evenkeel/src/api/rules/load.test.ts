@@ -7,5 +7,7 @@ test('loadRules gives the same language every time, which compiles schemas that 
   expect(await loadRules()).toBe(language)
   expect(language.compile({ type: 'object', properties: { a: { type: 'string' } } })).toBeUndefined()
   const rules = language.compile({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.kind == "A"' }] })
-  expect(rules?.evaluate({ kind: 'B' }).map(formatFieldError)).toEqual(['<nil>: Invalid value: failed rule: self.kind == "A"'])
+  expect(rules?.evaluate({ kind: 'B' }).map(formatFieldError)).toEqual([
+    '<nil>: Invalid value: failed rule: self.kind == "A"',
+  ])
 })

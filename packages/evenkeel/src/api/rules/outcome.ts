@@ -23,13 +23,22 @@ interface Message {
 }
 
 /** The words of a broken rule. An expression that gives no good ones is passed over; one that costs too much is not. */
-export function evaluateMessage({ rule, messageExpression }: CompiledRule, bindings: Readonly<Record<string, unknown>>, budget: number): Message {
+export function evaluateMessage(
+  { rule, messageExpression }: CompiledRule,
+  bindings: Readonly<Record<string, unknown>>,
+  budget: number,
+): Message {
   const otherwise = messageOf(rule)
   if (!messageExpression) return { text: otherwise, budget, isFatal: false }
   const result = messageExpression.evaluate(bindings)
-  if (result.cost > budget) return fatal('messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run')
+  if (result.cost > budget)
+    return fatal(
+      'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+    )
   if (result.error !== undefined && result.costExceeded) {
-    return fatal(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(rule.messageExpression)}`)
+    return fatal(
+      `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(rule.messageExpression)}`,
+    )
   }
   const text = typeof result.value === 'string' ? result.value.trim() : ''
   const isGood = text !== '' && utf8Length(text) <= messageBytesMax && !text.includes('\n')
@@ -55,8 +64,12 @@ export function broken({ reason }: Rule, text: string, { path, value, isStructur
     case 'FieldValueRequired':
       return fieldError.required(path, text)
     case 'FieldValueDuplicate':
-      return isStructure ? { ...fieldError.duplicate(path, ''), body: fieldCauses.FieldValueDuplicate } : fieldError.duplicate(path, value)
+      return isStructure
+        ? { ...fieldError.duplicate(path, ''), body: fieldCauses.FieldValueDuplicate }
+        : fieldError.duplicate(path, value)
     default:
-      return isStructure ? { ...fieldError.invalid(path, '', text), body: `${fieldCauses.FieldValueInvalid}: ${text}` } : fieldError.invalid(path, value, text)
+      return isStructure
+        ? { ...fieldError.invalid(path, '', text), body: `${fieldCauses.FieldValueInvalid}: ${text}` }
+        : fieldError.invalid(path, value, text)
   }
 }

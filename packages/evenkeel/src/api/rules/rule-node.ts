@@ -30,25 +30,26 @@ export class RuleNode {
     this.#isResource = isResource
     this.hasOwnRules = (node['x-kubernetes-validations']?.length ?? 0) > 0
     this.items = node.items && below(node.items, type?.element)
-    this.additional = typeof node.additionalProperties === 'object' ? below(node.additionalProperties, type?.element) : undefined
+    this.additional =
+      typeof node.additionalProperties === 'object' ? below(node.additionalProperties, type?.element) : undefined
     this.properties = fieldsOf(node, type)
   }
 
   /** The rules of this place; a sentence when what stands here has no type, so that there can be none. */
   get rules(): readonly CompiledRule[] | string {
-    return this.#rules ??= this.#type
+    return (this.#rules ??= this.#type
       ? compileRules({ node: this.node, type: this.#type, isResource: this.#isResource })
-      : 'failed to convert to declType for CEL validation rules'
+      : 'failed to convert to declType for CEL validation rules')
   }
 
   /** Whether any rule here compares with what was there before; only then is that known to messages. */
   get usesOld(): boolean {
-    return this.#usesOld ??= typeof this.rules !== 'string' && this.rules.some(({ usesOld }) => usesOld)
+    return (this.#usesOld ??= typeof this.rules !== 'string' && this.rules.some(({ usesOld }) => usesOld))
   }
 
   /** Reads what stands here. */
   get adapt(): Adapt {
-    return this.#adapt ??= adapterOf({ node: this.node, isResource: this.#isResource })
+    return (this.#adapt ??= adapterOf({ node: this.node, isResource: this.#isResource }))
   }
 
   /** The type as errors name it; empty for int-or-string. */

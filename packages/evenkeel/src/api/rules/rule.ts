@@ -41,7 +41,14 @@ export function messageOf(rule: Rule): string {
 
 /** A rule as errors about definitions show it: by the names of its fields in Go. */
 export function showRule({ text, message, messageExpression, reason, fieldPath, optionalOldSelf }: Rule): JsonObject {
-  return { Rule: text, Message: message, MessageExpression: messageExpression, Reason: reason ?? null, FieldPath: fieldPath, OptionalOldSelf: optionalOldSelf ?? null }
+  return {
+    Rule: text,
+    Message: message,
+    MessageExpression: messageExpression,
+    Reason: reason ?? null,
+    FieldPath: fieldPath,
+    OptionalOldSelf: optionalOldSelf ?? null,
+  }
 }
 
 function readRule(value: JsonValue): Rule {

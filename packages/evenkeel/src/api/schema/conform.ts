@@ -78,7 +78,10 @@ function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: 
     const child = value[key]
     walk.steps[depth] = key
     if (slot === undefined) note(walk)
-    const read = slot === undefined || child === null || child === undefined ? undefined : presentOf(visit(child, slot.shape, walk), slot)
+    const read =
+      slot === undefined || child === null || child === undefined
+        ? undefined
+        : presentOf(visit(child, slot.shape, walk), slot)
     if (read !== child) draft = put(draft ?? { ...value }, key, read)
   }
   walk.steps.length = depth
@@ -86,7 +89,10 @@ function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: 
 }
 
 // Go leaves empty lists and maps out, except where a field must be there.
-function presentOf(value: JsonValue, { required, shape: { kind } }: { required: boolean, shape: Shape }): JsonValue | undefined {
+function presentOf(
+  value: JsonValue,
+  { required, shape: { kind } }: { required: boolean; shape: Shape },
+): JsonValue | undefined {
   if (required || (kind !== 'list' && kind !== 'map')) return value
   return isEmpty(value) ? undefined : value
 }
@@ -120,7 +126,7 @@ function visitList(value: JsonValue, shape: Shape & { kind: 'list' }, walk: Walk
     const item = (value as JsonArray)[index] ?? null
     walk.steps[depth] = index
     const read = item === null ? zeroOf(items) : visit(item, items, walk)
-    if (read !== item) (draft ??= [...value as JsonArray])[index] = read
+    if (read !== item) (draft ??= [...(value as JsonArray)])[index] = read
   }
   walk.steps.length = depth
   return draft ?? value

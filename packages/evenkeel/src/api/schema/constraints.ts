@@ -12,7 +12,7 @@ import type { JsonArray, JsonValue } from '../json.ts'
 import type { SchemaNode } from './schema.ts'
 
 /** Where a value stands, as steps towards the root; `undefined` is the object itself. Only an error pays for text. */
-export type Trail = { readonly parent: Trail, readonly step: string | number } | undefined
+export type Trail = { readonly parent: Trail; readonly step: string | number } | undefined
 
 export interface ValidateOptions {
   /** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
@@ -58,14 +58,21 @@ function checkType(value: JsonValue, node: SchemaNode, { trail, errors }: Situat
   const eitherWay = node['x-kubernetes-int-or-string'] === true
   if (node.type === undefined && !eitherWay) return
   const found = typeName(value)
-  if (eitherWay ? found === 'integer' || found === 'string' : found === node.type || (found === 'integer' && node.type === 'number')) return
+  if (
+    eitherWay
+      ? found === 'integer' || found === 'string'
+      : found === node.type || (found === 'integer' && node.type === 'number')
+  )
+    return
   if (value === null && node.nullable === true) return
   // With a format upstream speaks of formats instead, even where the value has none; not for texts and lists, though.
   const byFormat = node.format !== undefined && typeof value !== 'string' && !Array.isArray(value) && value !== null
   const expected = byFormat ? node.format : eitherWay ? 'integer,string' : node.type
   const shown = byFormat ? numberFormat(found) : found
   const path = pathOf(trail)
-  errors.push(fieldError.typeInvalid(path, shown, `${path?.toString() ?? ''} in body must be of type ${expected}: "${shown}"`))
+  errors.push(
+    fieldError.typeInvalid(path, shown, `${path?.toString() ?? ''} in body must be of type ${expected}: "${shown}"`),
+  )
 }
 
 function numberFormat(type: string): string {
@@ -81,7 +88,7 @@ function typeName(value: JsonValue): string {
 
 function checkEnum(value: JsonValue, node: SchemaNode, { trail, errors }: Situation): void {
   if (!node.enum || node.enum.length === 0 || node.enum.some((allowed) => deepEqual(allowed, value))) return
-  const supported = node.enum.map((allowed) => typeof allowed === 'string' ? allowed : JSON.stringify(allowed))
+  const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
   errors.push(fieldError.notSupported(pathOf(trail), value, supported))
 }
 
@@ -89,11 +96,19 @@ function checkText(text: string, node: SchemaNode, { trail, options, errors }: S
   const { minLength, maxLength, pattern = '', format } = node
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text)
   if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
-  else if (minLength !== undefined && length < minLength) errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
-  else if (pattern !== '' && !options.matches(pattern, text)) errors.push(notInBody(trail, text, `should match '${pattern}'`))
+  else if (minLength !== undefined && length < minLength)
+    errors.push(notInBody(trail, text, `should be at least ${minLength} chars long`))
+  else if (pattern !== '' && !options.matches(pattern, text))
+    errors.push(notInBody(trail, text, `should match '${pattern}'`))
   else if (format !== undefined && options.hasFormat?.(format, text) === false) {
     const path = pathOf(trail)
-    errors.push(fieldError.typeInvalid(path, text, `${path?.toString() ?? ''} in body must be of type ${format}: ${JSON.stringify(text)}`))
+    errors.push(
+      fieldError.typeInvalid(
+        path,
+        text,
+        `${path?.toString() ?? ''} in body must be of type ${format}: ${JSON.stringify(text)}`,
+      ),
+    )
   }
 }
 
@@ -106,14 +121,24 @@ function characters(text: string): number {
 
 function checkNumber(value: number, node: SchemaNode, { trail, errors }: Situation): void {
   const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = node
-  const refuse = (why: string): void => { errors.push(notInBody(trail, value, `should be ${why}`)) }
+  const refuse = (why: string): void => {
+    errors.push(notInBody(trail, value, `should be ${why}`))
+  }
   if (node.type === 'integer' && !fitsFormat(value, node.format)) {
     const format = node.format === undefined ? '(default format)' : `with format ${node.format}`
-    errors.push(fieldError.invalid(undefined, '', `Checked value must be of type integer ${format} in ${pathOf(trail)?.toString() ?? ''}`))
+    errors.push(
+      fieldError.invalid(
+        undefined,
+        '',
+        `Checked value must be of type integer ${format} in ${pathOf(trail)?.toString() ?? ''}`,
+      ),
+    )
   }
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) refuse(`a multiple of ${multipleOf}`)
-  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) refuse(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
-  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) refuse(`less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum))
+    refuse(`greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum))
+    refuse(`less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
 }
 
 function fitsFormat(value: number, format: string | undefined): boolean {
@@ -122,12 +147,21 @@ function fitsFormat(value: number, format: string | undefined): boolean {
 }
 
 function isMultiple(value: number, factor: number): boolean {
-  return factor > 0 && (Number.isInteger(value) && Number.isInteger(factor) ? value % factor === 0 : Number.isInteger(value / factor))
+  return (
+    factor > 0 &&
+    (Number.isInteger(value) && Number.isInteger(factor) ? value % factor === 0 : Number.isInteger(value / factor))
+  )
 }
 
-function checkList(list: JsonArray, { minItems, maxItems, uniqueItems }: SchemaNode, { trail, errors }: Situation): void {
-  if (minItems !== undefined && list.length < minItems) errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
-  if (maxItems !== undefined && list.length > maxItems) errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
+function checkList(
+  list: JsonArray,
+  { minItems, maxItems, uniqueItems }: SchemaNode,
+  { trail, errors }: Situation,
+): void {
+  if (minItems !== undefined && list.length < minItems)
+    errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
+  if (maxItems !== undefined && list.length > maxItems)
+    errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
   if (uniqueItems === true && hasTwins(list)) errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 

@@ -7,9 +7,9 @@ import type { JsonValue } from '../json.ts'
 
 export class Mistake extends Error {
   /** What was found and what was wanted, when the mistake is one of types: the sentence then names the field. */
-  readonly types: { readonly found: string, readonly wanted: string } | undefined
+  readonly types: { readonly found: string; readonly wanted: string } | undefined
 
-  constructor(message: string, types?: { readonly found: string, readonly wanted: string }) {
+  constructor(message: string, types?: { readonly found: string; readonly wanted: string }) {
     super(message)
     this.types = types
   }

@@ -26,7 +26,10 @@ describe('resolve', () => {
   })
 
   test('follows the wrapper of a reference and names the last definition', () => {
-    expect(resolve({ allOf: [{ $ref: 'a.v1.Alias' }], default: {} }, definitions)).toEqual({ node: { type: 'object' }, name: 'a.v1.Thing' })
+    expect(resolve({ allOf: [{ $ref: 'a.v1.Alias' }], default: {} }, definitions)).toEqual({
+      node: { type: 'object' },
+      name: 'a.v1.Thing',
+    })
   })
 
   test('leaves allOf alone where it adds conditions', () => {

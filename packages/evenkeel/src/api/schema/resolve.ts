@@ -22,9 +22,9 @@ export interface Resolved {
 export function resolve(place: SchemaNode, definitions: Definitions): Resolved {
   if (place.$ref === undefined && place.allOf === undefined) return { node: place }
   let known = cache.get(definitions)
-  if (!known) cache.set(definitions, known = new WeakMap())
+  if (!known) cache.set(definitions, (known = new WeakMap()))
   let resolved = known.get(place)
-  if (!resolved) known.set(place, resolved = follow(place, definitions))
+  if (!resolved) known.set(place, (resolved = follow(place, definitions)))
   return resolved
 }
 

@@ -108,7 +108,7 @@ function firstWrongByte(text: string): number {
     if (isDigit[text.charCodeAt(index)] !== 1) return index
   }
   // An incomplete last group is noticed at its end.
-  return text.length % 4 === 0 ? -1 : text.length - text.length % 4
+  return text.length % 4 === 0 ? -1 : text.length - (text.length % 4)
 }
 
 /** The last digit before padding carries 2 or 4 bits too many; Go drops them when it encodes again. */

@@ -50,7 +50,11 @@ export interface SchemaNode {
   readonly 'x-kubernetes-int-or-string'?: boolean
   readonly 'x-kubernetes-unions'?: readonly JsonValue[]
   readonly 'x-kubernetes-validations'?: readonly JsonValue[]
-  readonly 'x-kubernetes-group-version-kind'?: readonly { readonly group: string, readonly version: string, readonly kind: string }[]
+  readonly 'x-kubernetes-group-version-kind'?: readonly {
+    readonly group: string
+    readonly version: string
+    readonly kind: string
+  }[]
 }
 
 /** Finds a definition by the name a reference gives; undefined when there is none. */

@@ -14,10 +14,15 @@ import { scalars } from './scalars.ts'
 import type { Scalar } from './scalars.ts'
 
 export type Shape =
-  | { readonly kind: 'struct', readonly name: string, readonly type: string, readonly fields: ReadonlyMap<string, Slot> }
-  | { readonly kind: 'map', readonly values: Slot }
-  | { readonly kind: 'list', readonly items: Slot }
-  | { readonly kind: 'scalar', readonly scalar: Scalar }
+  | {
+      readonly kind: 'struct'
+      readonly name: string
+      readonly type: string
+      readonly fields: ReadonlyMap<string, Slot>
+    }
+  | { readonly kind: 'map'; readonly values: Slot }
+  | { readonly kind: 'list'; readonly items: Slot }
+  | { readonly kind: 'scalar'; readonly scalar: Scalar }
   | { readonly kind: 'raw' }
 
 /** A place where values of one shape stand. */
@@ -35,14 +40,18 @@ class Slot {
   }
 
   get shape(): Shape {
-    return this.#shape ??= shapeAt(this.#place, this.#definitions)
+    return (this.#shape ??= shapeAt(this.#place, this.#definitions))
   }
 }
 
 /** The shape of the objects a schema describes. */
 export function shapeOf(schema: Schema): Shape {
   let shape = roots.get(schema)
-  if (!shape) roots.set(schema, shape = shapeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, schema.definitions))
+  if (!shape)
+    roots.set(
+      schema,
+      (shape = shapeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, schema.definitions)),
+    )
   return shape
 }
 
@@ -69,14 +78,15 @@ const cache = new WeakMap<Definitions, WeakMap<SchemaNode, Shape>>()
 function shapeAt(place: SchemaNode, definitions: Definitions): Shape {
   const resolved = resolve(place, definitions)
   let known = cache.get(definitions)
-  if (!known) cache.set(definitions, known = new WeakMap())
+  if (!known) cache.set(definitions, (known = new WeakMap()))
   let shape = known.get(resolved.node)
-  if (!shape) known.set(resolved.node, shape = prepare(resolved, definitions))
+  if (!shape) known.set(resolved.node, (shape = prepare(resolved, definitions)))
   return shape
 }
 
 function prepare({ node, name = '' }: Resolved, definitions: Definitions): Shape {
-  if (node['x-kubernetes-int-or-string'] === true || node.format === 'int-or-string') return { kind: 'scalar', scalar: scalars.intOrString }
+  if (node['x-kubernetes-int-or-string'] === true || node.format === 'int-or-string')
+    return { kind: 'scalar', scalar: scalars.intOrString }
   if (node.oneOf?.some(({ type }) => type === 'number') === true) return { kind: 'scalar', scalar: scalars.quantity }
   switch (node.type) {
     case 'array':
@@ -95,8 +105,14 @@ function objectShape(node: SchemaNode, name: string, definitions: Definitions): 
   if (node.properties === undefined && typeof node.additionalProperties === 'object') {
     return { kind: 'map', values: new Slot(node.additionalProperties, definitions) }
   }
-  if (node.additionalProperties === true || node['x-kubernetes-preserve-unknown-fields'] === true) return { kind: 'raw' }
-  const fields = new Map(Object.entries(node.properties ?? {}).map(([key, place]) => [key, new Slot(place, definitions, { required: node.required?.includes(key) ?? false })]))
+  if (node.additionalProperties === true || node['x-kubernetes-preserve-unknown-fields'] === true)
+    return { kind: 'raw' }
+  const fields = new Map(
+    Object.entries(node.properties ?? {}).map(([key, place]) => [
+      key,
+      new Slot(place, definitions, { required: node.required?.includes(key) ?? false }),
+    ]),
+  )
   const [type = ''] = /[^.]*\.?[^.]*$/.exec(name) ?? []
   return { kind: 'struct', name: type.slice(type.indexOf('.') + 1), type, fields }
 }

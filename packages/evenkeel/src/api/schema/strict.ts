@@ -20,7 +20,8 @@ const sentencesMax = 100
 /** The sentences: `duplicate field "metadata.labels.a"`, `unknown field "spec.foo"`. */
 export function strictSentences({ duplicates = [], unknown = [] }: StrictFindings): string[] {
   // What lies in an unknown field is not looked at, so a key twice in there, or such a field twice, is no second finding.
-  const counted = unknown.length === 0 ? duplicates : duplicates.filter((path) => !unknown.some((field) => isWithin(path, field)))
+  const counted =
+    unknown.length === 0 ? duplicates : duplicates.filter((path) => !unknown.some((field) => isWithin(path, field)))
   const sentences = [
     ...counted.map((path) => `duplicate field ${quote(path)}`),
     ...unknown.map((path) => `unknown field ${quote(path)}`),
@@ -30,9 +31,13 @@ export function strictSentences({ duplicates = [], unknown = [] }: StrictFinding
 
 /** The refusal of a body, when the client asked for `Strict`. `kind` and `version` as in other decoding errors. */
 export function strictDecodingError(kind: string, version: string, sentences: readonly string[]): ApiError {
-  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${sentences.join(', ')}`)
+  return badRequest(
+    `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${sentences.join(', ')}`,
+  )
 }
 
 function isWithin(path: string, field: string): boolean {
-  return path.startsWith(field) && (path.length === field.length || path[field.length] === '.' || path[field.length] === '[')
+  return (
+    path.startsWith(field) && (path.length === field.length || path[field.length] === '.' || path[field.length] === '[')
+  )
 }

@@ -60,21 +60,26 @@ class Validator {
   }
 
   #checkItems(list: JsonArray, items: SchemaNode, { trail, errors }: At): void {
-    for (const [index, item] of list.entries()) this.check(item, items, { trail: { parent: trail, step: index }, errors })
+    for (const [index, item] of list.entries())
+      this.check(item, items, { trail: { parent: trail, step: index }, errors })
   }
 
   #checkAlternatives(value: JsonValue, node: SchemaNode, { trail, errors }: At): void {
-    const failures = (nodes: readonly SchemaNode[] = []): FieldError[][] => nodes.map((each) => {
-      const found: FieldError[] = []
-      this.check(value, each, { trail, errors: found })
-      return found
-    })
-    const refuse = (why: string): void => { errors.push(fieldError.invalid(undefined, '', `${JSON.stringify(pathOf(trail)?.toString() ?? '')} must ${why}`)) }
+    const failures = (nodes: readonly SchemaNode[] = []): FieldError[][] =>
+      nodes.map((each) => {
+        const found: FieldError[] = []
+        this.check(value, each, { trail, errors: found })
+        return found
+      })
+    const refuse = (why: string): void => {
+      errors.push(fieldError.invalid(undefined, '', `${JSON.stringify(pathOf(trail)?.toString() ?? '')} must ${why}`))
+    }
 
     const all = failures(node.allOf)
     const wrong = all.filter((list) => list.length > 0)
     for (const error of wrong.flat()) errors.push(error)
-    if (wrong.length > 0) refuse(`validate all the schemas (allOf)${wrong.length === all.length ? '. None validated' : ''}`)
+    if (wrong.length > 0)
+      refuse(`validate all the schemas (allOf)${wrong.length === all.length ? '. None validated' : ''}`)
 
     const any = failures(node.anyOf)
     if (any.length > 0 && any.every((list) => list.length > 0)) {
@@ -85,7 +90,9 @@ class Validator {
     const one = failures(node.oneOf)
     const valid = one.filter((list) => list.length === 0).length
     if (one.length > 0 && valid !== 1) {
-      refuse(`validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`)
+      refuse(
+        `validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`,
+      )
       for (const error of valid === 0 ? nearest(one) : []) errors.push(error)
     }
 
@@ -95,12 +102,14 @@ class Validator {
 
 /** The complaints of the alternative that was missed by least. */
 function nearest(alternatives: readonly FieldError[][]): FieldError[] {
-  return alternatives.reduce((best, list) => list.length < best.length ? list : best)
+  return alternatives.reduce((best, list) => (list.length < best.length ? list : best))
 }
 
 function checkCount(object: JsonObject, { minProperties, maxProperties }: SchemaNode, { trail, errors }: At): void {
   if (minProperties === undefined && maxProperties === undefined) return
   const count = Object.values(object).filter((value) => value !== undefined).length
-  if (minProperties !== undefined && count < minProperties) errors.push(notInBody(trail, count, `should have at least ${minProperties} properties`))
-  if (maxProperties !== undefined && count > maxProperties) errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
+  if (minProperties !== undefined && count < minProperties)
+    errors.push(notInBody(trail, count, `should have at least ${minProperties} properties`))
+  if (maxProperties !== undefined && count > maxProperties)
+    errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
 }

@@ -18,7 +18,10 @@ export interface FieldRequirement {
 export type SelectableFields = Readonly<Record<string, string>>
 
 /** What a field and its value become; `undefined` drops the requirement. */
-export type FieldTransform = (field: string, value: string) => { readonly field: string, readonly value: string } | undefined
+export type FieldTransform = (
+  field: string,
+  value: string,
+) => { readonly field: string; readonly value: string } | undefined
 
 /**
  * Reads a selector; `==` is the same as `=`. The empty text selects everything.
@@ -26,7 +29,10 @@ export type FieldTransform = (field: string, value: string) => { readonly field:
  * @throws {ApiError} `BadRequest`, with upstream's words for what is wrong.
  */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
-  return splitTerms(text).sort(compareText).filter((term) => term !== '').map((term) => parseTerm(term, text))
+  return splitTerms(text)
+    .sort(compareText)
+    .filter((term) => term !== '')
+    .map((term) => parseTerm(term, text))
 }
 
 /** The canonical text; it parses back to the same requirements. */
@@ -36,7 +42,9 @@ export function formatFieldRequirements(requirements: readonly FieldRequirement[
 
 /** Whether all requirements hold; no requirements match everything. */
 export function matchesFields(requirements: readonly FieldRequirement[], fields: SelectableFields): boolean {
-  return requirements.every(({ field, operator, value }) => ((getOwn(fields, field) ?? '') === value) === (operator === '='))
+  return requirements.every(
+    ({ field, operator, value }) => ((getOwn(fields, field) ?? '') === value) === (operator === '='),
+  )
 }
 
 /** The one value a field must have, if the requirements pin it down. */
@@ -45,7 +53,10 @@ export function exactFieldValue(requirements: readonly FieldRequirement[], field
 }
 
 /** Renames fields and rewrites values, as old versions of a kind need it. */
-export function transformFields(requirements: readonly FieldRequirement[], transform: FieldTransform): readonly FieldRequirement[] {
+export function transformFields(
+  requirements: readonly FieldRequirement[],
+  transform: FieldTransform,
+): readonly FieldRequirement[] {
   return requirements.flatMap(({ field, operator, value }) => {
     const changed = transform(field, value)
     return changed ? [{ ...changed, operator }] : []
@@ -94,7 +105,8 @@ function parseTerm(term: string, selector: string): FieldRequirement {
 function unescapeFieldValue(value: string): string {
   return value.replace(/\\(.?)|[,=]/gsu, (sequence, escaped: string | undefined) => {
     // Upstream prints the character as a number; tools that match on the text know it that way.
-    if (escaped === undefined) throw badRequest(`invalid field selector: unescaped character in value: ${sequence.codePointAt(0)}`)
+    if (escaped === undefined)
+      throw badRequest(`invalid field selector: unescaped character in value: ${sequence.codePointAt(0)}`)
     if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped
     throw badRequest(`invalid field selector: invalid escape sequence: ${sequence}`)
   })

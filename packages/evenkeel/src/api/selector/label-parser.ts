@@ -35,7 +35,13 @@ interface Token {
 /** Every operator that stands between key and value, as messages list them. */
 const binaryOperators = 'in, notin, =, ==, !=, gt, lt'
 const operators = new Map<TokenKind, LabelOperator>([
-  ['in', 'in'], ['notin', 'notin'], ['=', '='], ['==', '=='], ['!=', '!='], ['>', 'gt'], ['<', 'lt'],
+  ['in', 'in'],
+  ['notin', 'notin'],
+  ['=', '='],
+  ['==', '=='],
+  ['!=', '!='],
+  ['>', 'gt'],
+  ['<', 'lt'],
 ])
 // A token is a symbol, longest first, or a run of anything that is neither symbol nor space. NUL ends the text, unless
 // it comes right behind a token: upstream swallows it there, and two parsers that disagree are a hole.
@@ -65,12 +71,12 @@ class Parser {
   parse(): LabelRequirement[] {
     const requirements: LabelRequirement[] = []
     while (this.#peek().kind !== 'end') {
-      if (requirements.length === 0) this.#expectStart('!, identifier, or \'end of string\'')
+      if (requirements.length === 0) this.#expectStart("!, identifier, or 'end of string'")
       requirements.push(this.#requirement())
       const next = this.#take()
       if (next.kind === 'end') return requirements
       if (next.kind !== ',') throw complain(`found '${next.text}', expected: ',' or 'end of string'`)
-      this.#expectStart('identifier after \',\'')
+      this.#expectStart("identifier after ','")
     }
     return requirements
   }
@@ -110,7 +116,8 @@ class Parser {
     const { kind, text } = this.#take()
     if (kind !== 'identifier') throw complain(`found '${text}', expected: identifier`, true)
     const complaints = checkQualifiedName(text)
-    if (complaints.length > 0) throw complain(formatFieldError(fieldError.invalid(undefined, text, complaints.join('; '))), true)
+    if (complaints.length > 0)
+      throw complain(formatFieldError(fieldError.invalid(undefined, text, complaints.join('; '))), true)
     return text
   }
 
@@ -138,7 +145,8 @@ class Parser {
     for (;;) {
       const { kind, text } = this.#peek()
       if (kind === 'identifier') this.#position++
-      else if (kind !== ',' && kind !== ')') throw complain(`found '${text}', expected: ${expectedValue(values.length === 0)}`, true)
+      else if (kind !== ',' && kind !== ')')
+        throw complain(`found '${text}', expected: ${expectedValue(values.length === 0)}`, true)
       values.push(kind === 'identifier' ? text : '')
       const next = this.#take()
       if (next.kind === ')') return values
@@ -148,7 +156,7 @@ class Parser {
 }
 
 function expectedValue(isFirst: boolean): string {
-  return isFirst ? '\',\', \')\' or identifier' : '\',\', or identifier'
+  return isFirst ? "',', ')' or identifier" : "',', or identifier"
 }
 
 function check(requirement: LabelRequirement): LabelRequirement {

@@ -50,7 +50,8 @@ export function validateLabelRequirement({ key, operator, values }: LabelRequire
   errors.push(...validateCount(operator, values))
   for (const [index, value] of values.entries()) {
     const valueComplaints = checkLabelValue(value)
-    if (valueComplaints.length > 0) errors.push(fieldError.invalid(valuesPath.index(index).key(key), value, valueComplaints.join('; ')))
+    if (valueComplaints.length > 0)
+      errors.push(fieldError.invalid(valuesPath.index(index).key(key), value, valueComplaints.join('; ')))
   }
   return errors
 }
@@ -112,7 +113,7 @@ function validateCount(operator: LabelOperator, values: readonly string[]): Fiel
   switch (operator) {
     case 'in':
     case 'notin':
-      return values.length === 0 ? wrong('for \'in\', \'notin\' operators, values set can\'t be empty') : []
+      return values.length === 0 ? wrong("for 'in', 'notin' operators, values set can't be empty") : []
     case '=':
     case '==':
     case '!=':
@@ -122,7 +123,7 @@ function validateCount(operator: LabelOperator, values: readonly string[]): Fiel
       return values.length !== 0 ? wrong('values set must be empty for exists and does not exist') : []
     case 'gt':
     case 'lt':
-      if (values.length !== 1) return wrong('for \'Gt\', \'Lt\' operators, exactly one value is required')
+      if (values.length !== 1) return wrong("for 'Gt', 'Lt' operators, exactly one value is required")
       return values.flatMap(validateInteger)
     default: {
       const supported = ['in', 'notin', '=', '==', '!=', 'gt', 'lt', 'exists', '!']
@@ -133,7 +134,7 @@ function validateCount(operator: LabelOperator, values: readonly string[]): Fiel
 
 function validateInteger(value: string, index: number): FieldError[] {
   if (parseInt64(value) !== undefined) return []
-  return [fieldError.invalid(valuesPath.index(index), value, 'for \'Gt\', \'Lt\' operators, the value must be an integer')]
+  return [fieldError.invalid(valuesPath.index(index), value, "for 'Gt', 'Lt' operators, the value must be an integer")]
 }
 
 function parseInt64(text: string): bigint | undefined {

@@ -32,7 +32,11 @@ export interface LabelSelector {
  */
 export function labelRequirementsOf(selector: LabelSelector | undefined): readonly LabelRequirement[] | undefined {
   if (selector === undefined) return undefined
-  const requirements = Object.entries(selector.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({ key, operator: '=', values: [value] }))
+  const requirements = Object.entries(selector.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
+    key,
+    operator: '=',
+    values: [value],
+  }))
   for (const { key, operator, values = [] } of selector.matchExpressions ?? []) {
     const textOperator = textOperators.get(operator)
     if (textOperator === undefined) throw badRequest(`${quote(operator)} is not a valid label selector operator`)
@@ -59,10 +63,14 @@ export function toLabelSelector(requirements: readonly LabelRequirement[]): Labe
   const matchExpressions: LabelSelectorRequirement[] = []
   for (const { key, operator, values } of requirements) {
     const [value] = values
-    if ((operator === '=' || operator === '==') && value !== undefined && !Object.hasOwn(matchLabels, key)) setOwn(matchLabels, key, value)
-    else matchExpressions.push({ key, operator: objectOperator(operator), ...values.length > 0 && { values } })
+    if ((operator === '=' || operator === '==') && value !== undefined && !Object.hasOwn(matchLabels, key))
+      setOwn(matchLabels, key, value)
+    else matchExpressions.push({ key, operator: objectOperator(operator), ...(values.length > 0 && { values }) })
   }
-  return { ...Object.keys(matchLabels).length > 0 && { matchLabels }, ...matchExpressions.length > 0 && { matchExpressions } }
+  return {
+    ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
+    ...(matchExpressions.length > 0 && { matchExpressions }),
+  }
 }
 
 /** What a server objects to in the selector of a spec. */
@@ -70,11 +78,18 @@ export function validateLabelSelector(selector: LabelSelector, path: FieldPath):
   const expressions = selector.matchExpressions ?? []
   return [
     ...validateLabels(selector.matchLabels ?? {}, path.child('matchLabels')),
-    ...expressions.flatMap((expression, index) => validateExpression(expression, path.child('matchExpressions').index(index))),
+    ...expressions.flatMap((expression, index) =>
+      validateExpression(expression, path.child('matchExpressions').index(index)),
+    ),
   ]
 }
 
-const textOperators = new Map<string, LabelOperator>([['In', 'in'], ['NotIn', 'notin'], ['Exists', 'exists'], ['DoesNotExist', '!']])
+const textOperators = new Map<string, LabelOperator>([
+  ['In', 'in'],
+  ['NotIn', 'notin'],
+  ['Exists', 'exists'],
+  ['DoesNotExist', '!'],
+])
 
 function objectOperator(operator: LabelOperator): LabelSelectorRequirement['operator'] {
   switch (operator) {
@@ -99,7 +114,9 @@ function validateExpression({ key, operator, values = [] }: LabelSelectorRequire
   return [
     ...validateValueCount(operator, values.length, path),
     ...checkQualifiedName(key).map((complaint) => fieldError.invalid(path.child('key'), key, complaint)),
-    ...values.flatMap((value, index) => checkLabelValue(value).map((complaint) => fieldError.invalid(valuesPath.index(index), value, complaint))),
+    ...values.flatMap((value, index) =>
+      checkLabelValue(value).map((complaint) => fieldError.invalid(valuesPath.index(index), value, complaint)),
+    ),
   ]
 }
 
@@ -107,10 +124,19 @@ function validateValueCount(operator: string, count: number, path: FieldPath): F
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return count > 0 ? [] : [fieldError.required(path.child('values'), 'must be specified when `operator` is \'In\' or \'NotIn\'')]
+      return count > 0
+        ? []
+        : [fieldError.required(path.child('values'), "must be specified when `operator` is 'In' or 'NotIn'")]
     case 'Exists':
     case 'DoesNotExist':
-      return count === 0 ? [] : [fieldError.forbidden(path.child('values'), 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')]
+      return count === 0
+        ? []
+        : [
+            fieldError.forbidden(
+              path.child('values'),
+              "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            ),
+          ]
     default:
       return [fieldError.invalid(path.child('operator'), operator, 'not a valid selector operator')]
   }

@@ -20,19 +20,42 @@ export function checkApproval(definition: JsonObject, old: JsonObject | undefine
   const path = FieldPath.of('metadata', 'annotations').key(annotation)
   const reason = `protected groups must have approval annotation "${annotation}"`
   if (state === 'missing') return [fieldError.required(path, `${reason}, ${discussion}`)]
-  return [fieldError.invalid(path, approval, `${reason} with either a URL or a reason starting with "unapproved", ${discussion}`)]
+  return [
+    fieldError.invalid(
+      path,
+      approval,
+      `${reason} with either a URL or a reason starting with "unapproved", ${discussion}`,
+    ),
+  ]
 }
 
 /** What the status of a definition says about its approval; undefined where none is needed. */
-export function approvalCondition(group: string, annotations: Readonly<Record<string, string>>): NewCondition | undefined {
+export function approvalCondition(
+  group: string,
+  annotations: Readonly<Record<string, string>>,
+): NewCondition | undefined {
   if (!isProtected(group)) return undefined
   const approval = annotations[annotation] ?? ''
-  const say = (status: ConditionStatus, why: string, message: string): NewCondition => ({ type: 'KubernetesAPIApprovalPolicyConformant', status, reason: `${why}Annotation`, message })
+  const say = (status: ConditionStatus, why: string, message: string): NewCondition => ({
+    type: 'KubernetesAPIApprovalPolicyConformant',
+    status,
+    reason: `${why}Annotation`,
+    message,
+  })
   const wanted = `protected groups must have approval annotation "${annotation}"`
   switch (stateOf(approval)) {
-    case 'missing': return say('False', 'Missing', `${wanted}, ${discussion}`)
-    case 'odd': return say('False', 'Invalid', `${wanted} with either a URL or a reason starting with "unapproved", ${discussion}`)
-    default: return approval.startsWith('unapproved') ? say('False', 'Unapproved', `not approved: ${JSON.stringify(approval)}`) : say('True', 'Approved', `approved in ${approval}`)
+    case 'missing':
+      return say('False', 'Missing', `${wanted}, ${discussion}`)
+    case 'odd':
+      return say(
+        'False',
+        'Invalid',
+        `${wanted} with either a URL or a reason starting with "unapproved", ${discussion}`,
+      )
+    default:
+      return approval.startsWith('unapproved')
+        ? say('False', 'Unapproved', `not approved: ${JSON.stringify(approval)}`)
+        : say('True', 'Approved', `approved in ${approval}`)
   }
 }
 

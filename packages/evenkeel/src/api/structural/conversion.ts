@@ -20,10 +20,15 @@ export function checkConversion(spec: JsonObject, path: FieldPath, checkClientCo
   const strategy = textIn(conversion, 'strategy')
   const errors = checkStrategy(strategy, path.child('strategy'))
   if (strategy !== 'None' && isSet(spec, 'preserveUnknownFields')) {
-    errors.push(fieldError.invalid(path.child('strategy'), strategy, 'must be None if spec.preserveUnknownFields is true'))
+    errors.push(
+      fieldError.invalid(path.child('strategy'), strategy, 'must be None if spec.preserveUnknownFields is true'),
+    )
   }
   const webhook = objectIn(conversion, 'webhook')
-  return [...errors, ...strategy === 'Webhook' ? checkWebhook(webhook, path, checkClientConfig) : checkNoWebhook(webhook, path)]
+  return [
+    ...errors,
+    ...(strategy === 'Webhook' ? checkWebhook(webhook, path, checkClientConfig) : checkNoWebhook(webhook, path)),
+  ]
 }
 
 function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
@@ -33,15 +38,23 @@ function checkStrategy(strategy: string, path: FieldPath): FieldError[] {
 
 function checkWebhook(webhook: JsonObject, path: FieldPath, checkClientConfig: ClientConfigCheck): FieldError[] {
   const [config, at] = [optionalObjectIn(webhook, 'clientConfig'), path.child('webhookClientConfig')]
-  const place = config === undefined ? [fieldError.required(at, 'required when strategy is set to Webhook')] : checkClientConfig(config, at)
-  return [...place, ...checkReviewVersions(textsIn(webhook, 'conversionReviewVersions'), path.child('conversionReviewVersions'))]
+  const place =
+    config === undefined
+      ? [fieldError.required(at, 'required when strategy is set to Webhook')]
+      : checkClientConfig(config, at)
+  return [
+    ...place,
+    ...checkReviewVersions(textsIn(webhook, 'conversionReviewVersions'), path.child('conversionReviewVersions')),
+  ]
 }
 
 function checkNoWebhook(webhook: JsonObject, path: FieldPath): FieldError[] {
   const detail = 'should not be set when strategy is not set to Webhook'
   const errors: FieldError[] = []
-  if (optionalObjectIn(webhook, 'clientConfig') !== undefined) errors.push(fieldError.forbidden(path.child('webhookClientConfig'), detail))
-  if (textsIn(webhook, 'conversionReviewVersions').length > 0) errors.push(fieldError.forbidden(path.child('conversionReviewVersions'), detail))
+  if (optionalObjectIn(webhook, 'clientConfig') !== undefined)
+    errors.push(fieldError.forbidden(path.child('webhookClientConfig'), detail))
+  if (textsIn(webhook, 'conversionReviewVersions').length > 0)
+    errors.push(fieldError.forbidden(path.child('conversionReviewVersions'), detail))
   return errors
 }
 

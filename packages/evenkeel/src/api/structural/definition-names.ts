@@ -13,10 +13,14 @@ export function checkNames(names: JsonObject, path: FieldPath): FieldError[] {
   const [kind, listKind] = [textIn(names, 'kind'), textIn(names, 'listKind')]
   const ambiguous = kind !== '' && kind === listKind
   return [
-    ...['plural', 'singular'].flatMap((name) => textIn(names, name) === '' ? [] : refuseLabel(textIn(names, name), path.child(name))),
+    ...['plural', 'singular'].flatMap((name) =>
+      textIn(names, name) === '' ? [] : refuseLabel(textIn(names, name), path.child(name)),
+    ),
     ...['kind', 'listKind'].flatMap((name) => refuseKind(textIn(names, name), path.child(name))),
     ...textsIn(names, 'shortNames').flatMap((name, index) => refuseLabel(name, path.child('shortNames').index(index))),
-    ...ambiguous ? [fieldError.invalid(path.child('listKind'), listKind, 'kind and listKind may not be the same')] : [],
+    ...(ambiguous
+      ? [fieldError.invalid(path.child('listKind'), listKind, 'kind and listKind may not be the same')]
+      : []),
     ...textsIn(names, 'categories').flatMap((name, index) => refuseLabel(name, path.child('categories').index(index))),
   ]
 }
@@ -29,5 +33,7 @@ export function refuseLabel(name: string, path: FieldPath): FieldError[] {
 
 function refuseKind(kind: string, path: FieldPath): FieldError[] {
   const complaints = kind === '' ? [] : checkDns1035Label(kind.toLowerCase())
-  return complaints.length === 0 ? [] : [fieldError.invalid(path, kind, `may have mixed case, but should otherwise match: ${complaints.join(',')}`)]
+  return complaints.length === 0
+    ? []
+    : [fieldError.invalid(path, kind, `may have mixed case, but should otherwise match: ${complaints.join(',')}`)]
 }

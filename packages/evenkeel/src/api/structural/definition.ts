@@ -32,12 +32,15 @@ export interface ValidateDefinitionOptions extends DefinitionChecks {
 }
 
 /** Everything that is wrong with a definition, and with what an update makes of the old one. */
-export function validateDefinition(definition: JsonObject, { old, ...checks }: ValidateDefinitionOptions = {}): FieldError[] {
+export function validateDefinition(
+  definition: JsonObject,
+  { old, ...checks }: ValidateDefinitionOptions = {},
+): FieldError[] {
   const [spec, status] = [objectIn(definition, 'spec'), objectIn(definition, 'status')]
   return [
-    ...old === undefined ? checkObjectName(definition, spec) : [],
+    ...(old === undefined ? checkObjectName(definition, spec) : []),
     ...checkSpec(spec, { ...checks, oldSpec: old && objectIn(old, 'spec') }),
-    ...old === undefined ? [] : validateDefinitionChange(definition, old),
+    ...(old === undefined ? [] : validateDefinitionChange(definition, old)),
     ...validateDefinitionStatus(definition),
     ...checkStoredVersions(spec, status),
     ...checkApproval(definition, old),
@@ -51,10 +54,12 @@ export function validateDefinitionChange(definition: JsonObject, old: JsonObject
   const [names, oldNames] = [objectIn(spec, 'names'), objectIn(oldSpec, 'names')]
   const path = FieldPath.of('spec')
   return [
-    ...isEstablished(old) ? [
-      ...requireSame(textIn(spec, 'scope'), textIn(oldSpec, 'scope'), path.child('scope')),
-      ...requireSame(textIn(names, 'kind'), textIn(oldNames, 'kind'), path.child('names', 'kind')),
-    ] : [],
+    ...(isEstablished(old)
+      ? [
+          ...requireSame(textIn(spec, 'scope'), textIn(oldSpec, 'scope'), path.child('scope')),
+          ...requireSame(textIn(names, 'kind'), textIn(oldNames, 'kind'), path.child('names', 'kind')),
+        ]
+      : []),
     ...requireSame(textIn(spec, 'group'), textIn(oldSpec, 'group'), path.child('group')),
     ...requireSame(textIn(names, 'plural'), textIn(oldNames, 'plural'), path.child('names', 'plural')),
   ]
@@ -71,17 +76,25 @@ function checkObjectName(definition: JsonObject, spec: JsonObject): FieldError[]
   return [fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')]
 }
 
-function checkSpec(spec: JsonObject, checks: DefinitionChecks & { readonly oldSpec: JsonObject | undefined }): FieldError[] {
+function checkSpec(
+  spec: JsonObject,
+  checks: DefinitionChecks & { readonly oldSpec: JsonObject | undefined },
+): FieldError[] {
   const path = FieldPath.of('spec')
   const [names, scope] = [objectIn(spec, 'names'), textIn(spec, 'scope')]
   const errors = checkGroup(textIn(spec, 'group'), path.child('group'))
   if (scope === '') errors.push(fieldError.required(path.child('scope')))
-  else if (!['Cluster', 'Namespaced'].includes(scope)) errors.push(fieldError.notSupported(path.child('scope'), scope, ['Cluster', 'Namespaced']))
+  else if (!['Cluster', 'Namespaced'].includes(scope))
+    errors.push(fieldError.notSupported(path.child('scope'), scope, ['Cluster', 'Namespaced']))
   errors.push(...checkVersions(spec, checks))
   for (const name of ['plural', 'singular', 'kind', 'listKind']) {
     if (textIn(names, name) === '') errors.push(fieldError.required(path.child('names', name)))
   }
-  return [...errors, ...checkNames(names, path.child('names')), ...checkConversion(spec, path.child('conversion'), checks.checkClientConfig ?? (() => []))]
+  return [
+    ...errors,
+    ...checkNames(names, path.child('names')),
+    ...checkConversion(spec, path.child('conversion'), checks.checkClientConfig ?? (() => [])),
+  ]
 }
 
 function checkGroup(group: string, path: FieldPath): FieldError[] {
@@ -99,25 +112,40 @@ function checkStoredVersions(spec: JsonObject, status: JsonObject): FieldError[]
   const missing = versions.filter((version) => isSet(version, 'storage') && !stored.includes(textIn(version, 'name')))
   const known = new Set(versions.map((version) => textIn(version, 'name')))
   return [
-    ...missing.map((version) => fieldError.invalid(path, stored, `must have the storage version ${textIn(version, 'name')}`)),
-    ...stored.flatMap((name, index) => known.has(name) || stored.lastIndexOf(name) > index ? [] : [fieldError.invalid(path.index(index), name, stillStored(name))]),
+    ...missing.map((version) =>
+      fieldError.invalid(path, stored, `must have the storage version ${textIn(version, 'name')}`),
+    ),
+    ...stored.flatMap((name, index) =>
+      known.has(name) || stored.lastIndexOf(name) > index
+        ? []
+        : [fieldError.invalid(path.index(index), name, stillStored(name))],
+    ),
   ]
 }
 
 function stillStored(name: string): string {
-  return `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration `
-    + `ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+  return (
+    `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ` +
+    `ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
+  )
 }
 
 function checkPreserving(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (!isSet(spec, 'preserveUnknownFields') || (old !== undefined && isSet(objectIn(old, 'spec'), 'preserveUnknownFields'))) return []
-  const detail = 'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
+  if (
+    !isSet(spec, 'preserveUnknownFields') ||
+    (old !== undefined && isSet(objectIn(old, 'spec'), 'preserveUnknownFields'))
+  )
+    return []
+  const detail =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
   return [fieldError.invalid(FieldPath.of('spec', 'preserveUnknownFields'), true, detail)]
 }
 
 function isEstablished(definition: JsonObject): boolean {
   const conditions = objectsIn(objectIn(definition, 'status'), 'conditions')
-  return conditions.some((condition) => textIn(condition, 'type') === 'Established' && textIn(condition, 'status') === 'True')
+  return conditions.some(
+    (condition) => textIn(condition, 'type') === 'Established' && textIn(condition, 'status') === 'True',
+  )
 }
 
 function requireSame(value: string, old: string, path: FieldPath): FieldError[] {

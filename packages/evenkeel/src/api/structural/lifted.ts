@@ -23,9 +23,14 @@ export function partsOf(spec: JsonObject, keyword: keyof typeof liftedNames): Pa
   const versions = objectsIn(spec, 'versions')
   const [first] = versions
   if (first === undefined) return []
-  if (isLifted(spec, keyword)) return saysSomething(first, keyword) ? [{ version: first, path: specPath.child(liftedNames[keyword]), lifted: true }] : []
+  if (isLifted(spec, keyword))
+    return saysSomething(first, keyword)
+      ? [{ version: first, path: specPath.child(liftedNames[keyword]), lifted: true }]
+      : []
   return versions.flatMap((version, index) => {
-    return saysSomething(version, keyword) ? [{ version, path: specPath.child('versions').index(index).child(keyword), lifted: false }] : []
+    return saysSomething(version, keyword)
+      ? [{ version, path: specPath.child('versions').index(index).child(keyword), lifted: false }]
+      : []
   })
 }
 

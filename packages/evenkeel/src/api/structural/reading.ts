@@ -11,7 +11,7 @@ export function textIn(fields: JsonObject, key: string): string {
 }
 
 export function textsIn(fields: JsonObject, key: string): readonly string[] {
-  return listIn(fields, key).map((item) => typeof item === 'string' ? item : '')
+  return listIn(fields, key).map((item) => (typeof item === 'string' ? item : ''))
 }
 
 /** The object under a key; empty when there is none. */
@@ -27,7 +27,7 @@ export function optionalObjectIn(fields: JsonObject, key: string): JsonObject | 
 
 /** The objects in a list; positions count, so one that is no object reads as an empty one. */
 export function objectsIn(fields: JsonObject, key: string): readonly JsonObject[] {
-  return listIn(fields, key).map((item) => isJsonObject(item) ? item : {})
+  return listIn(fields, key).map((item) => (isJsonObject(item) ? item : {}))
 }
 
 export function isSet(fields: JsonObject, key: string): boolean {
@@ -36,5 +36,5 @@ export function isSet(fields: JsonObject, key: string): boolean {
 
 function listIn(fields: JsonObject, key: string): readonly JsonValue[] {
   const value = getOwn(fields, key)
-  return Array.isArray(value) ? value as readonly JsonValue[] : []
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
 }

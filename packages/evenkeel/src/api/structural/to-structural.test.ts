@@ -2,12 +2,24 @@ import { expect, test } from 'vitest'
 import { toStructural } from './to-structural.ts'
 
 test('toStructural keeps what is said and drops what says nothing', () => {
-  expect(toStructural({
-    'type': 'object', 'description': '', 'nullable': false, 'x-kubernetes-map-type': 'atomic',
-    'properties': { a: { 'type': 'string', 'format': 'uri', 'default': null, 'x-unknown': 1 }, b: { 'type': 'array', 'items': { type: 'string' }, 'x-kubernetes-list-type': 'set' } },
-  })).toEqual({
-    'type': 'object', 'x-kubernetes-map-type': 'atomic',
-    'properties': { a: { type: 'string', format: 'uri' }, b: { 'type': 'array', 'items': { type: 'string' }, 'x-kubernetes-list-type': 'set' } },
+  expect(
+    toStructural({
+      type: 'object',
+      description: '',
+      nullable: false,
+      'x-kubernetes-map-type': 'atomic',
+      properties: {
+        a: { type: 'string', format: 'uri', default: null, 'x-unknown': 1 },
+        b: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+      },
+    }),
+  ).toEqual({
+    type: 'object',
+    'x-kubernetes-map-type': 'atomic',
+    properties: {
+      a: { type: 'string', format: 'uri' },
+      b: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    },
   })
 })
 
@@ -17,6 +29,10 @@ test('toStructural gives a frozen node', () => {
 })
 
 test('toStructural refuses what nobody validated', () => {
-  expect(() => toStructural({ type: 5 as unknown as string })).toThrow('the schema of a definition cannot be read: openAPIV3Schema.type: Invalid value: 5: is of the wrong type')
-  expect(() => toStructural({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow('the schema of a definition is not structural: OpenAPIV3Schema \'$ref\' is not supported')
+  expect(() => toStructural({ type: 5 as unknown as string })).toThrow(
+    'the schema of a definition cannot be read: openAPIV3Schema.type: Invalid value: 5: is of the wrong type',
+  )
+  expect(() => toStructural({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow(
+    "the schema of a definition is not structural: OpenAPIV3Schema '$ref' is not supported",
+  )
 })

@@ -15,8 +15,12 @@ import { findForeignKeyword } from './schema/structural.ts'
  * @throws {RangeError} when it cannot be a structural schema: nobody validated it.
  */
 export function toStructural(schema: JsonObject): SchemaNode {
-  const { schema: read, errors: [error] } = readSchema(schema, FieldPath.of('openAPIV3Schema'))
-  if (error !== undefined) throw new RangeError(`the schema of a definition cannot be read: ${error.field}: ${error.body}`)
+  const {
+    schema: read,
+    errors: [error],
+  } = readSchema(schema, FieldPath.of('openAPIV3Schema'))
+  if (error !== undefined)
+    throw new RangeError(`the schema of a definition cannot be read: ${error.field}: ${error.body}`)
   const foreign = findForeignKeyword(read)
   if (foreign !== undefined) throw new RangeError(`the schema of a definition is not structural: ${foreign}`)
   const { id: _id, $schema: _schema, ...node } = read

@@ -18,7 +18,7 @@ export function checkSubresources(subresources: JsonObject, path: FieldPath): Fi
   return [
     ...checkScalePath(scale, 'specReplicasPath', { path, under: ['.spec'] }),
     ...checkScalePath(scale, 'statusReplicasPath', { path, under: ['.status'] }),
-    ...selector === '' ? [] : checkScalePath(scale, 'labelSelectorPath', { path, under: ['.spec', '.status'] }),
+    ...(selector === '' ? [] : checkScalePath(scale, 'labelSelectorPath', { path, under: ['.spec', '.status'] })),
   ]
 }
 
@@ -30,13 +30,18 @@ export function checkColumn(column: JsonObject, path: FieldPath): FieldError[] {
   if (textIn(column, 'name') === '') errors.push(fieldError.required(path.child('name')))
   if (type === '') errors.push(fieldError.required(path.child('type'), typeDetail))
   else if (!columnTypes.includes(type)) errors.push(fieldError.invalid(path.child('type'), type, typeDetail))
-  if (format !== '' && !columnFormats.includes(format)) errors.push(fieldError.invalid(path.child('format'), format, `must be one of ${columnFormats.join(',')}`))
+  if (format !== '' && !columnFormats.includes(format))
+    errors.push(fieldError.invalid(path.child('format'), format, `must be one of ${columnFormats.join(',')}`))
   if (jsonPath === '') errors.push(fieldError.required(path.child('JSONPath')))
   return [...errors, ...checkSimplePath(jsonPath, path.child('JSONPath'))]
 }
 
 /** Fields that selectors may name: scalars that the schema declares outside metadata. */
-export function checkSelectableFields(fields: readonly JsonObject[], schema: SchemaProperties, path: FieldPath): FieldError[] {
+export function checkSelectableFields(
+  fields: readonly JsonObject[],
+  schema: SchemaProperties,
+  path: FieldPath,
+): FieldError[] {
   const seen = new Set<string>()
   const errors = fields.flatMap((field, index) => {
     const [jsonPath, at] = [textIn(field, 'jsonPath'), path.index(index).child('jsonPath')]
@@ -44,8 +49,10 @@ export function checkSelectableFields(fields: readonly JsonObject[], schema: Sch
     const found = followReference(jsonPath, schema, { brackets: false })
     if (typeof found === 'string') return [fieldError.invalid(at, jsonPath, `is an invalid path: ${found}`)]
     const own: FieldError[] = []
-    if (found.steps[0] === 'metadata') own.push(fieldError.invalid(at, jsonPath, 'must not point to fields in metadata'))
-    if (!['string', 'boolean', 'integer'].includes(found.schema?.type ?? '')) own.push(fieldError.invalid(at, jsonPath, selectableDetail))
+    if (found.steps[0] === 'metadata')
+      own.push(fieldError.invalid(at, jsonPath, 'must not point to fields in metadata'))
+    if (!['string', 'boolean', 'integer'].includes(found.schema?.type ?? ''))
+      own.push(fieldError.invalid(at, jsonPath, selectableDetail))
     if (seen.has(found.steps.join('.'))) own.push(fieldError.duplicate(at, jsonPath))
     seen.add(found.steps.join('.'))
     return own
@@ -63,7 +70,10 @@ export function checkDeprecation(version: JsonObject, path: FieldPath): FieldErr
     if (utf8Length(warning) > 256) complaints.push('must be <= 256 characters long')
     if (warning === '') complaints.push('must not be an empty string')
     const odd = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(warning)
-    if (odd !== null) complaints.push(`must only contain printable UTF-8 characters; non-printable character found at index ${utf8Length(warning.slice(0, odd.index))}`)
+    if (odd !== null)
+      complaints.push(
+        `must only contain printable UTF-8 characters; non-printable character found at index ${utf8Length(warning.slice(0, odd.index))}`,
+      )
   }
   return complaints.map((complaint) => fieldError.invalid(path.child('deprecationWarning'), warning, complaint))
 }
@@ -74,18 +84,31 @@ export function hasStatus(version: JsonObject): boolean {
 }
 
 const selectableMax = 8
-const selectableDetail = 'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+const selectableDetail =
+  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
-function checkScalePath(scale: JsonObject, key: string, { path, under }: { path: FieldPath, under: readonly string[] }): FieldError[] {
+function checkScalePath(
+  scale: JsonObject,
+  key: string,
+  { path, under }: { path: FieldPath; under: readonly string[] },
+): FieldError[] {
   const [jsonPath, at] = [textIn(scale, key), path.child('scale', key)]
   if (jsonPath === '') return [fieldError.required(at)]
   const errors = checkSimplePath(jsonPath, at)
   if (errors.length > 0 || under.some((prefix) => jsonPath.startsWith(`${prefix}.`))) return errors
-  return [fieldError.invalid(at, jsonPath, `should be a json path under ${under.length > 1 ? 'either ' : ''}${under.join(' or ')}`)]
+  return [
+    fieldError.invalid(
+      at,
+      jsonPath,
+      `should be a json path under ${under.length > 1 ? 'either ' : ''}${under.join(' or ')}`,
+    ),
+  ]
 }
 
 function checkSimplePath(jsonPath: string, path: FieldPath): FieldError[] {
-  return jsonPath === '' || jsonPath.startsWith('.') ? [] : [fieldError.invalid(path, jsonPath, 'must be a simple json path starting with .')]
+  return jsonPath === '' || jsonPath.startsWith('.')
+    ? []
+    : [fieldError.invalid(path, jsonPath, 'must be a simple json path starting with .')]
 }

@@ -29,7 +29,8 @@ export function checkVersions(spec: JsonObject, checks: VersionChecks): FieldErr
     ...refuseLabel(textIn(version, 'name'), path.index(index).child('name')),
     ...checkDeprecation(version, path.index(index)),
   ])
-  if (new Set(names).size < names.length) errors.push(fieldError.invalid(path, versions, 'must contain unique version names'))
+  if (new Set(names).size < names.length)
+    errors.push(fieldError.invalid(path, versions, 'must contain unique version names'))
   if (versions.filter((version) => isSet(version, 'storage')).length !== 1) {
     errors.push(fieldError.invalid(path, versions, 'must have exactly one version marked as storage version'))
   }
@@ -43,7 +44,8 @@ function checkSchemas(spec: JsonObject, { oldSpec, ...checks }: VersionChecks): 
   const path = FieldPath.of('spec', 'versions')
   const versions = objectsIn(spec, 'versions')
   for (const [index, version] of versions.entries()) {
-    if (schemaOf(version) === undefined) errors.push(fieldError.required(path.index(index).child('schema', 'openAPIV3Schema')))
+    if (schemaOf(version) === undefined)
+      errors.push(fieldError.required(path.index(index).child('schema', 'openAPIV3Schema')))
   }
   let hasDefaults = false
   for (const { version, path: at, lifted } of partsOf(spec, 'schema')) {
@@ -51,13 +53,24 @@ function checkSchemas(spec: JsonObject, { oldSpec, ...checks }: VersionChecks): 
     if (schema === undefined) continue
     const first = versions.find((other) => other['name'] === version['name']) ?? version
     const isUnchanged = oldSpec !== undefined && isUnchangedIn(oldSpec, version)
-    const place = { path: at.child('openAPIV3Schema'), hasStatus: lifted ? versions.some(hasStatus) : hasStatus(first), isUnchanged, checks }
+    const place = {
+      path: at.child('openAPIV3Schema'),
+      hasStatus: lifted ? versions.some(hasStatus) : hasStatus(first),
+      isUnchanged,
+      checks,
+    }
     const checked = checkVersionSchema(schema, place)
     hasDefaults ||= checked.hasDefaults
     errors.push(...checked.errors)
   }
   if (hasDefaults && isSet(spec, 'preserveUnknownFields')) {
-    errors.push(fieldError.invalid(FieldPath.of('spec', 'preserveUnknownFields'), true, 'must be false in order to use defaults in the schema'))
+    errors.push(
+      fieldError.invalid(
+        FieldPath.of('spec', 'preserveUnknownFields'),
+        true,
+        'must be false in order to use defaults in the schema',
+      ),
+    )
   }
   return errors
 }
@@ -70,19 +83,31 @@ function isUnchangedIn(oldSpec: JsonObject, { name, schema }: JsonObject): boole
 
 function checkOffers(spec: JsonObject): FieldError[] {
   return [
-    ...partsOf(spec, 'subresources').flatMap(({ version, path }) => checkSubresources(objectIn(version, 'subresources'), path)),
+    ...partsOf(spec, 'subresources').flatMap(({ version, path }) =>
+      checkSubresources(objectIn(version, 'subresources'), path),
+    ),
     ...partsOf(spec, 'additionalPrinterColumns').flatMap(({ version, path }) => {
-      return objectsIn(version, 'additionalPrinterColumns').flatMap((column, index) => checkColumn(column, path.index(index)))
+      return objectsIn(version, 'additionalPrinterColumns').flatMap((column, index) =>
+        checkColumn(column, path.index(index)),
+      )
     }),
-    ...partsOf(spec, 'selectableFields').flatMap(({ version, path, lifted }) => checkSelectable(spec, version, { path, lifted })),
+    ...partsOf(spec, 'selectableFields').flatMap(({ version, path, lifted }) =>
+      checkSelectable(spec, version, { path, lifted }),
+    ),
   ]
 }
 
-function checkSelectable(spec: JsonObject, version: JsonObject, { path, lifted }: { path: FieldPath, lifted: boolean }): FieldError[] {
+function checkSelectable(
+  spec: JsonObject,
+  version: JsonObject,
+  { path, lifted }: { path: FieldPath; lifted: boolean },
+): FieldError[] {
   const schema = schemaOf(version)
   // Upstream looks for the schema where the fields are: both lifted, or neither. The sentences are its own, too.
   if (lifted !== isLifted(spec, 'schema') || schema === undefined) {
-    const detail = lifted ? 'may only be set when validations.schema is included' : 'may only be set when `version.schema.openAPIV3Schema` is not included'
+    const detail = lifted
+      ? 'may only be set when validations.schema is included'
+      : 'may only be set when `version.schema.openAPIV3Schema` is not included'
     return [fieldError.invalid(path, '', detail)]
   }
   const { schema: read, errors } = readSchema(schema, path)

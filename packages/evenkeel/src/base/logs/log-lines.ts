@@ -29,10 +29,15 @@ const codes = { debug: 90, info: 36, warn: 33, error: 31, faint: 90 } as const s
 
 /** One line a person can read: time of day, level, message, `name=value` pairs. */
 export function prettyLines(write: WriteText, { color = true }: PrettyOptions = {}): (record: LogRecord) => void {
-  const paint = (style: keyof typeof codes, text: string): string => color ? `\u001b[${codes[style]}m${text}\u001b[39m` : text
+  const paint = (style: keyof typeof codes, text: string): string =>
+    color ? `\u001b[${codes[style]}m${text}\u001b[39m` : text
   return ({ level, timeMs, message, fields }) => {
-    const pairs = Object.entries(fields).map(([name, value]) => ` ${paint('faint', `${printable(name)}=`)}${printable(short(value))}`)
-    write(`${paint('faint', stamp(timeMs).slice(11, 23))} ${paint(level, level.padEnd(5))} ${printable(message)}${pairs.join('')}\n`)
+    const pairs = Object.entries(fields).map(
+      ([name, value]) => ` ${paint('faint', `${printable(name)}=`)}${printable(short(value))}`,
+    )
+    write(
+      `${paint('faint', stamp(timeMs).slice(11, 23))} ${paint(level, level.padEnd(5))} ${printable(message)}${pairs.join('')}\n`,
+    )
   }
 }
 
@@ -48,7 +53,7 @@ function short(value: unknown): string {
 
 /** JSON that never throws: cycles, bigints and errors are written as what they are. */
 function safeStringify(value: unknown): string {
-  const above: { readonly item: unknown, readonly shown: unknown }[] = []
+  const above: { readonly item: unknown; readonly shown: unknown }[] = []
   const replace = function (this: unknown, _name: string, item: unknown): unknown {
     if (typeof item === 'bigint') return item.toString()
     if (typeof item !== 'object' || item === null) return item
@@ -68,5 +73,8 @@ function safeStringify(value: unknown): string {
 /** Control characters as escapes, so that they can be read and do nothing; in JSON they mean the same. */
 function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

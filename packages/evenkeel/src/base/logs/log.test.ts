@@ -5,10 +5,19 @@ import { SimulatedClock } from '../simulation/simulated-clock.ts'
 
 const levels: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
-function listing(level?: Level): { log: ReturnType<typeof createLogger>, records: LogRecord[] } {
+function listing(level?: Level): { log: ReturnType<typeof createLogger>; records: LogRecord[] } {
   const records: LogRecord[] = []
   const clock = new SimulatedClock({ startMs: 42 })
-  return { log: createLogger({ clock, sink: (record) => { records.push(record) }, ...level && { level } }), records }
+  return {
+    log: createLogger({
+      clock,
+      sink: (record) => {
+        records.push(record)
+      },
+      ...(level && { level }),
+    }),
+    records,
+  }
 }
 
 describe('createLogger', () => {
@@ -31,19 +40,45 @@ describe('createLogger', () => {
     child.info('x', { c: 3 })
     child.warn('y', { a: 4 })
     log.info('z')
-    expect(records.map(({ fields }) => Object.entries(fields))).toEqual([[['a', 1], ['b', 2], ['c', 3]], [['a', 4], ['b', 2]], []])
+    expect(records.map(({ fields }) => Object.entries(fields))).toEqual([
+      [
+        ['a', 1],
+        ['b', 2],
+        ['c', 3],
+      ],
+      [
+        ['a', 4],
+        ['b', 2],
+      ],
+      [],
+    ])
   })
 
   test('never throws, whatever its sink does', () => {
-    const log = createLogger({ clock: new SimulatedClock(), sink: () => { throw new Error('the pipe is broken') } })
-    expect(() => { log.error('x') }).not.toThrow()
-    expect(() => { log.child({ a: 1 }).info('x', { b: 2 }) }).not.toThrow()
+    const log = createLogger({
+      clock: new SimulatedClock(),
+      sink: () => {
+        throw new Error('the pipe is broken')
+      },
+    })
+    expect(() => {
+      log.error('x')
+    }).not.toThrow()
+    expect(() => {
+      log.child({ a: 1 }).info('x', { b: 2 })
+    }).not.toThrow()
   })
 
   test('never throws, whatever its fields do', () => {
     const { log, records } = listing()
-    const nasty = { get value(): string { throw new Error('do not look') } }
-    expect(() => { log.info('x', nasty) }).not.toThrow()
+    const nasty = {
+      get value(): string {
+        throw new Error('do not look')
+      },
+    }
+    expect(() => {
+      log.info('x', nasty)
+    }).not.toThrow()
     log.info('still here')
     expect(records.at(-1)?.message).toBe('still here')
   })

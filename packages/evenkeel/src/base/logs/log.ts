@@ -46,15 +46,23 @@ export interface LoggerOptions {
 export function createLogger({ clock, sink, level = 'info' }: LoggerOptions): Logger {
   const least = levels[level]
   const make = (own: Fields): Logger => {
-    const at = (lineLevel: Level) => (message: string, fields?: Fields): void => {
-      if (levels[lineLevel] < least) return
-      try {
-        sink({ level: lineLevel, timeMs: clock.now(), message, fields: fields ? { ...own, ...fields } : own })
-      } catch {
-        // A line that cannot be written is lost; what it was about goes on.
+    const at =
+      (lineLevel: Level) =>
+      (message: string, fields?: Fields): void => {
+        if (levels[lineLevel] < least) return
+        try {
+          sink({ level: lineLevel, timeMs: clock.now(), message, fields: fields ? { ...own, ...fields } : own })
+        } catch {
+          // A line that cannot be written is lost; what it was about goes on.
+        }
       }
+    return {
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
+      child: (more) => make({ ...own, ...more }),
     }
-    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: (more) => make({ ...own, ...more }) }
   }
   return make({})
 }

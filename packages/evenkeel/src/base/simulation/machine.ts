@@ -7,7 +7,11 @@
 /** What takes the place of the machine's own; each may say that it does not want to (undefined) and leave it to the machine. */
 export interface MachineStandIns {
   /** @returns how to stop it, or undefined to leave it to the machine */
-  timer(kind: 'setTimeout' | 'setInterval' | 'setImmediate', delayMs: number, callback: () => void): (() => void) | undefined
+  timer(
+    kind: 'setTimeout' | 'setInterval' | 'setImmediate',
+    delayMs: number,
+    callback: () => void,
+  ): (() => void) | undefined
   /** Milliseconds since 1970. */
   now(): number | undefined
   random(): number | undefined
@@ -40,16 +44,45 @@ export function replaceMachine(standIns: MachineStandIns): () => void {
 }
 
 function install(): () => void {
-  const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch } = globalThis
+  const {
+    setTimeout,
+    setInterval,
+    setImmediate,
+    clearTimeout,
+    clearInterval,
+    clearImmediate,
+    Date: RealDate,
+    fetch,
+  } = globalThis
   const { random } = Math
   const { exit } = process
-  const machine = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch, random, exit }
+  const machine = {
+    setTimeout,
+    setInterval,
+    setImmediate,
+    clearTimeout,
+    clearInterval,
+    clearImmediate,
+    Date: RealDate,
+    fetch,
+    random,
+    exit,
+  }
   const { random: simulatedRandom, exit: simulatedExit, ...others } = replacementsOf(machine)
   Object.assign(globalThis, others)
   Math.random = simulatedRandom
   process.exit = simulatedExit
   return () => {
-    Object.assign(globalThis, { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date: RealDate, fetch })
+    Object.assign(globalThis, {
+      setTimeout,
+      setInterval,
+      setImmediate,
+      clearTimeout,
+      clearInterval,
+      clearImmediate,
+      Date: RealDate,
+      fetch,
+    })
     Math.random = random
     process.exit = exit
   }
@@ -59,16 +92,20 @@ function current(): MachineStandIns | undefined {
   return standing.at(-1)
 }
 
-type Machine = Pick<typeof globalThis, TimerName | 'clearTimeout' | 'clearInterval' | 'clearImmediate' | 'Date' | 'fetch'> & { random(): number, exit: typeof process.exit }
+type Machine = Pick<
+  typeof globalThis,
+  TimerName | 'clearTimeout' | 'clearInterval' | 'clearImmediate' | 'Date' | 'fetch'
+> & { random(): number; exit: typeof process.exit }
 
 /** Made once for a machine, not once for a simulation: a class is dear, and keeps alive what it knows for long. */
 function replacementsOf(machine: Machine): Machine {
-  const isSame = last && (Object.keys(machine) as (keyof Machine)[]).every((name) => last?.machine[name] === machine[name])
+  const isSame =
+    last && (Object.keys(machine) as (keyof Machine)[]).every((name) => last?.machine[name] === machine[name])
   if (!last || !isSame) last = { machine, made: makeReplacements(machine) }
   return last.made
 }
 
-let last: { readonly machine: Machine, readonly made: Machine } | undefined
+let last: { readonly machine: Machine; readonly made: Machine } | undefined
 
 function makeReplacements(machine: Machine): Machine {
   const RealDate = machine.Date
@@ -83,26 +120,33 @@ function makeReplacements(machine: Machine): Machine {
     }
   }
   const timers = {
-    setTimeout: timer('setTimeout', machine.setTimeout as unknown as AnyFunction), setInterval: timer('setInterval', machine.setInterval as unknown as AnyFunction),
+    setTimeout: timer('setTimeout', machine.setTimeout as unknown as AnyFunction),
+    setInterval: timer('setInterval', machine.setInterval as unknown as AnyFunction),
     setImmediate: timer('setImmediate', machine.setImmediate as unknown as AnyFunction),
-    clearTimeout: clear(machine.clearTimeout as AnyFunction), clearInterval: clear(machine.clearInterval as AnyFunction), clearImmediate: clear(machine.clearImmediate as AnyFunction),
+    clearTimeout: clear(machine.clearTimeout as AnyFunction),
+    clearInterval: clear(machine.clearInterval as AnyFunction),
+    clearImmediate: clear(machine.clearImmediate as AnyFunction),
   }
   return {
-    ...timers as unknown as Pick<Machine, keyof typeof timers>,
+    ...(timers as unknown as Pick<Machine, keyof typeof timers>),
     Date: SimulatedDate as unknown as DateConstructor,
     fetch: (...parameters) => {
       current()?.fetch(String(parameters[0]))
       return machine.fetch(...parameters)
     },
     random: () => current()?.random() ?? machine.random(),
-    exit: ((code?: unknown) => { if (!current()?.exit(code)) machine.exit(code as number) }) as typeof process.exit,
+    exit: ((code?: unknown) => {
+      if (!current()?.exit(code)) machine.exit(code as number)
+    }) as typeof process.exit,
   }
 }
 
 function timer(kind: TimerName, real: AnyFunction): AnyFunction {
   return (callback, ...rest) => {
     const [delay, ...parameters] = kind === 'setImmediate' ? [0, ...rest] : rest
-    const stop = current()?.timer(kind, typeof delay === 'number' && delay > 0 ? delay : 0, () => { (callback as AnyFunction)(...parameters) })
+    const stop = current()?.timer(kind, typeof delay === 'number' && delay > 0 ? delay : 0, () => {
+      ;(callback as AnyFunction)(...parameters)
+    })
     if (!stop) return real(callback, ...rest)
     const handle = { ref: () => handle, unref: () => handle, hasRef: () => true, [Symbol.toPrimitive]: () => 0 }
     stops.set(handle, stop)

@@ -6,7 +6,9 @@ import { settlePromises, SimulatedClock } from './simulated-clock.ts'
 test('SimulatedClock stands still until it is told to move', async () => {
   const clock = new SimulatedClock({ startMs: 1_000 })
   let fired = 0
-  clock.after(100, () => { fired++ })
+  clock.after(100, () => {
+    fired++
+  })
   expect([clock.now(), clock.monotonic(), clock.pending, clock.nextInMs]).toEqual([1_000, 0, 1, 100])
   await clock.advance(99)
   expect([clock.now(), clock.monotonic(), fired, clock.nextInMs]).toEqual([1_099, 99, 0, 1])
@@ -19,14 +21,21 @@ test('SimulatedClock begins in 2026 unless told otherwise', () => {
 })
 
 test('SimulatedClock fires timers in the order of their due times, then in the order they were set', async () => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 40 }), async (delays) => {
-    const clock = new SimulatedClock()
-    const fired: [number, number][] = []
-    for (const [index, delay] of delays.entries()) clock.after(delay, () => { fired.push([clock.monotonic(), index]) })
-    await clock.advance(20)
-    const expected = delays.map((delay, index): [number, number] => [delay, index]).sort(([a, i], [b, j]) => a - b || i - j)
-    expect(fired).toEqual(expected)
-  }))
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 40 }), async (delays) => {
+      const clock = new SimulatedClock()
+      const fired: [number, number][] = []
+      for (const [index, delay] of delays.entries())
+        clock.after(delay, () => {
+          fired.push([clock.monotonic(), index])
+        })
+      await clock.advance(20)
+      const expected = delays
+        .map((delay, index): [number, number] => [delay, index])
+        .sort(([a, i], [b, j]) => a - b || i - j)
+      expect(fired).toEqual(expected)
+    }),
+  )
 })
 
 test('SimulatedClock runs what waits on promises between two timers', async () => {
@@ -34,9 +43,16 @@ test('SimulatedClock runs what waits on promises between two timers', async () =
   const order: string[] = []
   clock.after(1, () => {
     order.push('first')
-    void Promise.resolve().then(() => undefined).then(() => undefined).then(() => { order.push('its promises') })
+    void Promise.resolve()
+      .then(() => undefined)
+      .then(() => undefined)
+      .then(() => {
+        order.push('its promises')
+      })
   })
-  clock.after(1, () => { order.push('second') })
+  clock.after(1, () => {
+    order.push('second')
+  })
   await clock.advance(1)
   expect(order).toEqual(['first', 'its promises', 'second'])
 })
@@ -71,10 +87,16 @@ test('SimulatedClock lets a loop that sleeps run a simulated day, with every sec
 test('SimulatedClock forgets a cancelled timer, also one cancelled by another that is due with it', async () => {
   const clock = new SimulatedClock()
   let fired = 0
-  const cancel = clock.after(5, () => { fired++ })
+  const cancel = clock.after(5, () => {
+    fired++
+  })
   clock.after(4, cancel)
-  clock.after(5, () => { other() })
-  const other = clock.after(5, () => { fired++ })
+  clock.after(5, () => {
+    other()
+  })
+  const other = clock.after(5, () => {
+    fired++
+  })
   await clock.advance(10)
   other()
   expect([fired, clock.pending]).toEqual([0, 0])
@@ -83,7 +105,9 @@ test('SimulatedClock forgets a cancelled timer, also one cancelled by another th
 test('SimulatedClock.soon is due at once, but not now', async () => {
   const clock = new SimulatedClock()
   let fired = 0
-  clock.soon(() => { fired++ })
+  clock.soon(() => {
+    fired++
+  })
   expect(fired).toBe(0)
   await clock.advance(0)
   expect([fired, clock.monotonic()]).toEqual([1, 0])
@@ -92,7 +116,9 @@ test('SimulatedClock.soon is due at once, but not now', async () => {
 test('SimulatedClock.jumpWall moves the wall and nothing else', async () => {
   const clock = new SimulatedClock({ startMs: 10_000_000 })
   let fired = 0
-  clock.after(10, () => { fired++ })
+  clock.after(10, () => {
+    fired++
+  })
   clock.jumpWall(-3_600_000)
   expect([clock.now(), clock.monotonic(), clock.nextInMs]).toEqual([6_400_000, 0, 10])
   clock.jumpWall(1e12)
@@ -116,7 +142,14 @@ test('settlePromises waits for chains of promises of any length, and for what th
   }
   void chain('short', 3)
   void chain('long', 5000)
-  void chain('asks', 10).then(() => new Promise<void>((resolve) => { process.nextTick(resolve) })).then(() => chain('asked', 100))
+  void chain('asks', 10)
+    .then(
+      () =>
+        new Promise<void>((resolve) => {
+          process.nextTick(resolve)
+        }),
+    )
+    .then(() => chain('asked', 100))
   await settlePromises()
   expect(done).toEqual(['short', 'asks', 'long', 'asked'])
 })
@@ -124,8 +157,16 @@ test('settlePromises waits for chains of promises of any length, and for what th
 test('a pure clock waits for promises between two timers, and for no turn of the machine', async () => {
   const clock = new SimulatedClock({ isPure: true })
   const order: string[] = []
-  clock.after(1, () => { void Promise.resolve().then(() => undefined).then(() => { order.push('its promises') }) })
-  clock.after(1, () => { order.push('second') })
+  clock.after(1, () => {
+    void Promise.resolve()
+      .then(() => undefined)
+      .then(() => {
+        order.push('its promises')
+      })
+  })
+  clock.after(1, () => {
+    order.push('second')
+  })
   await clock.advance(1)
   expect(order).toEqual(['its promises', 'second'])
 })

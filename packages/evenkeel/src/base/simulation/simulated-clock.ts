@@ -54,7 +54,9 @@ export class SimulatedClock implements Clock {
     checkDelay(delayMs)
     const timer: Timer = { dueMs: this.#elapsedMs + delayMs, sequence: this.#sequence++, callback }
     this.#timers.push(timer)
-    return () => { this.#timers.delete(timer) }
+    return () => {
+      this.#timers.delete(timer)
+    }
   }
 
   soon(callback: () => void): void {
@@ -94,7 +96,9 @@ export class SimulatedClock implements Clock {
 
 /** Lets everything run that waits on promises alone; also what the machine has ready gets its turn. */
 export function settle(): Promise<void> {
-  return new Promise((resolve) => { nextTurn(resolve) })
+  return new Promise((resolve) => {
+    nextTurn(resolve)
+  })
 }
 
 /**
@@ -103,7 +107,13 @@ export function settle(): Promise<void> {
  * have begun: what asked for a tick meanwhile has had it, and its promises.
  */
 export function settlePromises(): Promise<void> {
-  return new Promise((resolve) => { nextTick(() => { queueMicrotask(() => { nextTick(resolve) }) }) })
+  return new Promise((resolve) => {
+    nextTick(() => {
+      queueMicrotask(() => {
+        nextTick(resolve)
+      })
+    })
+  })
 }
 
 // Caught before a test runner can replace them.

@@ -52,7 +52,7 @@ export class LineReader<T extends KubeObject> {
     return arrivals
   }
 
-  #readLines(bytes: Buffer, lines: { readonly start: number, readonly end: number }, arrivals: Arrival<T>[]): void {
+  #readLines(bytes: Buffer, lines: { readonly start: number; readonly end: number }, arrivals: Arrival<T>[]): void {
     // Texts of one byte for each character take half the memory; where no text is made nobody has to know.
     const encoding = !this.#gather && isAscii(bytes.subarray(lines.start, lines.end)) ? 'latin1' : 'utf8'
     for (let start = lines.start; start < lines.end;) {
@@ -63,7 +63,8 @@ export class LineReader<T extends KubeObject> {
         if (this.#form.keepManagedFields) scanned.cutStart = scanned.cutEnd = scanned.start
         this.#isCutting ||= scanned.cutEnd > scanned.cutStart
         this.#namespace = sameText(bytes, scanned, this.#namespace)
-        if (!this.#gather || !this.#putListed(bytes, scanned, this.#gather)) this.#hear(this.#arrivalOf(bytes, scanned, encoding), arrivals)
+        if (!this.#gather || !this.#putListed(bytes, scanned, this.#gather))
+          this.#hear(this.#arrivalOf(bytes, scanned, encoding), arrivals)
       } else if (end > start) {
         this.#hear(parse(bytes.toString('utf8', start, end), this.#form), arrivals)
       }
@@ -72,7 +73,9 @@ export class LineReader<T extends KubeObject> {
   }
 
   #putListed(bytes: Buffer, scanned: ScannedLine, gather: Items<T>): boolean {
-    return scanned.type !== 'DELETED' && gather.putListed(bytes, scanned, { namespace: this.#namespace, form: this.#form })
+    return (
+      scanned.type !== 'DELETED' && gather.putListed(bytes, scanned, { namespace: this.#namespace, form: this.#form })
+    )
   }
 
   #hear(arrival: Arrival<T> | undefined, arrivals: Arrival<T>[]): void {
@@ -94,7 +97,10 @@ export class LineReader<T extends KubeObject> {
     const { type, start, end, cutStart, cutEnd } = scanned
     const name = bytes.toString(encoding, scanned.nameStart, scanned.nameEnd)
     const version = bytes.toString('latin1', scanned.versionStart, scanned.versionEnd)
-    const text = cutEnd > cutStart ? bytes.toString(encoding, start, cutStart) + bytes.toString(encoding, cutEnd, end) : bytes.toString(encoding, start, end)
+    const text =
+      cutEnd > cutStart
+        ? bytes.toString(encoding, start, cutStart) + bytes.toString(encoding, cutEnd, end)
+        : bytes.toString(encoding, start, end)
     return { type, item: Item.ofText<T>({ namespace: this.#namespace, name, version, text }, this.#form) }
   }
 }
@@ -120,7 +126,11 @@ function parse<T extends KubeObject>(line: string, form: KindForm<T>): Arrival<T
   if (type === 'BOOKMARK') {
     const { annotations, resourceVersion } = metadata
     if (typeof resourceVersion !== 'string') throw garbledLine(line)
-    return { type, version: resourceVersion, initialEventsEnd: isJsonObject(annotations) && annotations['k8s.io/initial-events-end'] === 'true' }
+    return {
+      type,
+      version: resourceVersion,
+      initialEventsEnd: isJsonObject(annotations) && annotations['k8s.io/initial-events-end'] === 'true',
+    }
   }
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw garbledLine(line)
   return { type, item: form.itemOf(object as unknown as KubeObject) }

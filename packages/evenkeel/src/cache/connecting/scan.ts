@@ -58,7 +58,17 @@ function prefixOf(type: ScannedLine['type']): Prefix {
 
 export class LineScanner {
   readonly #line: ScannedLine = {
-    type: 'ADDED', start: 0, end: 0, nameStart: 0, nameEnd: 0, namespaceStart: 0, namespaceEnd: 0, versionStart: 0, versionEnd: 0, cutStart: 0, cutEnd: 0,
+    type: 'ADDED',
+    start: 0,
+    end: 0,
+    nameStart: 0,
+    nameEnd: 0,
+    namespaceStart: 0,
+    namespaceEnd: 0,
+    versionStart: 0,
+    versionEnd: 0,
+    cutStart: 0,
+    cutEnd: 0,
   }
   #bytes: Uint8Array = metadataKey
   #view: DataView = new DataView(new ArrayBuffer(0))
@@ -70,7 +80,13 @@ export class LineScanner {
     if (bytes !== this.#bytes) this.#look(bytes)
     const letter = bytes[start + 9]
     const prefix = letter === 0x41 ? added : letter === 0x4d ? modified : deleted
-    if (end - start < prefix.text.length || !prefix.text.isAt(this.#view, start) || bytes[end - 1] !== closeBrace || bytes[end - 2] !== closeBrace) return undefined
+    if (
+      end - start < prefix.text.length ||
+      !prefix.text.isAt(this.#view, start) ||
+      bytes[end - 1] !== closeBrace ||
+      bytes[end - 2] !== closeBrace
+    )
+      return undefined
     const line = this.#line
     line.type = prefix.type
     line.start = start + prefix.text.length
@@ -93,7 +109,8 @@ export class LineScanner {
     const beginning = this.#beginning
     if (end - start >= beginning.length && beginning.isAt(this.#view, start)) return start + beginning.length
     const found = findMetadata(this.#bytes, start, end)
-    if (found >= 0 && found - start <= beginningBytesMax) this.#beginning = new Literal(this.#bytes.subarray(start, found))
+    if (found >= 0 && found - start <= beginningBytesMax)
+      this.#beginning = new Literal(this.#bytes.subarray(start, found))
     return found
   }
 
@@ -105,7 +122,10 @@ export class LineScanner {
       const keyStart = at
       const keyEnd = plainStringEnd(view, keyStart, line.end)
       if (keyEnd < 0 || bytes[keyEnd] !== colon) return false
-      at = bytes[keyEnd + 1] === quote ? plainStringEnd(view, keyEnd + 1, line.end) : skipValue(bytes, keyEnd + 1, line.end)
+      at =
+        bytes[keyEnd + 1] === quote
+          ? plainStringEnd(view, keyEnd + 1, line.end)
+          : skipValue(bytes, keyEnd + 1, line.end)
       if (at < 0) return false
       const length = keyEnd - keyStart
       const key = length <= versionLength ? keys[length] : undefined

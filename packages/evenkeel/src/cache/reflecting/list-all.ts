@@ -25,14 +25,17 @@ interface Listed<T extends KubeObject> {
   readonly paged: boolean
 }
 
-export async function listAll<T extends KubeObject>(source: ListWatch<T>, options: ListAllOptions<T>): Promise<Listed<T>> {
+export async function listAll<T extends KubeObject>(
+  source: ListWatch<T>,
+  options: ListAllOptions<T>,
+): Promise<Listed<T>> {
   const { resourceVersion, pageSize, signal } = options
-  const first = await source.list({ resourceVersion, signal, ...pageSize > 0 && { limit: pageSize } })
+  const first = await source.list({ resourceVersion, signal, ...(pageSize > 0 && { limit: pageSize }) })
   const items = new Items<T>()
   putAll(items, first, options)
   try {
     for (let token = first.continue; token !== '';) {
-      const page = await source.list({ continue: token, signal, ...pageSize > 0 && { limit: pageSize } })
+      const page = await source.list({ continue: token, signal, ...(pageSize > 0 && { limit: pageSize }) })
       putAll(items, page, options)
       token = page.continue
     }

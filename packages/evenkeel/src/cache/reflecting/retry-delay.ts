@@ -16,7 +16,7 @@ export class RetryDelay {
   #failures = 0
   #lastAtMs = -Infinity
 
-  constructor({ clock, random }: { clock: Clock, random: Random }) {
+  constructor({ clock, random }: { clock: Clock; random: Random }) {
     this.#clock = clock
     this.#random = random
   }

@@ -3,7 +3,21 @@
  *
  * Whatever went wrong, there is a next step; nothing here ends a reflector.
  */
-import { findCause, isApiError, isBadRequest, isExpired, isForbidden, isGone, isInvalid, isMethodNotAllowed, isNotAcceptable, isNotFound, isTooManyRequests, isUnauthorized, isUnsupportedMediaType } from '#api'
+import {
+  findCause,
+  isApiError,
+  isBadRequest,
+  isExpired,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isMethodNotAllowed,
+  isNotAcceptable,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnsupportedMediaType,
+} from '#api'
 import { isConnectionError, isUnknownKind } from '#client'
 
 /** What a reflector was doing: taking everything as a stream, taking everything by list, or following changes. */
@@ -64,7 +78,9 @@ export function judge(error: unknown, situation: Situation): Verdict {
     case 'watch':
       return judgeWatch(error, situation)
     case 'list':
-      return isVersionTrouble(error) ? { next: 'list', pause: situation.askedNewest, forgetVersion: true } : { next: 'sync', pause: true }
+      return isVersionTrouble(error)
+        ? { next: 'list', pause: situation.askedNewest, forgetVersion: true }
+        : { next: 'sync', pause: true }
     case 'stream':
       return judgeStream(error, situation)
   }
@@ -80,13 +96,20 @@ function judgeWatch(error: unknown, { worked }: Situation): Verdict {
 function judgeStream(error: unknown, { askedNewest, cuts }: Situation): Verdict {
   if (error instanceof EndlessListError || isUnsupported(error)) return { next: 'list', pause: false, noStreams: true }
   if (isVersionTrouble(error)) return { next: askedNewest ? 'list' : 'sync', pause: false, forgetVersion: true }
-  if (isTooManyRequests(error) || isConnectionError(error, 'refused') || isForbidden(error) || isUnauthorized(error)) return { next: 'sync', pause: true }
+  if (isTooManyRequests(error) || isConnectionError(error, 'refused') || isForbidden(error) || isUnauthorized(error))
+    return { next: 'sync', pause: true }
   if (isApiError(error)) return { next: 'list', pause: false }
   return cuts < 2 ? { next: 'sync', pause: true } : { next: 'list', pause: true }
 }
 
 function isUnsupported(error: unknown): boolean {
-  return isBadRequest(error) || isInvalid(error) || isMethodNotAllowed(error) || isNotAcceptable(error) || isUnsupportedMediaType(error)
+  return (
+    isBadRequest(error) ||
+    isInvalid(error) ||
+    isMethodNotAllowed(error) ||
+    isNotAcceptable(error) ||
+    isUnsupportedMediaType(error)
+  )
 }
 
 function isVersionTrouble(error: unknown): boolean {

@@ -12,7 +12,7 @@ export class Watchdog {
   #heardAtMs: number
   #cancel: Cancel = () => undefined
 
-  constructor({ clock, limitMs, onSilence }: { clock: Clock, limitMs: number, onSilence: () => void }) {
+  constructor({ clock, limitMs, onSilence }: { clock: Clock; limitMs: number; onSilence: () => void }) {
     this.#clock = clock
     this.#limitMs = limitMs
     this.#onSilence = onSilence

@@ -39,18 +39,28 @@ export class Budget {
     if (bytes < bytesMax * 0.8) this.#sayAt = bytesMax
     if (bytes < this.#sayAt) return
     this.#sayAt = bytes * 2
-    log.warn('cached objects take more memory than they should: hold fewer fields (pick, metadataOnly), fewer objects (label selectors, namespaces), or raise bytesMax of the cache', {
-      mib: round(bytes), mibMax: round(bytesMax), kinds: largest(all),
-    })
+    log.warn(
+      'cached objects take more memory than they should: hold fewer fields (pick, metadataOnly), fewer objects (label selectors, namespaces), or raise bytesMax of the cache',
+      {
+        mib: round(bytes),
+        mibMax: round(bytesMax),
+        kinds: largest(all),
+      },
+    )
   }
 }
 
 /** `Pod (whole): 81 MiB, 60000 objects`, the largest first. */
 function largest(sources: readonly SharedSource[]): string[] {
-  return sources.toSorted((a, b) => b.informer.bytes - a.informer.bytes).slice(0, kindsMax)
-    .map(({ informer, union: { kind, form } }) => `${kind.kind} (${form}): ${round(informer.bytes)} MiB, ${informer.size} objects`)
+  return sources
+    .toSorted((a, b) => b.informer.bytes - a.informer.bytes)
+    .slice(0, kindsMax)
+    .map(
+      ({ informer, union: { kind, form } }) =>
+        `${kind.kind} (${form}): ${round(informer.bytes)} MiB, ${informer.size} objects`,
+    )
 }
 
 function round(bytes: number): number {
-  return Math.round(bytes / mebibyte * 10) / 10
+  return Math.round((bytes / mebibyte) * 10) / 10
 }

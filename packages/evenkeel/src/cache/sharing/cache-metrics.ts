@@ -9,13 +9,30 @@ import type { SharedSource } from './members.ts'
 
 type Read = (sources: readonly SharedSource[]) => number
 
-const gauges: readonly { readonly name: string, readonly help: string, readonly read: Read }[] = [
-  { name: 'evenkeel_cache_objects', help: 'Objects in the cache.', read: (sources) => sum(sources, ({ informer }) => informer.size) },
-  { name: 'evenkeel_cache_bytes', help: 'About how much memory cached objects take while nobody looks inside.', read: (sources) => sum(sources, ({ informer }) => informer.bytes) },
-  { name: 'evenkeel_cache_watches', help: 'How many watches there are, for different namespaces, selections or parts of the objects.', read: (sources) => sources.length },
-  { name: 'evenkeel_cache_synced', help: 'Whether everything was listed at least once.', read: (sources) => Number(sources.every(({ informer }) => informer.hasSynced)) },
+const gauges: readonly { readonly name: string; readonly help: string; readonly read: Read }[] = [
   {
-    name: 'evenkeel_cache_last_event_age_seconds', help: 'How long ago the server was last heard, if only to say that nothing happened; infinite when it never was.',
+    name: 'evenkeel_cache_objects',
+    help: 'Objects in the cache.',
+    read: (sources) => sum(sources, ({ informer }) => informer.size),
+  },
+  {
+    name: 'evenkeel_cache_bytes',
+    help: 'About how much memory cached objects take while nobody looks inside.',
+    read: (sources) => sum(sources, ({ informer }) => informer.bytes),
+  },
+  {
+    name: 'evenkeel_cache_watches',
+    help: 'How many watches there are, for different namespaces, selections or parts of the objects.',
+    read: (sources) => sources.length,
+  },
+  {
+    name: 'evenkeel_cache_synced',
+    help: 'Whether everything was listed at least once.',
+    read: (sources) => Number(sources.every(({ informer }) => informer.hasSynced)),
+  },
+  {
+    name: 'evenkeel_cache_last_event_age_seconds',
+    help: 'How long ago the server was last heard, if only to say that nothing happened; infinite when it never was.',
     read: (sources) => Math.max(...sources.map(({ informer }) => informer.silentMs ?? Infinity)) / 1000,
   },
 ]
@@ -24,7 +41,7 @@ const labels = ['group', 'kind']
 
 export class CacheMeter {
   readonly #metrics: Metrics
-  readonly #kinds = new Map<string, { sources: readonly SharedSource[], readonly forget: Cancel }>()
+  readonly #kinds = new Map<string, { sources: readonly SharedSource[]; readonly forget: Cancel }>()
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics
@@ -36,7 +53,7 @@ export class CacheMeter {
     for (const source of sources) {
       const { kind, apiVersion } = source.union.kind
       const key = JSON.stringify([parseApiVersion(apiVersion).group, kind])
-      byKind.set(key, [...byKind.get(key) ?? [], source])
+      byKind.set(key, [...(byKind.get(key) ?? []), source])
     }
     for (const [key, { forget }] of this.#kinds) {
       if (byKind.has(key)) continue
@@ -52,8 +69,16 @@ export class CacheMeter {
 
   #begin(key: string, sources: readonly SharedSource[]): void {
     const [group = '', kind = ''] = JSON.parse(key) as string[]
-    const families = gauges.map(({ name, help, read }) => ({ family: this.#metrics.gauge(name, { help, labels }), read }))
-    const entry = { sources, forget: () => { for (const { family } of families) family.delete({ group, kind }) } }
+    const families = gauges.map(({ name, help, read }) => ({
+      family: this.#metrics.gauge(name, { help, labels }),
+      read,
+    }))
+    const entry = {
+      sources,
+      forget: () => {
+        for (const { family } of families) family.delete({ group, kind })
+      },
+    }
     for (const { family, read } of families) family.with({ group, kind }).follow(() => read(entry.sources))
     this.#kinds.set(key, entry)
   }

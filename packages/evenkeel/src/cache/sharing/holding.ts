@@ -70,9 +70,9 @@ export class Holding<T extends KubeObject> {
   }
 
   /** One object that this hold has. */
-  find({ name, namespace }: { readonly name: string, readonly namespace?: string }): T | undefined {
+  find({ name, namespace }: { readonly name: string; readonly namespace?: string }): T | undefined {
     for (const { view } of this.#members.values()) {
-      const object = view.find({ name, ...namespace !== undefined && { namespace } })
+      const object = view.find({ name, ...(namespace !== undefined && { namespace }) })
       if (object !== undefined) return object as unknown as T
     }
     return undefined
@@ -88,12 +88,18 @@ export class Holding<T extends KubeObject> {
     const held: Held<T> = { handler, options, subscriptions: new Map() }
     this.#handlers.add(held)
     for (const [namespace, member] of this.#members) subscribe(held, namespace, member)
-    return new JoinedSubscription(() => [...held.subscriptions.values()], () => { this.#handlers.delete(held) })
+    return new JoinedSubscription(
+      () => [...held.subscriptions.values()],
+      () => {
+        this.#handlers.delete(held)
+      },
+    )
   }
 
   /** Holds other namespaces from now on. Objects of those that are left are no longer told; nobody hears that they went. */
   async setNamespaces(namespaces: readonly string[]): Promise<void> {
-    if (this.#members.has(everywhere)) throw new RangeError('all namespaces are held already: name namespaces from the beginning to change them')
+    if (this.#members.has(everywhere))
+      throw new RangeError('all namespaces are held already: name namespaces from the beginning to change them')
     if (this.#isReleased) throw new RangeError('this hold was released')
     for (const namespace of namespaces) if (!this.#members.has(namespace)) this.#add(namespace)
     const left = [...this.#members.keys()].filter((namespace) => !namespaces.includes(namespace))
@@ -130,6 +136,10 @@ export class Holding<T extends KubeObject> {
   }
 }
 
-function subscribe<T extends KubeObject>({ handler, options, subscriptions }: Held<T>, namespace: string, { view }: Member): void {
+function subscribe<T extends KubeObject>(
+  { handler, options, subscriptions }: Held<T>,
+  namespace: string,
+  { view }: Member,
+): void {
   subscriptions.set(namespace, view.addHandler(handler as unknown as Handler<KubeObject>, options))
 }

@@ -90,13 +90,25 @@ export class Members {
     const id = `${kindId} ${scopeIdOf(scope)} ${manner}`
     const known = this.#members.get(id)
     if (known) {
-      if (known.transform !== transform) throw new RangeError(`somebody holds ${kind.kind} with another transform: share the function, or choose another selection`)
+      if (known.transform !== transform)
+        throw new RangeError(
+          `somebody holds ${kind.kind} with another transform: share the function, or choose another selection`,
+        )
       known.holders++
       return known
     }
     const source = this.#sourceFor(wanted)
     source.union.add(kind)
-    const member: Member = { id, kindId, kind, scope, transform, source, view: new View({ informer: source.informer, union: source.union, kind }), holders: 1 }
+    const member: Member = {
+      id,
+      kindId,
+      kind,
+      scope,
+      transform,
+      source,
+      view: new View({ informer: source.informer, union: source.union, kind }),
+      holders: 1,
+    }
     source.members.add(member)
     this.#members.set(id, member)
     return member
@@ -121,7 +133,11 @@ export class Members {
     if (this.#signal && !this.#signal.aborted) throw new RangeError('the cache runs already')
     this.#signal = signal
     for (const source of this.#sources) this.#start(source)
-    await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
+    await new Promise<void>((resolve) => {
+      onAbort(signal, () => {
+        resolve()
+      })
+    })
     for (const { controller } of this.#sources) controller?.abort(signal.reason)
     for (const { done } of this.sources) await done
   }
@@ -129,11 +145,20 @@ export class Members {
   /** One with a transform is nobody else's: nobody knows what it leaves. */
   #sourceFor({ kind, scope, transform, manner, make }: NewMember): SharedSource {
     const id = `${kind.apiVersion} ${kind.kind} ${scopeIdOf(scope)} ${manner}`
-    const known = transform === undefined ? this.sources.find((source) => source.id === id && source.union.admits(kind)) : undefined
+    const known =
+      transform === undefined ? this.sources.find((source) => source.id === id && source.union.admits(kind)) : undefined
     if (known) return known
     const union = new Union(kind)
     if (transform !== undefined) union.settle()
-    const source: SharedSource = { id: transform === undefined ? id : `${id} transformed`, union, scope, informer: make(union), members: new Set(), controller: undefined, done: undefined }
+    const source: SharedSource = {
+      id: transform === undefined ? id : `${id} transformed`,
+      union,
+      scope,
+      informer: make(union),
+      members: new Set(),
+      controller: undefined,
+      done: undefined,
+    }
     this.#sources.add(source)
     this.#options.onChange()
     if (this.#signal && !this.#signal.aborted) this.#start(source)
@@ -141,7 +166,7 @@ export class Members {
   }
 
   #start(source: SharedSource): void {
-    const controller = source.controller = new Stopper()
+    const controller = (source.controller = new Stopper())
     source.done = this.#follow(source, controller.signal).catch((error: unknown) => {
       this.#options.log.error('an informer ended by a mistake of ours', { kind: source.union.kind.kind, error })
     })
@@ -162,7 +187,10 @@ function kindIdOf(kind: CacheKind): string {
 
 function scopeIdOf({ namespace, labelSelector, fieldSelector }: CacheScope): string {
   const labels = formatLabelRequirements(requirementsOf(labelSelector))
-  const fields = typeof fieldSelector === 'object' ? Object.entries(fieldSelector).map(([field, value]) => ({ field, operator: '=' as const, value })) : parseFieldSelector(fieldSelector ?? '')
+  const fields =
+    typeof fieldSelector === 'object'
+      ? Object.entries(fieldSelector).map(([field, value]) => ({ field, operator: '=' as const, value }))
+      : parseFieldSelector(fieldSelector ?? '')
   return JSON.stringify([namespace ?? null, labels, formatFieldRequirements(fields)])
 }
 

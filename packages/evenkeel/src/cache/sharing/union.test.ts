@@ -8,8 +8,11 @@ import { formId, pathsOf, Union } from './union.ts'
 const Thing = declareKind({ group: 'test.dev', version: 'v1', kind: 'Thing' })
 const paths = ['spec', 'spec.a', 'spec.a.b', 'spec.ab', 'status.c']
 const anyForm: fc.Arbitrary<CacheKind> = fc.oneof(
-  fc.constant<CacheKind>(Thing), fc.constant<CacheKind>(metadataOnly(Thing)),
-  fc.subarray(paths).map((picked): CacheKind => ({ apiVersion: Thing.apiVersion, kind: Thing.kind, of: Thing, paths: picked })),
+  fc.constant<CacheKind>(Thing),
+  fc.constant<CacheKind>(metadataOnly(Thing)),
+  fc
+    .subarray(paths)
+    .map((picked): CacheKind => ({ apiVersion: Thing.apiVersion, kind: Thing.kind, of: Thing, paths: picked })),
 )
 
 /** Whether a form has what is at a path; metadata has no fields, and is not followed by the same watch as what does. */
@@ -19,20 +22,22 @@ function has(kind: CacheKind, path: string): boolean {
 }
 
 test('Union has all that anybody asked for and nothing else, in any order; when it is settled it admits those it is enough for', () => {
-  fc.assert(fc.property(fc.array(anyForm, { minLength: 1, maxLength: 5 }), anyForm, (forms, late) => {
-    const union = new Union(forms[0] as CacheKind)
-    for (const form of forms) {
-      expect(union.admits(form)).toBe(true)
-      union.add(form)
-    }
-    for (const path of paths) expect(has(union.kind, path)).toBe(forms.some((form) => has(form, path)))
-    expect(union.form).toBe(formId(union.kind))
-    expect(union.form === 'metadata').toBe(forms.every((form) => formId(form) === 'metadata'))
-    expect(union.form === 'whole').toBe(forms.some((form) => formId(form) === 'whole'))
-    union.settle()
-    const { form } = union
-    if (union.admits(late)) union.add(late)
-    expect(union.form).toBe(form)
-    for (const path of paths) if (union.admits(late) && has(late, path)) expect(has(union.kind, path)).toBe(true)
-  }))
+  fc.assert(
+    fc.property(fc.array(anyForm, { minLength: 1, maxLength: 5 }), anyForm, (forms, late) => {
+      const union = new Union(forms[0] as CacheKind)
+      for (const form of forms) {
+        expect(union.admits(form)).toBe(true)
+        union.add(form)
+      }
+      for (const path of paths) expect(has(union.kind, path)).toBe(forms.some((form) => has(form, path)))
+      expect(union.form).toBe(formId(union.kind))
+      expect(union.form === 'metadata').toBe(forms.every((form) => formId(form) === 'metadata'))
+      expect(union.form === 'whole').toBe(forms.some((form) => formId(form) === 'whole'))
+      union.settle()
+      const { form } = union
+      if (union.admits(late)) union.add(late)
+      expect(union.form).toBe(form)
+      for (const path of paths) if (union.admits(late) && has(late, path)) expect(has(union.kind, path)).toBe(true)
+    }),
+  )
 })

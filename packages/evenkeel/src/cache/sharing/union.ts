@@ -60,7 +60,10 @@ export function pathsOf(kind: CacheKind): readonly string[] | undefined {
 function covers(wide: CacheKind, narrow: CacheKind): boolean {
   const [has, wants] = [pathsOf(wide), pathsOf(narrow)]
   if (has === undefined || wants === undefined) return has === undefined
-  return (!isMetadata(wide) || isMetadata(narrow)) && wants.every((path) => has.some((each) => path === each || path.startsWith(`${each}.`)))
+  return (
+    (!isMetadata(wide) || isMetadata(narrow)) &&
+    wants.every((path) => has.some((each) => path === each || path.startsWith(`${each}.`)))
+  )
 }
 
 function join(a: CacheKind, b: CacheKind): CacheKind {
@@ -68,7 +71,7 @@ function join(a: CacheKind, b: CacheKind): CacheKind {
   if (whole) return whole
   const picked = [a, b].find(isPickedKind)
   if (!picked) return a
-  return { ...picked, paths: [...new Set([...pathsOf(a) ?? [], ...pathsOf(b) ?? []])].sort() }
+  return { ...picked, paths: [...new Set([...(pathsOf(a) ?? []), ...(pathsOf(b) ?? [])])].sort() }
 }
 
 function isMetadata(kind: CacheKind): boolean {

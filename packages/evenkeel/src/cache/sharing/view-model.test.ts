@@ -15,14 +15,27 @@ import type { CacheKind } from '../storing/pick.ts'
 import { formId, pathsOf } from './union.ts'
 
 const Widget = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Widget' })
-const forms: readonly CacheKind[] = [Widget, metadataOnly(Widget), pick(Widget, ['spec.size']), pick(Widget, ['spec.tags']), pick(Widget, ['spec'])]
+const forms: readonly CacheKind[] = [
+  Widget,
+  metadataOnly(Widget),
+  pick(Widget, ['spec.size']),
+  pick(Widget, ['spec.tags']),
+  pick(Widget, ['spec']),
+]
 
-type Step = { readonly do: 'hold' | 'release', readonly form: number } | { readonly do: 'put' | 'remove', readonly name: string, readonly size: number } | { readonly do: 'wait' }
+type Step =
+  | { readonly do: 'hold' | 'release'; readonly form: number }
+  | { readonly do: 'put' | 'remove'; readonly name: string; readonly size: number }
+  | { readonly do: 'wait' }
 
 const form = fc.nat({ max: forms.length - 1 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constantFrom('hold' as const, 'release' as const), form }),
-  fc.record({ do: fc.constantFrom('put' as const, 'remove' as const), name: fc.constantFrom('a', 'b', 'c'), size: fc.nat({ max: 9 }) }),
+  fc.record({
+    do: fc.constantFrom('put' as const, 'remove' as const),
+    name: fc.constantFrom('a', 'b', 'c'),
+    size: fc.nat({ max: 9 }),
+  }),
   fc.constant({ do: 'wait' as const }),
 )
 
@@ -45,37 +58,46 @@ function hold(cache: ObjectCache, kind: CacheKind): Held {
 
 function shownTo(kind: CacheKind, api: FakeApi): unknown[] {
   const paths = pathsOf(kind)
-  return [...api.server.objects.values()].map((object) => paths ? projectPaths(object as unknown as JsonObject, paths) : object).sort(byName)
+  return [...api.server.objects.values()]
+    .map((object) => (paths ? projectPaths(object as unknown as JsonObject, paths) : object))
+    .sort(byName)
 }
 
 function byName(a: unknown, b: unknown): number {
-  return (a as KubeObject).metadata.name === (b as KubeObject).metadata.name ? 0 : String((a as KubeObject).metadata.name) < String((b as KubeObject).metadata.name) ? -1 : 1
+  return (a as KubeObject).metadata.name === (b as KubeObject).metadata.name
+    ? 0
+    : String((a as KubeObject).metadata.name) < String((b as KubeObject).metadata.name)
+      ? -1
+      : 1
 }
 
 test('View: holders of any forms, in any order, see what they would see alone, and no form is watched twice', async () => {
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-    const [api, clock, stop] = [new FakeApi(), new SimulatedClock(), new AbortController()]
-    const cache = new ObjectCache({ client: api.client(clock), clock, random: new SeededRandom('views') })
-    const running = cache.run(stop.signal)
-    const holders: Held[] = []
-    for (const one of [...steps, { do: 'wait' as const }]) {
-      if (one.do === 'hold') holders.push(hold(cache, forms[one.form] ?? Widget))
-      else if (one.do === 'release') await holders.splice(one.form, 1)[0]?.release()
-      else if (one.do === 'put') api.server.put(one.name, { size: one.size, tags: [one.name] })
-      else if (one.do === 'remove') api.server.remove(one.name)
-      else await clock.advance(1000)
-    }
-    for (const { kind, heard } of holders) {
-      const expected = shownTo(kind, api)
-      expect(cache.list(kind).sort(byName)).toEqual(expected)
-      expect([...heard.values()].sort(byName)).toEqual(expected)
-    }
-    const watched = cache.states.map((state) => state.form)
-    expect(new Set(watched).size).toBe(watched.length)
-    expect(cache.states.reduce((sum, state) => sum + state.holders, 0)).toBe(holders.length)
-    expect(watched.length).toBeLessThanOrEqual(new Set(holders.map(({ kind }) => formId(kind))).size)
-    stop.abort()
-    await running
-    expect(clock.pending).toBe(0)
-  }), { numRuns: 100 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const [api, clock, stop] = [new FakeApi(), new SimulatedClock(), new AbortController()]
+      const cache = new ObjectCache({ client: api.client(clock), clock, random: new SeededRandom('views') })
+      const running = cache.run(stop.signal)
+      const holders: Held[] = []
+      for (const one of [...steps, { do: 'wait' as const }]) {
+        if (one.do === 'hold') holders.push(hold(cache, forms[one.form] ?? Widget))
+        else if (one.do === 'release') await holders.splice(one.form, 1)[0]?.release()
+        else if (one.do === 'put') api.server.put(one.name, { size: one.size, tags: [one.name] })
+        else if (one.do === 'remove') api.server.remove(one.name)
+        else await clock.advance(1000)
+      }
+      for (const { kind, heard } of holders) {
+        const expected = shownTo(kind, api)
+        expect(cache.list(kind).sort(byName)).toEqual(expected)
+        expect([...heard.values()].sort(byName)).toEqual(expected)
+      }
+      const watched = cache.states.map((state) => state.form)
+      expect(new Set(watched).size).toBe(watched.length)
+      expect(cache.states.reduce((sum, state) => sum + state.holders, 0)).toBe(holders.length)
+      expect(watched.length).toBeLessThanOrEqual(new Set(holders.map(({ kind }) => formId(kind))).size)
+      stop.abort()
+      await running
+      expect(clock.pending).toBe(0)
+    }),
+    { numRuns: 100 },
+  )
 })

@@ -31,7 +31,10 @@ export class View {
   readonly #form: string
   readonly #paths: readonly string[] | undefined
   readonly #shown = new WeakMap<KubeObject, KubeObject>()
-  readonly #indexes = new Map<string, { readonly values: IndexValues<KubeObject>, readonly seen: IndexValues<KubeObject> }>()
+  readonly #indexes = new Map<
+    string,
+    { readonly values: IndexValues<KubeObject>; readonly seen: IndexValues<KubeObject> }
+  >()
 
   constructor({ informer, union, kind }: ViewOptions) {
     this.#informer = informer
@@ -56,27 +59,33 @@ export class View {
     return this.#informer.waitForAnswer(options)
   }
 
-  find(key: { readonly namespace?: string, readonly name: string }): KubeObject | undefined {
+  find(key: { readonly namespace?: string; readonly name: string }): KubeObject | undefined {
     const object = this.#informer.find(key)
     return object && this.#show(object)
   }
 
   list(query: CacheQuery = {}): KubeObject[] {
     const { index } = query
-    const objects = this.#informer.list(index ? { ...query, index: { ...index, name: this.#indexName(index.name) } } : query)
+    const objects = this.#informer.list(
+      index ? { ...query, index: { ...index, name: this.#indexName(index.name) } } : query,
+    )
     return this.#isWhole ? objects : objects.map((object) => this.#show(object))
   }
 
   /** @throws {RangeError} when the name is taken by another function. */
   addIndex(name: string, values: IndexValues<KubeObject>): void {
     const known = this.#indexes.get(name)
-    const index = known?.values === values ? known : { values, seen: (object: KubeObject) => values(this.#show(object)) }
+    const index =
+      known?.values === values ? known : { values, seen: (object: KubeObject) => values(this.#show(object)) }
     this.#informer.addIndex(this.#indexName(name), index.seen)
     this.#indexes.set(name, index)
   }
 
   addHandler(handler: Handler<KubeObject>, options: HandlerOptions = {}): Subscription {
-    return this.#informer.addHandler((event) => handler(this.#isWhole ? event : event.through((object) => this.#show(object))), options)
+    return this.#informer.addHandler(
+      (event) => handler(this.#isWhole ? event : event.through((object) => this.#show(object))),
+      options,
+    )
   }
 
   /** Nobody uses it any more. */

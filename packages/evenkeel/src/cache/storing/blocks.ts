@@ -68,7 +68,7 @@ export class Blocks {
 
   /** One object less: a block of which none is left is given back, unless it is the one that is being filled. */
   release(block: number): void {
-    const held = this.#held[block] = (this.#held[block] ?? 0) - 1
+    const held = (this.#held[block] = (this.#held[block] ?? 0) - 1)
     if (held === 0 && block < this.#blocks.length - 1) this.#blocks[block] = noBlock
   }
 

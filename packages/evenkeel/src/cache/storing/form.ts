@@ -24,7 +24,10 @@ export interface KindForm<T extends KubeObject> extends Form<T> {
   itemOf(object: KubeObject): Item<T>
 }
 
-export function formOf<T extends KubeObject>(kind: CacheKind, { keepManagedFields = false, onBroken }: FormOptions = {}): KindForm<T> {
+export function formOf<T extends KubeObject>(
+  kind: CacheKind,
+  { keepManagedFields = false, onBroken }: FormOptions = {},
+): KindForm<T> {
   const type = { apiVersion: kind.apiVersion, kind: kind.kind }
   const paths = isPickedKind(kind) ? kind.paths : 'metadataOnly' in kind ? [] : undefined
   const finish = (object: JsonObject): T => {
@@ -33,11 +36,17 @@ export function formOf<T extends KubeObject>(kind: CacheKind, { keepManagedField
     return (paths ? projectPaths(named, paths) : named) as unknown as T
   }
   return {
-    finish, keepManagedFields, isWhole: !isPickedKind(kind), ...onBroken && { onBroken },
+    finish,
+    keepManagedFields,
+    isWhole: !isPickedKind(kind),
+    ...(onBroken && { onBroken }),
     itemOf: (object) => {
       const { namespace = '', name = '', resourceVersion = '' } = object.metadata
       if (name === '') throw new RangeError(`a ${kind.kind} without a name cannot be kept in a cache`)
-      return Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(finish(object as unknown as JsonObject)) }, { finish, ...onBroken && { onBroken } })
+      return Item.ofText<T>(
+        { namespace, name, version: resourceVersion, text: JSON.stringify(finish(object as unknown as JsonObject)) },
+        { finish, ...(onBroken && { onBroken }) },
+      )
     },
   }
 }

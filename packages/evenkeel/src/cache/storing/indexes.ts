@@ -34,7 +34,9 @@ export class Indexes<T extends KubeObject> {
     const known = this.#indexes.get(name)
     if (known) {
       if (known.values === values) return
-      throw new RangeError(`there is an index ${JSON.stringify(name)} with another function already: choose another name`)
+      throw new RangeError(
+        `there is an index ${JSON.stringify(name)} with another function already: choose another name`,
+      )
     }
     const index: Index<T> = { values, items: new Map(), filed: new Map() }
     this.#indexes.set(name, index)

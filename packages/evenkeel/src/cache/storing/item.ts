@@ -52,7 +52,11 @@ export class Item<T extends KubeObject = KubeObject> {
   readonly #end: number
   #parsed: WeakRef<T> | undefined
 
-  private constructor({ namespace, name, version }: ItemNames, held: string | Buffer | T, { form, start = 0, end = 0 }: { form?: Form<T>, start?: number, end?: number } = {}) {
+  private constructor(
+    { namespace, name, version }: ItemNames,
+    held: string | Buffer | T,
+    { form, start = 0, end = 0 }: { form?: Form<T>; start?: number; end?: number } = {},
+  ) {
     this.namespace = namespace
     this.name = name
     this.version = version
@@ -89,7 +93,9 @@ export class Item<T extends KubeObject = KubeObject> {
     if (typeof held !== 'string' && !Buffer.isBuffer(held)) return held
     const known = this.#parsed?.deref()
     if (known !== undefined) return known
-    const object = deepFreeze(this.#parse(typeof held === 'string' ? held : held.toString('utf8', this.#start, this.#end)))
+    const object = deepFreeze(
+      this.#parse(typeof held === 'string' ? held : held.toString('utf8', this.#start, this.#end)),
+    )
     this.#parsed = new WeakRef(object)
     return object
   }
@@ -101,7 +107,9 @@ export class Item<T extends KubeObject = KubeObject> {
   /** About how much memory it takes while nobody looks inside. */
   get bytes(): number {
     const held = this.#held
-    return itemBytes + (typeof held === 'string' ? held.length : Buffer.isBuffer(held) ? this.#end - this.#start : this.#end)
+    return (
+      itemBytes + (typeof held === 'string' ? held.length : Buffer.isBuffer(held) ? this.#end - this.#start : this.#end)
+    )
   }
 
   #parse(text: string): T {
@@ -110,7 +118,11 @@ export class Item<T extends KubeObject = KubeObject> {
       if (isJsonObject(value)) return (this.#form as Form<T>).finish(value)
       throw new TypeError('not an object')
     } catch (cause) {
-      const error = new ApiError('InternalError', `what the server sent as ${JSON.stringify(this.name)} cannot be read; it is being asked again`, { cause })
+      const error = new ApiError(
+        'InternalError',
+        `what the server sent as ${JSON.stringify(this.name)} cannot be read; it is being asked again`,
+        { cause },
+      )
       this.#form?.onBroken?.(error)
       throw error
     }

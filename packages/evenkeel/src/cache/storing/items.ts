@@ -66,9 +66,9 @@ export class Items<T extends KubeObject> {
    * Puts in an object of a list as it lies in some bytes, in the place of the one with its name. False when it cannot be
    * kept that way: then it has to be put in as an item.
    */
-  putListed(bytes: Buffer, place: RowPlace, { namespace, form }: { namespace: string, form: Form<T> }): boolean {
+  putListed(bytes: Buffer, place: RowPlace, { namespace, form }: { namespace: string; form: Form<T> }): boolean {
     const names = this.#names(namespace)
-    const rows = names.rows ??= new Rows(this.#blocks)
+    const rows = (names.rows ??= new Rows(this.#blocks))
     names.form = form
     const { size, bytes: before } = rows
     if (!rows.put(bytes, place)) return false
@@ -90,7 +90,7 @@ export class Items<T extends KubeObject> {
   }
 
   /** All, or those of one namespace. Must not be kept while items come and go. */
-  * values(namespace?: string): Generator<Item<T>> {
+  *values(namespace?: string): Generator<Item<T>> {
     const wanted = namespace === undefined ? this.#namespaces.values() : [this.#namespaces.get(namespace)]
     for (const names of wanted) {
       if (!names) continue

@@ -4,15 +4,28 @@ import { pick, projectPaths } from './pick.ts'
 import type { CachedOf } from './pick.ts'
 
 const Website = defineKind({
-  group: 'test.dev', version: 'v1', kind: 'Website',
-  spec: { type: 'object', required: ['image', 'deep'], properties: { image: { type: 'string' }, replicas: { type: 'integer' }, deep: { type: 'object', required: ['a', 'b'], properties: { a: { type: 'string' }, b: { type: 'string' } } } } },
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Website',
+  spec: {
+    type: 'object',
+    required: ['image', 'deep'],
+    properties: {
+      image: { type: 'string' },
+      replicas: { type: 'integer' },
+      deep: { type: 'object', required: ['a', 'b'], properties: { a: { type: 'string' }, b: { type: 'string' } } },
+    },
+  },
   status: { type: 'object', properties: { ready: { type: 'integer' } } },
 } as const)
 
 test('pick makes fields that were not picked unreadable', () => {
   const Slim = pick(Website, ['spec.image', 'spec.deep.a'])
   const read = (site: CachedOf<typeof Slim>): unknown[] => [
-    site.spec.image.length, site.spec.deep.a, site.metadata.name, site.metadata.uid,
+    site.spec.image.length,
+    site.spec.deep.a,
+    site.metadata.name,
+    site.metadata.uid,
     // @ts-expect-error not picked
     site.spec.replicas,
     // @ts-expect-error not picked
@@ -33,9 +46,21 @@ test('pick refuses paths that the kind does not have', () => {
 })
 
 test('projectPaths keeps type, metadata and what is at the paths, and shares the values', () => {
-  const object = { apiVersion: 'test.dev/v1', kind: 'Website', metadata: { name: 'a' }, spec: { list: [1, 2], deep: { a: 1, b: 2 }, other: 3 }, status: { ready: 1 } }
+  const object = {
+    apiVersion: 'test.dev/v1',
+    kind: 'Website',
+    metadata: { name: 'a' },
+    spec: { list: [1, 2], deep: { a: 1, b: 2 }, other: 3 },
+    status: { ready: 1 },
+  }
   const kept = projectPaths(object, ['spec.deep.a', 'spec.list', 'spec.missing.x', 'status'])
-  expect(kept).toEqual({ apiVersion: 'test.dev/v1', kind: 'Website', metadata: { name: 'a' }, spec: { list: [1, 2], deep: { a: 1 } }, status: { ready: 1 } })
+  expect(kept).toEqual({
+    apiVersion: 'test.dev/v1',
+    kind: 'Website',
+    metadata: { name: 'a' },
+    spec: { list: [1, 2], deep: { a: 1 } },
+    status: { ready: 1 },
+  })
   expect((kept['spec'] as { list: unknown }).list).toBe(object.spec.list)
   expect(object.spec.deep).toEqual({ a: 1, b: 2 })
 })

@@ -11,8 +11,15 @@ import type { JsonObject, JsonObjectDraft } from '#api'
 import type { KindLike, ReadOf } from '#client'
 
 /** Dotted paths into an object, up to four steps deep. */
-export type PathOf<T, Steps extends readonly 0[] = [0, 0, 0, 0]> = Steps extends readonly [0, ...infer Rest extends readonly 0[]]
-  ? T extends readonly unknown[] ? never : T extends object ? { [K in keyof T & string]: K | `${K}.${PathOf<NonNullable<T[K]>, Rest>}` }[keyof T & string] : never
+export type PathOf<T, Steps extends readonly 0[] = [0, 0, 0, 0]> = Steps extends readonly [
+  0,
+  ...infer Rest extends readonly 0[],
+]
+  ? T extends readonly unknown[]
+    ? never
+    : T extends object
+      ? { [K in keyof T & string]: K | `${K}.${PathOf<NonNullable<T[K]>, Rest>}` }[keyof T & string]
+      : never
   : never
 
 type Always = 'apiVersion' | 'kind' | 'metadata'
@@ -21,11 +28,13 @@ type Always = 'apiVersion' | 'kind' | 'metadata'
 export type Picked<T, P extends string> = Pick<T, Always & keyof T> & PickedFields<T, P>
 
 type PickedFields<T, P extends string> = {
-  [K in keyof T as K extends Exclude<HeadOf<P>, Always> ? K : never]: K extends P ? T[K] : PickedFields<NonNullable<T[K]>, TailOf<P, K>> | Extract<T[K], undefined>
+  [K in keyof T as K extends Exclude<HeadOf<P>, Always> ? K : never]: K extends P
+    ? T[K]
+    : PickedFields<NonNullable<T[K]>, TailOf<P, K>> | Extract<T[K], undefined>
 }
 
 type HeadOf<P extends string> = P extends `${infer Head}.${string}` ? Head : P
-type TailOf<P extends string, K> = P extends `${infer Head}.${infer Tail}` ? Head extends K ? Tail : never : never
+type TailOf<P extends string, K> = P extends `${infer Head}.${infer Tail}` ? (Head extends K ? Tail : never) : never
 
 /** A kind of which only some fields are kept: see {@link pick}. */
 export interface PickedKind<K extends Kind = Kind, P extends string = string> extends TypeMeta {
@@ -48,9 +57,18 @@ type ReadOfMeta = TypeMeta
  * const SlimPod = pick(Pod, ['spec.nodeName', 'status.phase'])
  * cache.list(SlimPod).map((pod) => pod.spec.nodeName)   // pod.spec.containers does not compile
  */
-export function pick<K extends Kind, const P extends Exclude<PathOf<ReadOf<K>>, Always>>(kind: K, paths: readonly P[]): PickedKind<K, P> {
-  if (paths.some((path) => path.split('.').some((step) => step === ''))) throw new RangeError(`a path is names joined by dots, got ${JSON.stringify(paths)}`)
-  return Object.freeze({ apiVersion: kind.apiVersion, kind: kind.kind, of: kind, paths: Object.freeze([...new Set(paths)].sort()) })
+export function pick<K extends Kind, const P extends Exclude<PathOf<ReadOf<K>>, Always>>(
+  kind: K,
+  paths: readonly P[],
+): PickedKind<K, P> {
+  if (paths.some((path) => path.split('.').some((step) => step === '')))
+    throw new RangeError(`a path is names joined by dots, got ${JSON.stringify(paths)}`)
+  return Object.freeze({
+    apiVersion: kind.apiVersion,
+    kind: kind.kind,
+    of: kind,
+    paths: Object.freeze([...new Set(paths)].sort()),
+  })
 }
 
 export function isPickedKind(kind: CacheKind): kind is PickedKind {

@@ -1,7 +1,14 @@
 /**
  * Which objects of a store a reader wants.
  */
-import { isJsonObject, labelRequirementsOf, matchesFields, matchesLabels, parseFieldSelector, parseLabelSelector } from '#api'
+import {
+  isJsonObject,
+  labelRequirementsOf,
+  matchesFields,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
+} from '#api'
 import type { FieldRequirement, KubeObject, LabelRequirement, LabelSelector } from '#api'
 import type { Item } from './item.ts'
 import type { Store } from './store.ts'
@@ -12,7 +19,7 @@ export interface CacheQuery {
   /** `app=web,tier!=db`, or the selector of a spec. @default all */
   readonly labelSelector?: string | LabelSelector | undefined
   /** Objects that have this value in an index that was added before. */
-  readonly index?: { readonly name: string, readonly value: string } | undefined
+  readonly index?: { readonly name: string; readonly value: string } | undefined
 }
 
 /**
@@ -21,7 +28,10 @@ export interface CacheQuery {
  * @throws {RangeError} when there is no such index.
  * @throws {ApiError} `BadRequest` when the selector is malformed.
  */
-export function selectItems<T extends KubeObject>(store: Store<T>, { namespace, labelSelector, index }: CacheQuery): Item<T>[] {
+export function selectItems<T extends KubeObject>(
+  store: Store<T>,
+  { namespace, labelSelector, index }: CacheQuery,
+): Item<T>[] {
   const requirements = requirementsOf(labelSelector)
   const found: Item<T>[] = []
   for (const item of candidates(store, namespace, index)) {
@@ -32,18 +42,24 @@ export function selectItems<T extends KubeObject>(store: Store<T>, { namespace, 
   return found
 }
 
-function candidates<T extends KubeObject>(store: Store<T>, namespace: string | undefined, index: CacheQuery['index']): Iterable<Item<T>> {
+function candidates<T extends KubeObject>(
+  store: Store<T>,
+  namespace: string | undefined,
+  index: CacheQuery['index'],
+): Iterable<Item<T>> {
   if (!index) return store.values(namespace)
   const items = store.find(index.name, index.value)
   if (items) return items
   const known = store.indexes.map((name) => JSON.stringify(name)).join(', ')
-  throw new RangeError(`there is no index ${JSON.stringify(index.name)}: add it with addIndex first; there is ${known === '' ? 'none' : known}`)
+  throw new RangeError(
+    `there is no index ${JSON.stringify(index.name)}: add it with addIndex first; there is ${known === '' ? 'none' : known}`,
+  )
 }
 
 /** The requirements of a selector in either form; none select everything. */
 export function requirementsOf(selector: string | LabelSelector | undefined): readonly LabelRequirement[] {
   if (selector === undefined) return []
-  return typeof selector === 'string' ? parseLabelSelector(selector) : labelRequirementsOf(selector) ?? []
+  return typeof selector === 'string' ? parseLabelSelector(selector) : (labelRequirementsOf(selector) ?? [])
 }
 
 /** What a cache holds of a kind: which namespace, which labels, which fields. */

@@ -5,43 +5,71 @@ import { Rows } from './rows.ts'
 import type { RowPlace } from './rows.ts'
 
 /** `<name version|cut|rest>` in the middle of other bytes, and where things are in it. */
-function place(name: string, version: string, { cut = '', rest = '' }: { cut?: string, rest?: string } = {}): { bytes: Buffer, place: RowPlace } {
+function place(
+  name: string,
+  version: string,
+  { cut = '', rest = '' }: { cut?: string; rest?: string } = {},
+): { bytes: Buffer; place: RowPlace } {
   const bytes = Buffer.from(`before<${cut}${name} ${version}${rest}>after`)
   const start = 6
   const nameStart = start + 1 + cut.length
   const nameEnd = nameStart + Buffer.byteLength(name)
   return {
     bytes,
-    place: { start, end: bytes.length - 5, nameStart, nameEnd, versionStart: nameEnd + 1, versionEnd: nameEnd + 1 + version.length, cutStart: start + 1, cutEnd: start + 1 + cut.length },
+    place: {
+      start,
+      end: bytes.length - 5,
+      nameStart,
+      nameEnd,
+      versionStart: nameEnd + 1,
+      versionEnd: nameEnd + 1 + version.length,
+      cutStart: start + 1,
+      cutEnd: start + 1 + cut.length,
+    },
   }
 }
 
-const name = fc.oneof(fc.constantFrom('a', 'b', 'web-1', '__proto__', 'constructor'), fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 3 }))
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', 'web-1', '__proto__', 'constructor'),
+  fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 3 }),
+)
 const step = fc.oneof(
-  fc.record({ do: fc.constant('put' as const), name, version: fc.nat(99).map(String), cut: fc.constantFrom('', 'xyz') }),
+  fc.record({
+    do: fc.constant('put' as const),
+    name,
+    version: fc.nat(99).map(String),
+    cut: fc.constantFrom('', 'xyz'),
+  }),
   fc.record({ do: fc.constant('take' as const), name }),
 )
 
 test('Rows agree with a map, whatever is put and taken', () => {
-  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-    const rows = new Rows(new Blocks())
-    const model = new Map<string, string>()
-    for (const one of steps) {
-      if (one.do === 'put') {
-        const { bytes, place: at } = place(one.name, one.version, { cut: one.cut })
-        expect(rows.put(bytes, at)).toBe(true)
-        model.delete(one.name)
-        model.set(one.name, one.version)
-      } else {
-        const row = rows.take(one.name)
-        expect([row?.name, row?.version, row?.block.toString('latin1', row.start, row.end)]).toEqual(model.has(one.name) ? [one.name, model.get(one.name), `<${one.name} ${model.get(one.name)}>`] : [undefined, undefined, undefined])
-        model.delete(one.name)
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const rows = new Rows(new Blocks())
+      const model = new Map<string, string>()
+      for (const one of steps) {
+        if (one.do === 'put') {
+          const { bytes, place: at } = place(one.name, one.version, { cut: one.cut })
+          expect(rows.put(bytes, at)).toBe(true)
+          model.delete(one.name)
+          model.set(one.name, one.version)
+        } else {
+          const row = rows.take(one.name)
+          expect([row?.name, row?.version, row?.block.toString('latin1', row.start, row.end)]).toEqual(
+            model.has(one.name)
+              ? [one.name, model.get(one.name), `<${one.name} ${model.get(one.name)}>`]
+              : [undefined, undefined, undefined],
+          )
+          model.delete(one.name)
+        }
+        expect(rows.size).toBe(model.size)
       }
-      expect(rows.size).toBe(model.size)
-    }
-    expect([...rows.takeAll()].map((row) => [row.name, row.version])).toEqual([...model])
-    expect([rows.size, rows.bytes]).toEqual([0, 0])
-  }), { numRuns: 300 })
+      expect([...rows.takeAll()].map((row) => [row.name, row.version])).toEqual([...model])
+      expect([rows.size, rows.bytes]).toEqual([0, 0])
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('Rows refuse a name that is not ASCII, and never find one', () => {
@@ -66,30 +94,41 @@ test('Blocks give back a block when the last of its objects is let go', () => {
 })
 
 test('Blocks copy whole lines, and objects stay where they lie in them', () => {
-  fc.assert(fc.property(fc.array(fc.nat(40_000), { minLength: 1, maxLength: 120 }), fc.boolean(), (lengths, isCut) => {
-    const lines = lengths.map((length, index) => `${index}:${'x'.repeat(length)}`)
-    const bytes = Buffer.from(lines.join('\n'))
-    const blocks = new Blocks()
-    const kept: { block: number, start: number, end: number }[] = []
-    for (let next = 0; next < bytes.length;) {
-      const copied = blocks.copyLines(bytes, next)
-      expect(copied.block.toString('latin1', copied.start, copied.end)).toBe(`${bytes.toString('latin1', next, copied.next).replace(/\n$/, '')}\n`)
-      next = copied.next
-      for (let start = copied.start; start < copied.end;) {
-        const end = copied.block.indexOf('\n', start)
-        // One byte is left out of every other.
-        const cut = isCut && kept.length % 2 === 1 ? { cutStart: start + 1, cutEnd: start + 2 } : { cutStart: start, cutEnd: start }
-        kept.push({ ...blocks.keep(copied.block, { start, end, ...cut }) })
-        if (!isCut) expect([blocks.at(kept.at(-1)?.block ?? 0) === copied.block, kept.at(-1)?.start]).toEqual([true, start])
-        start = end + 1
+  fc.assert(
+    fc.property(fc.array(fc.nat(40_000), { minLength: 1, maxLength: 120 }), fc.boolean(), (lengths, isCut) => {
+      const lines = lengths.map((length, index) => `${index}:${'x'.repeat(length)}`)
+      const bytes = Buffer.from(lines.join('\n'))
+      const blocks = new Blocks()
+      const kept: { block: number; start: number; end: number }[] = []
+      for (let next = 0; next < bytes.length;) {
+        const copied = blocks.copyLines(bytes, next)
+        expect(copied.block.toString('latin1', copied.start, copied.end)).toBe(
+          `${bytes.toString('latin1', next, copied.next).replace(/\n$/, '')}\n`,
+        )
+        next = copied.next
+        for (let start = copied.start; start < copied.end;) {
+          const end = copied.block.indexOf('\n', start)
+          // One byte is left out of every other.
+          const cut =
+            isCut && kept.length % 2 === 1
+              ? { cutStart: start + 1, cutEnd: start + 2 }
+              : { cutStart: start, cutEnd: start }
+          kept.push({ ...blocks.keep(copied.block, { start, end, ...cut }) })
+          if (!isCut)
+            expect([blocks.at(kept.at(-1)?.block ?? 0) === copied.block, kept.at(-1)?.start]).toEqual([true, start])
+          start = end + 1
+        }
       }
-    }
-    const texts = kept.map(({ block, start, end }) => blocks.at(block).toString('latin1', start, end))
-    expect(texts.join() === lines.map((line, index) => isCut && index % 2 === 1 ? line[0] + line.slice(2) : line).join()).toBe(true)
-    const count = Math.max(...kept.map(({ block }) => block))
-    for (const { block } of kept) blocks.release(block)
-    for (let block = 0; block < count; block++) expect(blocks.at(block)).toHaveLength(0)
-  }), { numRuns: 30 })
+      const texts = kept.map(({ block, start, end }) => blocks.at(block).toString('latin1', start, end))
+      expect(
+        texts.join() === lines.map((line, index) => (isCut && index % 2 === 1 ? line[0] + line.slice(2) : line)).join(),
+      ).toBe(true)
+      const count = Math.max(...kept.map(({ block }) => block))
+      for (const { block } of kept) blocks.release(block)
+      for (let block = 0; block < count; block++) expect(blocks.at(block)).toHaveLength(0)
+    }),
+    { numRuns: 30 },
+  )
 })
 
 test('Blocks give back lines of which nothing was kept', () => {

@@ -29,7 +29,9 @@ export interface TakenRow {
 
 /** A row: hash of the name, block, and beginning and end of object, name and version in it. Those that were taken have no end. */
 const width = 8
-const [hashCell, blockCell, startCell, endCell, nameCell, nameEndCell, versionCell, versionEndCell] = [0, 1, 2, 3, 4, 5, 6, 7]
+const [hashCell, blockCell, startCell, endCell, nameCell, nameEndCell, versionCell, versionEndCell] = [
+  0, 1, 2, 3, 4, 5, 6, 7,
+]
 const taken = -1
 /** What a row takes beside its object, with its place in the table. */
 const rowBytes = 48
@@ -92,7 +94,7 @@ export class Rows {
   }
 
   /** Takes all of them out. */
-  * takeAll(): Generator<TakenRow> {
+  *takeAll(): Generator<TakenRow> {
     for (let row = 0; row < this.#count; row++) {
       if (this.#cell(row, endCell) === taken) continue
       const found = this.#read(row)
@@ -110,7 +112,9 @@ export class Rows {
     return {
       name: block.toString('latin1', this.#cell(row, nameCell), this.#cell(row, nameEndCell)),
       version: block.toString('latin1', this.#cell(row, versionCell), this.#cell(row, versionEndCell)),
-      block, start: this.#cell(row, startCell), end: this.#cell(row, endCell),
+      block,
+      start: this.#cell(row, startCell),
+      end: this.#cell(row, endCell),
     }
   }
 
@@ -146,7 +150,10 @@ export class Rows {
     if (this.#cell(row, endCell) === taken) return false
     const start = this.#cell(row, nameCell)
     const end = this.#cell(row, nameEndCell)
-    return end - start === nameEnd - nameStart && this.#blocks.at(this.#cell(row, blockCell)).compare(bytes, nameStart, nameEnd, start, end) === 0
+    return (
+      end - start === nameEnd - nameStart &&
+      this.#blocks.at(this.#cell(row, blockCell)).compare(bytes, nameStart, nameEnd, start, end) === 0
+    )
   }
 
   /** Four times the room: what is not used of it is not there. Rows that were taken keep their numbers, but are no longer looked for. */
@@ -194,6 +201,6 @@ function hashOfText(text: string): number {
 
 /** Names often differ in a few digits only: their places must not lie beside each other. */
 function mixed(hash: number): number {
-  const half = Math.imul(hash ^ hash >>> 16, 0x45d9f3b)
-  return (half ^ half >>> 15) & 0x7fffffff
+  const half = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
+  return (half ^ (half >>> 15)) & 0x7fffffff
 }

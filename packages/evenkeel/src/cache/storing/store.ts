@@ -22,7 +22,7 @@ import { hasReached, orderOf } from './order.ts'
 /** What a new list changed: first what went, then what came or became different, in the order of the list. */
 interface Difference<T extends KubeObject> {
   readonly gone: readonly Item<T>[]
-  readonly changed: readonly { readonly item: Item<T>, readonly old: Item<T> | undefined }[]
+  readonly changed: readonly { readonly item: Item<T>; readonly old: Item<T> | undefined }[]
 }
 
 interface StoreOptions<T extends KubeObject> {
@@ -96,7 +96,7 @@ export class Store<T extends KubeObject> {
   }
 
   /** Everything the stream said last. */
-  * seenValues(): Generator<Item<T>> {
+  *seenValues(): Generator<Item<T>> {
     if (this.#ahead.size === 0) {
       yield* this.#items.values()
       return
@@ -176,7 +176,10 @@ export class Store<T extends KubeObject> {
 
   /** Whether the stream has told of this version already, or has passed it: then the object was there and is gone. */
   #knows(item: Item<T>, seen: Item<T> | undefined): boolean {
-    return (seen !== undefined && hasReached(seen.version, item.version)) || (orderOf(this.#version, item.version) ?? -1) >= 0
+    return (
+      (seen !== undefined && hasReached(seen.version, item.version)) ||
+      (orderOf(this.#version, item.version) ?? -1) >= 0
+    )
   }
 
   #remember(slot: string, uid: string): void {
@@ -204,7 +207,7 @@ export class Store<T extends KubeObject> {
   #differenceTo(items: Items<T>): Difference<T> {
     const gone: Item<T>[] = []
     for (const item of this.seenValues()) if (!items.get(item.namespace, item.name)) gone.push(item)
-    const changed: { item: Item<T>, old: Item<T> | undefined }[] = []
+    const changed: { item: Item<T>; old: Item<T> | undefined }[] = []
     for (const item of items.values()) {
       const old = this.seen(item.namespace, item.name)
       if (old?.version !== item.version || item.version === '') changed.push({ item, old })

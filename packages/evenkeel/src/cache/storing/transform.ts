@@ -15,7 +15,10 @@ export function unshaped<T extends KubeObject>(item: Item<T>): Item<T> {
 }
 
 /** Items with a transform applied; without one, items as they are. */
-export function shapeWith<T extends KubeObject>(transform: ((object: T) => T) | undefined, kind: string): (item: Item<T>) => Item<T> {
+export function shapeWith<T extends KubeObject>(
+  transform: ((object: T) => T) | undefined,
+  kind: string,
+): (item: Item<T>) => Item<T> {
   if (!transform) return unshaped
   return (item) => {
     let object: T
@@ -23,11 +26,16 @@ export function shapeWith<T extends KubeObject>(transform: ((object: T) => T) | 
       object = transform(item.object)
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
-      throw new TransformError(`the transform failed for ${kind} ${item.namespace === '' ? '' : `${item.namespace}/`}${item.name}: ${why}`, { cause })
+      throw new TransformError(
+        `the transform failed for ${kind} ${item.namespace === '' ? '' : `${item.namespace}/`}${item.name}: ${why}`,
+        { cause },
+      )
     }
     const { namespace = '', name, resourceVersion } = object.metadata
     if (namespace !== item.namespace || name !== item.name || resourceVersion !== item.version) {
-      throw new TransformError(`the transform changed namespace, name or resourceVersion of ${kind} ${item.name}: the cache needs them as they were`)
+      throw new TransformError(
+        `the transform changed namespace, name or resourceVersion of ${kind} ${item.name}: the cache needs them as they were`,
+      )
     }
     return Item.ofObject(object)
   }

@@ -43,7 +43,10 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
   /** What the handler sees of an object; undefined: all of it. */
   #show: ((object: KubeObject) => T) | undefined
 
-  constructor(context: EventContext, { type, item, old, isInitial = false, isResync = false, isListed = false }: EventFacts<T>) {
+  constructor(
+    context: EventContext,
+    { type, item, old, isInitial = false, isResync = false, isListed = false }: EventFacts<T>,
+  ) {
     this.type = type
     this.isInitial = isInitial
     this.isResync = isResync
@@ -71,7 +74,7 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
   get key(): ObjectKey {
     const { cluster, group, kind } = this.#context
     const { namespace, name } = this.#item
-    return { cluster, group, kind, ...namespace !== '' && { namespace }, name }
+    return { cluster, group, kind, ...(namespace !== '' && { namespace }), name }
   }
 
   /** The canonical text of the key. */
@@ -82,7 +85,9 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
 
   /** An update from one object to another of the same name: the first was deleted in between. */
   get isReplaced(): boolean {
-    return this.type === 'update' && this.#old !== undefined && this.#old !== this.#item && this.#old.uid !== this.#item.uid
+    return (
+      this.type === 'update' && this.#old !== undefined && this.#old !== this.#item && this.#old.uid !== this.#item.uid
+    )
   }
 
   /** A delete that was noticed by its absence: the last state may be older than the object became. */
@@ -100,7 +105,14 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
   /** The same event for somebody who sees another part of the objects. */
   through<V extends KubeObject>(show: (object: KubeObject) => V): CacheEvent<V> {
     const { type, isInitial, isResync, isListed } = this
-    const event = new CacheEvent<V>(this.#context, { type, item: this.#item as unknown as Item<V>, old: this.#old as unknown as Item<V> | undefined, isInitial, isResync, isListed })
+    const event = new CacheEvent<V>(this.#context, {
+      type,
+      item: this.#item as unknown as Item<V>,
+      old: this.#old as unknown as Item<V> | undefined,
+      isInitial,
+      isResync,
+      isListed,
+    })
     event.#show = show
     return event
   }
@@ -113,9 +125,16 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
     if (next.isResync) return this
     const isListed = this.isListed || next.isListed
     if (this.type === 'add') {
-      return next.type === 'delete' ? undefined : new CacheEvent(this.#context, { type: 'add', item: next.#item, isInitial: this.isInitial, isListed })
+      return next.type === 'delete'
+        ? undefined
+        : new CacheEvent(this.#context, { type: 'add', item: next.#item, isInitial: this.isInitial, isListed })
     }
     const old = this.#old ?? (this.type === 'delete' ? this.#item : undefined)
-    return new CacheEvent(this.#context, { type: next.type === 'delete' ? 'delete' : 'update', item: next.#item, old, isListed })
+    return new CacheEvent(this.#context, {
+      type: next.type === 'delete' ? 'delete' : 'update',
+      item: next.#item,
+      old,
+      isListed,
+    })
   }
 }

@@ -122,7 +122,9 @@ export class Listener<T extends KubeObject> {
     if (this.#isStopped || (skipOwn && event.isOwn)) return undefined
     try {
       const outcome = handler(event)
-      return outcome?.then(undefined, (error: unknown) => { onError(error, event) })
+      return outcome?.then(undefined, (error: unknown) => {
+        onError(error, event)
+      })
     } catch (error) {
       onError(error, event)
       return undefined

@@ -13,7 +13,9 @@ import type { Ahead } from './ahead.ts'
 
 interface AheadCheckOptions<T extends KubeObject> {
   readonly store: Store<T>
-  readonly find: ((key: { namespace: string, name: string }, options: AbortOptions) => Promise<Item<T> | undefined>) | undefined
+  readonly find:
+    | ((key: { namespace: string; name: string }, options: AbortOptions) => Promise<Item<T> | undefined>)
+    | undefined
   readonly shape: (item: Item<T>) => Item<T>
   readonly clock: Clock
   readonly checkMs: number
@@ -32,7 +34,9 @@ export class AheadCheck<T extends KubeObject> {
   /** Something waits: look at it after a while. */
   expect(): void {
     if (this.#controller.signal.aborted) this.#controller = new Stopper()
-    this.#cancel ??= this.#options.clock.after(this.#options.checkMs, () => { void this.#run() })
+    this.#cancel ??= this.#options.clock.after(this.#options.checkMs, () => {
+      void this.#run()
+    })
   }
 
   stop(): void {
@@ -60,7 +64,9 @@ export class AheadCheck<T extends KubeObject> {
     const found = find ? await find({ namespace, name }, { signal: this.#controller.signal }) : ahead.seen
     if (store.ahead.get(slot) !== ahead) return
     if (!find || (found === undefined && ahead.seen === undefined)) store.resolve(namespace, name)
-    else if (found === undefined) store.note({ namespace, name, item: undefined, version: ahead.version, uid: ahead.uid })
-    else if (found.version !== ahead.item?.version) store.note({ namespace, name, item: shape(found), version: found.version, uid: found.uid })
+    else if (found === undefined)
+      store.note({ namespace, name, item: undefined, version: ahead.version, uid: ahead.uid })
+    else if (found.version !== ahead.item?.version)
+      store.note({ namespace, name, item: shape(found), version: found.version, uid: found.uid })
   }
 }

@@ -40,7 +40,11 @@ export function isPassed<T extends KubeObject>(ahead: Ahead<T>, version: string)
 }
 
 /** Whether a list of a version, with this item or none in our object's place, makes our own knowledge old. */
-export function isSettledByList<T extends KubeObject>(ahead: Ahead<T>, version: string, listed: Item<T> | undefined): boolean {
+export function isSettledByList<T extends KubeObject>(
+  ahead: Ahead<T>,
+  version: string,
+  listed: Item<T> | undefined,
+): boolean {
   if ((orderOf(version, ahead.version) ?? 0) < 0) return false
   return ahead.item !== undefined || listed === undefined || (ahead.uid !== '' && listed.uid !== ahead.uid)
 }

@@ -8,7 +8,7 @@ import type { AbortOptions, Deferred } from '#base'
 import { hasReached } from '../storing/order.ts'
 
 export class Gate {
-  readonly #waiting = new Set<{ readonly version: string, readonly done: Deferred<void> }>()
+  readonly #waiting = new Set<{ readonly version: string; readonly done: Deferred<void> }>()
   #seen = ''
 
   get waiting(): number {

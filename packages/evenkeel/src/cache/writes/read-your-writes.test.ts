@@ -7,9 +7,21 @@ import type { InformerSetup } from '../informer.fixture.ts'
 import { Item } from '../storing/item.ts'
 
 /** An object as a server answers a write: of this version, whatever the watch has told. */
-function widget(version: string, { name = 'one', uid = 'uid-1', ...rest }: { name?: string, uid?: string, labels?: Record<string, string>, size?: number } = {}): Widget {
+function widget(
+  version: string,
+  {
+    name = 'one',
+    uid = 'uid-1',
+    ...rest
+  }: { name?: string; uid?: string; labels?: Record<string, string>; size?: number } = {},
+): Widget {
   const { labels, size } = rest
-  return { apiVersion: 'test.dev/v1', kind: 'Widget', metadata: { name, namespace: 'a', uid, resourceVersion: version, ...labels && { labels } }, spec: { ...size !== undefined && { size } } }
+  return {
+    apiVersion: 'test.dev/v1',
+    kind: 'Widget',
+    metadata: { name, namespace: 'a', uid, resourceVersion: version, ...(labels && { labels }) },
+    spec: { ...(size !== undefined && { size }) },
+  }
 }
 
 function send(server: FakeServer, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Widget): void {
@@ -47,14 +59,17 @@ test('94 a list by label and by index includes what we created in the same turn,
   const setup = await withObject()
   const { informer } = setup
   informer.addIndex('size', ({ spec }) => String(spec?.size))
-  const names = (): unknown[] => [informer.list({ labelSelector: 'app=web' }), informer.list({ index: { name: 'size', value: '3' } })].map((list) => list.map(({ metadata }) => metadata.name))
+  const names = (): unknown[] =>
+    [informer.list({ labelSelector: 'app=web' }), informer.list({ index: { name: 'size', value: '3' } })].map((list) =>
+      list.map(({ metadata }) => metadata.name),
+    )
   informer.noteWrite(widget('50', { name: 'new', uid: 'uid-2', labels: { app: 'web' }, size: 3 }))
   expect(names()).toEqual([['new'], ['new']])
   informer.noteWrite(widget('51', { name: 'new', uid: 'uid-2', labels: { app: 'db' }, size: 4 }))
   expect(names()).toEqual([[], []])
 })
 
-test('94 an object that our write takes out of a cache\'s selection is gone at once', async () => {
+test("94 an object that our write takes out of a cache's selection is gone at once", async () => {
   const setup = await setUpInformer({ scope: { labelSelector: 'app=web' } })
   send(setup.server, 'ADDED', widget('48', { labels: { app: 'web' } }))
   await setup.clock.advance(0)
@@ -152,7 +167,10 @@ test('98 an object that the watch has seen go does not come back with our answer
 
 test('99 an object that we deleted is shown with its deletion time while finalizers hold it, and not at all otherwise', async () => {
   const setup = await withObject()
-  const held: KubeObject = { ...widget('50'), metadata: { ...widget('50').metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['test.dev/x'] } }
+  const held: KubeObject = {
+    ...widget('50'),
+    metadata: { ...widget('50').metadata, deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['test.dev/x'] },
+  }
   setup.informer.noteWrite(held)
   expect(setup.informer.find({ namespace: 'a', name: 'one' })?.metadata.deletionTimestamp).toBe('2026-01-01T00:00:00Z')
   setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1' })
@@ -171,7 +189,12 @@ test('99 an object that we deleted is shown with its deletion time while finaliz
 test('100 a handler without own events hears of a foreign change that is mixed with ours, with before and after', async () => {
   const setup = await withObject()
   const heard: string[] = []
-  setup.informer.addHandler((event) => { heard.push(tell(event)) }, { skipOwn: true })
+  setup.informer.addHandler(
+    (event) => {
+      heard.push(tell(event))
+    },
+    { skipOwn: true },
+  )
   await setup.clock.advance(0)
   heard.length = 0
   setup.informer.noteWrite(widget('50'), { from: '48' })
@@ -198,7 +221,12 @@ test('100 a create of ours is our own event', async () => {
 test('101 nothing that a list shows is left out as ours', async () => {
   const setup = await withObject()
   const heard: string[] = []
-  setup.informer.addHandler((event) => { heard.push(tell(event)) }, { skipOwn: true })
+  setup.informer.addHandler(
+    (event) => {
+      heard.push(tell(event))
+    },
+    { skipOwn: true },
+  )
   await setup.clock.advance(0)
   heard.length = 0
   setup.server.version = 49
@@ -215,7 +243,12 @@ test('101 nothing that a list shows is left out as ours', async () => {
 test('102 a write that changed nothing does not swallow the foreign change whose version it was answered with', async () => {
   const setup = await withObject()
   const heard: string[] = []
-  setup.informer.addHandler((event) => { heard.push(tell(event)) }, { skipOwn: true })
+  setup.informer.addHandler(
+    (event) => {
+      heard.push(tell(event))
+    },
+    { skipOwn: true },
+  )
   await setup.clock.advance(0)
   heard.length = 0
   // The patch changed nothing; 50 is somebody else's. Without a lock we do not know what it was before.

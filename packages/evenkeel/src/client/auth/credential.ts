@@ -47,5 +47,7 @@ export function withCredentials(transport: Transport, source: CredentialSource):
 }
 
 function send(transport: Transport, request: WireRequest, { authorization }: Credential): Promise<WireResponse> {
-  return transport(authorization === undefined ? request : { ...request, headers: { ...request.headers, authorization } })
+  return transport(
+    authorization === undefined ? request : { ...request, headers: { ...request.headers, authorization } },
+  )
 }

@@ -29,8 +29,14 @@ export function readExec(field: Field): ExecConfig {
   const apiVersion = readVersion(field)
   const installHint = field.text('installHint')
   return {
-    where, apiVersion, command: locate(command, file), args: field.texts('args'), env: readEnv(field), provideClusterInfo: field.flag('provideClusterInfo'),
-    interactiveMode: readMode(field, apiVersion), ...installHint !== undefined && { installHint },
+    where,
+    apiVersion,
+    command: locate(command, file),
+    args: field.texts('args'),
+    env: readEnv(field),
+    provideClusterInfo: field.flag('provideClusterInfo'),
+    interactiveMode: readMode(field, apiVersion),
+    ...(installHint !== undefined && { installHint }),
   }
 }
 
@@ -38,26 +44,32 @@ function readVersion(field: Field): string {
   const version = field.text('apiVersion')
   if (version === undefined) throw new ConfigError(`${field.where}.apiVersion is missing: use ${prefix}v1`)
   if (version === `${prefix}v1` || version === `${prefix}v1beta1`) return version
-  throw new ConfigError(`${field.where}.apiVersion ${JSON.stringify(version)} is not known: update the plugin and use ${prefix}v1`)
+  throw new ConfigError(
+    `${field.where}.apiVersion ${JSON.stringify(version)} is not known: update the plugin and use ${prefix}v1`,
+  )
 }
 
 function readMode(field: Field, apiVersion: string): ExecConfig['interactiveMode'] {
   const mode = field.text('interactiveMode')
   if (mode === undefined) {
-    if (apiVersion.endsWith('/v1')) throw new ConfigError(`${field.where}.interactiveMode is missing: use ${modes.join(', ')}`)
+    if (apiVersion.endsWith('/v1'))
+      throw new ConfigError(`${field.where}.interactiveMode is missing: use ${modes.join(', ')}`)
     return 'IfAvailable'
   }
   const known = modes.find((one) => one === mode)
-  if (known === undefined) throw new ConfigError(`${field.where}.interactiveMode ${JSON.stringify(mode)} must be one of ${modes.join(', ')}`)
+  if (known === undefined)
+    throw new ConfigError(`${field.where}.interactiveMode ${JSON.stringify(mode)} must be one of ${modes.join(', ')}`)
   return known
 }
 
 function readEnv(field: Field): Record<string, string> {
-  return Object.fromEntries(field.list('env').map((item) => {
-    const name = item.text('name')
-    if (name === undefined) throw new ConfigError(`${item.where}.name is missing`)
-    return [name, item.text('value') ?? '']
-  }))
+  return Object.fromEntries(
+    field.list('env').map((item) => {
+      const name = item.text('name')
+      if (name === undefined) throw new ConfigError(`${item.where}.name is missing`)
+      return [name, item.text('value') ?? '']
+    }),
+  )
 }
 
 /** A bare name is looked up in PATH; a path is meant from the folder of the file. */

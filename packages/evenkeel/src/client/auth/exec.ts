@@ -40,7 +40,11 @@ export function execCredential(config: ExecConfig, options: ExecOptions): Creden
   return {
     async get({ signal } = {}) {
       if (given && clock.now() < given.expiresAtMs) return given.credential
-      running ??= runPlugin(config, options).then((result) => given = result).finally(() => { running = undefined })
+      running ??= runPlugin(config, options)
+        .then((result) => (given = result))
+        .finally(() => {
+          running = undefined
+        })
       return (await abortable(running, { signal })).credential
     },
     refuse(credential) {
@@ -55,8 +59,18 @@ async function runPlugin(config: ExecConfig, options: ExecOptions): Promise<Give
   const interactive = isInteractive(config, host)
   const limit = interactive ? undefined : deadline(clock, timeoutMs)
   try {
-    const env = { ...host.env, ...config.env, KUBERNETES_EXEC_INFO: JSON.stringify(await infoFor(config, options, interactive)) }
-    const result = await host.runProgram({ command: config.command, args: config.args, env, interactive, signal: limit?.signal })
+    const env = {
+      ...host.env,
+      ...config.env,
+      KUBERNETES_EXEC_INFO: JSON.stringify(await infoFor(config, options, interactive)),
+    }
+    const result = await host.runProgram({
+      command: config.command,
+      args: config.args,
+      env,
+      interactive,
+      signal: limit?.signal,
+    })
     return readCredential(outputOf(result, config), config)
   } catch (error) {
     throw error instanceof ConfigError ? error : cannotRun(error, config)
@@ -66,23 +80,36 @@ async function runPlugin(config: ExecConfig, options: ExecOptions): Promise<Give
 }
 
 function isInteractive({ interactiveMode, where }: ExecConfig, { isTerminal }: Host): boolean {
-  if (interactiveMode === 'Always' && !isTerminal) throw new ConfigError(`${where}: the plugin needs a terminal (interactiveMode Always), and there is none`)
+  if (interactiveMode === 'Always' && !isTerminal)
+    throw new ConfigError(`${where}: the plugin needs a terminal (interactiveMode Always), and there is none`)
   return interactiveMode !== 'Never' && isTerminal
 }
 
-async function infoFor({ apiVersion, provideClusterInfo }: ExecConfig, { cluster }: ExecOptions, interactive: boolean): Promise<JsonObject> {
-  return { apiVersion, kind: 'ExecCredential', spec: { interactive, ...provideClusterInfo && { cluster: await cluster() } } }
+async function infoFor(
+  { apiVersion, provideClusterInfo }: ExecConfig,
+  { cluster }: ExecOptions,
+  interactive: boolean,
+): Promise<JsonObject> {
+  return {
+    apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive, ...(provideClusterInfo && { cluster: await cluster() }) },
+  }
 }
 
 function outputOf({ code, stdout, stderr }: ProgramResult, { command, where }: ExecConfig): string {
   if (code === 0) return stdout
   const complaint = stderr.trim().slice(-500)
-  throw new ConfigError(`${where}: ${command} ended with ${code === undefined ? 'a signal' : `code ${code}`}${complaint === '' ? '' : `: ${complaint}`}`)
+  throw new ConfigError(
+    `${where}: ${command} ended with ${code === undefined ? 'a signal' : `code ${code}`}${complaint === '' ? '' : `: ${complaint}`}`,
+  )
 }
 
 function cannotRun(error: unknown, { command, where, installHint }: ExecConfig): ConfigError {
   const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'ENOENT'
-  const what = isMissing ? `${command} was not found: install it, or correct the command` : `${command} could not be run: ${error instanceof Error ? error.message : String(error)}`
+  const what = isMissing
+    ? `${command} was not found: install it, or correct the command`
+    : `${command} could not be run: ${error instanceof Error ? error.message : String(error)}`
   return new ConfigError(`${where}: ${what}${installHint === undefined ? '' : `\n${installHint}`}`, { cause: error })
 }
 
@@ -90,16 +117,21 @@ function readCredential(output: string, { apiVersion, command, where }: ExecConf
   const wrong = (what: string): ConfigError => new ConfigError(`${where}: ${command} ${what}`)
   const answer = parseOutput(output)
   if (!answer || answer['kind'] !== 'ExecCredential') throw wrong('did not print an ExecCredential')
-  if (answer['apiVersion'] !== apiVersion) throw wrong(`printed version ${String(answer['apiVersion'])}, and the kubeconfig wants ${apiVersion}`)
+  if (answer['apiVersion'] !== apiVersion)
+    throw wrong(`printed version ${String(answer['apiVersion'])}, and the kubeconfig wants ${apiVersion}`)
   const { status } = answer
   if (!isJsonObject(status)) throw wrong('printed no status')
   const { token = '', clientCertificateData: certPem = '', clientKeyData: keyPem = '', expirationTimestamp } = status
-  if (typeof token !== 'string' || typeof certPem !== 'string' || typeof keyPem !== 'string') throw wrong('printed a credential that is no text')
+  if (typeof token !== 'string' || typeof certPem !== 'string' || typeof keyPem !== 'string')
+    throw wrong('printed a credential that is no text')
   if (token === '' && certPem === '' && keyPem === '') throw wrong('printed neither a token nor a certificate')
   if ((certPem === '') !== (keyPem === '')) throw wrong('printed only one of certificate and key')
   return {
-    credential: { ...token !== '' && { authorization: `Bearer ${token}` }, ...certPem !== '' && { certPem, keyPem } },
-    expiresAtMs: typeof expirationTimestamp === 'string' ? parseTime(expirationTimestamp) ?? Infinity : Infinity,
+    credential: {
+      ...(token !== '' && { authorization: `Bearer ${token}` }),
+      ...(certPem !== '' && { certPem, keyPem }),
+    },
+    expiresAtMs: typeof expirationTimestamp === 'string' ? (parseTime(expirationTimestamp) ?? Infinity) : Infinity,
   }
 }
 

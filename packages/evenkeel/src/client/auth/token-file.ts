@@ -17,7 +17,7 @@ export interface TokenFileOptions {
 }
 
 export function tokenFile(path: string, { clock, readFile, rereadMs = 60_000 }: TokenFileOptions): CredentialSource {
-  let known: { readonly token: string, readonly credential: Credential } | undefined
+  let known: { readonly token: string; readonly credential: Credential } | undefined
   let readAtMs = -Infinity
   return {
     async get() {
@@ -42,7 +42,10 @@ async function readToken(path: string, readFile: TokenFileOptions['readFile']): 
   try {
     text = await readFile(path)
   } catch (cause) {
-    throw new ConfigError(`the token file ${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new ConfigError(
+      `the token file ${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    )
   }
   const token = text.trim()
   if (token === '') throw new ConfigError(`the token file ${path} is empty`)

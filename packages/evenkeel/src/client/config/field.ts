@@ -11,7 +11,7 @@ export class Field {
   readonly file: string
   readonly #path: string
 
-  constructor(value: JsonObject, { file, path = '' }: { readonly file: string, readonly path?: string }) {
+  constructor(value: JsonObject, { file, path = '' }: { readonly file: string; readonly path?: string }) {
     this.value = value
     this.file = file
     this.#path = path
@@ -34,7 +34,8 @@ export class Field {
 
   texts(name: string): string[] {
     const value = this.#get(name) ?? []
-    if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw this.#wrong(name, 'a list of texts')
+    if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+      throw this.#wrong(name, 'a list of texts')
     return [...value]
   }
 
@@ -48,7 +49,8 @@ export class Field {
   base64(name: string): string | undefined {
     const text = this.text(name)?.replace(/\s+/g, '')
     if (text === undefined) return undefined
-    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(text)) throw this.#wrong(name, 'base64')
+    if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(text))
+      throw this.#wrong(name, 'base64')
     return Buffer.from(text, 'base64').toString('utf8')
   }
 

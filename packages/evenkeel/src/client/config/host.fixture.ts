@@ -30,7 +30,8 @@ export class FakeHost implements Host {
   async readFile(path: string): Promise<string> {
     await Promise.resolve()
     const text = this.files[path]
-    if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' })
+    if (text === undefined)
+      throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' })
     return text
   }
 

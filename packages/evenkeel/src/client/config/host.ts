@@ -39,7 +39,10 @@ export interface Host {
 /** This machine. */
 export function systemHost(): Host {
   return {
-    env: process.env, home: homedir(), pathDelimiter: delimiter, isTerminal: Boolean(process.stdin.isTTY),
+    env: process.env,
+    home: homedir(),
+    pathDelimiter: delimiter,
+    isTerminal: Boolean(process.stdin.isTTY),
     readFile: (path) => readFile(path, 'utf8'),
     runProgram,
   }
@@ -51,7 +54,10 @@ const outputBytesMax = 4 * 1024 * 1024
 function runProgram({ command, args, env, interactive, signal }: ProgramCall): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
-      env, windowsHide: true, stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'], ...signal && { signal },
+      env,
+      windowsHide: true,
+      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
+      ...(signal && { signal }),
     })
     const texts = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) {
@@ -61,6 +67,8 @@ function runProgram({ command, args, env, interactive, signal }: ProgramCall): P
       })
     }
     child.on('error', reject)
-    child.on('close', (code) => { resolve({ code: code ?? undefined, ...texts }) })
+    child.on('close', (code) => {
+      resolve({ code: code ?? undefined, ...texts })
+    })
   })
 }

@@ -15,14 +15,26 @@ export async function inClusterConfig(host: Pick<Host, 'env' | 'readFile'>): Pro
   const [name, port] = [host.env['KUBERNETES_SERVICE_HOST'], host.env['KUBERNETES_SERVICE_PORT']]
   if (!name || !port) return undefined
   const [tokenFile, caFile] = [join(folder, 'token'), join(folder, 'ca.crt')]
-  const hasToken = await host.readFile(tokenFile).then(() => true, (error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw new ConfigError(`the service account token ${tokenFile} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  })
+  const hasToken = await host.readFile(tokenFile).then(
+    () => true,
+    (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      throw new ConfigError(
+        `the service account token ${tokenFile} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      )
+    },
+  )
   if (!hasToken) return undefined
-  const namespace = await host.readFile(join(folder, 'namespace')).then((text) => text.trim(), () => '')
+  const namespace = await host.readFile(join(folder, 'namespace')).then(
+    (text) => text.trim(),
+    () => '',
+  )
   return {
-    origin: 'the service account of this pod', server: `https://${isIPv6(name) ? `[${name}]` : name}:${port}`,
-    namespace: namespace || 'default', token: { file: tokenFile }, ca: { file: caFile },
+    origin: 'the service account of this pod',
+    server: `https://${isIPv6(name) ? `[${name}]` : name}:${port}`,
+    namespace: namespace || 'default',
+    token: { file: tokenFile },
+    ca: { file: caFile },
   }
 }

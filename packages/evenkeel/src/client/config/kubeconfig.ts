@@ -66,7 +66,8 @@ export interface Kubeconfig {
 export async function parseKubeconfig(text: string, file: string): Promise<Kubeconfig> {
   const root = new Field(await readDocument(text, file), { file })
   const kind = root.text('kind')
-  if (kind !== undefined && kind !== 'Config') throw new ConfigError(`${file}: kind is ${JSON.stringify(kind)} and not Config: this is no kubeconfig`)
+  if (kind !== undefined && kind !== 'Config')
+    throw new ConfigError(`${file}: kind is ${JSON.stringify(kind)} and not Config: this is no kubeconfig`)
   return {
     files: [file],
     currentContext: root.text('current-context') ?? '',
@@ -78,7 +79,8 @@ export async function parseKubeconfig(text: string, file: string): Promise<Kubec
 
 /** Several files as one; earlier ones win, entry by entry. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
-  const merged = (pick: (config: Kubeconfig) => ReadonlyMap<string, Field>): Map<string, Field> => new Map(configs.toReversed().flatMap((config) => [...pick(config)]))
+  const merged = (pick: (config: Kubeconfig) => ReadonlyMap<string, Field>): Map<string, Field> =>
+    new Map(configs.toReversed().flatMap((config) => [...pick(config)]))
   return {
     files: configs.flatMap(({ files }) => files),
     currentContext: configs.find(({ currentContext }) => currentContext !== '')?.currentContext ?? '',
@@ -94,40 +96,57 @@ async function readDocument(text: string, file: string): Promise<JsonObject> {
     if (value === null) return {}
     if (isJsonObject(value)) return value
   } catch (cause) {
-    throw new ConfigError(`${file} cannot be read as YAML: ${isApiError(cause) ? cause.message : String(cause)}`, { cause })
+    throw new ConfigError(`${file} cannot be read as YAML: ${isApiError(cause) ? cause.message : String(cause)}`, {
+      cause,
+    })
   }
   throw new ConfigError(`${file} is no kubeconfig: it must be an object with clusters, users and contexts`)
 }
 
 /** Named entries; of two with one name the last counts, as in kubectl. */
 function entries(root: Field, name: string, inner: string): Map<string, Field> {
-  return new Map(root.list(name).map((item) => {
-    const key = item.text('name')
-    if (!key) throw new ConfigError(`${item.where}.name is missing`)
-    return [key, item.object(inner)]
-  }))
+  return new Map(
+    root.list(name).map((item) => {
+      const key = item.text('name')
+      if (!key) throw new ConfigError(`${item.where}.name is missing`)
+      return [key, item.object(inner)]
+    }),
+  )
 }
 
 export function readCluster(field: Field): ClusterEntry {
   const { file } = field
-  const extension = field.list('extensions').find((item) => item.text('name') === 'client.authentication.k8s.io/exec')?.value['extension']
+  const extension = field.list('extensions').find((item) => item.text('name') === 'client.authentication.k8s.io/exec')
+    ?.value['extension']
   return {
-    server: field.text('server') ?? '', insecureSkipVerify: field.flag('insecure-skip-tls-verify'), disableCompression: field.flag('disable-compression'),
-    ...optional('caData', field.base64('certificate-authority-data')), ...optional('caFile', beside(file, field.text('certificate-authority'))),
-    ...optional('tlsServerName', field.text('tls-server-name')), ...optional('proxyUrl', field.text('proxy-url')), ...optional('execExtension', extension),
+    server: field.text('server') ?? '',
+    insecureSkipVerify: field.flag('insecure-skip-tls-verify'),
+    disableCompression: field.flag('disable-compression'),
+    ...optional('caData', field.base64('certificate-authority-data')),
+    ...optional('caFile', beside(file, field.text('certificate-authority'))),
+    ...optional('tlsServerName', field.text('tls-server-name')),
+    ...optional('proxyUrl', field.text('proxy-url')),
+    ...optional('execExtension', extension),
   }
 }
 
 export function readUser(field: Field): UserEntry {
   const { file } = field
   const exec = field.value['exec'] === undefined ? undefined : readExec(field.object('exec'))
-  const authProvider = field.value['auth-provider'] === undefined ? undefined : field.object('auth-provider').text('name') ?? ''
+  const authProvider =
+    field.value['auth-provider'] === undefined ? undefined : (field.object('auth-provider').text('name') ?? '')
   return {
-    ...optional('certData', field.base64('client-certificate-data')), ...optional('certFile', beside(file, field.text('client-certificate'))),
-    ...optional('keyData', field.base64('client-key-data')), ...optional('keyFile', beside(file, field.text('client-key'))),
-    ...optional('token', field.text('token')), ...optional('tokenFile', beside(file, field.text('tokenFile'))),
-    ...optional('username', field.text('username')), ...optional('password', field.text('password')),
-    ...optional('exec', exec), ...optional('authProvider', authProvider), ...optional('impersonate', readImpersonation(field)),
+    ...optional('certData', field.base64('client-certificate-data')),
+    ...optional('certFile', beside(file, field.text('client-certificate'))),
+    ...optional('keyData', field.base64('client-key-data')),
+    ...optional('keyFile', beside(file, field.text('client-key'))),
+    ...optional('token', field.text('token')),
+    ...optional('tokenFile', beside(file, field.text('tokenFile'))),
+    ...optional('username', field.text('username')),
+    ...optional('password', field.text('password')),
+    ...optional('exec', exec),
+    ...optional('authProvider', authProvider),
+    ...optional('impersonate', readImpersonation(field)),
   }
 }
 
@@ -135,15 +154,21 @@ function readImpersonation(field: Field): Impersonation | undefined {
   const [user, uid, groups] = [field.text('as'), field.text('as-uid'), field.texts('as-groups')]
   const extraField = field.value['as-user-extra'] === undefined ? undefined : field.object('as-user-extra')
   if (user === undefined) {
-    if (uid !== undefined || groups.length > 0 || extraField) throw new ConfigError(`${field.where}.as is missing: uid, groups and extra can be taken on with a user only`)
+    if (uid !== undefined || groups.length > 0 || extraField)
+      throw new ConfigError(`${field.where}.as is missing: uid, groups and extra can be taken on with a user only`)
     return undefined
   }
-  const extra = extraField && Object.fromEntries(Object.keys(extraField.value).map((key) => [key, extraField.texts(key)]))
-  return { user, ...optional('uid', uid), ...groups.length > 0 && { groups }, ...optional('extra', extra) }
+  const extra =
+    extraField && Object.fromEntries(Object.keys(extraField.value).map((key) => [key, extraField.texts(key)]))
+  return { user, ...optional('uid', uid), ...(groups.length > 0 && { groups }), ...optional('extra', extra) }
 }
 
 export function readContext(field: Field): ContextEntry {
-  return { cluster: field.text('cluster') ?? '', user: field.text('user') ?? '', ...optional('namespace', field.text('namespace')) }
+  return {
+    cluster: field.text('cluster') ?? '',
+    user: field.text('user') ?? '',
+    ...optional('namespace', field.text('namespace')),
+  }
 }
 
 /** Paths in a kubeconfig are meant from its folder. */

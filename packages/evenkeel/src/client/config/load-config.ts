@@ -24,11 +24,15 @@ export interface LoadConfigOptions {
 export async function loadConfig(options: LoadConfigOptions = {}): Promise<ConnectionConfig> {
   const config = await findConfig(options)
   if (config) return config
-  throw new ConfigError('no cluster is configured: set KUBECONFIG, write ~/.kube/config, or run in a pod with a service account')
+  throw new ConfigError(
+    'no cluster is configured: set KUBECONFIG, write ~/.kube/config, or run in a pod with a service account',
+  )
 }
 
 /** The same, undefined when no cluster is configured at all. A mistake is an error all the same. */
-export async function findConfig({ kubeconfig, context, host = systemHost() }: LoadConfigOptions = {}): Promise<ConnectionConfig | undefined> {
+export async function findConfig({ kubeconfig, context, host = systemHost() }: LoadConfigOptions = {}): Promise<
+  ConnectionConfig | undefined
+> {
   const chosen = context === undefined ? {} : { context }
   if (kubeconfig !== undefined) return connectionOf(await readAll([kubeconfig], host, kubeconfig), chosen)
   const named = [...new Set((host.env['KUBECONFIG'] ?? '').split(host.pathDelimiter).filter((path) => path !== ''))]
@@ -37,7 +41,8 @@ export async function findConfig({ kubeconfig, context, host = systemHost() }: L
   const found = await readOne(own, host)
   // A file that kubectl left behind when the last cluster went is as good as none.
   if (found && (found.contexts.size > 0 || context !== undefined)) return connectionOf(found, chosen)
-  if (context !== undefined) throw new ConfigError(`there is no context ${JSON.stringify(context)}: ${own} does not exist`)
+  if (context !== undefined)
+    throw new ConfigError(`there is no context ${JSON.stringify(context)}: ${own} does not exist`)
   return inClusterConfig(host)
 }
 
@@ -46,7 +51,11 @@ async function readAll(paths: readonly string[], host: Host, what: string): Prom
   const read = await Promise.all(paths.map((path) => readOne(path, host)))
   const found = read.filter((config) => config !== undefined)
   if (found.length > 0) return mergeKubeconfigs(found)
-  throw new ConfigError(what === 'KUBECONFIG' ? `KUBECONFIG names ${paths.join(', ')}, which does not exist` : `the kubeconfig ${what} does not exist`)
+  throw new ConfigError(
+    what === 'KUBECONFIG'
+      ? `KUBECONFIG names ${paths.join(', ')}, which does not exist`
+      : `the kubeconfig ${what} does not exist`,
+  )
 }
 
 async function readOne(path: string, host: Host): Promise<Kubeconfig | undefined> {
@@ -55,7 +64,9 @@ async function readOne(path: string, host: Host): Promise<Kubeconfig | undefined
     text = await host.readFile(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new ConfigError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new ConfigError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
   return parseKubeconfig(text, path)
 }

@@ -16,7 +16,10 @@ interface TextReaderOptions {
 }
 
 /** The current text. While a file that was read once cannot be read, its last text is used. */
-export function textReader(source: TextSource | undefined, { host, clock, what, rereadMs = 60_000 }: TextReaderOptions): () => Promise<string | undefined> {
+export function textReader(
+  source: TextSource | undefined,
+  { host, clock, what, rereadMs = 60_000 }: TextReaderOptions,
+): () => Promise<string | undefined> {
   if (source === undefined || 'text' in source) return () => Promise.resolve(source?.text)
   let known: string | undefined
   let readAtMs = -Infinity
@@ -26,7 +29,11 @@ export function textReader(source: TextSource | undefined, { host, clock, what, 
     try {
       known = await host.readFile(source.file)
     } catch (cause) {
-      if (known === undefined) throw new ConfigError(`${what} ${source.file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      if (known === undefined)
+        throw new ConfigError(
+          `${what} ${source.file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+          { cause },
+        )
     }
     return known
   }

@@ -9,7 +9,8 @@ import type { JsonObject, JsonValue } from '#api'
 import type { DiscoveredResource } from './resource.ts'
 
 /** Asks for the aggregated form and takes the old one. */
-export const discoveryAccept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
+export const discoveryAccept =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
 
 /** The resources of an aggregated document; undefined when it is none. */
 export function readAggregated(document: JsonObject): DiscoveredResource[] | undefined {
@@ -23,7 +24,9 @@ export function readAggregated(document: JsonObject): DiscoveredResource[] | und
 function readVersion(document: JsonObject, group: string): DiscoveredResource[] {
   const version = textOf(document['version'])
   return objectsOf(document['resources']).map((resource) => ({
-    group, version, apiVersion: formatApiVersion({ group, version }),
+    group,
+    version,
+    apiVersion: formatApiVersion({ group, version }),
     kind: textOf(objectOf(resource['responseKind'])['kind']),
     plural: textOf(resource['resource']),
     singular: textOf(resource['singularResource']),
@@ -38,25 +41,36 @@ function readVersion(document: JsonObject, group: string): DiscoveredResource[] 
 /** The group versions that a server of the old kind lists: of `/api` and of `/apis`. */
 export function readGroupVersions(document: JsonObject): string[] {
   if (document['kind'] === 'APIVersions') return textsOf(document['versions'])
-  return objectsOf(document['groups']).flatMap((group) => objectsOf(group['versions']).map((version) => textOf(version['groupVersion'])))
+  return objectsOf(document['groups']).flatMap((group) =>
+    objectsOf(group['versions']).map((version) => textOf(version['groupVersion'])),
+  )
 }
 
 /** The resources of one group version, in the old form. */
 export function readResourceList(document: JsonObject, apiVersion: string): DiscoveredResource[] {
   const { group, version } = parseApiVersion(apiVersion)
   const resources = objectsOf(document['resources'])
-  return resources.filter(({ name }) => !textOf(name).includes('/')).map((resource) => {
-    const plural = textOf(resource['name'])
-    return {
-      group, version, apiVersion, plural, kind: textOf(resource['kind']),
-      singular: textOf(resource['singularName']),
-      namespaced: resource['namespaced'] === true,
-      verbs: textsOf(resource['verbs']),
-      shortNames: textsOf(resource['shortNames']),
-      categories: textsOf(resource['categories']),
-      subresources: resources.map(({ name }) => textOf(name)).filter((name) => name.startsWith(`${plural}/`)).map((name) => name.slice(plural.length + 1)),
-    }
-  })
+  return resources
+    .filter(({ name }) => !textOf(name).includes('/'))
+    .map((resource) => {
+      const plural = textOf(resource['name'])
+      return {
+        group,
+        version,
+        apiVersion,
+        plural,
+        kind: textOf(resource['kind']),
+        singular: textOf(resource['singularName']),
+        namespaced: resource['namespaced'] === true,
+        verbs: textsOf(resource['verbs']),
+        shortNames: textsOf(resource['shortNames']),
+        categories: textsOf(resource['categories']),
+        subresources: resources
+          .map(({ name }) => textOf(name))
+          .filter((name) => name.startsWith(`${plural}/`))
+          .map((name) => name.slice(plural.length + 1)),
+      }
+    })
 }
 
 function objectsOf(value: JsonValue | undefined): JsonObject[] {

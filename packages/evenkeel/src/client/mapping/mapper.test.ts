@@ -7,33 +7,69 @@ const path = 'GET /apis/demo.example.com/v1/namespaces/ns/widgets/a'
 
 function aggregated(hasWidget: boolean): (request: WireRequest) => WireResponse {
   return ({ target }) => {
-    const items = target === '/apis' && hasWidget
-      ? [{ metadata: { name: 'demo.example.com' }, versions: [{ version: 'v1', resources: [{ resource: 'widgets', responseKind: { kind: 'Widget' }, scope: 'Namespaced', singularResource: 'widget', verbs: ['get'], subresources: [{ subresource: 'status' }] }] }] }]
-      : []
+    const items =
+      target === '/apis' && hasWidget
+        ? [
+            {
+              metadata: { name: 'demo.example.com' },
+              versions: [
+                {
+                  version: 'v1',
+                  resources: [
+                    {
+                      resource: 'widgets',
+                      responseKind: { kind: 'Widget' },
+                      scope: 'Namespaced',
+                      singularResource: 'widget',
+                      verbs: ['get'],
+                      subresources: [{ subresource: 'status' }],
+                    },
+                  ],
+                },
+              ],
+            },
+          ]
+        : []
     return json({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items })
   }
 }
 
 test('Mapper finds a kind in aggregated discovery, once for all who ask', async () => {
   const find = aggregated(true)
-  const server = new FakeServer((request) => request.target.startsWith('/apis/') ? json(configMap('a')) : find(request))
+  const server = new FakeServer((request) =>
+    request.target.startsWith('/apis/') ? json(configMap('a')) : find(request),
+  )
   const { client } = fakeClient(server)
   await Promise.all([1, 2, 3].map(() => client.get(widget, { namespace: 'ns', name: 'a' })))
   expect(server.lines).toEqual(['GET /api', 'GET /apis', path, path, path])
   expect(server.requests[0]?.headers['accept']).toContain('as=APIGroupDiscoveryList')
-  expect(await client.resources()).toMatchObject([{ kind: 'Widget', plural: 'widgets', namespaced: true, subresources: ['status'] }])
+  expect(await client.resources()).toMatchObject([
+    { kind: 'Widget', plural: 'widgets', namespaced: true, subresources: ['status'] },
+  ])
 })
 
 test('Mapper falls back to the old documents, and one group that is down hides no other', async () => {
   const documents: Record<string, WireResponse> = {
     '/api': json({ kind: 'APIVersions', versions: ['v1'] }),
-    '/apis': json({ kind: 'APIGroupList', groups: [{ versions: [{ groupVersion: 'demo.example.com/v1' }] }, { versions: [{ groupVersion: 'down.example.com/v1' }] }] }),
+    '/apis': json({
+      kind: 'APIGroupList',
+      groups: [
+        { versions: [{ groupVersion: 'demo.example.com/v1' }] },
+        { versions: [{ groupVersion: 'down.example.com/v1' }] },
+      ],
+    }),
     '/api/v1': json({ kind: 'APIResourceList', resources: [{ name: 'pods', kind: 'Pod', namespaced: true }] }),
-    '/apis/demo.example.com/v1': json({ kind: 'APIResourceList', resources: [{ name: 'widgets', kind: 'Widget', namespaced: true }, { name: 'widgets/status', kind: 'Widget' }, 7] }),
+    '/apis/demo.example.com/v1': json({
+      kind: 'APIResourceList',
+      resources: [{ name: 'widgets', kind: 'Widget', namespaced: true }, { name: 'widgets/status', kind: 'Widget' }, 7],
+    }),
     '/apis/down.example.com/v1': refusal(503, 'ServiceUnavailable'),
   }
   const { client } = fakeClient(new FakeServer(({ target }) => documents[target] ?? refusal(404, 'NotFound')))
-  expect((await client.resources()).map(({ plural, subresources }) => [plural, subresources])).toEqual([['pods', []], ['widgets', ['status']]])
+  expect((await client.resources()).map(({ plural, subresources }) => [plural, subresources])).toEqual([
+    ['pods', []],
+    ['widgets', ['status']],
+  ])
   expect(await client.resourceOf(widget)).toMatchObject({ plural: 'widgets', group: 'demo.example.com', version: 'v1' })
 })
 
@@ -63,10 +99,12 @@ test('Mapper: a kind that came after the last question is found at once', async 
 test('Mapper: one who leaves does not end the question for the others', async () => {
   const stop = new AbortController()
   const find = aggregated(true)
-  const { client } = fakeClient(new FakeServer(async (request) => {
-    await Promise.resolve()
-    return find(request)
-  }))
+  const { client } = fakeClient(
+    new FakeServer(async (request) => {
+      await Promise.resolve()
+      return find(request)
+    }),
+  )
   const [left, stayed] = [client.resourceOf(widget, { signal: stop.signal }), client.resourceOf(widget)]
   stop.abort(new Error('bye'))
   await expect(left).rejects.toThrow('bye')
@@ -83,7 +121,9 @@ test('Mapper: discovery that fails is not remembered as an answer', async () => 
 
 test('an object whose fields look like those of a kind is an object all the same', async () => {
   const find = aggregated(true)
-  const server = new FakeServer((request) => request.target.startsWith('/apis/') ? json(configMap('a')) : find(request))
+  const server = new FakeServer((request) =>
+    request.target.startsWith('/apis/') ? json(configMap('a')) : find(request),
+  )
   const { client } = fakeClient(server)
   await client.update({ ...configMap('a'), ...widget, plural: 'x', scope: 'Cluster', metadataOnly: true, of: 'y' })
   expect(server.lines.at(-1)).toBe('PUT /apis/demo.example.com/v1/namespaces/ns/widgets/a')

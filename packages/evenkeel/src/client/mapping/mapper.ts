@@ -25,7 +25,10 @@ export class UnknownKindError extends Error {
   readonly kind: TypeMeta
 
   constructor({ apiVersion, kind }: TypeMeta, { cause }: { cause?: unknown } = {}) {
-    super(`the server has no kind ${formatKindName({ apiVersion, kind })}: install its CustomResourceDefinition, or correct apiVersion and kind`, cause === undefined ? undefined : { cause })
+    super(
+      `the server has no kind ${formatKindName({ apiVersion, kind })}: install its CustomResourceDefinition, or correct apiVersion and kind`,
+      cause === undefined ? undefined : { cause },
+    )
     this.kind = { apiVersion, kind }
   }
 
@@ -92,7 +95,9 @@ export class Mapper {
   }
 
   /** Everything the server has, in its order. */
-  async resources({ signal, reload = false }: AbortOptions & { reload?: boolean } = {}): Promise<readonly DiscoveredResource[]> {
+  async resources({ signal, reload = false }: AbortOptions & { reload?: boolean } = {}): Promise<
+    readonly DiscoveredResource[]
+  > {
     return this.#discovered && !reload ? this.#discovered : this.#load({ signal })
   }
 
@@ -120,13 +125,15 @@ export class Mapper {
 
   /** One question for all who wait; one who leaves does not end it for the others. */
   #load({ signal }: AbortOptions): Promise<readonly DiscoveredResource[]> {
-    this.#loading ??= this.#ask().finally(() => { this.#loading = undefined })
+    this.#loading ??= this.#ask().finally(() => {
+      this.#loading = undefined
+    })
     return abortable(this.#loading, { signal })
   }
 
   async #ask(): Promise<readonly DiscoveredResource[]> {
     const documents = await Promise.all(['/api', '/apis'].map((target) => this.#document(target, discoveryAccept)))
-    const lists = await Promise.all(documents.map(async (document) => document ? this.#resourcesOf(document) : []))
+    const lists = await Promise.all(documents.map(async (document) => (document ? this.#resourcesOf(document) : [])))
     const discovered = lists.flat()
     this.#discovered = discovered
     for (const resource of discovered) this.#known.set(keyOf(resource), resource)
@@ -137,11 +144,13 @@ export class Mapper {
     const aggregated = readAggregated(document)
     if (aggregated) return aggregated
     const versions = readGroupVersions(document)
-    const lists = await Promise.all(versions.map(async (apiVersion) => {
-      const target = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
-      const list = await this.#document(target, 'application/json')
-      return list ? readResourceList(list, apiVersion) : []
-    }))
+    const lists = await Promise.all(
+      versions.map(async (apiVersion) => {
+        const target = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+        const list = await this.#document(target, 'application/json')
+        return list ? readResourceList(list, apiVersion) : []
+      }),
+    )
     return lists.flat()
   }
 

@@ -32,16 +32,19 @@ export type ObjectMetadata = KubeObject
 export interface MetadataKind extends TypeMeta {
   readonly metadataOnly: true
   readonly of: Kind | TypeMeta
-  readonly '~types'?: { readonly object: ObjectMetadata, readonly input: never }
+  readonly '~types'?: { readonly object: ObjectMetadata; readonly input: never }
 }
 
 /** The type in which objects of a kind are read. */
-export type ReadOf<K> = K extends { readonly plural: string } ? StoredOf<ObjectOf<K>>
-  : K extends { readonly metadataOnly: true } ? Stored<ObjectMetadata>
+export type ReadOf<K> = K extends { readonly plural: string }
+  ? StoredOf<ObjectOf<K>>
+  : K extends { readonly metadataOnly: true }
+    ? Stored<ObjectMetadata>
     : Stored<UnstructuredObject>
 
 /** The type in which objects of a kind are written; type and kind may be left out, the kind says them. */
-export type WrittenOf<K> = K extends { readonly plural: string } ? Omit<InputOf<K>, 'apiVersion' | 'kind'> & Partial<TypeMeta>
+export type WrittenOf<K> = K extends { readonly plural: string }
+  ? Omit<InputOf<K>, 'apiVersion' | 'kind'> & Partial<TypeMeta>
   : Omit<UnstructuredObject, 'apiVersion' | 'kind'> & Partial<TypeMeta>
 
 type StoredOf<T> = T extends KubeObject ? Stored<T> : never
@@ -67,7 +70,14 @@ export function isKind(kind: KindLike): kind is Kind {
 
 /** What a kind in full says without anybody being asked. */
 export function resourceOf({ group, version, kind, plural, scope }: Kind): Resource {
-  return { apiVersion: formatApiVersion({ group, version }), group, version, kind, plural, namespaced: scope === 'Namespaced' }
+  return {
+    apiVersion: formatApiVersion({ group, version }),
+    group,
+    version,
+    kind,
+    plural,
+    namespaced: scope === 'Namespaced',
+  }
 }
 
 export function formatKindName({ apiVersion, kind }: TypeMeta): string {

@@ -18,7 +18,15 @@
  * - `timeout`: no answer in time. A write may or may not have happened.
  * - `garbled`: what came back is not what was asked for.
  */
-export type ConnectionProblem = 'refused' | 'name' | 'certificate' | 'proxy' | 'connect' | 'reset' | 'timeout' | 'garbled'
+export type ConnectionProblem =
+  | 'refused'
+  | 'name'
+  | 'certificate'
+  | 'proxy'
+  | 'connect'
+  | 'reset'
+  | 'timeout'
+  | 'garbled'
 
 export interface ConnectionErrorOptions {
   readonly problem: ConnectionProblem

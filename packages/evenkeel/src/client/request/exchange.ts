@@ -75,7 +75,8 @@ export class Exchange {
     try {
       const { status, headers, body } = await this.#send(call, limit.stop)
       const bytes = await readBody(body, responseBytesMax)
-      if (status >= 300) throw toFailure({ status, headers, method: call.method, text: textOf(bytes), subject: call.subject })
+      if (status >= 300)
+        throw toFailure({ status, headers, method: call.method, text: textOf(bytes), subject: call.subject })
       return { status, headers, body: bytes }
     } catch (error) {
       throw explain(error, call, limit)
@@ -89,7 +90,14 @@ export class Exchange {
     const { clock, timeoutMs, responseBytesMax } = this.#options
     const controller = new Stopper()
     const limit = deadline(clock, call.timeoutMs ?? timeoutMs)
-    const stops = [onAbort(call.signal, (reason) => { controller.abort(reason) }), onAbort(limit.stop, (reason) => { controller.abort(reason) })]
+    const stops = [
+      onAbort(call.signal, (reason) => {
+        controller.abort(reason)
+      }),
+      onAbort(limit.stop, (reason) => {
+        controller.abort(reason)
+      }),
+    ]
     const close = (): void => {
       for (const stop of stops) stop()
       controller.abort(closed)
@@ -97,7 +105,13 @@ export class Exchange {
     try {
       const { status, headers, body } = await this.#send(call, controller.signal, { borrowsPieces: true })
       if (status >= 300) {
-        throw toFailure({ status, headers, method: call.method, text: textOf(await readBody(body, responseBytesMax)), subject: call.subject })
+        throw toFailure({
+          status,
+          headers,
+          method: call.method,
+          text: textOf(await readBody(body, responseBytesMax)),
+          subject: call.subject,
+        })
       }
       return { pieces: piecesOf(body), signal: controller.signal, close }
     } catch (error) {
@@ -111,19 +125,30 @@ export class Exchange {
   async #send(call: Call, signal: AbortSignal, more: Pick<WireRequest, 'borrowsPieces'> = {}): Promise<WireResponse> {
     signal.throwIfAborted()
     const { transport } = this.#options
-    const response = await transport({ ...this.#request(call, transport.takesStops ? signal : forOthers(signal)), ...more })
+    const response = await transport({
+      ...this.#request(call, transport.takesStops ? signal : forOthers(signal)),
+      ...more,
+    })
     this.#options.warnings.note(response.headers, call)
     return response
   }
 
-  #request({ method, target, accept = 'application/json', body, contentType = 'application/json', headers, reconcileId }: Call, signal: AbortSignal): WireRequest {
+  #request(
+    { method, target, accept = 'application/json', body, contentType = 'application/json', headers, reconcileId }: Call,
+    signal: AbortSignal,
+  ): WireRequest {
     const { userAgent } = this.#options
     const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
     return {
-      method, target, signal, ...bytes && { body: bytes },
+      method,
+      target,
+      signal,
+      ...(bytes && { body: bytes }),
       headers: {
-        accept, 'user-agent': reconcileId === undefined ? userAgent : `${userAgent} reconcile/${reconcileId}`,
-        ...bytes && { 'content-type': contentType }, ...headers,
+        accept,
+        'user-agent': reconcileId === undefined ? userAgent : `${userAgent} reconcile/${reconcileId}`,
+        ...(bytes && { 'content-type': contentType }),
+        ...headers,
       },
     }
   }
@@ -137,7 +162,10 @@ function explain(error: unknown, { method, target, signal }: Call, limit: Deadli
   const { reason } = limit.stop as { reason: unknown }
   if (signal?.aborted || !(reason instanceof DeadlineError)) return error
   const path = target.split('?')[0] ?? target
-  return new ConnectionError(`no answer to ${method} ${path} in time (${reason.message}): the server is busy or the connection is dead`, { problem: 'timeout', cause: error })
+  return new ConnectionError(
+    `no answer to ${method} ${path} in time (${reason.message}): the server is busy or the connection is dead`,
+    { problem: 'timeout', cause: error },
+  )
 }
 
 function parseObject(text: string, { method, target }: Call): JsonObject {
@@ -148,7 +176,10 @@ function parseObject(text: string, { method, target }: Call): JsonObject {
     // Told below, like anything else that is no object.
   }
   const begin = JSON.stringify(text.slice(0, 80))
-  throw new ConnectionError(`the answer to ${method} ${target.split('?')[0] ?? target} is no JSON object but ${begin}: is this a Kubernetes API server?`, { problem: 'garbled' })
+  throw new ConnectionError(
+    `the answer to ${method} ${target.split('?')[0] ?? target} is no JSON object but ${begin}: is this a Kubernetes API server?`,
+    { problem: 'garbled' },
+  )
 }
 
 function piecesOf(body: WireResponse['body']): AsyncIterator<Uint8Array> {

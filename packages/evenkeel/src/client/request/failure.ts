@@ -21,7 +21,11 @@ export function toFailure({ status, method, headers, text, subject }: Refusal): 
   const parsed = parseStatus(text)
   if (parsed === undefined) {
     return fromUnexpectedResponse({
-      code: status, method, ...subject && { subject }, ...text !== '' && { text: shorten(text) }, ...retryAfterMs !== undefined && { retryAfterMs },
+      code: status,
+      method,
+      ...(subject && { subject }),
+      ...(text !== '' && { text: shorten(text) }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
     })
   }
   const error = fromStatus({ code: status, ...parsed })

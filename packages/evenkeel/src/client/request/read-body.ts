@@ -33,5 +33,8 @@ function within(body: Uint8Array, bytesMax: number): Uint8Array {
 }
 
 function tooLarge(bytesMax: number): ConnectionError {
-  return new ConnectionError(`the answer has more than ${bytesMax} bytes: ask for less at a time, or raise responseBytesMax`, { problem: 'garbled' })
+  return new ConnectionError(
+    `the answer has more than ${bytesMax} bytes: ask for less at a time, or raise responseBytesMax`,
+    { problem: 'garbled' },
+  )
 }

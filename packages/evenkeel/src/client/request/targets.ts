@@ -21,13 +21,25 @@ type Parameters = Readonly<Record<string, string | number | boolean | undefined>
  *
  * @throws {RangeError} when a name could leave its place in the path: asking for it would be asking for something else.
  */
-export function formatTarget({ group, version, kind, plural, namespaced }: Resource, { namespace, name, subresource }: Place, parameters: Parameters = {}): string {
+export function formatTarget(
+  { group, version, kind, plural, namespaced }: Resource,
+  { namespace, name, subresource }: Place,
+  parameters: Parameters = {},
+): string {
   for (const part of [namespace, name]) {
     const complaints = part ? checkPathSegmentName(part) : []
-    if (complaints.length > 0) throw new RangeError(`${JSON.stringify(part)} is no name for a ${kind} or its namespace: ${complaints.join('; ')}`)
+    if (complaints.length > 0)
+      throw new RangeError(
+        `${JSON.stringify(part)} is no name for a ${kind} or its namespace: ${complaints.join('; ')}`,
+      )
   }
   const path = formatResourcePath({
-    group, version, resource: plural, ...namespaced && namespace && { namespace }, ...name && { name }, ...subresource && { subresource },
+    group,
+    version,
+    resource: plural,
+    ...(namespaced && namespace && { namespace }),
+    ...(name && { name }),
+    ...(subresource && { subresource }),
   })
   const query = new URLSearchParams()
   for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value))
@@ -43,11 +55,17 @@ export function selectionParameters({ labelSelector, fieldSelector }: Selection)
 }
 
 /** Later pages go by their token alone: the token says the version, and saying it twice is refused. */
-export function pageParameters({ pageSize = 500, continue: token, resourceVersion, resourceVersionMatch, ...selection }: PageOptions): Parameters {
+export function pageParameters({
+  pageSize = 500,
+  continue: token,
+  resourceVersion,
+  resourceVersionMatch,
+  ...selection
+}: PageOptions): Parameters {
   return {
     ...selectionParameters(selection),
     limit: pageSize > 0 ? pageSize : undefined,
-    ...token ? { continue: token } : { resourceVersion, resourceVersionMatch },
+    ...(token ? { continue: token } : { resourceVersion, resourceVersionMatch }),
   }
 }
 
@@ -55,8 +73,13 @@ export function watchParameters(options: WatchOptions): Parameters {
   const { resourceVersion, sendInitialEvents, allowBookmarks = true, timeoutSeconds } = options
   const { resourceVersionMatch = sendInitialEvents === undefined ? undefined : 'NotOlderThan' } = options
   return {
-    ...selectionParameters(options), watch: true, resourceVersion, resourceVersionMatch, sendInitialEvents,
-    allowWatchBookmarks: allowBookmarks || undefined, timeoutSeconds,
+    ...selectionParameters(options),
+    watch: true,
+    resourceVersion,
+    resourceVersionMatch,
+    sendInitialEvents,
+    allowWatchBookmarks: allowBookmarks || undefined,
+    timeoutSeconds,
   }
 }
 
@@ -69,10 +92,17 @@ export function applyParameters(options: ApplyOptions): Parameters {
 }
 
 /** The body of a delete; undefined when there is nothing to say. */
-export function deleteBody({ preconditions, propagation, gracePeriodSeconds, dryRun }: DeleteOptions): Record<string, string | number | string[] | Record<string, string>> | undefined {
+export function deleteBody({
+  preconditions,
+  propagation,
+  gracePeriodSeconds,
+  dryRun,
+}: DeleteOptions): Record<string, string | number | string[] | Record<string, string>> | undefined {
   const said = {
-    ...preconditions && { preconditions: { ...preconditions } }, ...propagation && { propagationPolicy: propagation },
-    ...gracePeriodSeconds !== undefined && { gracePeriodSeconds }, ...dryRun && { dryRun: ['All'] },
+    ...(preconditions && { preconditions: { ...preconditions } }),
+    ...(propagation && { propagationPolicy: propagation }),
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(dryRun && { dryRun: ['All'] }),
   }
   return Object.keys(said).length > 0 ? { kind: 'DeleteOptions', apiVersion: 'v1', ...said } : undefined
 }
@@ -82,5 +112,7 @@ function formatLabels(selector: LabelSelector): string {
 }
 
 function formatFields(fields: Readonly<Record<string, string>>): string {
-  return formatFieldRequirements(Object.entries(fields).map(([field, value]) => ({ field, operator: '=' as const, value })))
+  return formatFieldRequirements(
+    Object.entries(fields).map(([field, value]) => ({ field, operator: '=' as const, value })),
+  )
 }

@@ -6,7 +6,7 @@
  */
 import type { WireHeaders } from '#wire'
 
-export type WarningHandler = (text: string, about: { readonly method: string, readonly target: string }) => void
+export type WarningHandler = (text: string, about: { readonly method: string; readonly target: string }) => void
 
 const rememberedMax = 1000
 
@@ -19,7 +19,7 @@ export class Warnings {
   }
 
   /** Passes on what the answer to a request says for the first time. */
-  note(headers: WireHeaders, about: { readonly method: string, readonly target: string }): void {
+  note(headers: WireHeaders, about: { readonly method: string; readonly target: string }): void {
     const header = headers['warning']
     if (header === undefined) return
     for (const text of readWarnings(header)) {

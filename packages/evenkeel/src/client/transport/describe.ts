@@ -19,41 +19,79 @@ export function toConnectionError(error: unknown, address: string): ConnectionEr
 }
 
 const meanings: Readonly<Record<string, Meaning>> = {
-  ECONNREFUSED: { problem: 'refused', what: 'connection refused', advice: 'is the server running, and is this its address?' },
+  ECONNREFUSED: {
+    problem: 'refused',
+    what: 'connection refused',
+    advice: 'is the server running, and is this its address?',
+  },
   ENOTFOUND: { problem: 'name', what: 'no such host', advice: 'check the server address of the kubeconfig' },
-  EAI_AGAIN: { problem: 'name', what: 'the host name cannot be resolved now', advice: 'check the network and the name service' },
+  EAI_AGAIN: {
+    problem: 'name',
+    what: 'the host name cannot be resolved now',
+    advice: 'check the network and the name service',
+  },
   ENETUNREACH: { problem: 'connect', what: 'network unreachable', advice: 'check the network' },
   EHOSTUNREACH: { problem: 'connect', what: 'no route to host', advice: 'check the network' },
   ETIMEDOUT: { problem: 'connect', what: 'no answer', advice: 'check the network and firewalls' },
   UND_ERR_CONNECT_TIMEOUT: { problem: 'connect', what: 'no answer in time', advice: 'check the network and firewalls' },
   CERT_HAS_EXPIRED: certificate('the certificate of the server has expired', 'renew it'),
   CERT_NOT_YET_VALID: certificate('the certificate of the server is not valid yet', 'check the clocks of both sides'),
-  ERR_TLS_CERT_ALTNAME_INVALID: certificate('the certificate of the server is for another name', 'use a name it has, or set tls-server-name'),
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: certificate('the server wants a client certificate', 'give the user of the kubeconfig one'),
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: certificate('the server does not accept our client certificate', 'check the user of the kubeconfig'),
+  ERR_TLS_CERT_ALTNAME_INVALID: certificate(
+    'the certificate of the server is for another name',
+    'use a name it has, or set tls-server-name',
+  ),
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: certificate(
+    'the server wants a client certificate',
+    'give the user of the kubeconfig one',
+  ),
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: certificate(
+    'the server does not accept our client certificate',
+    'check the user of the kubeconfig',
+  ),
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: certificate('our client certificate has expired', 'renew it'),
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: certificate('the server does not know the authority of our client certificate', 'check the user of the kubeconfig'),
-  ERR_SSL_WRONG_VERSION_NUMBER: { problem: 'connect', what: 'the server does not speak TLS', advice: 'is its address an http one?' },
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: { problem: 'connect', what: 'the server does not speak TLS', advice: 'is its address an http one?' },
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: certificate(
+    'the server does not know the authority of our client certificate',
+    'check the user of the kubeconfig',
+  ),
+  ERR_SSL_WRONG_VERSION_NUMBER: {
+    problem: 'connect',
+    what: 'the server does not speak TLS',
+    advice: 'is its address an http one?',
+  },
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: {
+    problem: 'connect',
+    what: 'the server does not speak TLS',
+    advice: 'is its address an http one?',
+  },
 }
 
 const unknownAuthority: ReadonlySet<string> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_SIGNATURE_FAILURE',
 ])
 
 function meaningOf(error: unknown): Meaning {
   const [code, message] = reasonOf(error)
   const known = Object.hasOwn(meanings, code) ? meanings[code] : undefined
   if (known) return known
-  if (unknownAuthority.has(code)) return certificate('the certificate of the server is signed by an unknown authority', 'give the cluster of the kubeconfig its certificate-authority')
+  if (unknownAuthority.has(code))
+    return certificate(
+      'the certificate of the server is signed by an unknown authority',
+      'give the cluster of the kubeconfig its certificate-authority',
+    )
   if (/proxy/i.test(message)) return { problem: 'proxy', what: message, advice: 'check proxy-url and HTTPS_PROXY' }
-  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_OSSL')) return certificate(message.split(':').slice(-1).join('').trim() || message, 'check certificates on both sides')
+  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_OSSL'))
+    return certificate(message.split(':').slice(-1).join('').trim() || message, 'check certificates on both sides')
   return { problem: 'reset', what: message, advice: '' }
 }
 
 /** Several addresses of one name fail together; the first failure speaks for them. */
 function reasonOf(error: unknown): [code: string, message: string] {
-  const own = error as { code?: unknown, message?: unknown, errors?: readonly unknown[], cause?: unknown } | null
+  const own = error as { code?: unknown; message?: unknown; errors?: readonly unknown[]; cause?: unknown } | null
   if (own?.errors?.[0] !== undefined) return reasonOf(own.errors[0])
   const code = typeof own?.code === 'string' ? own.code : ''
   if ((code === '' || code === 'UND_ERR_SOCKET') && own?.cause !== undefined) return reasonOf(own.cause)

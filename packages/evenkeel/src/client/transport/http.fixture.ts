@@ -16,7 +16,7 @@ const seams = { clock: new SystemClock(), random: new SystemRandom() }
 
 export const authority = makeAuthority(seams)
 
-export function clientCertificate(user: string): { certPem: string, keyPem: string } {
+export function clientCertificate(user: string): { certPem: string; keyPem: string } {
   const { certificatePem, keyPem } = issueClientCertificate(authority, { ...seams, subject: { commonName: user } })
   return { certPem: certificatePem, keyPem }
 }
@@ -27,7 +27,14 @@ export interface Running {
 }
 
 /** Starts an HTTPS server; `names` are those of its certificate, which may be an old one. */
-export async function startHttps(listener: RequestListener, { names = ['127.0.0.1'], isExpired = false, ...options }: ServerOptions & { names?: readonly string[], isExpired?: boolean } = {}): Promise<Running> {
+export async function startHttps(
+  listener: RequestListener,
+  {
+    names = ['127.0.0.1'],
+    isExpired = false,
+    ...options
+  }: ServerOptions & { names?: readonly string[]; isExpired?: boolean } = {},
+): Promise<Running> {
   const clock = isExpired ? new SimulatedClock({ startMs: seams.clock.now() - 7 * 86_400_000 }) : seams.clock
   const { certificatePem, keyPem } = issueServerCertificate(authority, { ...seams, clock, names, validMs: 86_400_000 })
   return running(createServer({ cert: certificatePem, key: keyPem, ...options }, listener), 'https')
@@ -43,7 +50,11 @@ export async function startProxy(seen: string[]): Promise<Running> {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       upstream.pipe(socket).pipe(upstream)
     })
-    for (const end of [upstream, socket]) end.on('error', () => { upstream.destroy(); socket.destroy() })
+    for (const end of [upstream, socket])
+      end.on('error', () => {
+        upstream.destroy()
+        socket.destroy()
+      })
   })
   return running(server, 'http')
 }

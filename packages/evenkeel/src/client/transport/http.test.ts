@@ -28,15 +28,32 @@ function open(options: HttpOptions): HttpConnection {
   return connection
 }
 
-const request = (target = '/x', more: Partial<WireRequest> = {}): WireRequest => ({ method: 'GET', target, headers: {}, signal: new AbortController().signal, ...more })
+const request = (target = '/x', more: Partial<WireRequest> = {}): WireRequest => ({
+  method: 'GET',
+  target,
+  headers: {},
+  signal: new AbortController().signal,
+  ...more,
+})
 
 const echo = (incoming: IncomingMessage, response: ServerResponse): void => {
   const pieces: Buffer[] = []
-  incoming.on('data', (piece: Buffer) => pieces.push(piece)).on('end', () => {
-    const peer = (incoming.socket as TLSSocket).getPeerCertificate()
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ method: incoming.method, url: incoming.url, headers: incoming.headers, body: Buffer.concat(pieces).toString(), user: (peer as { subject?: { CN?: string } }).subject?.CN ?? null, groups: incoming.headersDistinct['impersonate-group'] }))
-  })
+  incoming
+    .on('data', (piece: Buffer) => pieces.push(piece))
+    .on('end', () => {
+      const peer = (incoming.socket as TLSSocket).getPeerCertificate()
+      response.setHeader('content-type', 'application/json')
+      response.end(
+        JSON.stringify({
+          method: incoming.method,
+          url: incoming.url,
+          headers: incoming.headers,
+          body: Buffer.concat(pieces).toString(),
+          user: (peer as { subject?: { CN?: string } }).subject?.CN ?? null,
+          groups: incoming.headersDistinct['impersonate-group'],
+        }),
+      )
+    })
 }
 
 async function ask({ transport }: HttpConnection, sent = request()): Promise<Record<string, unknown>> {
@@ -44,11 +61,23 @@ async function ask({ transport }: HttpConnection, sent = request()): Promise<Rec
 }
 
 describe('httpTransport', () => {
-  test('carries method, path below the server\'s, headers and body, repeated headers one by one', async () => {
+  test("carries method, path below the server's, headers and body, repeated headers one by one", async () => {
     const server = await serve(echo)
-    const connection = open({ server: `${server}/k8s/one/`, headers: { 'impersonate-group': ['a, b', 'c'], 'impersonate-user': 'jane' } })
-    const answer = await ask(connection, request('/api?x=1', { method: 'POST', headers: { 'x-own': 'yes' }, body: Buffer.from('{}') }))
-    expect(answer).toMatchObject({ method: 'POST', url: '/k8s/one/api?x=1', body: '{}', headers: { 'x-own': 'yes', 'impersonate-user': 'jane' }, groups: ['a, b', 'c'] })
+    const connection = open({
+      server: `${server}/k8s/one/`,
+      headers: { 'impersonate-group': ['a, b', 'c'], 'impersonate-user': 'jane' },
+    })
+    const answer = await ask(
+      connection,
+      request('/api?x=1', { method: 'POST', headers: { 'x-own': 'yes' }, body: Buffer.from('{}') }),
+    )
+    expect(answer).toMatchObject({
+      method: 'POST',
+      url: '/k8s/one/api?x=1',
+      body: '{}',
+      headers: { 'x-own': 'yes', 'impersonate-user': 'jane' },
+      groups: ['a, b', 'c'],
+    })
   })
 
   test('asks when a request leaves, not when it is made: one that waited for a connection may be taken back', async () => {
@@ -56,14 +85,19 @@ describe('httpTransport', () => {
     const held = deferred<() => void>()
     const server = await serve((incoming, response) => {
       seen.push(incoming.url ?? '')
-      if (incoming.url === '/first') held.resolve(() => { response.end() })
+      if (incoming.url === '/first')
+        held.resolve(() => {
+          response.end()
+        })
       else response.end()
     })
     const connection = open({ server, connectionsMax: 1 })
     const first = connection.transport(request('/first', { method: 'PUT', beforeSend: () => undefined }))
     const release = await held.promise
     let isAllowed = true
-    const beforeSend = (): void => { if (!isAllowed) throw new RangeError('no longer') }
+    const beforeSend = (): void => {
+      if (!isAllowed) throw new RangeError('no longer')
+    }
     const second = connection.transport(request('/second', { method: 'PUT', beforeSend }))
     isAllowed = false
     release()
@@ -76,7 +110,12 @@ describe('httpTransport', () => {
 
   test('an abort is told at once to who waits for a connection', async () => {
     const held = deferred<undefined>()
-    const connection = open({ server: await serve(() => { held.resolve(undefined) }), connectionsMax: 1 })
+    const connection = open({
+      server: await serve(() => {
+        held.resolve(undefined)
+      }),
+      connectionsMax: 1,
+    })
     const first = connection.transport(request('/first'))
     await held.promise
     const stop = new AbortController()
@@ -97,24 +136,55 @@ describe('httpTransport', () => {
 
   test('trusts whom it is told to trust, under the name it is told', async () => {
     const server = await serve(echo, { names: ['api.example.com'] })
-    await expect(open({ server, tls: {} }).transport(request())).rejects.toMatchObject({ problem: 'certificate', address: server, message: expect.stringContaining('signed by an unknown authority; give the cluster of the kubeconfig its certificate-authority') as string })
-    await expect(open({ server }).transport(request())).rejects.toThrow('is for another name; use a name it has, or set tls-server-name')
-    expect(await ask(open({ server, tls: { caPem: authority.certificatePem, serverName: 'api.example.com' } }))).toMatchObject({ method: 'GET' })
+    await expect(open({ server, tls: {} }).transport(request())).rejects.toMatchObject({
+      problem: 'certificate',
+      address: server,
+      message: expect.stringContaining(
+        'signed by an unknown authority; give the cluster of the kubeconfig its certificate-authority',
+      ) as string,
+    })
+    await expect(open({ server }).transport(request())).rejects.toThrow(
+      'is for another name; use a name it has, or set tls-server-name',
+    )
+    expect(
+      await ask(open({ server, tls: { caPem: authority.certificatePem, serverName: 'api.example.com' } })),
+    ).toMatchObject({ method: 'GET' })
     expect(await ask(open({ server, tls: { insecureSkipVerify: true } }))).toMatchObject({ method: 'GET' })
   })
 
   test('an expired certificate of the server is told', async () => {
     const server = await serve(echo, { isExpired: true })
-    await expect(open({ server }).transport(request())).rejects.toMatchObject({ problem: 'certificate', message: `cannot connect to ${server}: the certificate of the server has expired; renew it` })
+    await expect(open({ server }).transport(request())).rejects.toMatchObject({
+      problem: 'certificate',
+      message: `cannot connect to ${server}: the certificate of the server has expired; renew it`,
+    })
   })
 
   test('a server that is not there, has no name, or speaks no TLS is told', async () => {
-    await expect(open({ server: await unusedAddress() }).transport(request())).rejects.toMatchObject({ problem: 'refused', message: expect.stringMatching(/^cannot connect to https:\/\/127\.0\.0\.1:\d+: connection refused; is the server running/) as string })
-    await expect(open({ server: 'https://nowhere.invalid:6443' }).transport(request())).rejects.toMatchObject({ problem: 'name' })
-    const plain = createServer((socket) => socket.on('error', () => undefined).on('data', () => { socket.end('HTTP/1.1 400 Bad Request\r\n\r\n', () => socket.destroy()) })).listen(0, '127.0.0.1')
+    await expect(open({ server: await unusedAddress() }).transport(request())).rejects.toMatchObject({
+      problem: 'refused',
+      message: expect.stringMatching(
+        /^cannot connect to https:\/\/127\.0\.0\.1:\d+: connection refused; is the server running/,
+      ) as string,
+    })
+    await expect(open({ server: 'https://nowhere.invalid:6443' }).transport(request())).rejects.toMatchObject({
+      problem: 'name',
+    })
+    const plain = createServer((socket) =>
+      socket
+        .on('error', () => undefined)
+        .on('data', () => {
+          socket.end('HTTP/1.1 400 Bad Request\r\n\r\n', () => socket.destroy())
+        }),
+    ).listen(0, '127.0.0.1')
     await once(plain, 'listening')
-    cleanups.push(async () => { plain.close(); await once(plain, 'close') })
-    await expect(open({ server: `https://127.0.0.1:${(plain.address() as AddressInfo).port}` }).transport(request())).rejects.toThrow('does not speak TLS')
+    cleanups.push(async () => {
+      plain.close()
+      await once(plain, 'close')
+    })
+    await expect(
+      open({ server: `https://127.0.0.1:${(plain.address() as AddressInfo).port}` }).transport(request()),
+    ).rejects.toThrow('does not speak TLS')
   })
 
   test('a connection that is cut before and during the answer is a reset', async () => {
@@ -152,7 +222,11 @@ describe('httpTransport', () => {
     })
     const connection = open({ server, connectionsMax: 1 })
     const stop = new AbortController()
-    await Promise.all(Array.from({ length: 5 }, (_, index) => connection.transport(request(`/${index}?watch=true`, { signal: stop.signal }))))
+    await Promise.all(
+      Array.from({ length: 5 }, (_, index) =>
+        connection.transport(request(`/${index}?watch=true`, { signal: stop.signal })),
+      ),
+    )
     expect((await connection.transport(request())).status).toBe(200)
     stop.abort()
   })
@@ -170,8 +244,12 @@ describe('httpTransport', () => {
     const through = open({ server, proxyUrl: proxy.url.replace('://', '://me:secret@') })
     expect(await ask(through)).toMatchObject({ method: 'GET' })
     expect(seen).toEqual([`${new URL(server).host} Basic ${Buffer.from('me:secret').toString('base64')}`])
-    await expect(open({ server, proxyUrl: (await unusedAddress()).replace('https', 'http') }).transport(request())).rejects.toMatchObject({ problem: 'refused' })
-    expect(() => httpTransport({ server, proxyUrl: 'socks5://localhost:1080' })).toThrow('SOCKS proxies are not supported')
+    await expect(
+      open({ server, proxyUrl: (await unusedAddress()).replace('https', 'http') }).transport(request()),
+    ).rejects.toMatchObject({ problem: 'refused' })
+    expect(() => httpTransport({ server, proxyUrl: 'socks5://localhost:1080' })).toThrow(
+      'SOCKS proxies are not supported',
+    )
   })
 
   test('after close nothing is sent', async () => {

@@ -58,16 +58,29 @@ interface Lines {
 }
 
 /** @throws {RangeError} when the address of the server or of the proxy cannot be used. */
-export function httpTransport({ server, tls = {}, proxyUrl, headers = {}, connectTimeoutMs = 10_000, connectionsMax = 64 }: HttpOptions): HttpConnection {
+export function httpTransport({
+  server,
+  tls = {},
+  proxyUrl,
+  headers = {},
+  connectTimeoutMs = 10_000,
+  connectionsMax = 64,
+}: HttpOptions): HttpConnection {
   const { origin, prefix } = readAddress(server)
   if (proxyUrl !== undefined) checkProxy(proxyUrl)
-  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]))
+  const own = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  )
   const all = new Set<Lines>()
   let current: Lines | undefined
   let isClosed = false
   const linesFor = async (): Promise<Lines> => {
     const material = typeof tls === 'function' ? await tls() : tls
-    if (isClosed) throw new ConnectionError(`the connection to ${origin} was closed by its owner`, { problem: 'connect', address: origin })
+    if (isClosed)
+      throw new ConnectionError(`the connection to ${origin} was closed by its owner`, {
+        problem: 'connect',
+        address: origin,
+      })
     if (current?.tls === material) return current
     if (current) retire(current, all)
     current = openLines({ origin, proxyUrl, tls: material, connectTimeoutMs, connectionsMax })
@@ -108,13 +121,20 @@ async function exchange(carrier: Carrier, request: CarriedRequest, origin: strin
     const answer = await abortable(carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request), { signal })
     const headers = joinHeaders(answer.headers)
     const isShort = !isStream(request.target) && Number(headers['content-length'] ?? NaN) < shortBytes
-    return { status: answer.status, headers, body: isShort ? await answer.whole() : pieces(answer.pieces, { origin, signal }) }
+    return {
+      status: answer.status,
+      headers,
+      body: isShort ? await answer.whole() : pieces(answer.pieces, { origin, signal }),
+    }
   } catch (error) {
     throw refusal ? refusal.error : explain(error, origin, signal)
   }
 }
 
-async function* pieces(body: AsyncIterable<Uint8Array>, { origin, signal }: { origin: string, signal: AbortSignal }): AsyncGenerator<Uint8Array> {
+async function* pieces(
+  body: AsyncIterable<Uint8Array>,
+  { origin, signal }: { origin: string; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
   try {
     yield* body
   } catch (error) {
@@ -133,9 +153,14 @@ function openLines(options: LinesOptions): Lines {
   const dialer = (): Dialer => new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() })
   return {
     tls,
-    requests: new LoadingCarrier({ direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined, library: options }),
+    requests: new LoadingCarrier({
+      direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined,
+      library: options,
+    }),
     streams: new LoadingCarrier({ library: unbounded }),
-    direct: isDirect ? new Streams({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) }) : undefined,
+    direct: isDirect
+      ? new Streams({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) })
+      : undefined,
   }
 }
 
@@ -147,7 +172,9 @@ interface LinesOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | '
 
 /** Closes once nothing uses them any more; a watch may take minutes. */
 function retire(lines: Lines, all: Set<Lines>): void {
-  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() => all.delete(lines))
+  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() =>
+    all.delete(lines),
+  )
 }
 
 /** Whether there is nothing about a request but its head. */
@@ -161,24 +188,28 @@ function isStream(target: string): boolean {
 
 function joinHeaders(headers: CarriedAnswer['headers']): WireHeaders {
   const joined: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')
   return joined
 }
 
-function readAddress(server: string): { origin: string, prefix: string } {
+function readAddress(server: string): { origin: string; prefix: string } {
   let url: URL
   try {
     url = new URL(server)
   } catch {
     throw new RangeError(`server must be an address such as https://127.0.0.1:6443, got ${JSON.stringify(server)}`)
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new RangeError(`server must be an https or http address, got ${JSON.stringify(server)}`)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new RangeError(`server must be an https or http address, got ${JSON.stringify(server)}`)
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') }
 }
 
 function checkProxy(proxyUrl: string): void {
   const protocol = /^([a-z0-9+.-]+):\/\//i.exec(proxyUrl)?.[1]?.toLowerCase()
   if (protocol === 'http' || protocol === 'https') return
-  const advice = protocol?.startsWith('socks') ? 'SOCKS proxies are not supported: use an http one, or a tunnel (ssh -L)' : 'it must begin with http:// or https://'
+  const advice = protocol?.startsWith('socks')
+    ? 'SOCKS proxies are not supported: use an http one, or a tunnel (ssh -L)'
+    : 'it must begin with http:// or https://'
   throw new RangeError(`proxy ${JSON.stringify(proxyUrl)} cannot be used: ${advice}`)
 }

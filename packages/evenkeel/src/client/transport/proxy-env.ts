@@ -15,7 +15,9 @@ export function proxyFromEnvironment(server: string, env: Environment): string |
   const proxy = env[name] || env[name.toLowerCase()]
   if (!proxy) return undefined
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
-  const isDirect = isLoopback(host) || isExcluded(host, port || (protocol === 'https:' ? '443' : '80'), env['NO_PROXY'] || env['no_proxy'] || '')
+  const isDirect =
+    isLoopback(host) ||
+    isExcluded(host, port || (protocol === 'https:' ? '443' : '80'), env['NO_PROXY'] || env['no_proxy'] || '')
   if (isDirect) return undefined
   return /^[a-z0-9+.-]+:\/\//i.test(proxy) ? proxy : `http://${proxy}`
 }
@@ -25,7 +27,10 @@ function isLoopback(host: string): boolean {
 }
 
 function isExcluded(host: string, port: string, list: string): boolean {
-  return list.split(',').map((entry) => entry.trim().toLowerCase()).some((entry) => entry !== '' && matches(entry, host, port))
+  return list
+    .split(',')
+    .map((entry) => entry.trim().toLowerCase())
+    .some((entry) => entry !== '' && matches(entry, host, port))
 }
 
 function matches(entry: string, host: string, port: string): boolean {
@@ -41,7 +46,8 @@ function matches(entry: string, host: string, port: string): boolean {
 function inRange(entry: string, host: string): boolean {
   const [network = '', bits = ''] = entry.split('/')
   const family = isIP(network)
-  if (family === 0 || isIP(host) !== family || !/^\d+$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) return false
+  if (family === 0 || isIP(host) !== family || !/^\d+$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
+    return false
   const type = family === 4 ? 'ipv4' : 'ipv6'
   const range = new BlockList()
   range.addSubnet(network, Number(bits), type)

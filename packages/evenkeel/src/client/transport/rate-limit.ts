@@ -15,7 +15,10 @@ export interface RateLimitOptions {
   readonly burst?: number
 }
 
-export function withRateLimit(transport: Transport, { clock, perSecond, burst = Math.ceil(perSecond) }: RateLimitOptions): Transport {
+export function withRateLimit(
+  transport: Transport,
+  { clock, perSecond, burst = Math.ceil(perSecond) }: RateLimitOptions,
+): Transport {
   if (!(perSecond > 0)) throw new RangeError(`perSecond must be above 0, got ${perSecond}`)
   if (!(burst >= 1)) throw new RangeError(`burst must be at least 1, got ${burst}`)
   const intervalMs = 1000 / perSecond

@@ -10,17 +10,30 @@ import { withRetry } from './retry.ts'
 const reset = new ConnectionError('cut', { problem: 'reset' })
 const refused = new ConnectionError('nobody', { problem: 'refused' })
 
-function attempt(method: string, replies: Reply[], options: { retriesMax?: number, waitMaxMs?: number } = {}): { clock: SimulatedClock, server: FakeServer, answer: Promise<WireResponse | Error>, stop: AbortController } {
+function attempt(
+  method: string,
+  replies: Reply[],
+  options: { retriesMax?: number; waitMaxMs?: number } = {},
+): { clock: SimulatedClock; server: FakeServer; answer: Promise<WireResponse | Error>; stop: AbortController } {
   const clock = new SimulatedClock()
   const server = new FakeServer(...replies)
   const stop = new AbortController()
   const transport = withRetry(server.transport, { clock, random: new SeededRandom(1), ...options })
-  const answer = transport({ method, target: '/x', headers: {}, signal: stop.signal, ...method !== 'GET' && { body: Buffer.from('{}') } }).catch((error: unknown) => error as Error)
+  const answer = transport({
+    method,
+    target: '/x',
+    headers: {},
+    signal: stop.signal,
+    ...(method !== 'GET' && { body: Buffer.from('{}') }),
+  }).catch((error: unknown) => error as Error)
   return { clock, server, answer, stop }
 }
 
 test('withRetry waits as long as the server asks, and a little more', async () => {
-  const { clock, server, answer } = attempt('POST', [refusal(429, 'TooManyRequests', { headers: { 'retry-after': '3' } }), json({})])
+  const { clock, server, answer } = attempt('POST', [
+    refusal(429, 'TooManyRequests', { headers: { 'retry-after': '3' } }),
+    json({}),
+  ])
   await clock.advance(2999)
   expect(server.requests).toHaveLength(1)
   await clock.advance(301)
@@ -29,15 +42,33 @@ test('withRetry waits as long as the server asks, and a little more', async () =
   expect(clock.pending).toBe(0)
 })
 
-test.each(([
-  ['GET', 429, undefined, true], ['POST', 429, undefined, true], ['POST', 503, '1', true], ['POST', 503, undefined, false], ['POST', 500, '1', false],
-  ['PUT', 500, '1', true], ['GET', 504, '1', true], ['GET', 500, undefined, false], ['GET', 409, '1', false], ['PATCH', 429, 'soon', true],
-] as const).map(([method, code, after, isRepeated]) => ({ method, code, after, isRepeated })))('withRetry: $method answered $code with Retry-After $after is repeated: $isRepeated', async ({ method, code, after, isRepeated }) => {
-  const { clock, server, answer } = attempt(method, [refusal(code, 'X', { headers: after === undefined ? {} : { 'retry-after': after } }), json({})])
-  await clock.advance(5000)
-  expect(server.requests.length).toBe(isRepeated ? 2 : 1)
-  expect(await answer).toMatchObject({ status: isRepeated ? 200 : code })
-})
+test.each(
+  (
+    [
+      ['GET', 429, undefined, true],
+      ['POST', 429, undefined, true],
+      ['POST', 503, '1', true],
+      ['POST', 503, undefined, false],
+      ['POST', 500, '1', false],
+      ['PUT', 500, '1', true],
+      ['GET', 504, '1', true],
+      ['GET', 500, undefined, false],
+      ['GET', 409, '1', false],
+      ['PATCH', 429, 'soon', true],
+    ] as const
+  ).map(([method, code, after, isRepeated]) => ({ method, code, after, isRepeated })),
+)(
+  'withRetry: $method answered $code with Retry-After $after is repeated: $isRepeated',
+  async ({ method, code, after, isRepeated }) => {
+    const { clock, server, answer } = attempt(method, [
+      refusal(code, 'X', { headers: after === undefined ? {} : { 'retry-after': after } }),
+      json({}),
+    ])
+    await clock.advance(5000)
+    expect(server.requests.length).toBe(isRepeated ? 2 : 1)
+    expect(await answer).toMatchObject({ status: isRepeated ? 200 : code })
+  },
+)
 
 test('withRetry: a read that was cut off is repeated, a write never is', async () => {
   const read = attempt('GET', [reset, reset, json({})])
@@ -103,8 +134,13 @@ test('withRetry: the signal ends the wait', async () => {
 test('withRetry does not repeat a body that came in pieces', async () => {
   const server = new FakeServer(refusal(429, 'TooManyRequests'))
   const transport = withRetry(server.transport, { clock: new SimulatedClock(), random: new SeededRandom(1) })
-  const body = (async function* () { await Promise.resolve(); yield Buffer.from('x') })()
-  expect(await transport({ method: 'POST', target: '/x', headers: {}, signal: new AbortController().signal, body })).toMatchObject({ status: 429 })
+  const body = (async function* () {
+    await Promise.resolve()
+    yield Buffer.from('x')
+  })()
+  expect(
+    await transport({ method: 'POST', target: '/x', headers: {}, signal: new AbortController().signal, body }),
+  ).toMatchObject({ status: 429 })
 })
 
 test('withRateLimit lets a burst go at once, then so many in a second, in order', async () => {
@@ -115,7 +151,8 @@ test('withRateLimit lets a burst go at once, then so many in a second, in order'
     return json({})
   })
   const transport = withRateLimit(server.transport, { clock, perSecond: 10, burst: 3 })
-  for (let index = 0; index < 6; index++) void transport({ method: 'GET', target: `/${index}`, headers: {}, signal: new AbortController().signal })
+  for (let index = 0; index < 6; index++)
+    void transport({ method: 'GET', target: `/${index}`, headers: {}, signal: new AbortController().signal })
   await clock.advance(1000)
   expect(times).toEqual([0, 0, 0, 100, 200, 300])
   expect(server.lines.map((line) => line.slice(-1)).join('')).toBe('012345')

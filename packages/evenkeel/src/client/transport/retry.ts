@@ -34,9 +34,13 @@ export interface RetryOptions {
 /** How long after a 429 that does not say. */
 const defaultWaitMs = 1000
 
-export function withRetry(transport: Transport, { clock, random, retriesMax = 10, waitMaxMs = 30_000 }: RetryOptions): Transport {
+export function withRetry(
+  transport: Transport,
+  { clock, random, retriesMax = 10, waitMaxMs = 30_000 }: RetryOptions,
+): Transport {
   if (!(retriesMax >= 0)) throw new RangeError(`retriesMax must be 0 or more, got ${retriesMax}`)
-  const pause = (delayMs: number, request: WireRequest): Promise<void> => sleep(clock, delayMs * (1 + 0.1 * randomFraction(random)), { signal: request.signal })
+  const pause = (delayMs: number, request: WireRequest): Promise<void> =>
+    sleep(clock, delayMs * (1 + 0.1 * randomFraction(random)), { signal: request.signal })
   const retrying: Transport = async (request) => {
     // A body that comes in pieces is gone once it was read.
     const isRepeatable = request.body === undefined || request.body instanceof Uint8Array

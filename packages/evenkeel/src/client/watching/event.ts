@@ -60,7 +60,7 @@ function readBookmark({ metadata }: JsonObject, line: string): BookmarkEvent {
 }
 
 /** The two parts of a line of a watch. @throws {ConnectionError} for a line that is no event. */
-export function parseWatchLine(line: string): { readonly type: unknown, readonly object: JsonObject } {
+export function parseWatchLine(line: string): { readonly type: unknown; readonly object: JsonObject } {
   let value: unknown
   try {
     value = JSON.parse(line)
@@ -73,5 +73,8 @@ export function parseWatchLine(line: string): { readonly type: unknown, readonly
 
 /** What to throw when a line of a watch is not what it should be. */
 export function garbledLine(line: string, cause?: unknown): ConnectionError {
-  return new ConnectionError(`the watch has a line that is no event: ${JSON.stringify(line.slice(0, 80))}`, { problem: 'garbled', cause })
+  return new ConnectionError(`the watch has a line that is no event: ${JSON.stringify(line.slice(0, 80))}`, {
+    problem: 'garbled',
+    cause,
+  })
 }

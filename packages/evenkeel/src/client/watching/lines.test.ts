@@ -4,19 +4,25 @@ import { Lines, textLines } from './lines.ts'
 
 test('Lines gives the same lines for any way to cut the bytes into pieces (74)', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'ä', '€', '😀', '"'), minLength: 1, maxLength: 20 })
-  fc.assert(fc.property(fc.array(text, { maxLength: 10 }), fc.array(fc.nat(12), { minLength: 1, maxLength: 10 }), (whole, sizes) => {
-    const bytes = Buffer.from(whole.map((text) => `${text}\n`).join(''))
-    const reader = new Lines(1_000_000)
-    const seen: string[] = []
-    let at = 0
-    for (let index = 0; at < bytes.length; index++) {
-      const size = (sizes[index % sizes.length] ?? 0) + 1
-      seen.push(...reader.push(bytes.subarray(at, at + size)).flatMap(textLines))
-      at += size
-    }
-    expect(seen).toEqual(whole)
-    expect(reader.partial).toBe(false)
-  }))
+  fc.assert(
+    fc.property(
+      fc.array(text, { maxLength: 10 }),
+      fc.array(fc.nat(12), { minLength: 1, maxLength: 10 }),
+      (whole, sizes) => {
+        const bytes = Buffer.from(whole.map((text) => `${text}\n`).join(''))
+        const reader = new Lines(1_000_000)
+        const seen: string[] = []
+        let at = 0
+        for (let index = 0; at < bytes.length; index++) {
+          const size = (sizes[index % sizes.length] ?? 0) + 1
+          seen.push(...reader.push(bytes.subarray(at, at + size)).flatMap(textLines))
+          at += size
+        }
+        expect(seen).toEqual(whole)
+        expect(reader.partial).toBe(false)
+      },
+    ),
+  )
 })
 
 test('Lines waits for the rest of a character that was cut in two (74)', () => {
@@ -45,7 +51,11 @@ test('Lines gives lines where they lie: only the one that was cut is put togethe
 })
 
 test('Lines refuses a line that is too long, and bytes that are no UTF-8', () => {
-  expect(() => { new Lines(10).push(Buffer.from('x'.repeat(11))) }).toThrow('more than 10 bytes')
-  expect(() => { new Lines(10).push(Uint8Array.of(0xc3, 0x28, 0x0a)) }).toThrow('not UTF-8')
+  expect(() => {
+    new Lines(10).push(Buffer.from('x'.repeat(11)))
+  }).toThrow('more than 10 bytes')
+  expect(() => {
+    new Lines(10).push(Uint8Array.of(0xc3, 0x28, 0x0a))
+  }).toThrow('not UTF-8')
   expect(() => new Lines(0)).toThrow(RangeError)
 })

@@ -47,14 +47,20 @@ export class Lines {
     }
     if (start < end) runs.push(bytes.subarray(start, end))
     if (end + 1 < bytes.length) this.#wait(bytes.subarray(end + 1))
-    if (!runs.every((run) => isUtf8(run))) throw new ConnectionError('the watch has a line that is not UTF-8: it cannot be trusted any more', { problem: 'garbled' })
+    if (!runs.every((run) => isUtf8(run)))
+      throw new ConnectionError('the watch has a line that is not UTF-8: it cannot be trusted any more', {
+        problem: 'garbled',
+      })
     return runs
   }
 
   #wait(piece: Uint8Array): void {
     this.#waitingBytes += piece.byteLength
     if (this.#waitingBytes > this.#lineBytesMax) {
-      throw new ConnectionError(`the watch has a line of more than ${this.#lineBytesMax} bytes: no object is that large`, { problem: 'garbled' })
+      throw new ConnectionError(
+        `the watch has a line of more than ${this.#lineBytesMax} bytes: no object is that large`,
+        { problem: 'garbled' },
+      )
     }
     // A copy (`slice` of a Buffer is none): whoever sent the piece may use its memory again.
     this.#waiting.push(new Uint8Array(piece))
@@ -63,5 +69,8 @@ export class Lines {
 
 /** The lines of some bytes, without empty ones. */
 export function textLines(bytes: Buffer): string[] {
-  return bytes.toString('utf8').split('\n').filter((line) => line.trim() !== '')
+  return bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
 }

@@ -113,7 +113,8 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   async #read(stream: OpenedStream): Promise<readonly Buffer[] | undefined> {
     for (;;) {
       const { done, value } = await abortable(stream.pieces.next(), { signal: stream.signal })
-      if (done && this.#lines.partial) throw new ConnectionError('the watch was cut off in the middle of a line', { problem: 'reset' })
+      if (done && this.#lines.partial)
+        throw new ConnectionError('the watch was cut off in the middle of a line', { problem: 'reset' })
       if (done) return undefined
       const runs = this.#lines.push(value)
       if (runs.length > 0) return runs

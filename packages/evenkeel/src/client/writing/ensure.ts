@@ -21,13 +21,21 @@ export interface Ensured<T> {
 }
 
 /** @throws {RangeError} when the object is being deleted: no finalizer can be added then, and nothing is sent. */
-export async function ensureFinalizer(core: Core, object: KubeObject, { finalizer, ...options }: WriteOptions & { finalizer: string }): Promise<KubeObject> {
+export async function ensureFinalizer(
+  core: Core,
+  object: KubeObject,
+  { finalizer, ...options }: WriteOptions & { finalizer: string },
+): Promise<KubeObject> {
   if (hasFinalizer(object, finalizer)) return object
   return changing(core, object, { ...options, change: (current) => addFinalizer(current, finalizer) })
 }
 
 /** Gives undefined when the object is gone, which is what its last finalizer waited for. */
-export async function dropFinalizer(core: Core, object: KubeObject, { finalizer, ...options }: WriteOptions & { finalizer: string }): Promise<KubeObject | undefined> {
+export async function dropFinalizer(
+  core: Core,
+  object: KubeObject,
+  { finalizer, ...options }: WriteOptions & { finalizer: string },
+): Promise<KubeObject | undefined> {
   if (!hasFinalizer(object, finalizer)) return object
   try {
     return await changing(core, object, { ...options, change: (current) => removeFinalizer(current, finalizer) })
@@ -38,23 +46,44 @@ export async function dropFinalizer(core: Core, object: KubeObject, { finalizer,
 }
 
 /** Creates the object, or brings the one that is there into the wanted state. */
-export async function ensureObject(core: Core, seed: KubeObject, { change, ...options }: CreateOptions & { change: (current: KubeObject) => KubeObject }): Promise<Ensured<KubeObject>> {
+export async function ensureObject(
+  core: Core,
+  seed: KubeObject,
+  { change, ...options }: CreateOptions & { change: (current: KubeObject) => KubeObject },
+): Promise<Ensured<KubeObject>> {
   const { owner, ...rest } = options
-  return retryOnConflict(async () => {
-    const current = await findObject(core, seed, { key: nameOf(seed), options: { signal: options.signal } })
-    if (current === undefined) return { object: await createObject(core, { object: change(seed) }, options), operation: 'created' }
-    const wanted = ownedBy(change(current), owner)
-    if (nameOf(wanted).name !== nameOf(current).name) throw new RangeError(`the change of ${current.kind} ${nameOf(current).name} must not rename it`)
-    if (deepEqual(current, wanted)) return { object: current, operation: 'unchanged' }
-    return { object: await updateObject(core, { object: wanted }, rest), operation: 'updated' }
-  }, { clock: core.clock, random: core.random, signal: options.signal, isRetried: (error) => isConflict(error) || isAlreadyExists(error) })
+  return retryOnConflict(
+    async () => {
+      const current = await findObject(core, seed, { key: nameOf(seed), options: { signal: options.signal } })
+      if (current === undefined)
+        return { object: await createObject(core, { object: change(seed) }, options), operation: 'created' }
+      const wanted = ownedBy(change(current), owner)
+      if (nameOf(wanted).name !== nameOf(current).name)
+        throw new RangeError(`the change of ${current.kind} ${nameOf(current).name} must not rename it`)
+      if (deepEqual(current, wanted)) return { object: current, operation: 'unchanged' }
+      return { object: await updateObject(core, { object: wanted }, rest), operation: 'updated' }
+    },
+    {
+      clock: core.clock,
+      random: core.random,
+      signal: options.signal,
+      isRetried: (error) => isConflict(error) || isAlreadyExists(error),
+    },
+  )
 }
 
-async function changing(core: Core, object: KubeObject, { change, ...options }: WriteOptions & { change: (current: KubeObject) => KubeObject }): Promise<KubeObject> {
-  return retryOnConflict(async (attempt) => {
-    const current = attempt === 0 && object.metadata.resourceVersion ? object : await reread(core, object, options)
-    return patchDifference(core, { object: current }, { ...options, to: change(current) })
-  }, { clock: core.clock, random: core.random, signal: options.signal })
+async function changing(
+  core: Core,
+  object: KubeObject,
+  { change, ...options }: WriteOptions & { change: (current: KubeObject) => KubeObject },
+): Promise<KubeObject> {
+  return retryOnConflict(
+    async (attempt) => {
+      const current = attempt === 0 && object.metadata.resourceVersion ? object : await reread(core, object, options)
+      return patchDifference(core, { object: current }, { ...options, to: change(current) })
+    },
+    { clock: core.clock, random: core.random, signal: options.signal },
+  )
 }
 
 /** The object as it is now. @throws {ApiError} `NotFound`, also when another one has taken its name. */

@@ -14,7 +14,9 @@ export interface ObjectRef<T = unknown> extends TypeMeta {
 
 /** What a write to an object gives back: the object, in the type it has. */
 export type ReadBack<R extends KubeObject> = '~object' extends keyof R
-  ? R extends { readonly '~object'?: infer T } ? Exclude<T, undefined> : never
+  ? R extends { readonly '~object'?: infer T }
+    ? Exclude<T, undefined>
+    : never
   : Stored<R>
 
 /**
@@ -23,14 +25,17 @@ export type ReadBack<R extends KubeObject> = '~object' extends keyof R
  * @example
  * await client.patch(refTo(Deployment, { name: 'web', namespace: 'shop' }), { spec: { replicas: 3 } })
  */
-export function refTo<K extends KindLike>(kind: K, { name, namespace }: ObjectName): ObjectRef<K extends { readonly plural: string } ? ReadOf<K> : Stored<UnstructuredObject>> {
+export function refTo<K extends KindLike>(
+  kind: K,
+  { name, namespace }: ObjectName,
+): ObjectRef<K extends { readonly plural: string } ? ReadOf<K> : Stored<UnstructuredObject>> {
   const { apiVersion, kind: word } = isMetadataKind(kind) ? kind.of : kind
-  return { apiVersion, kind: word, metadata: { name, ...namespace !== undefined && { namespace } } }
+  return { apiVersion, kind: word, metadata: { name, ...(namespace !== undefined && { namespace }) } }
 }
 
 /** The name of an object that is written to. @throws {RangeError} when it has none. */
 export function nameOf({ kind, metadata }: KubeObject): ObjectName {
   const { name, namespace } = metadata
   if (!name) throw new RangeError(`this ${kind} has no metadata.name, so it cannot be found`)
-  return { name, ...namespace !== undefined && { namespace } }
+  return { name, ...(namespace !== undefined && { namespace }) }
 }

@@ -21,7 +21,10 @@ export interface RetryOnConflictOptions extends AbortOptions {
 }
 
 /** Calls until there is no conflict; `attempt` counts from 0, and must read anew when it is above that. */
-export async function retryOnConflict<T>(change: (attempt: number) => Promise<T>, { clock, random, signal, attemptsMax = 5, isRetried = isConflict }: RetryOnConflictOptions): Promise<T> {
+export async function retryOnConflict<T>(
+  change: (attempt: number) => Promise<T>,
+  { clock, random, signal, attemptsMax = 5, isRetried = isConflict }: RetryOnConflictOptions,
+): Promise<T> {
   if (!(attemptsMax >= 1)) throw new RangeError(`attemptsMax must be at least 1, got ${attemptsMax}`)
   for (let attempt = 0; ; attempt++) {
     try {

@@ -3,7 +3,16 @@
  */
 import { createMergePatch, isJsonObject, setControllerReference } from '#api'
 import type { JsonObject, JsonPatchOperation, JsonValue, KubeObject, Owner } from '#api'
-import type { ApplyOptions, CreateOptions, DeleteAllOptions, DeleteOptions, PatchFromOptions, PatchOptions, PatchType, WriteOptions } from '../options.ts'
+import type {
+  ApplyOptions,
+  CreateOptions,
+  DeleteAllOptions,
+  DeleteOptions,
+  PatchFromOptions,
+  PatchOptions,
+  PatchType,
+  WriteOptions,
+} from '../options.ts'
 import { applyParameters, deleteBody, selectionParameters, writeParameters } from '../request/targets.ts'
 import { isObjectMissing, locate, nameMissingKind, withDefaults, write } from '../core.ts'
 import type { Core, WriteCall } from '../core.ts'
@@ -19,55 +28,125 @@ interface Target {
 /** What a patch may be: an object for `merge` and `strategic`, operations for `json`. */
 export type PatchBody = JsonObject | readonly JsonPatchOperation[] | object
 
-export async function createObject(core: Core, { object, subresource }: Target, given: CreateOptions & { body?: KubeObject }): Promise<KubeObject> {
+export async function createObject(
+  core: Core,
+  { object, subresource }: Target,
+  given: CreateOptions & { body?: KubeObject },
+): Promise<KubeObject> {
   const { owner, body, ...options } = withDefaults(core, given)
   const owned = ownedBy(object, owner)
   const located = await locate(core, object, { key: object.metadata, subresource, signal: options.signal })
-  return send(core, { ...located, verb: 'create', method: 'POST', parameters: writeParameters(options), body: body ?? withNamespace(owned, located.place.namespace), options })
+  return send(core, {
+    ...located,
+    verb: 'create',
+    method: 'POST',
+    parameters: writeParameters(options),
+    body: body ?? withNamespace(owned, located.place.namespace),
+    options,
+  })
 }
 
-export async function updateObject(core: Core, { object, subresource }: Target, given: WriteOptions & { body?: KubeObject }): Promise<KubeObject> {
+export async function updateObject(
+  core: Core,
+  { object, subresource }: Target,
+  given: WriteOptions & { body?: KubeObject },
+): Promise<KubeObject> {
   const { body = object, ...options } = withDefaults(core, given)
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
-  return send(core, { ...located, verb: 'update', method: 'PUT', parameters: writeParameters(options), body: withNamespace(body, located.place.namespace), options })
+  return send(core, {
+    ...located,
+    verb: 'update',
+    method: 'PUT',
+    parameters: writeParameters(options),
+    body: withNamespace(body, located.place.namespace),
+    options,
+  })
 }
 
 const patchTypes: Readonly<Record<PatchType, string>> = {
-  merge: 'application/merge-patch+json', json: 'application/json-patch+json', strategic: 'application/strategic-merge-patch+json',
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
 }
 
-export async function patchObject(core: Core, { object, subresource }: Target, given: PatchOptions & { patch: PatchBody }): Promise<KubeObject> {
+export async function patchObject(
+  core: Core,
+  { object, subresource }: Target,
+  given: PatchOptions & { patch: PatchBody },
+): Promise<KubeObject> {
   const { patch, type = 'merge', ...options } = withDefaults(core, given)
-  if (Array.isArray(patch) !== (type === 'json')) throw new RangeError(`a patch of type ${type} is ${type === 'json' ? 'a list of operations' : 'an object'}: say which type it is`)
+  if (Array.isArray(patch) !== (type === 'json'))
+    throw new RangeError(
+      `a patch of type ${type} is ${type === 'json' ? 'a list of operations' : 'an object'}: say which type it is`,
+    )
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
-  return send(core, { ...located, verb: 'patch', method: 'PATCH', parameters: writeParameters(options), body: patch as JsonValue, contentType: patchTypes[type], options })
+  return send(core, {
+    ...located,
+    verb: 'patch',
+    method: 'PATCH',
+    parameters: writeParameters(options),
+    body: patch as JsonValue,
+    contentType: patchTypes[type],
+    options,
+  })
 }
 
 /** What changed from one state to the other, as a patch; nothing is sent when nothing changed. */
-export async function patchDifference(core: Core, { object: from, subresource }: Target, given: PatchFromOptions & { to: KubeObject }): Promise<KubeObject> {
+export async function patchDifference(
+  core: Core,
+  { object: from, subresource }: Target,
+  given: PatchFromOptions & { to: KubeObject },
+): Promise<KubeObject> {
   const { to, optimisticLock = true, ...options } = given
   const patch = createMergePatch(from as unknown as JsonValue, to as unknown as JsonValue) as JsonObject
   if (Object.keys(patch).length === 0) return from
-  return patchObject(core, { object: from, ...subresource !== undefined && { subresource } }, { ...options, patch: optimisticLock ? withLock(patch, from) : patch })
+  return patchObject(
+    core,
+    { object: from, ...(subresource !== undefined && { subresource }) },
+    { ...options, patch: optimisticLock ? withLock(patch, from) : patch },
+  )
 }
 
-export async function applyObject(core: Core, { object, subresource }: Target, given: ApplyOptions): Promise<KubeObject> {
+export async function applyObject(
+  core: Core,
+  { object, subresource }: Target,
+  given: ApplyOptions,
+): Promise<KubeObject> {
   const { owner, ...options } = withDefaults(core, given)
-  if (!options.fieldOwner) throw new RangeError(`apply of ${object.kind} ${object.metadata.name ?? ''} needs a fieldOwner: give one to the call or to the client`)
+  if (!options.fieldOwner)
+    throw new RangeError(
+      `apply of ${object.kind} ${object.metadata.name ?? ''} needs a fieldOwner: give one to the call or to the client`,
+    )
   const owned = ownedBy(object, owner)
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
   return send(core, {
-    ...located, verb: 'apply', method: 'PATCH', parameters: applyParameters(options), body: withNamespace(owned, located.place.namespace), contentType: 'application/apply-patch+yaml', options,
+    ...located,
+    verb: 'apply',
+    method: 'PATCH',
+    parameters: applyParameters(options),
+    body: withNamespace(owned, located.place.namespace),
+    contentType: 'application/apply-patch+yaml',
+    options,
   })
 }
 
 /** Deletes one object; gives it back as it is while it waits for its finalizers, undefined when it is gone. */
-export async function deleteObject(core: Core, object: KubeObject, { ignoreNotFound = false, ...given }: DeleteOptions & { ignoreNotFound?: boolean }): Promise<KubeObject | undefined> {
+export async function deleteObject(
+  core: Core,
+  object: KubeObject,
+  { ignoreNotFound = false, ...given }: DeleteOptions & { ignoreNotFound?: boolean },
+): Promise<KubeObject | undefined> {
   const options = withDefaults(core, given)
   const located = await locate(core, object, { key: nameOf(object), signal: options.signal })
   try {
-    const answer = await sendAny(core, { ...located, verb: 'delete', method: 'DELETE', body: deleteBody(options), options })
-    return isAlive(answer) ? answer as unknown as KubeObject : undefined
+    const answer = await sendAny(core, {
+      ...located,
+      verb: 'delete',
+      method: 'DELETE',
+      body: deleteBody(options),
+      options,
+    })
+    return isAlive(answer) ? (answer as unknown as KubeObject) : undefined
   } catch (error) {
     if (ignoreNotFound && isObjectMissing(error)) return undefined
     throw error
@@ -78,13 +157,23 @@ export async function deleteObjects(core: Core, kind: KindLike, given: DeleteAll
   const options = withDefaults(core, given)
   const resource = await core.mapper.resolve(kind, options)
   if (resource.namespaced && options.namespace === undefined) {
-    throw new RangeError(`deleteAllOf needs a namespace for ${resource.plural}: servers delete collections one namespace at a time`)
+    throw new RangeError(
+      `deleteAllOf needs a namespace for ${resource.plural}: servers delete collections one namespace at a time`,
+    )
   }
-  await sendAny(core, { resource, place: { namespace: options.namespace }, verb: 'deleteAllOf', method: 'DELETE', parameters: selectionParameters(options), body: deleteBody(options), options })
+  await sendAny(core, {
+    resource,
+    place: { namespace: options.namespace },
+    verb: 'deleteAllOf',
+    method: 'DELETE',
+    parameters: selectionParameters(options),
+    body: deleteBody(options),
+    options,
+  })
 }
 
 async function send(core: Core, call: WriteCall): Promise<KubeObject> {
-  return await sendAny(core, call) as unknown as KubeObject
+  return (await sendAny(core, call)) as unknown as KubeObject
 }
 
 async function sendAny(core: Core, call: WriteCall): Promise<JsonObject> {
@@ -100,7 +189,10 @@ function isAlive(answer: JsonObject): boolean {
   const { kind, metadata } = answer
   if (kind === 'Status' || !isJsonObject(metadata)) return false
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = metadata
-  return deletionTimestamp !== undefined && ((Array.isArray(finalizers) && finalizers.length > 0) || Number(deletionGracePeriodSeconds ?? 0) > 0)
+  return (
+    deletionTimestamp !== undefined &&
+    ((Array.isArray(finalizers) && finalizers.length > 0) || Number(deletionGracePeriodSeconds ?? 0) > 0)
+  )
 }
 
 /** The object with its controller. @throws {RangeError} when the owner is being deleted. */
@@ -108,17 +200,24 @@ export function ownedBy<T extends KubeObject>(object: T, owner: Owner | undefine
   if (owner === undefined) return object
   if (owner.metadata.deletionTimestamp) {
     const child = `${object.kind} ${object.metadata.name ?? object.metadata.generateName ?? ''}`
-    throw new RangeError(`${owner.kind} ${owner.metadata.name} is being deleted, so ${child} is not made for it: look at metadata.deletionTimestamp of the owner first`)
+    throw new RangeError(
+      `${owner.kind} ${owner.metadata.name} is being deleted, so ${child} is not made for it: look at metadata.deletionTimestamp of the owner first`,
+    )
   }
   return setControllerReference(owner, object)
 }
 
 function withNamespace<T extends KubeObject>(object: T, namespace: string | undefined): T {
-  return namespace === undefined || object.metadata.namespace ? object : { ...object, metadata: { ...object.metadata, namespace } }
+  return namespace === undefined || object.metadata.namespace
+    ? object
+    : { ...object, metadata: { ...object.metadata, namespace } }
 }
 
 function withLock(patch: JsonObject, { kind, metadata: { name, resourceVersion } }: KubeObject): JsonObject {
-  if (!resourceVersion) throw new RangeError(`${kind} ${name ?? ''} has no resourceVersion to lock by: read it first, or pass optimisticLock: false`)
+  if (!resourceVersion)
+    throw new RangeError(
+      `${kind} ${name ?? ''} has no resourceVersion to lock by: read it first, or pass optimisticLock: false`,
+    )
   const { metadata } = patch
-  return { ...patch, metadata: { ...isJsonObject(metadata) && metadata, resourceVersion } }
+  return { ...patch, metadata: { ...(isJsonObject(metadata) && metadata), resourceVersion } }
 }

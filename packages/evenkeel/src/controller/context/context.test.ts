@@ -8,7 +8,11 @@ describe('plug-ins', () => {
     const counter: ContextPlugin<{ count: (what: string) => void }> = {
       name: 'counter',
       extend: ({ key }, { object, controller, kind }) => ({
-        context: { count: (what) => { seen.push(`${controller} ${kind.kind} ${object?.metadata.name ?? 'none'} ${key.name} ${what}`) } },
+        context: {
+          count: (what) => {
+            seen.push(`${controller} ${kind.kind} ${object?.metadata.name ?? 'none'} ${key.name} ${what}`)
+          },
+        },
         finish: async () => {
           await Promise.resolve()
           seen.push(`finish, status writes: ${world.api.writes.length}`)
@@ -16,10 +20,13 @@ describe('plug-ins', () => {
       }),
     }
     const world = new World({ plugins: [counter] })
-    const controller = world.controllers.add<typeof Widget, { count: (what: string) => void }>({ for: Widget, reconcile: (_, { count, status }) => {
-      count('it')
-      status.set({ phase: 'Ready' })
-    } })
+    const controller = world.controllers.add<typeof Widget, { count: (what: string) => void }>({
+      for: Widget,
+      reconcile: (_, { count, status }) => {
+        count('it')
+        status.set({ phase: 'Ready' })
+      },
+    })
     const stop = new AbortController()
     const running = [world.cache.run(stop.signal), controller.run(stop.signal)]
     world.api.put(Widget, 'one', { spec: {} })
@@ -31,7 +38,9 @@ describe('plug-ins', () => {
   })
 
   test('what finish throws fails the run; a name that is taken is refused', async () => {
-    const world = new World({ plugins: [{ name: 'a', extend: () => ({ context: {}, finish: () => Promise.reject(new Error('unfinished')) }) }] })
+    const world = new World({
+      plugins: [{ name: 'a', extend: () => ({ context: {}, finish: () => Promise.reject(new Error('unfinished')) }) }],
+    })
     await world.start({ for: Widget, reconcile: () => undefined })
     world.api.put(Widget, 'one', { spec: {} })
     await world.clock.advance(0)
@@ -41,22 +50,42 @@ describe('plug-ins', () => {
     await other.start({ for: Widget, reconcile: () => undefined })
     other.api.put(Widget, 'one', { spec: {} })
     await other.clock.advance(0)
-    expect(other.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({ message: 'two parts of the context of default/test.dev/Widget/a/one are called client' })
+    expect(other.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({
+      message: 'two parts of the context of default/test.dev/Widget/a/one are called client',
+    })
     await other.stop()
   })
 })
 
 test('the context says which run it is: log lines carry key and id, attempt counts failures', async () => {
   const world = new World()
-  await world.start({ for: Widget, name: 'mine', reconcile: (_, { log, attempt, key, clock, random }) => {
-    log.info('hello', { attempt, sameClock: clock === world.clock, sameRandom: random === world.random, group: key.group })
-    if (attempt === 0) throw new Error('no')
-  } })
+  await world.start({
+    for: Widget,
+    name: 'mine',
+    reconcile: (_, { log, attempt, key, clock, random }) => {
+      log.info('hello', {
+        attempt,
+        sameClock: clock === world.clock,
+        sameRandom: random === world.random,
+        group: key.group,
+      })
+      if (attempt === 0) throw new Error('no')
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(100)
   const hellos = world.lines.filter(({ message }) => message === 'hello').map(({ fields }) => fields)
   expect(hellos).toMatchObject([
-    { controller: 'mine', kind: 'Widget', object: 'a/one', reconcileId: expect.any(String) as string, attempt: 0, sameClock: true, sameRandom: true, group: 'test.dev' },
+    {
+      controller: 'mine',
+      kind: 'Widget',
+      object: 'a/one',
+      reconcileId: expect.any(String) as string,
+      attempt: 0,
+      sameClock: true,
+      sameRandom: true,
+      group: 'test.dev',
+    },
     { attempt: 1 },
   ])
   expect(hellos[0]?.['reconcileId']).not.toBe(hellos[1]?.['reconcileId'])

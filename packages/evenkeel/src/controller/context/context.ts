@@ -37,7 +37,9 @@ export interface ReconcileContext<K extends Kind = Kind> extends BaseContext {
 }
 
 /** The type of an object's status. */
-export type StatusOf<T> = T extends { readonly status?: infer S } ? Exclude<S, undefined> : Readonly<Record<string, never>>
+export type StatusOf<T> = T extends { readonly status?: infer S }
+  ? Exclude<S, undefined>
+  : Readonly<Record<string, never>>
 
 /** What a plug-in may know about the run it serves. */
 export interface PluginRun {

@@ -16,7 +16,13 @@ export function fromCache<T>(read: () => T): { readonly value: T } | undefined {
 }
 
 /** The object as the cache shows it, our own writes included. */
-export function peek(cache: ObjectCache | undefined, kind: TypeMeta & CacheKind, key: CacheKey): KubeObject | undefined {
+export function peek(
+  cache: ObjectCache | undefined,
+  kind: TypeMeta & CacheKind,
+  key: CacheKey,
+): KubeObject | undefined {
   if (!cache) return undefined
-  return fromCache(() => cache.find({ apiVersion: kind.apiVersion, kind: kind.kind }, key))?.value as KubeObject | undefined
+  return fromCache(() => cache.find({ apiVersion: kind.apiVersion, kind: kind.kind }, key))?.value as
+    | KubeObject
+    | undefined
 }

@@ -25,7 +25,10 @@ export class PerRun<T extends object> {
   /** @throws {RangeError} when the controller of this run does not have the verb. */
   get(context: Pick<BaseContext, 'signal'>): T {
     const value = placesOf(context)[this.#place] as T | undefined
-    if (!value) throw new RangeError(`${this.#name} is not among the verbs of this controller: add it to verbs of its declaration`)
+    if (!value)
+      throw new RangeError(
+        `${this.#name} is not among the verbs of this controller: add it to verbs of its declaration`,
+      )
     return value
   }
 }

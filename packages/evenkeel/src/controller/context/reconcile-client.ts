@@ -7,7 +7,18 @@
 import type { KubeObject, ObjectList, OwnerReference, Stored } from '#api'
 import type { CacheQuery, ObjectCache } from '#cache'
 import { Client } from '#client'
-import type { ApplyOptions, ClientDefaults, CreateOptions, Ensured, GetOptions, KindLike, ListOptions, ObjectName, ReadOf, WrittenOf } from '#client'
+import type {
+  ApplyOptions,
+  ClientDefaults,
+  CreateOptions,
+  Ensured,
+  GetOptions,
+  KindLike,
+  ListOptions,
+  ObjectName,
+  ReadOf,
+  WrittenOf,
+} from '#client'
 import { fromCache, peek } from './peek.ts'
 
 interface ReconcileClientParts {
@@ -39,47 +50,88 @@ export class ReconcileClient extends Client {
     return new ReconcileClient({ client: this, cache: this.#cache, defaults })
   }
 
-  override async get<K extends KindLike>(kind: K, key: ObjectName, { live = false, ...options }: GetOptions & LiveOption = {}): Promise<ReadOf<K>> {
-    const cached = live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
-    return cached?.value === undefined ? this.#getLive(kind, key, { options, isAbsent: cached !== undefined }) : cached.value as ReadOf<K>
+  override async get<K extends KindLike>(
+    kind: K,
+    key: ObjectName,
+    { live = false, ...options }: GetOptions & LiveOption = {},
+  ): Promise<ReadOf<K>> {
+    const cached =
+      live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
+    return cached?.value === undefined
+      ? this.#getLive(kind, key, { options, isAbsent: cached !== undefined })
+      : (cached.value as ReadOf<K>)
   }
 
-  override async find<K extends KindLike>(kind: K, key: ObjectName, { live = false, ...options }: GetOptions & LiveOption = {}): Promise<ReadOf<K> | undefined> {
-    const cached = live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
-    return cached ? cached.value as ReadOf<K> | undefined : super.find(kind, key, options)
+  override async find<K extends KindLike>(
+    kind: K,
+    key: ObjectName,
+    { live = false, ...options }: GetOptions & LiveOption = {},
+  ): Promise<ReadOf<K> | undefined> {
+    const cached =
+      live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
+    return cached ? (cached.value as ReadOf<K> | undefined) : super.find(kind, key, options)
   }
 
-  override async list<K extends KindLike>(kind: K, { live = false, index, ...options }: CachedListOptions = {}): Promise<ObjectList<ReadOf<K>>> {
+  override async list<K extends KindLike>(
+    kind: K,
+    { live = false, index, ...options }: CachedListOptions = {},
+  ): Promise<ObjectList<ReadOf<K>>> {
     const { namespace, labelSelector, fieldSelector, resourceVersion } = options
-    if (index !== undefined) return listOf(kind, this.#cache.list(kind, { index, namespace, labelSelector }) as ReadOf<K>[])
-    const cached = live || fieldSelector !== undefined || resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.list(kind, { namespace, labelSelector }))
+    if (index !== undefined)
+      return listOf(kind, this.#cache.list(kind, { index, namespace, labelSelector }) as ReadOf<K>[])
+    const cached =
+      live || fieldSelector !== undefined || resourceVersion !== undefined
+        ? undefined
+        : fromCache(() => this.#cache.list(kind, { namespace, labelSelector }))
     return cached ? listOf(kind, cached.value as ReadOf<K>[]) : super.list(kind, options)
   }
 
   override create<T extends KubeObject>(object: T, options?: CreateOptions): Promise<Stored<T>>
   override create<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: CreateOptions): Promise<ReadOf<K>>
-  override async create(first: KubeObject | KindLike, second: unknown = {}, third: CreateOptions = {}): Promise<unknown> {
-    this.#refuseOrphans('metadata' in first ? first : { ...second as KubeObject, apiVersion: first.apiVersion, kind: first.kind }, { isNew: true })
+  override async create(
+    first: KubeObject | KindLike,
+    second: unknown = {},
+    third: CreateOptions = {},
+  ): Promise<unknown> {
+    this.#refuseOrphans(
+      'metadata' in first ? first : { ...(second as KubeObject), apiVersion: first.apiVersion, kind: first.kind },
+      { isNew: true },
+    )
     return super.create(first as never, second as never, third)
   }
 
   override apply<R extends KubeObject>(object: R, options?: ApplyOptions): Promise<Stored<R>>
   override apply<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: ApplyOptions): Promise<ReadOf<K>>
   override async apply(first: KubeObject | KindLike, second: unknown = {}, third: ApplyOptions = {}): Promise<unknown> {
-    this.#refuseOrphans('metadata' in first ? first : { ...second as KubeObject, apiVersion: first.apiVersion, kind: first.kind }, { isNew: false })
+    this.#refuseOrphans(
+      'metadata' in first ? first : { ...(second as KubeObject), apiVersion: first.apiVersion, kind: first.kind },
+      { isNew: false },
+    )
     return super.apply(first as never, second as never, third)
   }
 
-  override createOrUpdate<T extends KubeObject>(seed: T, change: (current: T | Stored<T>) => T, options: CreateOptions = {}): Promise<Ensured<Stored<T>>> {
-    return super.createOrUpdate(seed, (current) => {
-      const wanted = change(current)
-      if (current === seed) this.#refuseOrphans(wanted, { isNew: true })
-      return wanted
-    }, options)
+  override createOrUpdate<T extends KubeObject>(
+    seed: T,
+    change: (current: T | Stored<T>) => T,
+    options: CreateOptions = {},
+  ): Promise<Ensured<Stored<T>>> {
+    return super.createOrUpdate(
+      seed,
+      (current) => {
+        const wanted = change(current)
+        if (current === seed) this.#refuseOrphans(wanted, { isNew: true })
+        return wanted
+      },
+      options,
+    )
   }
 
   /** Absent in memory is absent, and says so in the server's words without asking it. */
-  #getLive<K extends KindLike>(kind: K, key: ObjectName, { options, isAbsent }: { options: GetOptions, isAbsent: boolean }): Promise<ReadOf<K>> {
+  #getLive<K extends KindLike>(
+    kind: K,
+    key: ObjectName,
+    { options, isAbsent }: { options: GetOptions; isAbsent: boolean },
+  ): Promise<ReadOf<K>> {
     if (!isAbsent) return super.get(kind, key, options)
     return Promise.resolve(this.#cache.get(kind, key) as ReadOf<K>)
   }
@@ -89,12 +141,21 @@ export class ReconcileClient extends Client {
     const { name, namespace, ownerReferences = [] } = child.metadata
     const owner = ownerReferences.find((reference) => this.#isTerminating(reference, namespace))
     if (!owner) return
-    if (!isNew && name !== undefined && peek(this.#cache, child, { name, ...namespace !== undefined && { namespace } })) return
-    throw new RangeError(`${owner.kind} ${owner.name} is being deleted, so ${child.kind} ${name ?? child.metadata.generateName ?? ''} is not made for it: a reconcile ends when its signal aborts`)
+    if (
+      !isNew &&
+      name !== undefined &&
+      peek(this.#cache, child, { name, ...(namespace !== undefined && { namespace }) })
+    )
+      return
+    throw new RangeError(
+      `${owner.kind} ${owner.name} is being deleted, so ${child.kind} ${name ?? child.metadata.generateName ?? ''} is not made for it: a reconcile ends when its signal aborts`,
+    )
   }
 
   #isTerminating({ apiVersion, kind, name, uid }: OwnerReference, namespace: string | undefined): boolean {
-    const owner = (namespace === undefined ? undefined : peek(this.#cache, { apiVersion, kind }, { name, namespace })) ?? peek(this.#cache, { apiVersion, kind }, { name })
+    const owner =
+      (namespace === undefined ? undefined : peek(this.#cache, { apiVersion, kind }, { name, namespace })) ??
+      peek(this.#cache, { apiVersion, kind }, { name })
     return owner?.metadata.uid === uid && owner.metadata.deletionTimestamp !== undefined
   }
 }

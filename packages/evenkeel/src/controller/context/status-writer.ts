@@ -55,7 +55,11 @@ export class StatusWriter<S = JsonObject> {
   }
 
   /** Says whether something holds; `undefined`: nobody knows. */
-  condition(type: string, holds: boolean | ConditionStatus | undefined, { reason, message = '' }: ConditionFacts = {}): void {
+  condition(
+    type: string,
+    holds: boolean | ConditionStatus | undefined,
+    { reason, message = '' }: ConditionFacts = {},
+  ): void {
     this.#touch()
     const status = typeof holds === 'string' ? holds : holds === undefined ? 'Unknown' : holds ? 'True' : 'False'
     const word = status === 'True' ? type : status === 'False' ? `Not${type}` : 'Unknown'
@@ -71,8 +75,14 @@ export class StatusWriter<S = JsonObject> {
       if (value === undefined) delete next[name]
       else if (!without.has(name)) setOwn(next, name, value)
     }
-    if (this.#conditions.size > 0 && !without.has('conditions')) next['conditions'] = this.#nextConditions(next['conditions'])
-    if (generation !== undefined && getOwn(this.#fields, 'observedGeneration') === undefined && !without.has('observedGeneration')) next['observedGeneration'] = generation
+    if (this.#conditions.size > 0 && !without.has('conditions'))
+      next['conditions'] = this.#nextConditions(next['conditions'])
+    if (
+      generation !== undefined &&
+      getOwn(this.#fields, 'observedGeneration') === undefined &&
+      !without.has('observedGeneration')
+    )
+      next['observedGeneration'] = generation
     return next
   }
 
@@ -80,13 +90,18 @@ export class StatusWriter<S = JsonObject> {
     const { generation } = this.#object.metadata
     let conditions = (Array.isArray(current) ? current.filter(isJsonObject) : []) as unknown as readonly Condition[]
     for (const condition of this.#conditions.values()) {
-      conditions = setCondition(conditions, { ...condition, ...generation !== undefined && { observedGeneration: generation } }, { now: this.#clock.now() })
+      conditions = setCondition(
+        conditions,
+        { ...condition, ...(generation !== undefined && { observedGeneration: generation }) },
+        { now: this.#clock.now() },
+      )
     }
     return conditions as unknown as JsonValue
   }
 
   #touch(): void {
-    if (!this.#hasStatus) throw new RangeError(`${this.#object.kind} has no status: give its kind a status schema, or say nothing about it`)
+    if (!this.#hasStatus)
+      throw new RangeError(`${this.#object.kind} has no status: give its kind a status schema, or say nothing about it`)
     this.#isTouched = true
   }
 }

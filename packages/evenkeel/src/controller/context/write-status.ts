@@ -21,16 +21,21 @@ interface WriteStatusOptions {
 }
 
 /** For a writer that was told something. An object that has gone has no status to write. @throws {ApiError} `Conflict`, when somebody was faster. */
-export async function writeStatus(writer: StatusWriter<never>, { object, client, cache, dropped, signal }: WriteStatusOptions): Promise<void> {
+export async function writeStatus(
+  writer: StatusWriter<never>,
+  { object, client, cache, dropped, signal }: WriteStatusOptions,
+): Promise<void> {
   const { name = '', namespace } = object.metadata
-  const newest = peek(cache, object, { name, ...namespace !== undefined && { namespace } })
+  const newest = peek(cache, object, { name, ...(namespace !== undefined && { namespace }) })
   if (newest === undefined || newest.metadata.uid !== object.metadata.uid) return
   const current = statusOf(newest)
   const next = writer.next(current, { without: dropped.names })
   if (deepEqual(current, next)) return
   const patch = createMergePatch(current as JsonValue, next as JsonValue) as JsonObject
   try {
-    const stored = await client.subresource('status').patch(newest, { metadata: { resourceVersion: newest.metadata.resourceVersion }, status: patch }, { signal })
+    const stored = await client
+      .subresource('status')
+      .patch(newest, { metadata: { resourceVersion: newest.metadata.resourceVersion }, status: patch }, { signal })
     dropped.learn(patch, statusOf(stored))
   } catch (error) {
     if (!isNotFound(error)) throw error
@@ -57,10 +62,17 @@ export class DroppedFields {
   /** Without this, a field that is dropped would be written again by every run. */
   learn(sent: JsonObject, stored: JsonObject): void {
     for (const [name, value] of Object.entries(sent)) {
-      const isEmpty = value === null || (Array.isArray(value) && value.length === 0) || (isJsonObject(value) && Object.keys(value).length === 0)
+      const isEmpty =
+        value === null ||
+        (Array.isArray(value) && value.length === 0) ||
+        (isJsonObject(value) && Object.keys(value).length === 0)
       if (isEmpty || this.#names.has(name) || getOwn(stored, name) !== undefined) continue
       this.#names.add(name)
-      if (name !== 'observedGeneration') this.#log.warn('the server does not keep a field of the status: add it to the schema of the kind', { kind: this.#kind, field: `status.${name}` })
+      if (name !== 'observedGeneration')
+        this.#log.warn('the server does not keep a field of the status: add it to the schema of the kind', {
+          kind: this.#kind,
+          field: `status.${name}`,
+        })
     }
   }
 }

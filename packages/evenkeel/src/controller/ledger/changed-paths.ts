@@ -7,7 +7,11 @@
 import { deepEqual, getOwn, isJsonObject } from '#api'
 import type { JsonObject } from '#api'
 
-const ignored: ReadonlySet<string> = new Set(['metadata.resourceVersion', 'metadata.generation', 'metadata.managedFields'])
+const ignored: ReadonlySet<string> = new Set([
+  'metadata.resourceVersion',
+  'metadata.generation',
+  'metadata.managedFields',
+])
 
 interface Pair {
   readonly path: string
@@ -35,7 +39,11 @@ function childrenOf({ path, a, b }: Pair): Pair[] | undefined {
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return undefined
   const keys = new Set([...Object.keys(a), ...Object.keys(b)])
-  return [...keys].map((key) => ({ path: stepTo(path, key), a: getOwn(a as JsonObject, key), b: getOwn(b as JsonObject, key) }))
+  return [...keys].map((key) => ({
+    path: stepTo(path, key),
+    a: getOwn(a as JsonObject, key),
+    b: getOwn(b as JsonObject, key),
+  }))
 }
 
 function stepTo(path: string, key: string): string {

@@ -45,8 +45,10 @@ export class HotLoops {
   readonly #suspects = new Map<string, (readonly string[])[]>()
 
   constructor({ ledger, roundsMax = 10, baseMs = 100, maxMs = 60_000 }: HotLoopOptions) {
-    if (!(Number.isInteger(roundsMax) && roundsMax >= 2)) throw new RangeError(`roundsMax must be a whole number of 2 or more, got ${roundsMax}`)
-    if (!(baseMs > 0 && maxMs >= baseMs && maxMs < Infinity)) throw new RangeError(`baseMs must be above 0 and maxMs at least that, got ${baseMs} and ${maxMs}`)
+    if (!(Number.isInteger(roundsMax) && roundsMax >= 2))
+      throw new RangeError(`roundsMax must be a whole number of 2 or more, got ${roundsMax}`)
+    if (!(baseMs > 0 && maxMs >= baseMs && maxMs < Infinity))
+      throw new RangeError(`baseMs must be above 0 and maxMs at least that, got ${baseMs} and ${maxMs}`)
     this.#ledger = ledger
     this.#roundsMax = roundsMax
     this.#baseMs = baseMs
@@ -84,7 +86,11 @@ export class HotLoops {
     if (rounds < this.#roundsMax - roundsKept / 2) return undefined
     const changes = this.#note(key, causes)
     if (rounds < this.#roundsMax) return undefined
-    return { rounds, fields: repeated(changes), delayMs: Math.min(this.#maxMs, this.#baseMs * 2 ** Math.min(30, rounds - this.#roundsMax)) }
+    return {
+      rounds,
+      fields: repeated(changes),
+      delayMs: Math.min(this.#maxMs, this.#baseMs * 2 ** Math.min(30, rounds - this.#roundsMax)),
+    }
   }
 
   #note(key: string, causes: readonly Cause[]): readonly (readonly string[])[] {
@@ -93,7 +99,8 @@ export class HotLoops {
     const changes = [...before, changed].slice(-roundsKept)
     this.#suspects.delete(key)
     this.#suspects.set(key, changes)
-    if (this.#suspects.size > suspectsMax) for (const oldest of [...this.#suspects.keys()].slice(0, 1)) this.#suspects.delete(oldest)
+    if (this.#suspects.size > suspectsMax)
+      for (const oldest of [...this.#suspects.keys()].slice(0, 1)) this.#suspects.delete(oldest)
     return changes
   }
 }

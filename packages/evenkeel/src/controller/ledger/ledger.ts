@@ -48,8 +48,10 @@ export class Ledger {
   readonly #readers = new Set<Channel<LedgerEntry, string>>()
 
   constructor({ cluster = defaultCluster, runsMax = 1000, versionsMax = 10_000 }: LedgerOptions = {}) {
-    if (!(Number.isInteger(runsMax) && runsMax >= 1)) throw new RangeError(`runsMax must be a whole number of 1 or more, got ${runsMax}`)
-    if (!(Number.isInteger(versionsMax) && versionsMax >= 1)) throw new RangeError(`versionsMax must be a whole number of 1 or more, got ${versionsMax}`)
+    if (!(Number.isInteger(runsMax) && runsMax >= 1))
+      throw new RangeError(`runsMax must be a whole number of 1 or more, got ${runsMax}`)
+    if (!(Number.isInteger(versionsMax) && versionsMax >= 1))
+      throw new RangeError(`versionsMax must be a whole number of 1 or more, got ${versionsMax}`)
     this.#cluster = cluster
     this.#runsMax = runsMax
     this.#versionsMax = versionsMax
@@ -105,12 +107,22 @@ export class Ledger {
     const before = record?.noteAnswered(write)
     if (!record || write.dryRun) return
     const name = write.name ?? object?.metadata.name ?? ''
-    const key = formatKey({ cluster: this.#cluster, group: parseApiVersion(write.apiVersion).group, kind: write.kind, namespace: write.namespace ?? '', name })
+    const key = formatKey({
+      cluster: this.#cluster,
+      group: parseApiVersion(write.apiVersion).group,
+      kind: write.kind,
+      namespace: write.namespace ?? '',
+      name,
+    })
     const { uid, resourceVersion } = object?.kind === write.kind ? object.metadata : {}
     const isNoop = resourceVersion !== undefined && write.verb !== 'delete' && before === resourceVersion
     record.noteWrite({
-      verb: write.verb, object: key, ...write.subresource !== undefined && { subresource: write.subresource },
-      ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion }, ...isNoop && { isNoop },
+      verb: write.verb,
+      object: key,
+      ...(write.subresource !== undefined && { subresource: write.subresource }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(isNoop && { isNoop }),
     })
     if (resourceVersion !== undefined && !isNoop) this.#noteWriter(`${key} ${resourceVersion}`, record)
     if (write.verb === 'create') this.#writers.delete(`${key} deleted`)
@@ -123,14 +135,22 @@ export class Ledger {
     const records = [...this.#ended.values(), ...this.#active.values()].sort((a, b) => b.sequence - a.sequence)
     for (const record of records) {
       if (found.length >= limit) break
-      if ((controller === undefined || record.controller === controller) && (key === undefined || record.key === key)) found.push(record.toJSON())
+      if ((controller === undefined || record.controller === controller) && (key === undefined || record.key === key))
+        found.push(record.toJSON())
     }
     return found
   }
 
   /** Runs as they end. Who does not read loses the stream, with `overflow` as the reason, and nothing else. */
   stream({ signal, backlogMax = 1000 }: AbortOptions & { backlogMax?: number } = {}): Channel<LedgerEntry, string> {
-    const channel: Channel<LedgerEntry, string> = new Channel<LedgerEntry, string>({ weightMax: backlogMax, overflow: 'overflow', ...signal && { signal }, onClose: () => { this.#readers.delete(channel) } })
+    const channel: Channel<LedgerEntry, string> = new Channel<LedgerEntry, string>({
+      weightMax: backlogMax,
+      overflow: 'overflow',
+      ...(signal && { signal }),
+      onClose: () => {
+        this.#readers.delete(channel)
+      },
+    })
     if (channel.open) this.#readers.add(channel)
     return channel
   }
@@ -141,7 +161,7 @@ export class Ledger {
 
   #writerOf({ type, object, resourceVersion }: Cause): Writer | undefined {
     if (object === undefined) return undefined
-    return this.#writers.get(`${object} ${type === 'delete' ? 'deleted' : resourceVersion ?? ''}`)
+    return this.#writers.get(`${object} ${type === 'delete' ? 'deleted' : (resourceVersion ?? '')}`)
   }
 
   /** Only who it was: a version may be remembered longer than the run that made it. */

@@ -49,7 +49,10 @@ export interface LedgerEntry {
   readonly end?: RunEnd
 }
 
-export interface NewRun extends Pick<LedgerEntry, 'reconcileId' | 'controller' | 'key' | 'startedMs' | 'attempt' | 'priority' | 'causes' | 'causesLeftOut' | 'rounds'> {
+export interface NewRun extends Pick<
+  LedgerEntry,
+  'reconcileId' | 'controller' | 'key' | 'startedMs' | 'attempt' | 'priority' | 'causes' | 'causesLeftOut' | 'rounds'
+> {
   /** The run's: its writes are refused once it aborts. */
   readonly signal: AbortSignal
 }
@@ -109,7 +112,8 @@ export class RunRecord implements LedgerEntry {
   noteSent(write: WriteNotice, version: string | undefined): void {
     this.#unanswered ??= new Map()
     this.#unanswered.set(write, version)
-    if (this.#unanswered.size > writesMax) for (const oldest of [...this.#unanswered.keys()].slice(0, 1)) this.#unanswered.delete(oldest)
+    if (this.#unanswered.size > writesMax)
+      for (const oldest of [...this.#unanswered.keys()].slice(0, 1)) this.#unanswered.delete(oldest)
   }
 
   /** Gives the version that the object had when the write was sent. */
@@ -120,8 +124,11 @@ export class RunRecord implements LedgerEntry {
   }
 
   /** The last write to an object of that name that was refused, and the version that the object had when it was sent. */
-  lastRefused(name: string | undefined): { readonly write: WriteNotice, readonly version: string | undefined } | undefined {
-    const [write, version] = [...this.#unanswered ?? []].filter(([refused]) => name === undefined || refused.name === name).at(-1) ?? []
+  lastRefused(
+    name: string | undefined,
+  ): { readonly write: WriteNotice; readonly version: string | undefined } | undefined {
+    const [write, version] =
+      [...(this.#unanswered ?? [])].filter(([refused]) => name === undefined || refused.name === name).at(-1) ?? []
     return write && { write, version }
   }
 
@@ -131,7 +138,33 @@ export class RunRecord implements LedgerEntry {
   }
 
   toJSON(): LedgerEntry {
-    const { reconcileId, controller, key, startedMs, attempt, priority, causes, causesLeftOut, writes, writesLeftOut, rounds, end } = this
-    return { reconcileId, controller, key, startedMs, attempt, priority, causes, causesLeftOut, writes: [...writes], writesLeftOut, rounds, ...end && { end } }
+    const {
+      reconcileId,
+      controller,
+      key,
+      startedMs,
+      attempt,
+      priority,
+      causes,
+      causesLeftOut,
+      writes,
+      writesLeftOut,
+      rounds,
+      end,
+    } = this
+    return {
+      reconcileId,
+      controller,
+      key,
+      startedMs,
+      attempt,
+      priority,
+      causes,
+      causesLeftOut,
+      writes: [...writes],
+      writesLeftOut,
+      rounds,
+      ...(end && { end }),
+    }
   }
 }

@@ -22,7 +22,10 @@ export function writeHooks({ ledger, cache }: WriteHookParts): Required<WriteHoo
   return {
     beforeWrite(write) {
       const { name, namespace } = write
-      const known = write.reconcileId === undefined || name === undefined ? undefined : peek(cache(), write, { name, ...namespace !== undefined && { namespace } })
+      const known =
+        write.reconcileId === undefined || name === undefined
+          ? undefined
+          : peek(cache(), write, { name, ...(namespace !== undefined && { namespace }) })
       ledger.beforeWrite(write, known?.metadata.resourceVersion)
     },
     afterWrite(write, object) {

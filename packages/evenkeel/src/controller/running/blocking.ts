@@ -10,12 +10,16 @@ import type { Clock, Logger } from '#base'
 const blockedMs = 1000
 
 /** What the call gives; a warning when it did not give the others a turn for long. */
-export function callTimed<R>(call: () => R, { clock, log }: { readonly clock: Clock, readonly log: Logger }): R {
+export function callTimed<R>(call: () => R, { clock, log }: { readonly clock: Clock; readonly log: Logger }): R {
   const startedMs = clock.monotonic()
   try {
     return call()
   } finally {
     const ms = clock.monotonic() - startedMs
-    if (ms >= blockedMs) log.warn('a reconcile blocked this process, nothing else went on: do it in a worker thread, or in pieces with an await in between', { ms: Math.round(ms) })
+    if (ms >= blockedMs)
+      log.warn(
+        'a reconcile blocked this process, nothing else went on: do it in a worker thread, or in pieces with an await in between',
+        { ms: Math.round(ms) },
+      )
   }
 }

@@ -56,7 +56,8 @@ export class ConflictGate {
     if (!held) return 0
     const waitedMs = this.#clock.monotonic() - held.sinceMs
     const isPassed = this.#versionOf(held) !== held.version
-    if (!isPassed && waitedMs < this.#patienceMs) return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, held.looks++))
+    if (!isPassed && waitedMs < this.#patienceMs)
+      return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, held.looks++))
     this.#held.delete(key)
     if (!isPassed) await this.#ask(held, signal)
     return 0

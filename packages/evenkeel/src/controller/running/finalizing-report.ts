@@ -12,7 +12,7 @@ import type { CleanupStep, Reconciled } from '../declaration.ts'
 
 /** What an event needs; runs of a manager have it in their context. */
 interface Telling {
-  event?(note: { readonly type: 'Normal' | 'Warning', readonly reason: string, readonly note: string }): void
+  event?(note: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }): void
 }
 
 interface ReportParts {
@@ -32,7 +32,10 @@ export class FinalizingReport {
 
   /** A step needs more time; when to look again. One that is to be given up some day is looked at then. */
   waits(step: CleanupStep, result: Reconciled): Reconciled {
-    this.#say('Waiting', `${step.finalizer} ${result?.park === undefined ? 'needs more time' : `waits for ${result.park}`}`)
+    this.#say(
+      'Waiting',
+      `${step.finalizer} ${result?.park === undefined ? 'needs more time' : `waits for ${result.park}`}`,
+    )
     const leftMs = this.#leftMs(step)
     return leftMs === undefined ? result : { afterMs: Math.max(1, Math.min(leftMs, result?.afterMs ?? leftMs)) }
   }
@@ -47,7 +50,11 @@ export class FinalizingReport {
   givesUp(step: CleanupStep): boolean {
     if ((this.#leftMs(step) ?? Infinity) > 0) return false
     const { finalizer, timeoutMs = 0 } = step
-    this.#tell({ type: 'Warning', reason: 'CleanupGivenUp', note: `${finalizer} did not come to an end in ${Math.round(timeoutMs / 1000)} s and was given up; may be left behind: ${leftBehind(this.#parts.object)}` })
+    this.#tell({
+      type: 'Warning',
+      reason: 'CleanupGivenUp',
+      note: `${finalizer} did not come to an end in ${Math.round(timeoutMs / 1000)} s and was given up; may be left behind: ${leftBehind(this.#parts.object)}`,
+    })
     return true
   }
 
@@ -55,7 +62,9 @@ export class FinalizingReport {
   #leftMs({ timeoutMs, onTimeout = 'keepTrying' }: CleanupStep): number | undefined {
     const { object, clock } = this.#parts
     const sinceMs = parseTime(String(object.metadata.deletionTimestamp ?? ''))
-    return timeoutMs === undefined || onTimeout !== 'giveUp' || sinceMs === undefined ? undefined : sinceMs + timeoutMs - clock.now()
+    return timeoutMs === undefined || onTimeout !== 'giveUp' || sinceMs === undefined
+      ? undefined
+      : sinceMs + timeoutMs - clock.now()
   }
 
   /** Whether it is news. */
@@ -64,18 +73,21 @@ export class FinalizingReport {
     if (!hasStatus) return true
     const conditions = conditionsOf(object)
     status.condition('Finalizing', true, { reason, message })
-    if (findCondition(conditions, 'Ready')) status.condition('Ready', false, { reason: 'Finalizing', message: 'it is being deleted' })
+    if (findCondition(conditions, 'Ready'))
+      status.condition('Ready', false, { reason: 'Finalizing', message: 'it is being deleted' })
     return findCondition(conditions, 'Finalizing')?.message !== message
   }
 
   #tell(note: Parameters<NonNullable<Telling['event']>>[0]): void {
-    (this.#parts.context as Telling).event?.(note)
+    ;(this.#parts.context as Telling).event?.(note)
   }
 }
 
 function conditionsOf(object: KubeObject): readonly Condition[] {
   const { status } = object as { readonly status?: JsonObject }
-  return (isJsonObject(status) && Array.isArray(status['conditions']) ? status['conditions'].filter(isJsonObject) : []) as unknown as readonly Condition[]
+  return (isJsonObject(status) && Array.isArray(status['conditions'])
+    ? status['conditions'].filter(isJsonObject)
+    : []) as unknown as readonly Condition[]
 }
 
 /** What the status still names. */
@@ -83,8 +95,12 @@ function leftBehind(object: KubeObject): string {
   const { status } = object as { readonly status?: JsonObject }
   const { external, children } = isJsonObject(status) ? status : {}
   const named = [
-    ...isJsonObject(external) && external['id'] !== undefined ? [`the thing outside with the id ${String(external['id'])}`] : [],
-    ...(Array.isArray(children) ? children.filter(isJsonObject) : []).slice(0, 5).map(({ kind, name }) => `${String(kind)} ${String(name)}`),
+    ...(isJsonObject(external) && external['id'] !== undefined
+      ? [`the thing outside with the id ${String(external['id'])}`]
+      : []),
+    ...(Array.isArray(children) ? children.filter(isJsonObject) : [])
+      .slice(0, 5)
+      .map(({ kind, name }) => `${String(kind)} ${String(name)}`),
   ]
   return named.join(', ') || 'whatever it stands for'
 }

@@ -14,7 +14,9 @@ export function cleanupSteps(declaration: ControllerDeclaration, controller: str
   const { cleanup, finalizer = finalizerFor(declaration, controller) } = declaration
   if (cleanup === undefined) return []
   // Called on its declaration, as every other function of it.
-  return typeof cleanup === 'function' ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }] : cleanup
+  return typeof cleanup === 'function'
+    ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }]
+    : cleanup
 }
 
 /** The finalizer of a controller whose author gave none. */
@@ -23,9 +25,14 @@ export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'fo
 }
 
 /** The object with all finalizers; one that has them is not written. @throws {ApiError} `Conflict`, when it changed. */
-export async function putFinalizers<T extends KubeObject>(object: T, steps: readonly CleanupStep[], { client, signal }: { client: ReconcileClient, signal: AbortSignal }): Promise<T> {
+export async function putFinalizers<T extends KubeObject>(
+  object: T,
+  steps: readonly CleanupStep[],
+  { client, signal }: { client: ReconcileClient; signal: AbortSignal },
+): Promise<T> {
   let wanted: T = object
-  for (const { finalizer, onDemand = false } of steps) if (!onDemand && !hasFinalizer(wanted, finalizer)) wanted = addFinalizer(wanted, finalizer)
+  for (const { finalizer, onDemand = false } of steps)
+    if (!onDemand && !hasFinalizer(wanted, finalizer)) wanted = addFinalizer(wanted, finalizer)
   return wanted === object ? object : await client.patchFrom(object, wanted, { signal })
 }
 
@@ -43,7 +50,11 @@ interface CleanedUp {
 }
 
 /** Cleans up step by step, as far as finalizers of ours are on the object. */
-export async function cleanUp(object: KubeObject, steps: readonly CleanupStep[], { client, signal, policy, call }: CleanUpOptions): Promise<CleanedUp> {
+export async function cleanUp(
+  object: KubeObject,
+  steps: readonly CleanupStep[],
+  { client, signal, policy, call }: CleanUpOptions,
+): Promise<CleanedUp> {
   const failures: unknown[] = []
   let current: KubeObject | undefined = object
   let waiting: Reconciled
@@ -73,7 +84,11 @@ export function isWaiting(result: Reconciled): boolean {
 export function checkSteps(steps: readonly CleanupStep[], { kind }: Kind): void {
   const names = steps.map(({ finalizer }) => finalizer)
   const double = names.find((name, index) => names.indexOf(name) !== index)
-  if (double !== undefined) throw new RangeError(`two steps of the cleanup of ${kind} have the finalizer ${double}: give each its own`)
+  if (double !== undefined)
+    throw new RangeError(`two steps of the cleanup of ${kind} have the finalizer ${double}: give each its own`)
   const bare = names.find((name) => !name.includes('/'))
-  if (bare !== undefined) throw new RangeError(`the finalizer ${JSON.stringify(bare)} of ${kind} needs a domain: ${JSON.stringify(`demo.example.com/${bare || 'cleanup'}`)}`)
+  if (bare !== undefined)
+    throw new RangeError(
+      `the finalizer ${JSON.stringify(bare)} of ${kind} needs a domain: ${JSON.stringify(`demo.example.com/${bare || 'cleanup'}`)}`,
+    )
 }

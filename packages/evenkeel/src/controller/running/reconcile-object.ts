@@ -37,7 +37,9 @@ export async function reconcileObject(parts: ReconcileParts, run: Run, base: Bas
   const { declaration, cache } = parts
   if (declaration.reconcileKey) return reconcileByKey(parts, base)
   const { name, namespace } = base.key
-  const object = cache.find(declaration.for, { name, ...namespace !== undefined && { namespace } }) as KubeObject | undefined
+  const object = cache.find(declaration.for, { name, ...(namespace !== undefined && { namespace }) }) as
+    | KubeObject
+    | undefined
   if (!object) return finishAbsent(parts, base)
   run.object = object
   run.isCleanup = object.metadata.deletionTimestamp !== undefined
@@ -46,7 +48,9 @@ export async function reconcileObject(parts: ReconcileParts, run: Run, base: Bas
 
 async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
   const extensions = extend(parts, base, {})
-  return callBetween(extensions, () => callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base))
+  return callBetween(extensions, () =>
+    callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base),
+  )
 }
 
 /** The soonest answer counts: each of the verbs only knows its own part. */
@@ -59,12 +63,18 @@ async function finishAbsent(parts: ReconcileParts, base: BaseContext): Promise<R
   return soonest
 }
 
-async function reconcileLiving(parts: ReconcileParts, run: Run, { base, object }: { base: BaseContext, object: KubeObject }): Promise<Reconciled> {
+async function reconcileLiving(
+  parts: ReconcileParts,
+  run: Run,
+  { base, object }: { base: BaseContext; object: KubeObject },
+): Promise<Reconciled> {
   const { declaration, steps } = parts
   const finalized = await putFinalizers(object, steps, base)
   run.object = finalized
   if (!declaration.reconcile && declaration.verbs === undefined) return undefined
-  return callWithStatus(parts, { base, object: finalized }, (context) => declaration.reconcile?.(finalized as never, context))
+  return callWithStatus(parts, { base, object: finalized }, (context) =>
+    declaration.reconcile?.(finalized as never, context),
+  )
 }
 
 async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: BaseContext): Promise<Reconciled> {
@@ -73,10 +83,21 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
   const extensions = extend(parts, base, { object, status, isCleanup: true })
   const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-  const report = new FinalizingReport({ object, status, hasStatus: declaration.for.subresources.status, context, clock })
-  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> => callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
+  const report = new FinalizingReport({
+    object,
+    status,
+    hasStatus: declaration.for.subresources.status,
+    context,
+    clock,
+  })
+  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> =>
+    callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
   try {
-    const { object: left, result } = await cleanUp(object, steps, { ...base, policy: declaration.cleanupPolicy ?? 'stop', call })
+    const { object: left, result } = await cleanUp(object, steps, {
+      ...base,
+      policy: declaration.cleanupPolicy ?? 'stop',
+      call,
+    })
     for (const extension of extensions) await extension.finish?.()
     if (left && status.isTouched) await writeStatus(status, { ...parts, ...base, object: left })
     return result
@@ -87,7 +108,11 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
 }
 
 /** One step, with what is to be said about it. A `StopReconcile` is a step that needs more time. */
-async function callStep(step: CleanupStep, report: FinalizingReport, call: () => Promise<Reconciled> | Reconciled): Promise<Reconciled> {
+async function callStep(
+  step: CleanupStep,
+  report: FinalizingReport,
+  call: () => Promise<Reconciled> | Reconciled,
+): Promise<Reconciled> {
   try {
     const result = await call()
     if (!isWaiting(result)) return result
@@ -104,8 +129,16 @@ async function callStep(step: CleanupStep, report: FinalizingReport, call: () =>
 type Call = (context: ReconcileContext) => Promise<Reconciled> | Reconciled
 
 /** Calls, then writes what was said about the status: also when it failed, as that is when people look. */
-async function callWithStatus(parts: ReconcileParts, { base, object }: { base: BaseContext, object: KubeObject }, call: Call): Promise<Reconciled> {
-  const status = new StatusWriter<never>({ object, clock: parts.clock, hasStatus: parts.declaration.for.subresources.status })
+async function callWithStatus(
+  parts: ReconcileParts,
+  { base, object }: { base: BaseContext; object: KubeObject },
+  call: Call,
+): Promise<Reconciled> {
+  const status = new StatusWriter<never>({
+    object,
+    clock: parts.clock,
+    hasStatus: parts.declaration.for.subresources.status,
+  })
   const extensions = extend(parts, base, { object, status })
   let result: Reconciled
   try {
@@ -125,7 +158,10 @@ async function callWithStatus(parts: ReconcileParts, { base, object }: { base: B
 }
 
 /** The call between the beginnings and the ends of the extensions; whoever cannot go on ends it there, with what it says. */
-async function callBetween(extensions: readonly Extension<object>[], call: () => Promise<Reconciled> | Reconciled): Promise<Reconciled> {
+async function callBetween(
+  extensions: readonly Extension<object>[],
+  call: () => Promise<Reconciled> | Reconciled,
+): Promise<Reconciled> {
   try {
     for (const extension of extensions) {
       const result = await extension.start?.()
@@ -144,7 +180,10 @@ async function callBetween(extensions: readonly Extension<object>[], call: () =>
 }
 
 /** The status of a run that failed, as far as it can be written; its own trouble is the lesser one. */
-async function saveStatus(parts: ReconcileParts, { base, object, status }: { base: BaseContext, object: KubeObject, status: StatusWriter<never> }): Promise<void> {
+async function saveStatus(
+  parts: ReconcileParts,
+  { base, object, status }: { base: BaseContext; object: KubeObject; status: StatusWriter<never> },
+): Promise<void> {
   if (!status.isTouched || base.signal.aborted) return
   try {
     await writeStatus(status, { ...parts, ...base, object })
@@ -167,8 +206,20 @@ function extend(parts: ReconcileParts, base: BaseContext, subject: Subject): rea
   return parts.plugins.map((plugin) => plugin.extend(base, pluginRun(parts, subject)))
 }
 
-function pluginRun({ name, declaration, cache, addSource }: ReconcileParts, { object, status, isCleanup = false }: Subject): PluginRun {
-  return { controller: name, kind: declaration.for, declaration, cache, addSource, object, status: status as StatusWriter | undefined, isCleanup }
+function pluginRun(
+  { name, declaration, cache, addSource }: ReconcileParts,
+  { object, status, isCleanup = false }: Subject,
+): PluginRun {
+  return {
+    controller: name,
+    kind: declaration.for,
+    declaration,
+    cache,
+    addSource,
+    object,
+    status: status as StatusWriter | undefined,
+    isCleanup,
+  }
 }
 
 /** @throws {RangeError} when a plug-in takes a name that is in use. */
@@ -177,7 +228,8 @@ function withExtensions(base: BaseContext, extensions: readonly Extension<object
   const context: Record<string, unknown> = { ...base }
   for (const extension of extensions) {
     for (const [name, value] of Object.entries(extension.context)) {
-      if (name in context || name === 'status') throw new RangeError(`two parts of the context of ${formatKey(base.key)} are called ${name}`)
+      if (name in context || name === 'status')
+        throw new RangeError(`two parts of the context of ${formatKey(base.key)} are called ${name}`)
       context[name] = value
     }
   }

@@ -31,16 +31,32 @@ export class Report {
     const isStopped = cut === 'shutdown' || cut === 'lease-lost'
     if (!isStopped) this.#count(run, worked)
     if (run.record) ledger.finish(run.record, endOf(run, worked))
-    const { settled: { failure, afterMs, retries } } = worked
+    const {
+      settled: { failure, afterMs, retries },
+    } = worked
     const fields = { ...run.fields, reconcileId: run.record?.reconcileId }
-    if (failure) this.#parts.log.error(failure.isTerminal ? 'reconcile failed and is not tried again until something changes' : 'reconcile failed', { ...fields, error: failure.error, retries, ...afterMs !== undefined && { afterMs } })
-    else this.#parts.log.debug('reconcile ended', { ...fields, outcome: worked.outcome.kind, ...afterMs !== undefined && { afterMs } })
+    if (failure)
+      this.#parts.log.error(
+        failure.isTerminal ? 'reconcile failed and is not tried again until something changes' : 'reconcile failed',
+        { ...fields, error: failure.error, retries, ...(afterMs !== undefined && { afterMs }) },
+      )
+    else
+      this.#parts.log.debug('reconcile ended', {
+        ...fields,
+        outcome: worked.outcome.kind,
+        ...(afterMs !== undefined && { afterMs }),
+      })
   }
 
   /** A key keeps causing itself and is made to wait. */
   hotLoop(run: Run, { rounds, fields, delayMs }: HotLoop): void {
     this.#parts.meter.hotLoops.add()
-    this.#parts.log.warn('a reconcile keeps causing itself: it writes something different each time', { ...run.fields, rounds, fields, delayMs })
+    this.#parts.log.warn('a reconcile keeps causing itself: it writes something different each time', {
+      ...run.fields,
+      rounds,
+      fields,
+      delayMs,
+    })
   }
 
   #count(run: Run, { outcome, settled: { result, failure } }: Worked<Cause>): void {
@@ -59,8 +75,11 @@ function endOf(run: Run, { outcome, settled: { result, failure, afterMs } }: Wor
   const cut = run.abortedFor
   const error = failure ? messageOf(failure.error) : undefined
   return {
-    durationMs: run.durationMs, result: cut !== undefined && cut !== 'timeout' ? 'aborted' : result, ...error !== undefined && { error },
-    ...afterMs !== undefined && { afterMs }, ...outcome.kind === 'park' && { waitingFor: outcome.waitingFor },
+    durationMs: run.durationMs,
+    result: cut !== undefined && cut !== 'timeout' ? 'aborted' : result,
+    ...(error !== undefined && { error }),
+    ...(afterMs !== undefined && { afterMs }),
+    ...(outcome.kind === 'park' && { waitingFor: outcome.waitingFor }),
   }
 }
 

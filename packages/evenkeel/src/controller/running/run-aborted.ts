@@ -14,10 +14,10 @@
 export type AbortWhy = 'timeout' | 'deleted' | 'superseded' | 'shutdown' | 'lease-lost'
 
 const sentences: Readonly<Record<AbortWhy, string>> = {
-  'timeout': 'the reconcile took too long',
-  'deleted': 'the object is gone or being deleted',
-  'superseded': 'the object has a newer spec',
-  'shutdown': 'the controller stops',
+  timeout: 'the reconcile took too long',
+  deleted: 'the object is gone or being deleted',
+  superseded: 'the object has a newer spec',
+  shutdown: 'the controller stops',
   'lease-lost': 'the lease is lost: another process may have taken over',
 }
 

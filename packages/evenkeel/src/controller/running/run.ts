@@ -33,11 +33,14 @@ export class Run {
     this.fields = fields
     this.#clock = clock
     this.startedMs = clock.monotonic()
-    this.#cancelTimeout = timeoutMs === undefined ? () => undefined : clock.after(timeoutMs, () => {
-      if (this.signal.aborted) return
-      onTimeout()
-      this.abort(new RunAborted('timeout'))
-    })
+    this.#cancelTimeout =
+      timeoutMs === undefined
+        ? () => undefined
+        : clock.after(timeoutMs, () => {
+            if (this.signal.aborted) return
+            onTimeout()
+            this.abort(new RunAborted('timeout'))
+          })
   }
 
   get signal(): AbortSignal {

@@ -11,11 +11,16 @@ const known: ReadonlySet<string> = new Set<keyof ReconcileResult>(['afterMs', 'p
 /** @throws {RangeError} when it is no result: `requeue: true` from habit, or something else altogether. */
 export function outcomeOf(result: Reconciled): Outcome {
   if (result === undefined || result === null) return { kind: 'done' }
-  if (typeof result !== 'object') throw new RangeError(`a reconcile gives nothing, { afterMs } or { park }, got ${typeof result}`)
+  if (typeof result !== 'object')
+    throw new RangeError(`a reconcile gives nothing, { afterMs } or { park }, got ${typeof result}`)
   const unknown = Object.keys(result).find((name) => !known.has(name))
-  if (unknown !== undefined) throw new RangeError(`a reconcile gives nothing, { afterMs } or { park }, got ${JSON.stringify(unknown)}: to run again after a failure, throw; to run again later, give afterMs`)
+  if (unknown !== undefined)
+    throw new RangeError(
+      `a reconcile gives nothing, { afterMs } or { park }, got ${JSON.stringify(unknown)}: to run again after a failure, throw; to run again later, give afterMs`,
+    )
   const { afterMs, priority, park } = result
-  if (park !== undefined && afterMs !== undefined) throw new RangeError('a reconcile gives afterMs or park, not both: parking waits for a change, however long')
+  if (park !== undefined && afterMs !== undefined)
+    throw new RangeError('a reconcile gives afterMs or park, not both: parking waits for a change, however long')
   if (park !== undefined) return { kind: 'park', waitingFor: String(park) }
   return afterMs === undefined ? { kind: 'done' } : { kind: 'after', afterMs, priority }
 }
@@ -23,7 +28,9 @@ export function outcomeOf(result: Reconciled): Outcome {
 /** What was thrown, whatever it is. */
 export function failureOf(error: unknown): Outcome {
   if (isTerminalError(error)) return { kind: 'terminal', error }
-  return isLostRace(error) ? { kind: 'conflict', error } : { kind: 'error', error: toError(error), leastMs: askedWaitMs(error) }
+  return isLostRace(error)
+    ? { kind: 'conflict', error }
+    : { kind: 'error', error: toError(error), leastMs: askedWaitMs(error) }
 }
 
 /** More than that is a mistake of whoever asks. */
@@ -48,11 +55,17 @@ export function isLostRace(error: unknown): boolean {
 /** People throw texts and nothing at all; whoever logs it wants a sentence. */
 function toError(error: unknown): Error {
   if (error instanceof Error) return error
-  const what = error === undefined ? 'nothing' : typeof error === 'string' ? error : JSON.stringify(error) ?? typeof error
+  const what =
+    error === undefined ? 'nothing' : typeof error === 'string' ? error : (JSON.stringify(error) ?? typeof error)
   return new Error(`the reconcile threw ${what}`, { cause: error })
 }
 
 /** Mistakes in the code, which other languages would call a panic. */
 export function isPanic(error: unknown): boolean {
-  return error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError || (error instanceof Error && error.name === 'AssertionError')
+  return (
+    error instanceof TypeError ||
+    error instanceof ReferenceError ||
+    error instanceof SyntaxError ||
+    (error instanceof Error && error.name === 'AssertionError')
+  )
 }

@@ -10,14 +10,20 @@ const total = (result: string): string => `controller_runtime_reconcile_total{co
 test('28 requeue: true is no result: it fails, says what to do instead, and its delays grow', async () => {
   const world = new World()
   const at: number[] = []
-  await world.start({ for: Widget, backoff: { jitter: 0 }, reconcile: (_, { clock }) => {
-    at.push(clock.monotonic())
-    return { requeue: true } as never
-  } })
+  await world.start({
+    for: Widget,
+    backoff: { jitter: 0 },
+    reconcile: (_, { clock }) => {
+      at.push(clock.monotonic())
+      return { requeue: true } as never
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(40)
   expect(at).toEqual([0, 5, 15, 35])
-  expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({ message: expect.stringContaining('to run again after a failure, throw') as string })
+  expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({
+    message: expect.stringContaining('to run again after a failure, throw') as string,
+  })
   await world.stop()
 })
 
@@ -25,14 +31,21 @@ test('a server that is too busy and says for how long is left alone for at least
   const world = new World()
   const at: number[] = []
   const errors: Error[] = [
-    tooManyRequests('later', { retryAfterMs: 7000 }), new Error('wrapped', { cause: serviceUnavailable('later', { retryAfterMs: 3000 }) }),
-    timeout('not about waiting', { retryAfterMs: 60_000 }), serviceUnavailable('later', { retryAfterMs: 1 }), tooManyRequests('for ever', { retryAfterMs: 1e12 }),
+    tooManyRequests('later', { retryAfterMs: 7000 }),
+    new Error('wrapped', { cause: serviceUnavailable('later', { retryAfterMs: 3000 }) }),
+    timeout('not about waiting', { retryAfterMs: 60_000 }),
+    serviceUnavailable('later', { retryAfterMs: 1 }),
+    tooManyRequests('for ever', { retryAfterMs: 1e12 }),
   ]
-  await world.start({ for: Widget, backoff: { jitter: 0 }, reconcile: (_, { clock }) => {
-    at.push(clock.monotonic())
-    const error = errors.shift()
-    if (error) throw error
-  } })
+  await world.start({
+    for: Widget,
+    backoff: { jitter: 0 },
+    reconcile: (_, { clock }) => {
+      at.push(clock.monotonic())
+      const error = errors.shift()
+      if (error) throw error
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(10_000_000)
   expect(at.map((ms, index) => ms - (at[index - 1] ?? 0))).toEqual([0, 7000, 3000, 20, 40, 3_600_000])
@@ -43,11 +56,15 @@ test('29 a terminal error is not tried again; the failures before it still count
   const world = new World()
   const errors: Error[] = [new Error('one'), new TerminalError('never'), new Error('two')]
   const attempts: number[] = []
-  await world.start({ for: Widget, backoff: { jitter: 0 }, reconcile: (_, { attempt }) => {
-    attempts.push(attempt)
-    const error = errors.shift()
-    if (error) throw error
-  } })
+  await world.start({
+    for: Widget,
+    backoff: { jitter: 0 },
+    reconcile: (_, { attempt }) => {
+      attempts.push(attempt)
+      const error = errors.shift()
+      if (error) throw error
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(3_600_000)
   expect(attempts).toEqual([0, 1])
@@ -64,10 +81,14 @@ test('29 a terminal error is not tried again; the failures before it still count
 test('30 an event ends the wait after a failure, and the count goes on if it fails again', async () => {
   const world = new World()
   const attempts: number[] = []
-  await world.start({ for: Widget, backoff: { baseMs: 1000, maxMs: 1_000_000, jitter: 0 }, reconcile: (_, { attempt }) => {
-    attempts.push(attempt)
-    throw new Error('no')
-  } })
+  await world.start({
+    for: Widget,
+    backoff: { baseMs: 1000, maxMs: 1_000_000, jitter: 0 },
+    reconcile: (_, { attempt }) => {
+      attempts.push(attempt)
+      throw new Error('no')
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(1)
   world.api.put(Widget, 'one', { spec: { size: 1 } })
@@ -84,20 +105,31 @@ test('39 a run that fails goes again at its priority; a result may name another'
   const world = new World()
   world.api.put(Widget, 'one', { spec: {} })
   const priorities: number[] = []
-  await world.start({ for: Widget, reconcile: (_, { priority, attempt }) => {
-    priorities.push(priority)
-    if (priorities.length === 1) throw new Error('no')
-    return attempt === 1 ? { afterMs: 10, priority: 7 } : undefined
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: (_, { priority, attempt }) => {
+      priorities.push(priority)
+      if (priorities.length === 1) throw new Error('no')
+      return attempt === 1 ? { afterMs: 10, priority: 7 } : undefined
+    },
+  })
   await world.clock.advance(100)
   expect(priorities).toEqual([-100, -100, 7])
   await world.stop()
 })
 
-test.each([['undefined', undefined], ['a text', 'no'], ['an object', { code: 5 }], ['null', null]])('41 a reconcile that rejects with %s fails like any other: back-off, log, metrics', async (_, thrown) => {
+test.each([
+  ['undefined', undefined],
+  ['a text', 'no'],
+  ['an object', { code: 5 }],
+  ['null', null],
+])('41 a reconcile that rejects with %s fails like any other: back-off, log, metrics', async (_, thrown) => {
   const world = new World()
   let runs = 0
-  await world.start({ for: Widget, reconcile: () => ++runs < 3 ? Promise.reject(thrown as unknown as Error) : undefined })
+  await world.start({
+    for: Widget,
+    reconcile: () => (++runs < 3 ? Promise.reject(thrown as unknown as Error) : undefined),
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(100)
   expect(runs).toBe(3)
@@ -110,9 +142,12 @@ test.each([['undefined', undefined], ['a text', 'no'], ['an object', { code: 5 }
 test('41 a mistake in the code counts as a panic', async () => {
   const world = new World()
   let runs = 0
-  await world.start({ for: Widget, reconcile: () => {
-    if (++runs === 1) (undefined as unknown as { go(): void }).go()
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: () => {
+      if (++runs === 1) (undefined as unknown as { go(): void }).go()
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(100)
   expect(world.metric('controller_runtime_reconcile_panics_total{controller="widget"}')).toBe(1)
@@ -122,15 +157,23 @@ test('41 a mistake in the code counts as a panic', async () => {
 test('42 afterMs of a run whose status could not be written is ignored, with a warning', async () => {
   const world = new World()
   let runs = 0
-  world.api.before = ({ subresource }) => subresource === 'status' && runs === 1 ? serviceUnavailable('not now') : undefined
-  await world.start({ for: Widget, backoff: { jitter: 0 }, reconcile: (_, { status }) => {
-    runs++
-    status.set({ phase: 'Ready' })
-    return { afterMs: 60_000 }
-  } })
+  world.api.before = ({ subresource }) =>
+    subresource === 'status' && runs === 1 ? serviceUnavailable('not now') : undefined
+  await world.start({
+    for: Widget,
+    backoff: { jitter: 0 },
+    reconcile: (_, { status }) => {
+      runs++
+      status.set({ phase: 'Ready' })
+      return { afterMs: 60_000 }
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(5)
-  expect(world.complaints).toEqual(['warn: afterMs is ignored because the run failed: the back-off decides when it runs again', 'error: reconcile failed'])
+  expect(world.complaints).toEqual([
+    'warn: afterMs is ignored because the run failed: the back-off decides when it runs again',
+    'error: reconcile failed',
+  ])
   expect(runs).toBeGreaterThanOrEqual(2)
   expect(world.api.find(Widget, 'one')?.status).toMatchObject({ phase: 'Ready' })
   await world.stop()
@@ -140,10 +183,14 @@ test('43 a run that never settles is told by its signal once; its key stays lock
   const world = new World()
   const signals: AbortSignal[] = []
   const hang = deferred<void>()
-  const controller = await world.start({ for: Widget, timeoutMs: 1000, reconcile: (_, { signal }) => {
-    signals.push(signal)
-    return hang.promise
-  } })
+  const controller = await world.start({
+    for: Widget,
+    timeoutMs: 1000,
+    reconcile: (_, { signal }) => {
+      signals.push(signal)
+      return hang.promise
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(999)
   expect(signals[0]?.aborted).toBe(false)
@@ -154,7 +201,9 @@ test('43 a run that never settles is told by its signal once; its key stays lock
   await world.clock.advance(60_000)
   expect(signals).toHaveLength(1)
   expect(controller.health.stuck).toMatchObject([{ key: 'default/test.dev/Widget/a/one', runningMs: 120_999 }])
-  expect(controller.health.problems).toEqual(['a worker is stuck: default/test.dev/Widget/a/one has been reconciled for 120 s'])
+  expect(controller.health.problems).toEqual([
+    'a worker is stuck: default/test.dev/Widget/a/one has been reconciled for 120 s',
+  ])
   hang.resolve()
   await world.clock.advance(0)
   expect(signals).toHaveLength(2)
@@ -166,11 +215,14 @@ test('57 a run whose object is deleted is told so, and a status that finds nothi
   const world = new World()
   const go = deferred<void>()
   const reasons: unknown[] = []
-  await world.start({ for: Widget, reconcile: async (_, { signal, status }) => {
-    await go.promise
-    if (signal.aborted) reasons.push(signal.reason)
-    status.set({ phase: 'Late' })
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: async (_, { signal, status }) => {
+      await go.promise
+      if (signal.aborted) reasons.push(signal.reason)
+      status.set({ phase: 'Late' })
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(0)
   world.api.remove(Widget, 'one')
@@ -202,13 +254,16 @@ test('57 a run whose object begins to be deleted is told so; its late writes are
   const go = deferred<void>()
   const errors: unknown[] = []
   world.api.put(Widget, 'one', { metadata: { finalizers: ['x/y'] }, spec: {} })
-  await world.start({ for: Widget, reconcile: async (widget, { client }) => {
-    await go.promise
-    await client.patch(widget, { metadata: { labels: { late: 'yes' } } }).catch((error: unknown) => {
-      errors.push(error)
-      throw error
-    })
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: async (widget, { client }) => {
+      await go.promise
+      await client.patch(widget, { metadata: { labels: { late: 'yes' } } }).catch((error: unknown) => {
+        errors.push(error)
+        throw error
+      })
+    },
+  })
   world.api.remove(Widget, 'one')
   await world.clock.advance(0)
   go.resolve()
@@ -223,15 +278,18 @@ test('60 a conflict is quiet, and the rerun waits until the cache has passed the
   const world = new World()
   world.api.put(Widget, 'one', { spec: { size: 1 } })
   const versions: string[] = []
-  await world.start({ for: Widget, reconcile: async (widget, { client }) => {
-    versions.push(widget.metadata.resourceVersion)
-    if (versions.length === 1) {
-      // Somebody else writes, and the watch is late.
-      world.api.hold()
-      world.api.put(Widget, 'one', { metadata: { labels: { by: 'other' } } })
-    }
-    await client.update({ ...widget, spec: { size: 2 } })
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: async (widget, { client }) => {
+      versions.push(widget.metadata.resourceVersion)
+      if (versions.length === 1) {
+        // Somebody else writes, and the watch is late.
+        world.api.hold()
+        world.api.put(Widget, 'one', { metadata: { labels: { by: 'other' } } })
+      }
+      await client.update({ ...widget, spec: { size: 2 } })
+    },
+  })
   await world.clock.advance(2000)
   expect(versions).toEqual(['11'])
   expect(world.complaints).toEqual([])
@@ -249,14 +307,17 @@ test('60 if the watch stays late, the server is asked and the rerun sees what it
   const world = new World()
   world.api.put(Widget, 'one', { spec: { size: 1 } })
   const versions: string[] = []
-  await world.start({ for: Widget, reconcile: async (widget, { client }) => {
-    versions.push(widget.metadata.resourceVersion)
-    if (versions.length === 1) {
-      world.api.hold()
-      world.api.put(Widget, 'one', { metadata: { labels: { by: 'other' } } })
-    }
-    if (widget.spec.size === 1) await client.update({ ...widget, spec: { size: 2 } })
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: async (widget, { client }) => {
+      versions.push(widget.metadata.resourceVersion)
+      if (versions.length === 1) {
+        world.api.hold()
+        world.api.put(Widget, 'one', { metadata: { labels: { by: 'other' } } })
+      }
+      if (widget.spec.size === 1) await client.update({ ...widget, spec: { size: 2 } })
+    },
+  })
   await world.clock.advance(10_000)
   expect(versions.slice(0, 2)).toEqual(['11', '12'])
   expect(world.api.find(Widget, 'one')?.spec).toEqual({ size: 2 })
@@ -267,10 +328,14 @@ test('60 a conflict that the cache has passed already reruns at once; conflicts 
   const world = new World()
   world.api.put(Widget, 'one', { spec: {} })
   let runs = 0
-  await world.start({ for: Widget, backoff: { jitter: 0 }, reconcile: () => {
-    runs++
-    throw staleVersion({ kind: 'others', name: 'x' })
-  } })
+  await world.start({
+    for: Widget,
+    backoff: { jitter: 0 },
+    reconcile: () => {
+      runs++
+      throw staleVersion({ kind: 'others', name: 'x' })
+    },
+  })
   await world.clock.advance(5 + 10 + 20 + 40 + 80 - 1)
   expect(runs).toBe(5)
   expect(world.complaints).toEqual([])
@@ -282,9 +347,14 @@ test('60 a conflict that the cache has passed already reruns at once; conflicts 
 test('60 a field that another manager owns is no race: it is an error at once', async () => {
   const world = new World()
   world.api.put(Widget, 'one', { spec: {} })
-  await world.start({ for: Widget, reconcile: () => {
-    throw applyConflict('taken', [{ reason: 'FieldManagerConflict', message: 'conflict with "other"', field: '.spec.size' }])
-  } })
+  await world.start({
+    for: Widget,
+    reconcile: () => {
+      throw applyConflict('taken', [
+        { reason: 'FieldManagerConflict', message: 'conflict with "other"', field: '.spec.size' },
+      ])
+    },
+  })
   expect(world.complaints).toEqual(['error: reconcile failed'])
   await world.stop()
 })
@@ -292,10 +362,14 @@ test('60 a field that another manager owns is no race: it is an error at once', 
 test('park waits for a change or a call, without a timer', async () => {
   const world = new World()
   let runs = 0
-  const controller = await world.start({ for: Widget, resyncMs: 0, reconcile: () => {
-    runs++
-    return { park: 'a licence' }
-  } })
+  const controller = await world.start({
+    for: Widget,
+    resyncMs: 0,
+    reconcile: () => {
+      runs++
+      return { park: 'a licence' }
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(1_000_000)
   expect(runs).toBe(1)
@@ -312,13 +386,19 @@ test('park waits for a change or a call, without a timer', async () => {
 test('supersede: a newer spec aborts the run, which begins again with it', async () => {
   const world = new World()
   const seen: string[] = []
-  await world.start({ for: Widget, supersede: true, reconcile: (widget, { signal }) => {
-    seen.push(`begin ${widget.spec.size}`)
-    return new Promise((resolve, reject) => {
-      if (widget.spec.size === 2) resolve(undefined)
-      signal.addEventListener('abort', () => { reject(signal.reason as Error) })
-    })
-  } })
+  await world.start({
+    for: Widget,
+    supersede: true,
+    reconcile: (widget, { signal }) => {
+      seen.push(`begin ${widget.spec.size}`)
+      return new Promise((resolve, reject) => {
+        if (widget.spec.size === 2) resolve(undefined)
+        signal.addEventListener('abort', () => {
+          reject(signal.reason as Error)
+        })
+      })
+    },
+  })
   world.api.put(Widget, 'one', { spec: { size: 1 } })
   await world.clock.advance(0)
   world.api.put(Widget, 'one', { metadata: { labels: { a: 'b' } } })
@@ -336,17 +416,20 @@ test('lease-lost: runs are told, their late writes are refused, and work goes on
   const go = deferred<void>()
   const seen: unknown[] = []
   world.api.put(Widget, 'one', { spec: {} })
-  const controller = world.controllers.add({ for: Widget, reconcile: async (widget, { client, signal }) => {
-    if (widget.metadata.labels?.['done']) return
-    seen.push(signal.aborted)
-    await go.promise
-    try {
-      await client.patch(widget, { metadata: { labels: { done: 'yes' } } })
-    } catch (error) {
-      seen.push((error as RunAborted).why)
-      throw error
-    }
-  } })
+  const controller = world.controllers.add({
+    for: Widget,
+    reconcile: async (widget, { client, signal }) => {
+      if (widget.metadata.labels?.['done']) return
+      seen.push(signal.aborted)
+      await go.promise
+      try {
+        await client.patch(widget, { metadata: { labels: { done: 'yes' } } })
+      } catch (error) {
+        seen.push((error as RunAborted).why)
+        throw error
+      }
+    },
+  })
   const [stop, first, second] = [new AbortController(), new AbortController(), new AbortController()]
   const watching = [world.cache.run(stop.signal), controller.watch(stop.signal)]
   const leading = controller.work(first.signal)
@@ -371,11 +454,17 @@ test('lease-lost: runs are told, their late writes are refused, and work goes on
 test('reconcileKey gets the key alone, also when the object is gone', async () => {
   const world = new World()
   const seen: string[] = []
-  await world.start({ for: Widget, reconcileKey: async ({ namespace, name }, { client }) => {
-    const widget = await client.find(Widget, { name, namespace: namespace ?? '' })
-    const error: unknown = await client.get(Widget, { name, namespace: namespace ?? '' }).then(() => undefined, (thrown: unknown) => thrown)
-    seen.push(`${namespace}/${name} ${widget?.metadata.uid ?? 'gone'} ${isNotFound(error)}`)
-  } })
+  await world.start({
+    for: Widget,
+    reconcileKey: async ({ namespace, name }, { client }) => {
+      const widget = await client.find(Widget, { name, namespace: namespace ?? '' })
+      const error: unknown = await client.get(Widget, { name, namespace: namespace ?? '' }).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      )
+      seen.push(`${namespace}/${name} ${widget?.metadata.uid ?? 'gone'} ${isNotFound(error)}`)
+    },
+  })
   world.api.put(Widget, 'one', { spec: {} })
   await world.clock.advance(0)
   world.api.remove(Widget, 'one')

@@ -78,7 +78,8 @@ export class Worker {
 
   /** Runs that have gone on for at least so long. */
   runningFor(leastMs: number): RunningKey[] {
-    return [...this.#runs].filter(([, run]) => run.durationMs >= leastMs)
+    return [...this.#runs]
+      .filter(([, run]) => run.durationMs >= leastMs)
       .map(([key, { record, durationMs }]) => ({ key, reconcileId: record?.reconcileId ?? '', runningMs: durationMs }))
   }
 
@@ -101,14 +102,22 @@ export class Worker {
     const { metadata } = event.object
     const isGone = event.type === 'delete' || metadata.uid !== run.object.metadata.uid
     if (isGone || (!run.isCleanup && metadata.deletionTimestamp !== undefined)) run.abort(new RunAborted('deleted'))
-    else if (this.#options.declaration.supersede && (metadata.generation ?? 0) > (run.object.metadata.generation ?? 0)) run.abort(new RunAborted('superseded'))
+    else if (this.#options.declaration.supersede && (metadata.generation ?? 0) > (run.object.metadata.generation ?? 0))
+      run.abort(new RunAborted('superseded'))
   }
 
   /** The work on one key, for `runWorkers`. */
   async work(item: WorkItem<Cause>): Promise<Outcome> {
     const { declaration, meter } = this.#options
     const key = parseKey(item.key)
-    const run = new Run({ fields: objectFields(key), clock: this.#clock, timeoutMs: declaration.timeoutMs, onTimeout: () => { meter.timeouts.add() } })
+    const run = new Run({
+      fields: objectFields(key),
+      clock: this.#clock,
+      timeoutMs: declaration.timeoutMs,
+      onTimeout: () => {
+        meter.timeouts.add()
+      },
+    })
     this.#runs.set(item.key, run)
     meter.activeWorkers.add(1)
     try {
@@ -127,7 +136,8 @@ export class Worker {
   settled({ item, outcome, settled }: Worked<Cause>): void {
     const run = this.#ended.get(item)
     if (!run) return
-    if (settled.afterMs !== undefined && outcome.kind !== 'after') this.#retries.set(item.key, this.#clock.monotonic() + settled.afterMs)
+    if (settled.afterMs !== undefined && outcome.kind !== 'after')
+      this.#retries.set(item.key, this.#clock.monotonic() + settled.afterMs)
     this.#report.end(run, { item, outcome, settled })
   }
 
@@ -140,25 +150,53 @@ export class Worker {
     if (brakeMs > 0) return this.#putOff(item, brakeMs)
     this.#retries.delete(item.key)
     const record = ledger.begin({
-      reconcileId: randomUuid(random), controller: name, key: item.key, startedMs: this.#clock.now(), attempt, priority: item.priority, causes,
-      causesLeftOut: item.reasonsLeftOut, rounds, signal: run.signal,
+      reconcileId: randomUuid(random),
+      controller: name,
+      key: item.key,
+      startedMs: this.#clock.now(),
+      attempt,
+      priority: item.priority,
+      causes,
+      causesLeftOut: item.reasonsLeftOut,
+      rounds,
+      signal: run.signal,
     })
     run.record = record
     this.#ended.set(item, run)
-    const links = causes.flatMap(({ writer }) => writer ? ledger.find(writer.reconcileId)?.spanContext ?? [] : [])
-    const attributes = { 'evenkeel.controller': name, 'evenkeel.object': item.key, 'evenkeel.reconcile_id': record.reconcileId, 'evenkeel.attempt': attempt, 'evenkeel.causes': causes.length }
-    return this.#options.tracing.run({ name: `reconcile ${name}`, attributes, links }, (span) => this.#perform(item, run, { key: objectKey, attempt, causes, span }))
+    const links = causes.flatMap(({ writer }) => (writer ? (ledger.find(writer.reconcileId)?.spanContext ?? []) : []))
+    const attributes = {
+      'evenkeel.controller': name,
+      'evenkeel.object': item.key,
+      'evenkeel.reconcile_id': record.reconcileId,
+      'evenkeel.attempt': attempt,
+      'evenkeel.causes': causes.length,
+    }
+    return this.#options.tracing.run({ name: `reconcile ${name}`, attributes, links }, (span) =>
+      this.#perform(item, run, { key: objectKey, attempt, causes, span }),
+    )
   }
 
-  async #perform(item: WorkItem<Cause>, run: Run, { key, attempt, causes, span }: { key: ObjectKey, attempt: number, causes: readonly RunCause[], span: Span }): Promise<Outcome> {
+  async #perform(
+    item: WorkItem<Cause>,
+    run: Run,
+    { key, attempt, causes, span }: { key: ObjectKey; attempt: number; causes: readonly RunCause[]; span: Span },
+  ): Promise<Outcome> {
     const { name, client, cache, log, random } = this.#options
     const { record } = run
     const reconcileId = record?.reconcileId ?? ''
     if (record) record.spanContext = span.context
     const runLog = log.child({ ...run.fields, reconcileId })
     const base: BaseContext = {
-      key, reconcileId, client: new ReconcileClient({ client, cache, defaults: { fieldOwner: name, reconcileId } }), signal: run.signal,
-      clock: this.#clock, random, log: runLog, causes, attempt, priority: item.priority,
+      key,
+      reconcileId,
+      client: new ReconcileClient({ client, cache, defaults: { fieldOwner: name, reconcileId } }),
+      signal: run.signal,
+      clock: this.#clock,
+      random,
+      log: runLog,
+      causes,
+      attempt,
+      priority: item.priority,
     }
     runLog.debug('reconcile begins', { causes, attempt, priority: item.priority })
     try {
@@ -180,7 +218,12 @@ export class Worker {
 
   /** Not the run's fault: what it was to do is still to do, unless an event says otherwise. */
   #cutShort(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
-    this.#options.log.debug('a reconcile was cut short', { ...run.fields, reconcileId: run.record?.reconcileId, why: run.abortedFor, error })
+    this.#options.log.debug('a reconcile was cut short', {
+      ...run.fields,
+      reconcileId: run.record?.reconcileId,
+      why: run.abortedFor,
+      error,
+    })
     this.#again(item, 0)
     return { kind: 'done' }
   }
@@ -191,11 +234,12 @@ export class Worker {
     const name = refused?.write.name
     if (!refused || name === undefined) return
     const { apiVersion, kind, namespace } = refused.write
-    const version = this.#isOwn(key, refused.write) ? newestOwn(run, key) ?? refused.version : refused.version
-    if (version !== undefined) this.#gate.close(key, { apiVersion, kind, key: { name, ...namespace !== undefined && { namespace } }, version })
+    const version = this.#isOwn(key, refused.write) ? (newestOwn(run, key) ?? refused.version) : refused.version
+    if (version !== undefined)
+      this.#gate.close(key, { apiVersion, kind, key: { name, ...(namespace !== undefined && { namespace }) }, version })
   }
 
-  #isOwn(key: string, { kind, name, namespace }: { kind: string, name?: string, namespace?: string }): boolean {
+  #isOwn(key: string, { kind, name, namespace }: { kind: string; name?: string; namespace?: string }): boolean {
     const own = parseKey(key)
     return own.kind === kind && own.name === name && (own.namespace ?? '') === (namespace ?? '')
   }
@@ -203,12 +247,18 @@ export class Worker {
   /** How much is left of a back-off that nothing interrupts but the echo of what the failed run wrote about its object. */
   #echoMs(key: string, causes: readonly RunCause[]): number {
     const dueMs = this.#retries.get(key)
-    if (dueMs === undefined || !causes.every(({ object, writer }) => object === key && writer?.key === key && writer.controller === this.#options.name)) return 0
+    if (
+      dueMs === undefined ||
+      !causes.every(
+        ({ object, writer }) => object === key && writer?.key === key && writer.controller === this.#options.name,
+      )
+    )
+      return 0
     return Math.max(0, dueMs - this.#clock.monotonic())
   }
 
   /** How long a key that keeps causing itself waits; 0: not at all, or long enough. */
-  #brakeMs(key: string, { rounds, causes, run }: { rounds: number, causes: readonly RunCause[], run: Run }): number {
+  #brakeMs(key: string, { rounds, causes, run }: { rounds: number; causes: readonly RunCause[]; run: Run }): number {
     const untilMs = this.#brakes.get(key)
     if (untilMs !== undefined && rounds > 0) {
       const leftMs = untilMs - this.#clock.monotonic()
@@ -242,5 +292,8 @@ function unprompted(attempt: number): Cause {
 }
 
 function newestOwn(run: Run, key: string): string | undefined {
-  return run.record?.writes.findLast(({ object, resourceVersion }) => object === key && resourceVersion !== undefined)?.resourceVersion ?? run.object?.metadata.resourceVersion
+  return (
+    run.record?.writes.findLast(({ object, resourceVersion }) => object === key && resourceVersion !== undefined)
+      ?.resourceVersion ?? run.object?.metadata.resourceVersion
+  )
 }

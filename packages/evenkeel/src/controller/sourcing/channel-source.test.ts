@@ -8,12 +8,20 @@ function events(): Channel<ChannelEvent, undefined> {
   return new Channel<ChannelEvent, undefined>({ weightMax: 100_000, overflow: undefined })
 }
 
-async function started(world: World, options: Partial<Parameters<typeof channelSource>[0]> = {}): Promise<{ channel: Channel<ChannelEvent, undefined>, seen: string[], health: () => readonly string[] }> {
+async function started(
+  world: World,
+  options: Partial<Parameters<typeof channelSource>[0]> = {},
+): Promise<{ channel: Channel<ChannelEvent, undefined>; seen: string[]; health: () => readonly string[] }> {
   const channel = events()
   const seen: string[] = []
   const controller = await world.start({
-    for: Widget, sources: [channelSource({ name: 'files', events: channel, ...options })],
-    reconcileKey: ({ name }, { causes, clock }) => { seen.push(`${name} ${causes.map(({ type, source, note }) => `${type} ${source} ${note ?? ''}`.trim()).join()} at ${clock.monotonic()}`) },
+    for: Widget,
+    sources: [channelSource({ name: 'files', events: channel, ...options })],
+    reconcileKey: ({ name }, { causes, clock }) => {
+      seen.push(
+        `${name} ${causes.map(({ type, source, note }) => `${type} ${source} ${note ?? ''}`.trim()).join()} at ${clock.monotonic()}`,
+      )
+    },
   })
   return { channel, seen, health: () => controller.health.problems }
 }
@@ -65,7 +73,8 @@ describe('channelSource', () => {
   test('what is no key is counted, and the next event is heard', async () => {
     const world = new World()
     const { channel, seen } = await started(world)
-    for (const bad of [undefined, { name: 5 }, { name: '' }, 'one', { name: 'x', namespace: 7 }]) channel.push(bad as never)
+    for (const bad of [undefined, { name: 5 }, { name: '' }, 'one', { name: 'x', namespace: 7 }])
+      channel.push(bad as never)
     channel.push({ name: 'good' })
     await world.clock.advance(0)
     expect(seen).toEqual(['good event files at 0'])
@@ -92,7 +101,9 @@ describe('channelSource', () => {
 
   test('a stream that breaks and cannot be begun again stays broken; one that hangs does not hold up the stop', async () => {
     const world = new World()
-    const failing: AsyncIterable<ChannelEvent> = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no')) }) }
+    const failing: AsyncIterable<ChannelEvent> = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no')) }),
+    }
     const { health } = await started(world, { events: failing })
     expect(health()).toEqual(['files: no'])
     await world.stop()
@@ -101,7 +112,11 @@ describe('channelSource', () => {
     await other.stop()
   })
 
-  test.each([[{ debounceMs: -1 }, 'debounceMs must be 0 or more'], [{ debounceMs: 10, debounceMaxMs: 5 }, 'debounceMaxMs at least that'], [{ keysMax: 0 }, 'keysMax must be a whole number']])('refuses %j', (options, message) => {
+  test.each([
+    [{ debounceMs: -1 }, 'debounceMs must be 0 or more'],
+    [{ debounceMs: 10, debounceMaxMs: 5 }, 'debounceMaxMs at least that'],
+    [{ keysMax: 0 }, 'keysMax must be a whole number'],
+  ])('refuses %j', (options, message) => {
     expect(() => channelSource({ name: 'x', events: events(), ...options })).toThrow(message)
   })
 })

@@ -30,10 +30,24 @@ export interface ChannelSourceOptions {
   readonly priority?: number | undefined
 }
 
-export function channelSource({ name, events, debounceMs = 0, debounceMaxMs = debounceMs * 10, keysMax = 10_000, priority = 0 }: ChannelSourceOptions): Source {
-  if (!(debounceMs >= 0 && debounceMaxMs >= debounceMs && debounceMaxMs < Infinity)) throw new RangeError(`debounceMs must be 0 or more and debounceMaxMs at least that, got ${debounceMs} and ${debounceMaxMs}`)
-  if (!(Number.isInteger(keysMax) && keysMax >= 1)) throw new RangeError(`keysMax must be a whole number of 1 or more, got ${keysMax}`)
-  return { name, start: (context) => new StartedChannel({ name, events, debounceMs, debounceMaxMs, keysMax, priority }, context) }
+export function channelSource({
+  name,
+  events,
+  debounceMs = 0,
+  debounceMaxMs = debounceMs * 10,
+  keysMax = 10_000,
+  priority = 0,
+}: ChannelSourceOptions): Source {
+  if (!(debounceMs >= 0 && debounceMaxMs >= debounceMs && debounceMaxMs < Infinity))
+    throw new RangeError(
+      `debounceMs must be 0 or more and debounceMaxMs at least that, got ${debounceMs} and ${debounceMaxMs}`,
+    )
+  if (!(Number.isInteger(keysMax) && keysMax >= 1))
+    throw new RangeError(`keysMax must be a whole number of 1 or more, got ${keysMax}`)
+  return {
+    name,
+    start: (context) => new StartedChannel({ name, events, debounceMs, debounceMaxMs, keysMax, priority }, context),
+  }
 }
 
 const retryMsMin = 1000
@@ -52,8 +66,13 @@ class StartedChannel implements StartedSource {
     this.#options = options
     this.#context = context
     this.#debounce = new Debounce<ChannelEvent>({
-      clock: context.clock, quietMs: options.debounceMs ?? 0, capMs: options.debounceMaxMs ?? 0, keysMax: options.keysMax ?? 1,
-      onReady: (_, event) => { this.#tell(event) },
+      clock: context.clock,
+      quietMs: options.debounceMs ?? 0,
+      capMs: options.debounceMaxMs ?? 0,
+      keysMax: options.keysMax ?? 1,
+      onReady: (_, event) => {
+        this.#tell(event)
+      },
     })
     this.#done = this.#run()
   }
@@ -93,8 +112,9 @@ class StartedChannel implements StartedSource {
         if (signal.aborted) return
         const canRetry = typeof this.#options.events === 'function'
         this.#problem = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
-        const delayMs = Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random))
-        log.error('a source broke', { source: this.name, error, ...canRetry && { delayMs } })
+        const delayMs =
+          Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random))
+        log.error('a source broke', { source: this.name, error, ...(canRetry && { delayMs }) })
         if (!canRetry) return
         await sleep(clock, delayMs, { signal }).catch(() => undefined)
       }
@@ -121,7 +141,11 @@ class StartedChannel implements StartedSource {
 
   /** What comes from outside may be anything: one bad event is not the end of the source. */
   #hear(event: ChannelEvent): void {
-    if (typeof event?.name !== 'string' || event.name === '' || !['string', 'undefined'].includes(typeof event.namespace)) {
+    if (
+      typeof event?.name !== 'string' ||
+      event.name === '' ||
+      !['string', 'undefined'].includes(typeof event.namespace)
+    ) {
       this.#context.onMapError(new RangeError(`an event must have a name, got ${JSON.stringify(event)}`))
       this.#context.log.error('a source told something that is no key', { source: this.name })
       return
@@ -131,6 +155,10 @@ class StartedChannel implements StartedSource {
 
   #tell({ name, namespace, note }: ChannelEvent): void {
     if (this.#stopping.signal.aborted) return
-    this.#context.enqueue({ name, ...namespace !== undefined && { namespace } }, { type: 'event', source: this.name, ...note !== undefined && { note } }, { priority: this.#options.priority ?? 0 })
+    this.#context.enqueue(
+      { name, ...(namespace !== undefined && { namespace }) },
+      { type: 'event', source: this.name, ...(note !== undefined && { note }) },
+      { priority: this.#options.priority ?? 0 },
+    )
   }
 }

@@ -40,7 +40,9 @@ export class Debounce<T> {
     known?.cancel()
     const firstMs = known?.firstMs ?? nowMs
     const delayMs = Math.max(0, Math.min(quietMs, firstMs + capMs - nowMs))
-    const cancel = clock.after(delayMs, () => { this.#release(key) })
+    const cancel = clock.after(delayMs, () => {
+      this.#release(key)
+    })
     this.#waiting.set(key, { firstMs, value, cancel })
     if (this.#waiting.size > keysMax) for (const oldest of [...this.#waiting.keys()].slice(0, 1)) this.#release(oldest)
   }

@@ -21,7 +21,7 @@ export class FailedEvents {
   readonly #retry: (event: CacheEvent) => void
   readonly #backoff: Backoff
   #failing = false
-  readonly #waiting = new Map<string, { readonly event: CacheEvent, readonly cancel: Cancel }>()
+  readonly #waiting = new Map<string, { readonly event: CacheEvent; readonly cancel: Cancel }>()
 
   constructor({ clock, random, retry }: FailedEventsOptions) {
     this.#clock = clock
@@ -37,7 +37,7 @@ export class FailedEvents {
     if (!failed) return event
     failed.cancel()
     this.#waiting.delete(key)
-    return failed.event === event ? event : failed.event.merge(event) ?? event
+    return failed.event === event ? event : (failed.event.merge(event) ?? event)
   }
 
   /** Tries it again after a while; undefined when it is given up, otherwise in how many milliseconds. */
@@ -49,7 +49,12 @@ export class FailedEvents {
       this.#backoff.forget(key)
       return undefined
     }
-    this.#waiting.set(key, { event, cancel: this.#clock.after(afterMs, () => { this.#retry(event) }) })
+    this.#waiting.set(key, {
+      event,
+      cancel: this.#clock.after(afterMs, () => {
+        this.#retry(event)
+      }),
+    })
     return afterMs
   }
 

@@ -12,9 +12,13 @@ function reference({ apiVersion, kind, metadata }: Loose, more: Partial<OwnerRef
 /** A controller for widgets that writes down which were reconciled because of a gadget. */
 async function owning(world: World, { everyOwner = false } = {}): Promise<string[]> {
   const seen: string[] = []
-  await world.start({ for: Widget, owns: [{ kind: Gadget, everyOwner }], reconcile: ({ metadata: { name } }, { causes }) => {
-    if (causes.some(({ source }) => source === 'owns Gadget')) seen.push(name)
-  } })
+  await world.start({
+    for: Widget,
+    owns: [{ kind: Gadget, everyOwner }],
+    reconcile: ({ metadata: { name } }, { causes }) => {
+      if (causes.some(({ source }) => source === 'owns Gadget')) seen.push(name)
+    },
+  })
   return seen
 }
 
@@ -32,11 +36,16 @@ describe('enqueueOwner', () => {
     await world.stop()
   })
 
-  test.each([[false, ['b']], [true, ['a', 'b']]])('46 of two owners the controller alone; with everyOwner %s: %s', async (everyOwner, expected) => {
+  test.each([
+    [false, ['b']],
+    [true, ['a', 'b']],
+  ])('46 of two owners the controller alone; with everyOwner %s: %s', async (everyOwner, expected) => {
     const world = new World()
     const [a, b] = [world.api.put(Widget, 'a', { spec: {} }), world.api.put(Widget, 'b', { spec: {} })]
     const seen = await owning(world, { everyOwner })
-    world.api.put(Gadget, 'child', { metadata: { ownerReferences: [reference(a, { controller: false }), reference(b)] } })
+    world.api.put(Gadget, 'child', {
+      metadata: { ownerReferences: [reference(a, { controller: false }), reference(b)] },
+    })
     await world.clock.advance(0)
     expect(seen.sort()).toEqual(expected)
     await world.stop()
@@ -58,7 +67,13 @@ describe('enqueueOwner', () => {
     const world = new World()
     const realm = world.api.put(Realm, 'r', { spec: {} })
     const seen: unknown[] = []
-    await world.start({ for: Realm, owns: [Gadget], reconcileKey: (key) => { seen.push(key) } })
+    await world.start({
+      for: Realm,
+      owns: [Gadget],
+      reconcileKey: (key) => {
+        seen.push(key)
+      },
+    })
     seen.length = 0
     world.api.put(Gadget, 'child', { metadata: { ownerReferences: [reference(realm)] } })
     await world.clock.advance(0)
@@ -75,7 +90,9 @@ describe('enqueueOwner', () => {
     world.api.put(Gadget, 'child', { metadata: { ownerReferences: [reference(old)] } })
     await world.clock.advance(0)
     expect(seen).toEqual([])
-    expect(world.complaints).toEqual(['warn: an object names an owner that was deleted and made again; it is not taken over'])
+    expect(world.complaints).toEqual([
+      'warn: an object names an owner that was deleted and made again; it is not taken over',
+    ])
     expect(world.metric('evenkeel_controller_stale_owners_total{controller="widget"}')).toBe(1)
     world.api.remove(Gadget, 'child')
     await world.clock.advance(0)
@@ -89,8 +106,20 @@ describe('enqueueMapped', () => {
     const world = new World()
     const seen: string[] = []
     await world.start({
-      for: Widget, watches: [{ kind: ConfigMap, map: () => [{ name: 'x', namespace: 'a' }, { name: 'x', namespace: 'a' }, { name: 'y', namespace: 'a' }] }],
-      reconcileKey: ({ name }, { causes }) => { seen.push(`${name} ${causes.length}`) },
+      for: Widget,
+      watches: [
+        {
+          kind: ConfigMap,
+          map: () => [
+            { name: 'x', namespace: 'a' },
+            { name: 'x', namespace: 'a' },
+            { name: 'y', namespace: 'a' },
+          ],
+        },
+      ],
+      reconcileKey: ({ name }, { causes }) => {
+        seen.push(`${name} ${causes.length}`)
+      },
     })
     world.api.put(ConfigMap, 'm', { data: { a: '1' } })
     await world.clock.advance(0)
@@ -104,11 +133,19 @@ describe('enqueueMapped', () => {
     const world = new World()
     const seen: string[] = []
     await world.start({
-      for: Widget, reconcileKey: ({ name }) => { seen.push(name) },
-      watches: [{ kind: ConfigMap, map: ({ metadata: { name } }) => {
-        if (name === 'bad') throw new Error('no')
-        return [{ name: `from-${name}`, namespace: 'a' }]
-      } }],
+      for: Widget,
+      reconcileKey: ({ name }) => {
+        seen.push(name)
+      },
+      watches: [
+        {
+          kind: ConfigMap,
+          map: ({ metadata: { name } }) => {
+            if (name === 'bad') throw new Error('no')
+            return [{ name: `from-${name}`, namespace: 'a' }]
+          },
+        },
+      ],
     })
     world.api.put(ConfigMap, 'bad')
     world.api.put(ConfigMap, 'good')
@@ -123,15 +160,22 @@ describe('enqueueMapped', () => {
     const world = new World()
     const seen: string[] = []
     await world.start({
-      for: Widget, owns: [Gadget], reconcileKey: ({ name }) => { seen.push(name) },
+      for: Widget,
+      owns: [Gadget],
+      reconcileKey: ({ name }) => {
+        seen.push(name)
+      },
       watches: [
-        { kind: ConfigMap, map: async (object, { signal }) => {
-          const slept = deferred<void>()
-          world.clock.after(10_000, slept.resolve)
-          await slept.promise
-          expect(signal.aborted).toBe(false)
-          return [{ name: `slow-${object.metadata.name}`, namespace: 'a' }]
-        } },
+        {
+          kind: ConfigMap,
+          map: async (object, { signal }) => {
+            const slept = deferred<void>()
+            world.clock.after(10_000, slept.resolve)
+            await slept.promise
+            expect(signal.aborted).toBe(false)
+            return [{ name: `slow-${object.metadata.name}`, namespace: 'a' }]
+          },
+        },
         { kind: ConfigMap, map: ({ metadata: { name } }) => [{ name: `fast-${name}`, namespace: 'a' }] },
       ],
     })
@@ -151,11 +195,18 @@ describe('enqueueMapped', () => {
     const seen: string[] = []
     let isBroken = true
     await world.start({
-      for: Widget, reconcileKey: ({ name }) => { seen.push(name) },
-      watches: [watching(ConfigMap, { map: ({ data }) => {
-        if (isBroken) throw new Error('no')
-        return [{ name: data?.['for'] ?? '', namespace: 'a' }]
-      } })],
+      for: Widget,
+      reconcileKey: ({ name }) => {
+        seen.push(name)
+      },
+      watches: [
+        watching(ConfigMap, {
+          map: ({ data }) => {
+            if (isBroken) throw new Error('no')
+            return [{ name: data?.['for'] ?? '', namespace: 'a' }]
+          },
+        }),
+      ],
     })
     world.api.put(ConfigMap, 'm', { data: { for: 'x' } })
     await world.clock.advance(0)
@@ -182,7 +233,11 @@ describe('enqueueMapped', () => {
 
   test('51 a function that hangs is given up after a minute', async () => {
     const world = new World()
-    await world.start({ for: Widget, reconcileKey: () => undefined, watches: [{ kind: ConfigMap, map: () => new Promise(() => undefined) }] })
+    await world.start({
+      for: Widget,
+      reconcileKey: () => undefined,
+      watches: [{ kind: ConfigMap, map: () => new Promise(() => undefined) }],
+    })
     world.api.put(ConfigMap, 'm')
     await world.clock.advance(60_000)
     expect(world.complaints).toEqual(['error: a handler failed: the event is tried again'])
@@ -192,5 +247,7 @@ describe('enqueueMapped', () => {
 
 test('a watch without map and enqueue, or with both, is refused', () => {
   const world = new World()
-  expect(() => world.controllers.add({ for: Widget, reconcile: () => undefined, watches: [{ kind: ConfigMap }] })).toThrow('the watch of ConfigMap by the controller for Widget needs either map or enqueue')
+  expect(() =>
+    world.controllers.add({ for: Widget, reconcile: () => undefined, watches: [{ kind: ConfigMap }] }),
+  ).toThrow('the watch of ConfigMap by the controller for Widget needs either map or enqueue')
 })

@@ -21,10 +21,16 @@ export interface HandlerContext {
 }
 
 /** Says which keys of the controller's own kind an event is about. What it throws is logged and counted. */
-export type EventHandler<T extends KubeObject = KubeObject> = (event: CacheEvent<T>, context: HandlerContext) => Iterable<CacheKey> | Promise<Iterable<CacheKey>>
+export type EventHandler<T extends KubeObject = KubeObject> = (
+  event: CacheEvent<T>,
+  context: HandlerContext,
+) => Iterable<CacheKey> | Promise<Iterable<CacheKey>>
 
 /** Says which keys an object is about. */
-export type MapObject<T extends KubeObject = KubeObject> = (object: T, context: HandlerContext) => Iterable<CacheKey> | Promise<Iterable<CacheKey>>
+export type MapObject<T extends KubeObject = KubeObject> = (
+  object: T,
+  context: HandlerContext,
+) => Iterable<CacheKey> | Promise<Iterable<CacheKey>>
 
 export interface EnqueueOwnerOptions {
   /**
@@ -44,14 +50,20 @@ export const enqueueSelf: EventHandler = (event) => [event.key]
  * An owner that was deleted and made again under the same name is another one: it does not inherit the child. It hears of
  * its end though: the child may have stood where one of its own belongs.
  */
-export function enqueueOwner(kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 'scope'>, { everyOwner = false }: EnqueueOwnerOptions = {}): EventHandler {
+export function enqueueOwner(
+  kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 'scope'>,
+  { everyOwner = false }: EnqueueOwnerOptions = {},
+): EventHandler {
   return (event, context) => {
     const keys: CacheKey[] = []
     for (const object of statesOf(event)) {
       for (const reference of object.metadata.ownerReferences ?? []) {
         if (!isOfKind(reference, kind) || !(everyOwner || reference.controller === true)) continue
         const { namespace } = object.metadata
-        const key = { name: reference.name, ...kind.scope === 'Namespaced' && namespace !== undefined && { namespace } }
+        const key = {
+          name: reference.name,
+          ...(kind.scope === 'Namespaced' && namespace !== undefined && { namespace }),
+        }
         const owner = peek(context.cache, kind, key)
         const isInherited = owner !== undefined && owner.metadata.uid !== reference.uid
         if (isInherited && event.type !== 'delete') surface(object, reference, context)
@@ -66,7 +78,8 @@ export function enqueueOwner(kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 
 export function enqueueMapped<T extends KubeObject>(map: MapObject<T>): EventHandler<T> {
   return (event, context) => {
     const found = statesOf(event).map((object) => map(object, context))
-    if (found.some((keys) => keys instanceof Promise)) return Promise.all(found.map(async (keys) => [...await keys])).then((all) => all.flat())
+    if (found.some((keys) => keys instanceof Promise))
+      return Promise.all(found.map(async (keys) => [...(await keys)])).then((all) => all.flat())
     return (found as Iterable<CacheKey>[]).flatMap((keys) => [...keys])
   }
 }
@@ -87,5 +100,10 @@ function groupOf(apiVersion: string): string | undefined {
 function surface(object: KubeObject, reference: OwnerReference, { log, onStaleOwner }: HandlerContext): void {
   onStaleOwner()
   const { namespace = '', name = '' } = object.metadata
-  log.warn('an object names an owner that was deleted and made again; it is not taken over', { kind: object.kind, object: `${namespace}/${name}`, owner: `${reference.kind} ${reference.name}`, ownerUid: reference.uid })
+  log.warn('an object names an owner that was deleted and made again; it is not taken over', {
+    kind: object.kind,
+    object: `${namespace}/${name}`,
+    owner: `${reference.kind} ${reference.name}`,
+    ownerUid: reference.uid,
+  })
 }

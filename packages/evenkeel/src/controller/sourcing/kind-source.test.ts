@@ -8,7 +8,13 @@ test('40 what was there and what did not change has low priority; changes, delet
   const world = new World()
   world.api.put(Widget, 'one', { spec: {} })
   const seen: string[] = []
-  const controller = await world.start({ for: Widget, resyncMs: 1000, reconcileKey: (_, { priority, causes }) => { seen.push(`${causes.map(({ type }) => type).join()} ${priority}`) } })
+  const controller = await world.start({
+    for: Widget,
+    resyncMs: 1000,
+    reconcileKey: (_, { priority, causes }) => {
+      seen.push(`${causes.map(({ type }) => type).join()} ${priority}`)
+    },
+  })
   await world.clock.advance(1150)
   expect(seen.splice(0)).toEqual(['add -100', 'resync -100'])
   world.api.put(Widget, 'one', { spec: { size: 1 } })
@@ -25,8 +31,15 @@ test('53 a source added while running starts at once and syncs; removed, it tell
   const world = new World()
   world.api.put(ConfigMap, 'there', { data: {} })
   const seen: string[] = []
-  const controller = await world.start({ for: Widget, reconcileKey: ({ name }) => { seen.push(name) } })
-  const added = controller.addSource(kindSource(ConfigMap, { handler: enqueueMapped(({ metadata: { name } }) => [{ name, namespace: 'a' }]) }))
+  const controller = await world.start({
+    for: Widget,
+    reconcileKey: ({ name }) => {
+      seen.push(name)
+    },
+  })
+  const added = controller.addSource(
+    kindSource(ConfigMap, { handler: enqueueMapped(({ metadata: { name } }) => [{ name, namespace: 'a' }]) }),
+  )
   expect(added.hasSynced).toBe(false)
   await world.clock.advance(0)
   await added.waitForSync()
@@ -45,7 +58,15 @@ test('53 a source added while running starts at once and syncs; removed, it tell
 test('53 a source that another controller uses as well goes on for that one', async () => {
   const world = new World()
   const seen: string[] = []
-  const controller = await world.start({ for: Widget, reconcileKey: () => undefined }, { for: Gadget, reconcileKey: ({ name }) => { seen.push(name) } })
+  const controller = await world.start(
+    { for: Widget, reconcileKey: () => undefined },
+    {
+      for: Gadget,
+      reconcileKey: ({ name }) => {
+        seen.push(name)
+      },
+    },
+  )
   const added = controller.addSource(kindSource(Gadget))
   await world.clock.advance(0)
   expect(world.api.openWatches).toEqual(['Widget', 'Gadget'])
@@ -59,17 +80,33 @@ test('53 a source that another controller uses as well goes on for that one', as
 test('55 a source that may not be read is named at once, with kind, verb, namespace and identity; not ready, and running once it may', async () => {
   const world = new World()
   let isAllowed = false
-  world.api.before = ({ kind, verb }) => kind === Gadget && !isAllowed ? forbidden({ group: 'test.dev', kind: 'gadgets' }, `User "system:serviceaccount:a:robot" cannot ${verb} resource "gadgets" in API group "test.dev" at the cluster scope`) : undefined
+  world.api.before = ({ kind, verb }) =>
+    kind === Gadget && !isAllowed
+      ? forbidden(
+          { group: 'test.dev', kind: 'gadgets' },
+          `User "system:serviceaccount:a:robot" cannot ${verb} resource "gadgets" in API group "test.dev" at the cluster scope`,
+        )
+      : undefined
   world.api.put(Widget, 'one', { spec: {} })
   let runs = 0
-  const controller = await world.start({ for: Widget, owns: [Gadget], reconcile: () => { runs++ } })
+  const controller = await world.start({
+    for: Widget,
+    owns: [Gadget],
+    reconcile: () => {
+      runs++
+    },
+  })
   const said = world.lines.find(({ message }) => message === 'a source cannot be read; its controller waits for it')
   expect(said?.timeMs).toBe(world.clock.now())
-  expect((said?.fields['error'] as Error).message).toMatch(/may not list and watch Gadget \(test\.dev\) in all namespaces: .*User "system:serviceaccount:a:robot" cannot (list|watch)/)
+  expect((said?.fields['error'] as Error).message).toMatch(
+    /may not list and watch Gadget \(test\.dev\) in all namespaces: .*User "system:serviceaccount:a:robot" cannot (list|watch)/,
+  )
   expect(controller.health).toMatchObject({ isReady: false, problems: [expect.stringContaining('robot')] })
   expect(runs).toBe(0)
   await world.clock.advance(300_000)
-  expect(world.lines.filter(({ message }) => message === 'a source cannot be read; its controller waits for it').length).toBeLessThan(3)
+  expect(
+    world.lines.filter(({ message }) => message === 'a source cannot be read; its controller waits for it').length,
+  ).toBeLessThan(3)
   isAllowed = true
   await world.clock.advance(61_000)
   expect(controller.health).toMatchObject({ isReady: true, problems: [] })
@@ -81,9 +118,18 @@ test('56 a kind that is missing parks the controller until it comes, and again w
   const world = new World({ kinds: [Widget] })
   world.api.put(Widget, 'one', { spec: {} })
   let runs = 0
-  const controller = await world.start({ for: Widget, owns: [Gadget], reconcile: () => { runs++ } })
+  const controller = await world.start({
+    for: Widget,
+    owns: [Gadget],
+    reconcile: () => {
+      runs++
+    },
+  })
   await world.clock.advance(120_000)
-  expect(controller.health).toMatchObject({ isReady: false, problems: ['owns Gadget: the server does not have this kind (yet)'] })
+  expect(controller.health).toMatchObject({
+    isReady: false,
+    problems: ['owns Gadget: the server does not have this kind (yet)'],
+  })
   expect(runs).toBe(0)
   world.api.kinds.push(Gadget)
   world.cache.wake(Gadget)

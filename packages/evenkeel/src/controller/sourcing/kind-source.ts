@@ -7,7 +7,17 @@
 import { abortable, deadline, Stopper } from '#base'
 import type { AbortOptions, Clock, Deadline, Logger } from '#base'
 import type { KubeObject } from '#api'
-import type { CachedOf, CacheEvent, CacheKey, CacheKind, HoldOptions, Holding, IndexValues, ObjectCache, Subscription } from '#cache'
+import type {
+  CachedOf,
+  CacheEvent,
+  CacheKey,
+  CacheKind,
+  HoldOptions,
+  Holding,
+  IndexValues,
+  ObjectCache,
+  Subscription,
+} from '#cache'
 import { changedPaths } from '../ledger/changed-paths.ts'
 import type { Cause, CauseType } from '../ledger/cause.ts'
 import { enqueueSelf } from './handler.ts'
@@ -39,9 +49,34 @@ export interface KindSourceOptions<K extends CacheKind> extends HoldOptions<Cach
 
 /** Changes of a kind's objects. */
 export function kindSource<K extends CacheKind>(kind: K, options: KindSourceOptions<K> = {}): Source {
-  const { handler = enqueueSelf, predicates = [], name = kind.kind, observe, resyncMs = 0, handlerTimeoutMs = 60_000, indexes = {}, ...hold } = options
-  const plan: Plan = { name, handler: handler as EventHandler, predicate: and(...predicates) as Predicate, observe, handlerTimeoutMs }
-  return { name, start: (context) => new StartedKindSource(plan, context, { cache: context.cache, kind, hold: hold as HoldOptions<unknown>, indexes: indexes as Held['indexes'], resyncMs }) }
+  const {
+    handler = enqueueSelf,
+    predicates = [],
+    name = kind.kind,
+    observe,
+    resyncMs = 0,
+    handlerTimeoutMs = 60_000,
+    indexes = {},
+    ...hold
+  } = options
+  const plan: Plan = {
+    name,
+    handler: handler as EventHandler,
+    predicate: and(...predicates) as Predicate,
+    observe,
+    handlerTimeoutMs,
+  }
+  return {
+    name,
+    start: (context) =>
+      new StartedKindSource(plan, context, {
+        cache: context.cache,
+        kind,
+        hold: hold as HoldOptions<unknown>,
+        indexes: indexes as Held['indexes'],
+        resyncMs,
+      }),
+  }
 }
 
 interface Plan {
@@ -74,7 +109,12 @@ class StartedKindSource implements StartedSource {
     this.#plan = plan
     this.#context = context
     this.#limits = { timeoutMs: plan.handlerTimeoutMs, signal: this.#stopping.signal }
-    this.#failed = new FailedEvents({ ...context, retry: (event) => { void this.#hear(event) } })
+    this.#failed = new FailedEvents({
+      ...context,
+      retry: (event) => {
+        void this.#hear(event)
+      },
+    })
     this.#holding = cache.hold(kind, hold as Parameters<typeof cache.hold>[1]) as unknown as Holding<KubeObject>
     for (const [name, values] of Object.entries(indexes)) this.#holding.addIndex(name, values)
     this.#subscription = this.#holding.addHandler((event) => this.#hear(event), { resyncMs })
@@ -116,7 +156,8 @@ class StartedKindSource implements StartedSource {
   }
 
   #refuse(error: Error): void {
-    if (this.#refusal?.message !== error.message) this.#context.log.error('a source cannot be read; its controller waits for it', { source: this.name, error })
+    if (this.#refusal?.message !== error.message)
+      this.#context.log.error('a source cannot be read; its controller waits for it', { source: this.name, error })
     this.#refusal = error
   }
 
@@ -155,7 +196,7 @@ class StartedKindSource implements StartedSource {
     for (const { name, namespace = '' } of keys) {
       if (told.has(`${namespace}/${name}`)) continue
       told.add(`${namespace}/${name}`)
-      const key = { name, ...namespace !== '' && { namespace } }
+      const key = { name, ...(namespace !== '' && { namespace }) }
       cause = causeOf(event, this.#plan.name, { withChanges: this.#context.wantsChanges(key), known: cause })
       this.#context.enqueue(key, cause, { priority })
     }
@@ -165,8 +206,16 @@ class StartedKindSource implements StartedSource {
     if (this.#stopping.signal.aborted) return
     this.#context.onMapError(error)
     const afterMs = this.#failed.put(event)
-    const message = afterMs === undefined ? 'a handler failed too often: an event is given up' : 'a handler failed: the event is tried again'
-    this.#context.log.error(message, { source: this.name, object: event.keyText, error, ...afterMs !== undefined && { afterMs } })
+    const message =
+      afterMs === undefined
+        ? 'a handler failed too often: an event is given up'
+        : 'a handler failed: the event is tried again'
+    this.#context.log.error(message, {
+      source: this.name,
+      object: event.keyText,
+      error,
+      ...(afterMs !== undefined && { afterMs }),
+    })
   }
 }
 
@@ -184,7 +233,10 @@ class Hearing implements HandlerContext {
   readonly #limits: HearingLimits
   #made: Deadline | undefined
 
-  constructor({ cache, log, onStaleOwner, clock }: Pick<SourceContext, 'cache' | 'log' | 'onStaleOwner' | 'clock'>, limits: HearingLimits) {
+  constructor(
+    { cache, log, onStaleOwner, clock }: Pick<SourceContext, 'cache' | 'log' | 'onStaleOwner' | 'clock'>,
+    limits: HearingLimits,
+  ) {
     this.cache = cache
     this.log = log
     this.onStaleOwner = onStaleOwner
@@ -203,11 +255,19 @@ class Hearing implements HandlerContext {
   }
 }
 
-function causeOf(event: CacheEvent, source: string, { withChanges, known }: { withChanges: boolean, known: Cause | undefined }): Cause {
+function causeOf(
+  event: CacheEvent,
+  source: string,
+  { withChanges, known }: { withChanges: boolean; known: Cause | undefined },
+): Cause {
   if (known && (!withChanges || known.changed)) return known
   const type: CauseType = event.isResync ? 'resync' : event.type
   return {
-    type, source, object: event.keyText, resourceVersion: event.resourceVersion, ...event.isInitial && { isInitial: true },
-    ...withChanges && event.old && { changed: changedPaths(event.old, event.object) },
+    type,
+    source,
+    object: event.keyText,
+    resourceVersion: event.resourceVersion,
+    ...(event.isInitial && { isInitial: true }),
+    ...(withChanges && event.old && { changed: changedPaths(event.old, event.object) }),
   }
 }

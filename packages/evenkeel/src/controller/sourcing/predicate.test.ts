@@ -1,20 +1,35 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigMap, Widget, World } from '../world.fixture.ts'
-import { and, annotationsChanged, generationChanged, labelsChanged, not, or, resourceVersionChanged } from './predicate.ts'
+import {
+  and,
+  annotationsChanged,
+  generationChanged,
+  labelsChanged,
+  not,
+  or,
+  resourceVersionChanged,
+} from './predicate.ts'
 import type { Predicate } from './predicate.ts'
 
 /** What passes a predicate, in the order of a widget's life. */
 async function passed(predicate: Predicate, { resync = false } = {}): Promise<string[]> {
   const world = new World()
   const seen: string[] = []
-  await world.start({ for: Widget, predicates: [predicate], resyncMs: resync ? 1000 : 0, reconcileKey: (_, { causes }) => { seen.push(causes.map(({ type }) => type).join()) } })
+  await world.start({
+    for: Widget,
+    predicates: [predicate],
+    resyncMs: resync ? 1000 : 0,
+    reconcileKey: (_, { causes }) => {
+      seen.push(causes.map(({ type }) => type).join())
+    },
+  })
   const steps: Record<string, () => unknown> = {
     create: () => world.api.put(Widget, 'one', { metadata: { finalizers: ['x/y'] }, spec: { size: 1 } }),
     spec: () => world.api.put(Widget, 'one', { spec: { size: 2 } }),
     status: () => world.api.put(Widget, 'one', { status: { phase: 'A' } }),
     label: () => world.api.put(Widget, 'one', { metadata: { labels: { a: 'b' } } }),
     annotation: () => world.api.put(Widget, 'one', { metadata: { annotations: { a: 'b' } } }),
-    ...resync && { resync: () => world.clock.advance(1200) },
+    ...(resync && { resync: () => world.clock.advance(1200) }),
     deleting: () => world.api.remove(Widget, 'one'),
     gone: () => world.api.put(Widget, 'one', { metadata: { finalizers: null } }),
   }
@@ -51,7 +66,13 @@ test('52 a resync does not pass generationChanged', async () => {
 test('52 the deletion of a ConfigMap, whose generation is 0, is not missed', async () => {
   const world = new World()
   let runs = 0
-  await world.start({ for: ConfigMap, predicates: [generationChanged], reconcileKey: () => { runs++ } })
+  await world.start({
+    for: ConfigMap,
+    predicates: [generationChanged],
+    reconcileKey: () => {
+      runs++
+    },
+  })
   world.api.put(ConfigMap, 'one', { metadata: { finalizers: ['x/y'] }, data: {} })
   await world.clock.advance(0)
   world.api.remove(ConfigMap, 'one')

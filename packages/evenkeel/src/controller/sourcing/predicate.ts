@@ -20,15 +20,23 @@ export type Predicate<T extends KubeObject = KubeObject> = (event: CacheEvent<T>
  */
 export const generationChanged: Predicate = onUpdate((old, object) => {
   const { generation = 0 } = object.metadata
-  return generation > 0 ? generation !== old.metadata.generation : old.metadata.resourceVersion !== object.metadata.resourceVersion
+  return generation > 0
+    ? generation !== old.metadata.generation
+    : old.metadata.resourceVersion !== object.metadata.resourceVersion
 })
 
-export const labelsChanged: Predicate = onUpdate((old, object) => !deepEqual(old.metadata.labels ?? {}, object.metadata.labels ?? {}))
+export const labelsChanged: Predicate = onUpdate(
+  (old, object) => !deepEqual(old.metadata.labels ?? {}, object.metadata.labels ?? {}),
+)
 
-export const annotationsChanged: Predicate = onUpdate((old, object) => !deepEqual(old.metadata.annotations ?? {}, object.metadata.annotations ?? {}))
+export const annotationsChanged: Predicate = onUpdate(
+  (old, object) => !deepEqual(old.metadata.annotations ?? {}, object.metadata.annotations ?? {}),
+)
 
 /** Anything changed: leaves out resyncs alone. */
-export const resourceVersionChanged: Predicate = onUpdate((old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion)
+export const resourceVersionChanged: Predicate = onUpdate(
+  (old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion,
+)
 
 /** A predicate of your own for updates; additions, deletions and beginning deletions pass. */
 export function onUpdate<T extends KubeObject>(matters: (old: T, object: T) => boolean): Predicate<T> {
@@ -58,5 +66,8 @@ export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T>
 function isAlwaysPassed(event: CacheEvent): boolean {
   if (event.type === 'delete') return true
   if (event.type !== 'update' || event.isResync) return false
-  return event.isReplaced || (event.object.metadata.deletionTimestamp !== undefined && event.old?.metadata.deletionTimestamp === undefined)
+  return (
+    event.isReplaced ||
+    (event.object.metadata.deletionTimestamp !== undefined && event.old?.metadata.deletionTimestamp === undefined)
+  )
 }

@@ -38,14 +38,18 @@ interface OpenTelemetry {
 }
 
 interface OtelTracer {
-  startActiveSpan<T>(name: string, options: { attributes: SpanFacts['attributes'], links: readonly { context: unknown }[] }, work: (span: OtelSpan) => T): T
+  startActiveSpan<T>(
+    name: string,
+    options: { attributes: SpanFacts['attributes']; links: readonly { context: unknown }[] },
+    work: (span: OtelSpan) => T,
+  ): T
 }
 
 interface OtelSpan {
   spanContext(): unknown
   setAttribute(name: string, value: string | number | boolean): unknown
   recordException(error: Error): void
-  setStatus(status: { code: number, message?: string }): unknown
+  setStatus(status: { code: number; message?: string }): unknown
   end(): void
 }
 
@@ -68,10 +72,14 @@ function openTelemetryTracing({ trace }: OpenTelemetry): Tracing {
     async run({ name, attributes, links }, work) {
       let hasBegun = false
       try {
-        return await tracer.startActiveSpan(name, { attributes, links: links.map((context) => ({ context })) }, async (span) => {
-          hasBegun = true
-          return inside(span, work)
-        })
+        return await tracer.startActiveSpan(
+          name,
+          { attributes, links: links.map((context) => ({ context })) },
+          async (span) => {
+            hasBegun = true
+            return inside(span, work)
+          },
+        )
       } catch (error) {
         // Traces that do not work are no reason not to.
         if (!hasBegun) return work(silentSpan)
@@ -92,7 +100,9 @@ async function inside<T>(span: OtelSpan, work: (span: Span) => Promise<T>): Prom
 function handleOf(span: OtelSpan): Span {
   return {
     context: span.spanContext(),
-    set: (name, value) => { span.setAttribute(name, value) },
+    set: (name, value) => {
+      span.setAttribute(name, value)
+    },
     fail: (error) => {
       const failure = error instanceof Error ? error : new Error(String(error))
       span.recordException(failure)

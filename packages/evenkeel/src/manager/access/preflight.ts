@@ -42,27 +42,50 @@ interface PreflightParts {
 }
 
 interface AccessReview extends KubeObject {
-  readonly status?: { readonly allowed?: boolean, readonly reason?: string }
+  readonly status?: { readonly allowed?: boolean; readonly reason?: string }
 }
 
 interface SelfReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: string } }
 }
 
-const accessReview: Kind<AccessReview> = declareKind<AccessReview>({ group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview', scope: 'Cluster', statusSubresource: false })
-const selfReview: Kind<SelfReview> = declareKind<SelfReview>({ group: 'authentication.k8s.io', version: 'v1', kind: 'SelfSubjectReview', scope: 'Cluster', statusSubresource: false })
+const accessReview: Kind<AccessReview> = declareKind<AccessReview>({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectAccessReview',
+  scope: 'Cluster',
+  statusSubresource: false,
+})
+const selfReview: Kind<SelfReview> = declareKind<SelfReview>({
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'SelfSubjectReview',
+  scope: 'Cluster',
+  statusSubresource: false,
+})
 
 /** @throws {ConnectionError} when the server cannot be reached, {ApiError} `Unauthorized` when it does not know us. */
-export async function preflight({ client, scopes, kinds }: PreflightParts, { signal }: AbortOptions = {}): Promise<Preflight> {
+export async function preflight(
+  { client, scopes, kinds }: PreflightParts,
+  { signal }: AbortOptions = {},
+): Promise<Preflight> {
   const missingKinds = await missingOf(kinds, client, { signal })
   try {
     const identity = await identityOf(client, { signal })
-    const asked = await Promise.all(questionsOf(scopes).map(async (question) => ({ question, isAllowed: await isAllowed(question, client, { signal }) })))
+    const asked = await Promise.all(
+      questionsOf(scopes).map(async (question) => ({
+        question,
+        isAllowed: await isAllowed(question, client, { signal }),
+      })),
+    )
     const refused = asked.filter(({ isAllowed: is }) => !is).map(({ question }) => question)
     return { missing: [...missingKinds, ...grouped(refused).map((questions) => toMissing(questions, identity))] }
   } catch (error) {
     if (!isUnknownKind(error) && !(isApiError(error) && error.reason !== 'Unauthorized')) throw error
-    return { missing: missingKinds, unknown: `whether permissions are missing could not be asked: ${(error as Error).message}` }
+    return {
+      missing: missingKinds,
+      unknown: `whether permissions are missing could not be asked: ${(error as Error).message}`,
+    }
   }
 }
 
@@ -79,23 +102,43 @@ function questionsOf(scopes: readonly ScopedRules[]): Question[] {
   return [...new Map(all.map((question) => [JSON.stringify(Object.values(question)), question])).values()]
 }
 
-function questionsOfRule({ apiGroups, resources, verbs, resourceNames = [] }: PolicyRule, namespace: string | undefined): Question[] {
+function questionsOfRule(
+  { apiGroups, resources, verbs, resourceNames = [] }: PolicyRule,
+  namespace: string | undefined,
+): Question[] {
   const names = resourceNames.length > 0 ? resourceNames : [undefined]
-  return apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.flatMap((verb) => names.map((name) => ({ group, resource, verb, name, namespace })))))
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) => names.map((name) => ({ group, resource, verb, name, namespace }))),
+    ),
+  )
 }
 
-async function isAllowed({ group, resource, verb, name, namespace }: Question, client: Client, { signal }: AbortOptions): Promise<boolean> {
+async function isAllowed(
+  { group, resource, verb, name, namespace }: Question,
+  client: Client,
+  { signal }: AbortOptions,
+): Promise<boolean> {
   const [plural = '', subresource] = resource.split('/')
-  const resourceAttributes = { group, resource: plural, verb, ...subresource !== undefined && { subresource }, ...name !== undefined && { name }, ...namespace !== undefined && { namespace } }
+  const resourceAttributes = {
+    group,
+    resource: plural,
+    verb,
+    ...(subresource !== undefined && { subresource }),
+    ...(name !== undefined && { name }),
+    ...(namespace !== undefined && { namespace }),
+  }
   const review = { ...typeOf(accessReview), metadata: {}, spec: { resourceAttributes } } as AccessReview
-  const { status } = await client.create(review, { ...signal && { signal } })
+  const { status } = await client.create(review, { ...(signal && { signal }) })
   return status?.allowed === true
 }
 
 /** Who the server takes us for; servers before 1.28 do not say. */
 async function identityOf(client: Client, { signal }: AbortOptions): Promise<string> {
   try {
-    const { status } = await client.create({ ...typeOf(selfReview), metadata: {} } as SelfReview, { ...signal && { signal } })
+    const { status } = await client.create({ ...typeOf(selfReview), metadata: {} } as SelfReview, {
+      ...(signal && { signal }),
+    })
     return status?.userInfo?.username ?? 'this user'
   } catch (error) {
     if (isApiError(error) && error.reason === 'Unauthorized') throw error
@@ -123,20 +166,33 @@ function toMissing(questions: readonly [Question, ...Question[]], identity: stri
   const what = `${resource}${group === '' ? '' : ` (${group})`}${name === undefined ? '' : ` ${JSON.stringify(name)}`}`
   const where = namespace === undefined ? 'in all namespaces' : `in namespace ${JSON.stringify(namespace)}`
   return {
-    what: 'permission', group, resource, verbs, identity, ...namespace !== undefined && { namespace },
+    what: 'permission',
+    group,
+    resource,
+    verbs,
+    identity,
+    ...(namespace !== undefined && { namespace }),
     message: `permission missing: ${identity} may not ${verbs.join(', ')} ${what} ${where}; apply the roles of manager.rbac()`,
   }
 }
 
 async function missingOf(kinds: readonly Kind[], client: Client, { signal }: AbortOptions): Promise<Missing[]> {
   const served = await client.resources({ reload: true, signal })
-  const has = ({ group, version, kind }: Kind): boolean => served.some((resource: DiscoveredResource) => resource.group === group && resource.version === version && resource.kind === kind)
-  return kinds.filter((kind) => !has(kind)).map(({ group, version, kind, plural }) => ({
-    what: 'kind', group, resource: plural,
-    message: `kind missing: the server has no ${kind} (${group === '' ? version : `${group}/${version}`}); install its definition ${plural}.${group}, its controller waits for it`,
-  }))
+  const has = ({ group, version, kind }: Kind): boolean =>
+    served.some(
+      (resource: DiscoveredResource) =>
+        resource.group === group && resource.version === version && resource.kind === kind,
+    )
+  return kinds
+    .filter((kind) => !has(kind))
+    .map(({ group, version, kind, plural }) => ({
+      what: 'kind',
+      group,
+      resource: plural,
+      message: `kind missing: the server has no ${kind} (${group === '' ? version : `${group}/${version}`}); install its definition ${plural}.${group}, its controller waits for it`,
+    }))
 }
 
-function typeOf({ apiVersion, kind }: Kind): { readonly apiVersion: string, readonly kind: string } {
+function typeOf({ apiVersion, kind }: Kind): { readonly apiVersion: string; readonly kind: string } {
   return { apiVersion, kind }
 }

@@ -9,11 +9,22 @@ const site: ControllerDeclaration = { for: Site, owns: [Deployment], reconcile: 
 const events = [{ apiGroups: [''], resources: ['events'], verbs: ['create', 'patch', 'update'] }]
 
 test('rbacOf puts what controllers need into a cluster role and the lease into a role of its namespace', () => {
-  const { scopes, objects } = rbacOf({ name: 'sites', declarations: [site, { ...site, name: 'again' }], lease: { name: 'sites', namespace: 'ops' } })
+  const { scopes, objects } = rbacOf({
+    name: 'sites',
+    declarations: [site, { ...site, name: 'again' }],
+    lease: { name: 'sites', namespace: 'ops' },
+  })
   expect(scopes.map(({ namespace }) => namespace)).toEqual([undefined, 'ops'])
-  expect(scopes[0]?.rules).toEqual(expect.arrayContaining([
-    ...events, { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'] },
-  ]))
+  expect(scopes[0]?.rules).toEqual(
+    expect.arrayContaining([
+      ...events,
+      {
+        apiGroups: ['apps'],
+        resources: ['deployments'],
+        verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+      },
+    ]),
+  )
   expect(new Set(scopes[0]?.rules.map((rule) => JSON.stringify(rule))).size).toBe(scopes[0]?.rules.length)
   expect(JSON.stringify(scopes[0])).not.toContain('leases')
   expect(scopes[1]?.rules).toEqual([
@@ -21,8 +32,16 @@ test('rbacOf puts what controllers need into a cluster role and the lease into a
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'update'], resourceNames: ['sites'] },
   ])
   const made = objects({ namespace: 'ops' })
-  expect(made.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? '-'}/${metadata.name ?? ''}`)).toEqual(['ClusterRole -/sites', 'ClusterRoleBinding -/sites', 'Role ops/sites', 'RoleBinding ops/sites'])
-  expect(made[1]).toMatchObject({ roleRef: { kind: 'ClusterRole', name: 'sites' }, subjects: [{ kind: 'ServiceAccount', name: 'sites', namespace: 'ops' }] })
+  expect(made.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? '-'}/${metadata.name ?? ''}`)).toEqual([
+    'ClusterRole -/sites',
+    'ClusterRoleBinding -/sites',
+    'Role ops/sites',
+    'RoleBinding ops/sites',
+  ])
+  expect(made[1]).toMatchObject({
+    roleRef: { kind: 'ClusterRole', name: 'sites' },
+    subjects: [{ kind: 'ServiceAccount', name: 'sites', namespace: 'ops' }],
+  })
 })
 
 test('rbacOf asks for nothing beyond the namespaces of a controller, unless it watches other things', () => {

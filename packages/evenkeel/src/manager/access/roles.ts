@@ -32,7 +32,7 @@ interface RbacParts {
   readonly name: string
   readonly declarations: readonly ControllerDeclaration[]
   /** @default no election */
-  readonly lease?: { readonly name: string, readonly namespace: string } | undefined
+  readonly lease?: { readonly name: string; readonly namespace: string } | undefined
 }
 
 /** @throws {RangeError} when a watched kind is known by two words only. */
@@ -40,10 +40,15 @@ export function rbacOf({ name, declarations, lease }: RbacParts): Rbac {
   const byScope = new Map<string | undefined, PolicyRule[]>()
   const add = (namespace: string | undefined, rules: readonly PolicyRule[]): void => {
     const known = byScope.get(namespace) ?? []
-    byScope.set(namespace, [...known, ...rules.filter((rule) => !known.some((other) => JSON.stringify(other) === JSON.stringify(rule)))])
+    byScope.set(namespace, [
+      ...known,
+      ...rules.filter((rule) => !known.some((other) => JSON.stringify(other) === JSON.stringify(rule))),
+    ])
   }
   for (const declaration of declarations) {
-    const rules = rulesFor(declaration).filter((rule) => !rule.resources.includes('leases') || declaration.rbac?.includes(rule))
+    const rules = rulesFor(declaration).filter(
+      (rule) => !rule.resources.includes('leases') || declaration.rbac?.includes(rule),
+    )
     for (const namespace of namespacesOf(declaration)) add(namespace, rules)
   }
   if (lease) add(lease.namespace, leaseRules(lease.name))
@@ -59,16 +64,28 @@ function namespacesOf({ for: kind, namespaces, watches = [] }: ControllerDeclara
 /** A lease that does not exist yet has no name to go by. */
 function leaseRules(name: string): PolicyRule[] {
   const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }
-  return [{ ...lease, verbs: ['create'] }, { ...lease, verbs: ['get', 'update'], resourceNames: [name] }]
+  return [
+    { ...lease, verbs: ['create'] },
+    { ...lease, verbs: ['get', 'update'], resourceNames: [name] },
+  ]
 }
 
-function roleAndBinding(name: string, { namespace, rules }: ScopedRules, { serviceAccount = name, namespace: home }: SubjectOptions): UnstructuredObject[] {
+function roleAndBinding(
+  name: string,
+  { namespace, rules }: ScopedRules,
+  { serviceAccount = name, namespace: home }: SubjectOptions,
+): UnstructuredObject[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
-  const common = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name, ...namespace !== undefined && { namespace } } }
+  const common = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+  }
   return [
     { ...common, kind: `${prefix}Role`, rules },
     {
-      ...common, kind: `${prefix}RoleBinding`, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: `${prefix}Role`, name },
+      ...common,
+      kind: `${prefix}RoleBinding`,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: `${prefix}Role`, name },
       subjects: [{ kind: 'ServiceAccount', name: serviceAccount, namespace: home }],
     },
   ] as unknown as UnstructuredObject[]

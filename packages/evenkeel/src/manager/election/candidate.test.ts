@@ -9,7 +9,14 @@ import type { LeaseSpec } from './lease/lease.ts'
 import { checkTimes } from './lease/times.ts'
 
 const aYearAgo = formatMicroTime(1_767_225_600_000 - 365 * 86_400_000)
-const heldBy = (holderIdentity: string, more: LeaseSpec = {}): LeaseSpec => ({ holderIdentity, leaseDurationSeconds: 15, renewTime: aYearAgo, acquireTime: aYearAgo, leaseTransitions: 3, ...more })
+const heldBy = (holderIdentity: string, more: LeaseSpec = {}): LeaseSpec => ({
+  holderIdentity,
+  leaseDurationSeconds: 15,
+  renewTime: aYearAgo,
+  acquireTime: aYearAgo,
+  leaseTransitions: 3,
+  ...more,
+})
 
 interface Stood {
   readonly deadline: LeaseDeadline
@@ -20,18 +27,51 @@ interface Stood {
   readonly stop: () => void
 }
 
-function world(): { clock: SimulatedClock, server: LeaseServer, stand: (identity?: string, options?: { skewMs?: number, release?: boolean }) => Stood } {
+function world(): {
+  clock: SimulatedClock
+  server: LeaseServer
+  stand: (identity?: string, options?: { skewMs?: number; release?: boolean }) => Stood
+} {
   const clock = new SimulatedClock()
   const server = new LeaseServer(clock)
-  const stand = (identity = 'me', { skewMs = 0, release = true }: { skewMs?: number, release?: boolean } = {}): Stood => {
+  const stand = (
+    identity = 'me',
+    { skewMs = 0, release = true }: { skewMs?: number; release?: boolean } = {},
+  ): Stood => {
     const own = new MachineClock(clock, { skewMs })
     const deadline = new LeaseDeadline({ clock: own })
     const events: StandEvent[] = []
     const stopping = new AbortController()
     let end: StandEnd | undefined
-    const candidate = new Candidate({ lock: server.lock(), identity, times: checkTimes(), deadline, clock: own, random: new SeededRandom(identity), release })
-    void candidate.stand({ signal: stopping.signal, onEvent: (event) => { events.push(event) } }).then((ended) => { end = ended })
-    return { deadline, events, clock: own, end: () => end, isLeading: () => events.some(({ type }) => type === 'leading') && end === undefined, stop: () => { stopping.abort() } }
+    const candidate = new Candidate({
+      lock: server.lock(),
+      identity,
+      times: checkTimes(),
+      deadline,
+      clock: own,
+      random: new SeededRandom(identity),
+      release,
+    })
+    void candidate
+      .stand({
+        signal: stopping.signal,
+        onEvent: (event) => {
+          events.push(event)
+        },
+      })
+      .then((ended) => {
+        end = ended
+      })
+    return {
+      deadline,
+      events,
+      clock: own,
+      end: () => end,
+      isLeading: () => events.some(({ type }) => type === 'leading') && end === undefined,
+      stop: () => {
+        stopping.abort()
+      },
+    }
   }
   return { clock, server, stand }
 }
@@ -41,7 +81,13 @@ describe('Candidate', () => {
     const { clock, server, stand } = world()
     const { deadline, events } = stand()
     await clock.advance(0)
-    expect(server.lease?.spec).toEqual({ holderIdentity: 'me', leaseDurationSeconds: 15, acquireTime: '2026-01-01T00:00:00.000000Z', renewTime: '2026-01-01T00:00:00.000000Z', leaseTransitions: 0 })
+    expect(server.lease?.spec).toEqual({
+      holderIdentity: 'me',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    })
     expect(events).toEqual([{ type: 'leader', identity: 'me' }, { type: 'leading' }])
     expect(deadline.leftMs).toBe(12_000)
   })
@@ -94,17 +140,20 @@ describe('Candidate', () => {
     const { isLeading, deadline } = stand()
     await clock.advance(0)
     let hung = 0
-    server.trip = () => hung++ === 0 ? { fault: 'request-lost' } : {}
+    server.trip = () => (hung++ === 0 ? { fault: 'request-lost' } : {})
     await clock.advance(7000)
     expect(server.calls.slice(2)).toEqual(['replace', 'replace'])
     expect([isLeading(), deadline.leftMs]).toEqual([true, 12_000])
   })
 
-  test.each([[9900, true], [10_100, false]])('case 109: after %i ms of errors the leader still leads: %s', async (brokenMs, stillLeads) => {
+  test.each([
+    [9900, true],
+    [10_100, false],
+  ])('case 109: after %i ms of errors the leader still leads: %s', async (brokenMs, stillLeads) => {
     const { clock, server, stand } = world()
     const { isLeading, deadline, end } = stand()
     await clock.advance(0)
-    server.trip = () => clock.monotonic() < brokenMs ? { fault: 'broken' } : {}
+    server.trip = () => (clock.monotonic() < brokenMs ? { fault: 'broken' } : {})
     await clock.advance(11_999)
     expect(isLeading()).toBe(true)
     await clock.advance(1)
@@ -122,7 +171,9 @@ describe('Candidate', () => {
     server.lease = undefined
     await clock.advance(2000)
     expect(isLeading()).toBe(true)
-    expect(server.lease).toMatchObject({ spec: { holderIdentity: 'me', leaseTransitions: 8, acquireTime: before?.acquireTime } })
+    expect(server.lease).toMatchObject({
+      spec: { holderIdentity: 'me', leaseTransitions: 8, acquireTime: before?.acquireTime },
+    })
     expect(events.at(-1)).toEqual({ type: 'slow-path' })
   })
 
@@ -190,7 +241,9 @@ describe('Candidate', () => {
     const { deadline, clock: own, end } = stand()
     await clock.advance(3000)
     const two = stand('two')
-    server.onCommit = () => { expect(deadline.isOpen && two.deadline.isOpen).toBe(false) }
+    server.onCommit = () => {
+      expect(deadline.isOpen && two.deadline.isOpen).toBe(false)
+    }
     own.sleep(600_000)
     await clock.advance(600_000)
     await clock.advance(2000)
@@ -229,7 +282,11 @@ describe('Candidate', () => {
     await clock.advance(0)
     two.stop()
     await clock.advance(0)
-    expect([two.end(), server.lease?.spec?.holderIdentity, two.deadline.isOpen]).toEqual([{ reason: 'stopped' }, 'two', false])
+    expect([two.end(), server.lease?.spec?.holderIdentity, two.deadline.isOpen]).toEqual([
+      { reason: 'stopped' },
+      'two',
+      false,
+    ])
   })
 
   test('giving back ends with the deadline when the server does not answer', async () => {
@@ -267,7 +324,7 @@ describe('Candidate', () => {
 
   test('an answer that was lost on the way to leading is made up for by reading', async () => {
     const { clock, server, stand } = world()
-    server.trip = (call) => call === 'create' ? { fault: 'answer-lost' } : {}
+    server.trip = (call) => (call === 'create' ? { fault: 'answer-lost' } : {})
     const { isLeading, deadline } = stand()
     await clock.advance(4999)
     expect([isLeading(), deadline.isOpen]).toEqual([false, false])

@@ -37,11 +37,11 @@ export interface CandidateOptions {
 export type StandEvent =
   | { readonly type: 'leading' }
   /** Somebody else, or we, lead; empty when nobody does. */
-  | { readonly type: 'leader', readonly identity: string }
+  | { readonly type: 'leader'; readonly identity: string }
   /** A renewal had to read the lease first. */
   | { readonly type: 'slow-path' }
 
-export type StandEnd = { readonly reason: 'stopped' } | { readonly reason: 'lost', readonly message: string }
+export type StandEnd = { readonly reason: 'stopped' } | { readonly reason: 'lost'; readonly message: string }
 
 export interface StandOptions {
   /** Ends it: the lease is given back if it is ours. */
@@ -80,7 +80,11 @@ export class Candidate {
 
   /** True once we lead, false when the signal aborts first. */
   async #campaign({ signal, onEvent }: StandOptions): Promise<boolean> {
-    const { clock, random, times: { retryMs, requestMs } } = this.#options
+    const {
+      clock,
+      random,
+      times: { retryMs, requestMs },
+    } = this.#options
     while (!signal.aborted) {
       const attempt = await this.#attempt({ signal, onEvent }, { isLeading: false, limitMs: requestMs })
       if (attempt === 'held') return true
@@ -91,7 +95,10 @@ export class Candidate {
 
   /** Why the lease was lost; undefined when the signal aborts first. */
   async #renewUntilLost(stand: StandOptions): Promise<string | undefined> {
-    const { clock, times: { retryMs, requestMs } } = this.#options
+    const {
+      clock,
+      times: { retryMs, requestMs },
+    } = this.#options
     const { signal } = stand
     let nextMs = clock.monotonic() + retryMs
     while (!signal.aborted) {
@@ -102,14 +109,20 @@ export class Candidate {
       // Nothing can be sent and answered in the last millisecond.
       if (startMs > this.#holdUntilMs - 1) return 'the lease could not be renewed in time'
       nextMs = startMs + retryMs
-      const attempt = await this.#attempt(stand, { isLeading: true, limitMs: Math.min(requestMs, this.#holdUntilMs - startMs) })
+      const attempt = await this.#attempt(stand, {
+        isLeading: true,
+        limitMs: Math.min(requestMs, this.#holdUntilMs - startMs),
+      })
       if (attempt === 'refused') return `${this.#leader ?? 'another candidate'} holds the lease`
     }
     return undefined
   }
 
   /** One try to get or keep the lease. Never throws: what went wrong is logged, and tried again. */
-  async #attempt({ signal, onEvent }: StandOptions, { isLeading, limitMs }: { isLeading: boolean, limitMs: number }): Promise<Attempt> {
+  async #attempt(
+    { signal, onEvent }: StandOptions,
+    { isLeading, limitMs }: { isLeading: boolean; limitMs: number },
+  ): Promise<Attempt> {
     const limit = limitOf(this.#options.clock, limitMs, { signal })
     try {
       return isLeading ? await this.#renew(limit.signal, onEvent) : await this.#take(limit.signal)
@@ -147,7 +160,11 @@ export class Candidate {
   }
 
   #create(signal: AbortSignal): Promise<Attempt> {
-    const { lock, identity, times: { leaseMs } } = this.#options
+    const {
+      lock,
+      identity,
+      times: { leaseMs },
+    } = this.#options
     // One that was deleted under our hands goes on where it was.
     const known = this.#lease?.spec
     return this.#send((nowMs) => {
@@ -158,13 +175,23 @@ export class Candidate {
   }
 
   #claim(lease: LeaseObject, signal: AbortSignal): Promise<Attempt> {
-    const { lock, identity, times: { leaseMs } } = this.#options
-    return this.#send((nowMs) => lock.replace(withSpec(lease, claimed(lease.spec ?? {}, { identity, leaseMs, nowMs })), { signal }))
+    const {
+      lock,
+      identity,
+      times: { leaseMs },
+    } = this.#options
+    return this.#send((nowMs) =>
+      lock.replace(withSpec(lease, claimed(lease.spec ?? {}, { identity, leaseMs, nowMs })), { signal }),
+    )
   }
 
   /** Sends a claim; when the server has it, writes may leave for a while from when it was sent. */
   async #send(write: (nowMs: number) => Promise<LeaseObject>): Promise<Attempt> {
-    const { clock, deadline, times: { holdMs } } = this.#options
+    const {
+      clock,
+      deadline,
+      times: { holdMs },
+    } = this.#options
     const [monotonicMs, wallMs] = [clock.monotonic() + holdMs, clock.now() + holdMs]
     this.#observe(await write(clock.now()))
     this.#holdUntilMs = monotonicMs
@@ -174,13 +201,19 @@ export class Candidate {
 
   /** Gives the lease back, if it is ours and that was asked for. Bounded, and never throws. */
   async #letGo(): Promise<StandEnd> {
-    const { clock, deadline, release, identity, times: { renewMs } } = this.#options
+    const {
+      clock,
+      deadline,
+      release,
+      identity,
+      times: { renewMs },
+    } = this.#options
     deadline.close()
     this.#holdUntilMs = -Infinity
     if (!release || !this.#lease || holderOf(this.#lease) !== identity) return { reason: 'stopped' }
     const limit = limitOf(clock, renewMs)
     try {
-      while (!await this.#giveBack(limit.signal)) await sleep(clock, 10, { signal: limit.signal })
+      while (!(await this.#giveBack(limit.signal))) await sleep(clock, 10, { signal: limit.signal })
     } catch (error) {
       this.#log.warn('the lease could not be given back: others have to wait until it runs out', { error })
     } finally {
@@ -231,8 +264,15 @@ export class Candidate {
 
   #complain(error: unknown): void {
     // Others were faster: that is what elections are for.
-    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) this.#log.debug('somebody else wrote the lease', { error })
-    else this.#log.warn(error instanceof DeadlineError ? 'the server did not answer for the lease in time' : 'the lease could not be read or written', { error })
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
+      this.#log.debug('somebody else wrote the lease', { error })
+    else
+      this.#log.warn(
+        error instanceof DeadlineError
+          ? 'the server did not answer for the lease in time'
+          : 'the lease could not be read or written',
+        { error },
+      )
   }
 }
 

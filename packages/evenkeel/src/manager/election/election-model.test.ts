@@ -16,14 +16,27 @@ interface World {
   /** How likely each call is slow or goes wrong. */
   readonly trouble: number
   /** What happens to whom, and how long until the next one. */
-  readonly mishaps: readonly { readonly who: number, readonly what: 'block' | 'sleep' | 'restart' | 'jump' | 'cut', readonly forMs: number, readonly thenMs: number }[]
+  readonly mishaps: readonly {
+    readonly who: number
+    readonly what: 'block' | 'sleep' | 'restart' | 'jump' | 'cut'
+    readonly forMs: number
+    readonly thenMs: number
+  }[]
 }
 
 const worlds: fc.Arbitrary<World> = fc.record({
-  seed: fc.nat(), candidates: fc.integer({ min: 2, max: 3 }), trouble: fc.double({ min: 0, max: 0.6, noNaN: true }),
-  mishaps: fc.array(fc.record({
-    who: fc.nat({ max: 2 }), what: fc.constantFrom('block', 'sleep', 'restart', 'jump', 'cut'), forMs: fc.integer({ min: 1, max: 40_000 }), thenMs: fc.integer({ min: 0, max: 20_000 }),
-  }), { minLength: 1, maxLength: 12 }),
+  seed: fc.nat(),
+  candidates: fc.integer({ min: 2, max: 3 }),
+  trouble: fc.double({ min: 0, max: 0.6, noNaN: true }),
+  mishaps: fc.array(
+    fc.record({
+      who: fc.nat({ max: 2 }),
+      what: fc.constantFrom('block', 'sleep', 'restart', 'jump', 'cut'),
+      forMs: fc.integer({ min: 1, max: 40_000 }),
+      thenMs: fc.integer({ min: 0, max: 20_000 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
 })
 
 interface Replica {
@@ -35,7 +48,10 @@ interface Replica {
 }
 
 /** How often each replica led, after checking all the way that never two could write. */
-async function live({ seed, candidates, trouble, mishaps }: World, { holdMs }: { holdMs?: number } = {}): Promise<{ terms: number, together: number }> {
+async function live(
+  { seed, candidates, trouble, mishaps }: World,
+  { holdMs }: { holdMs?: number } = {},
+): Promise<{ terms: number; together: number }> {
   const world = new SimulatedClock()
   const random = new SeededRandom(seed)
   const server = new LeaseServer(world)
@@ -43,19 +59,41 @@ async function live({ seed, candidates, trouble, mishaps }: World, { holdMs }: {
   const seen = { terms: 0, together: 0 }
   const start = (clock: MachineClock, identity: string): Replica => {
     const deadline = new LeaseDeadline({ clock })
-    const times = { ...checkTimes(), ...holdMs !== undefined && { holdMs } }
+    const times = { ...checkTimes(), ...(holdMs !== undefined && { holdMs }) }
     const cut = { untilMs: 0 }
-    const { stand } = new Candidate({ lock: server.lock({ isCutOff: () => world.monotonic() < cut.untilMs }), identity, times, deadline, clock, random, release: randomInt(random, 2) === 0 })
-    const lead = (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
-      seen.terms++
-      signal.addEventListener('abort', () => { resolve() })
+    const { stand } = new Candidate({
+      lock: server.lock({ isCutOff: () => world.monotonic() < cut.untilMs }),
+      identity,
+      times,
+      deadline,
+      clock,
+      random,
+      release: randomInt(random, 2) === 0,
     })
+    const lead = (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        seen.terms++
+        signal.addEventListener('abort', () => {
+          resolve()
+        })
+      })
     const stopping = new AbortController()
     void new LeaderElection({ stand, lead, deadline, clock, name: 'it' }).run(stopping.signal)
-    return { clock, deadline, cut, stop: () => { stopping.abort() } }
+    return {
+      clock,
+      deadline,
+      cut,
+      stop: () => {
+        stopping.abort()
+      },
+    }
   }
-  const replicas = Array.from({ length: candidates }, (_, index) => start(new MachineClock(world, { skewMs: (randomInt(random, 3) - 1) * 3_600_000 }), `r${index}`))
-  const look = (): void => { if (replicas.filter(({ deadline }) => deadline.isOpen).length > 1) seen.together++ }
+  const replicas = Array.from({ length: candidates }, (_, index) =>
+    start(new MachineClock(world, { skewMs: (randomInt(random, 3) - 1) * 3_600_000 }), `r${index}`),
+  )
+  const look = (): void => {
+    if (replicas.filter(({ deadline }) => deadline.isOpen).length > 1) seen.together++
+  }
   server.onCommit = look
   let restarts = 0
   for (const { who, what, forMs, thenMs } of mishaps) {
@@ -92,16 +130,27 @@ async function watchFor(world: SimulatedClock, forMs: number, look: () => void):
 
 test('LeaderElection never has two replicas with an open gate, and has one in the end', async () => {
   let terms = 0
-  await fc.assert(fc.asyncProperty(worlds, async (world) => {
-    const seen = await live(world)
-    terms += seen.terms
-    expect(seen.together).toBe(0)
-  }), { numRuns: 40 })
+  await fc.assert(
+    fc.asyncProperty(worlds, async (world) => {
+      const seen = await live(world)
+      terms += seen.terms
+      expect(seen.together).toBe(0)
+    }),
+    { numRuns: 40 },
+  )
   expect(terms).toBeGreaterThan(60)
 })
 
 test('the model would notice a gate that stays open too long', async () => {
-  const takeover: World = { seed: 1, candidates: 2, trouble: 0, mishaps: [{ who: 0, what: 'block', forMs: 40_000, thenMs: 20_000 }, { who: 1, what: 'block', forMs: 40_000, thenMs: 20_000 }] }
+  const takeover: World = {
+    seed: 1,
+    candidates: 2,
+    trouble: 0,
+    mishaps: [
+      { who: 0, what: 'block', forMs: 40_000, thenMs: 20_000 },
+      { who: 1, what: 'block', forMs: 40_000, thenMs: 20_000 },
+    ],
+  }
   expect((await live(takeover)).together).toBe(0)
   expect((await live(takeover, { holdMs: 40_000 })).together).toBeGreaterThan(0)
 })

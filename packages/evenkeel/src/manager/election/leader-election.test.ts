@@ -15,12 +15,30 @@ interface Term {
   readonly done: Deferred<void>
 }
 
-function elect(): { clock: SimulatedClock, server: LeaseServer, election: LeaderElection, terms: Term[], states: ElectionState[], metrics: Metrics, deadline: LeaseDeadline, run: Promise<void>, stop: () => void } {
+function elect(): {
+  clock: SimulatedClock
+  server: LeaseServer
+  election: LeaderElection
+  terms: Term[]
+  states: ElectionState[]
+  metrics: Metrics
+  deadline: LeaseDeadline
+  run: Promise<void>
+  stop: () => void
+} {
   const clock = new SimulatedClock()
   const server = new LeaseServer(clock)
   const deadline = new LeaseDeadline({ clock })
   const metrics = new Metrics()
-  const { stand } = new Candidate({ lock: server.lock(), identity: 'me', times: checkTimes(), deadline, clock, random: new SeededRandom(1), release: true })
+  const { stand } = new Candidate({
+    lock: server.lock(),
+    identity: 'me',
+    times: checkTimes(),
+    deadline,
+    clock,
+    random: new SeededRandom(1),
+    release: true,
+  })
   const terms: Term[] = []
   const states: ElectionState[] = []
   const lead = (signal: AbortSignal): Promise<void> => {
@@ -28,13 +46,40 @@ function elect(): { clock: SimulatedClock, server: LeaseServer, election: Leader
     terms.push({ signal, done })
     return done.promise
   }
-  const election = new LeaderElection({ stand, lead, deadline, clock, metrics, name: 'it', onState: (state) => { states.push(state) } })
+  const election = new LeaderElection({
+    stand,
+    lead,
+    deadline,
+    clock,
+    metrics,
+    name: 'it',
+    onState: (state) => {
+      states.push(state)
+    },
+  })
   const stopping = new AbortController()
   const run = election.run(stopping.signal)
-  return { clock, server, election, terms, states, metrics, deadline, run, stop: () => { stopping.abort() } }
+  return {
+    clock,
+    server,
+    election,
+    terms,
+    states,
+    metrics,
+    deadline,
+    run,
+    stop: () => {
+      stopping.abort()
+    },
+  }
 }
 
-const post = { method: 'POST', target: '/api/v1/namespaces/default/configmaps', headers: {}, signal: new AbortController().signal }
+const post = {
+  method: 'POST',
+  target: '/api/v1/namespaces/default/configmaps',
+  headers: {},
+  signal: new AbortController().signal,
+}
 
 describe('LeaderElection', () => {
   test('case 114: a lost lease aborts the work and refuses its late writes, and later it leads again', async () => {
@@ -49,11 +94,17 @@ describe('LeaderElection', () => {
     expect([election.isLeading, election.leader]).toEqual([false, 'thief'])
     expect(metrics.render()).toContain('leader_election_master_status{name="it"} 0')
     const sent: string[] = []
-    const gated = gateTransport((request) => {
-      sent.push(request.method)
-      return Promise.resolve({ status: 200, headers: {} })
-    }, deadline, { clock })
-    await expect(gated(post)).rejects.toThrow('lease not verified: POST /api/v1/namespaces/default/configmaps was not sent')
+    const gated = gateTransport(
+      (request) => {
+        sent.push(request.method)
+        return Promise.resolve({ status: 200, headers: {} })
+      },
+      deadline,
+      { clock },
+    )
+    await expect(gated(post)).rejects.toThrow(
+      'lease not verified: POST /api/v1/namespaces/default/configmaps was not sent',
+    )
     await gated({ ...post, method: 'GET' })
     expect(sent).toEqual(['GET'])
     server.put({ ...server.lease?.spec, holderIdentity: '' })
@@ -64,7 +115,15 @@ describe('LeaderElection', () => {
     expect(terms).toHaveLength(2)
     expect([election.isLeading, terms[1]?.signal.aborted]).toEqual([true, false])
     await gated(post)
-    expect(states.map(({ state }) => state)).toEqual(['standing', 'standing', 'leading', 'lost', 'standing', 'standing', 'leading'])
+    expect(states.map(({ state }) => state)).toEqual([
+      'standing',
+      'standing',
+      'leading',
+      'lost',
+      'standing',
+      'standing',
+      'leading',
+    ])
     terms[1]?.done.resolve()
     stop()
     await run
@@ -109,12 +168,18 @@ describe('LeaderElection', () => {
     const deadline = new LeaseDeadline({ clock })
     const stopping = new AbortController()
     const election = new LeaderElection({
-      clock, deadline, name: 'it', lead: () => Promise.resolve(),
-      stand: ({ signal, onEvent }) => new Promise((resolve) => {
-        deadline.open({ monotonicMs: 1000, wallMs: clock.now() + 1000 })
-        onEvent({ type: 'leading' })
-        signal.addEventListener('abort', () => { resolve({ reason: 'stopped' }) })
-      }),
+      clock,
+      deadline,
+      name: 'it',
+      lead: () => Promise.resolve(),
+      stand: ({ signal, onEvent }) =>
+        new Promise((resolve) => {
+          deadline.open({ monotonicMs: 1000, wallMs: clock.now() + 1000 })
+          onEvent({ type: 'leading' })
+          signal.addEventListener('abort', () => {
+            resolve({ reason: 'stopped' })
+          })
+        }),
     })
     const run = election.run(stopping.signal)
     await clock.advance(21_000)
@@ -130,7 +195,14 @@ describe('LeaderElection', () => {
     const clock = new SimulatedClock()
     const deadline = new LeaseDeadline({ clock })
     const election = new LeaderElection({
-      clock, deadline, name: 'it', lead: () => Promise.resolve(), stand: () => Promise.reject(new Error('no thread')), onState: () => { throw new Error('listener') },
+      clock,
+      deadline,
+      name: 'it',
+      lead: () => Promise.resolve(),
+      stand: () => Promise.reject(new Error('no thread')),
+      onState: () => {
+        throw new Error('listener')
+      },
     })
     await expect(election.run(new AbortController().signal)).rejects.toThrow('no thread')
   })

@@ -16,9 +16,9 @@ import type { LeaseDeadline } from './gate/lease-deadline.ts'
 /** Where an election stands. */
 export type ElectionState =
   /** `leader` is who leads now, as far as we know. */
-  | { readonly state: 'standing', readonly leader: string | undefined }
+  | { readonly state: 'standing'; readonly leader: string | undefined }
   | { readonly state: 'leading' }
-  | { readonly state: 'lost', readonly message: string }
+  | { readonly state: 'lost'; readonly message: string }
   | { readonly state: 'stopped' }
 
 /** The reason of the leader's signal when the lease was lost. */
@@ -98,7 +98,9 @@ export class LeaderElection {
       this.#begin()
       // Elected at the very moment of being stopped.
       if (signal.aborted) return candidacy.abort(signal.reason)
-      work = this.#work(term.signal).finally(() => { candidacy.abort() })
+      work = this.#work(term.signal).finally(() => {
+        candidacy.abort()
+      })
       // Looked at below, once the candidacy has ended.
       work.catch(() => undefined)
     }
@@ -124,7 +126,12 @@ export class LeaderElection {
   /** The leader's work; when it is done before anybody asked it to stop, the lease is kept all the same. */
   async #work(signal: AbortSignal): Promise<void> {
     await this.#options.lead(signal)
-    if (!signal.aborted) await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
+    if (!signal.aborted)
+      await new Promise<void>((resolve) => {
+        onAbort(signal, () => {
+          resolve()
+        })
+      })
   }
 
   #begin(): void {
@@ -159,9 +166,26 @@ export class LeaderElection {
 }
 
 /** Names as client-go has them, because dashboards do. */
-function countsFor({ metrics, name }: LeaderElectionOptions): { leading: { set: (value: number) => void }, slowPaths: { add: () => void } } {
+function countsFor({ metrics, name }: LeaderElectionOptions): {
+  leading: { set: (value: number) => void }
+  slowPaths: { add: () => void }
+} {
   if (!metrics) return { leading: { set: () => undefined }, slowPaths: { add: () => undefined } }
-  const leading = metrics.gauge('leader_election_master_status', { help: 'Whether this process holds the lease of that name.', labels: ['name'] }).with({ name })
-  const slowPaths = metrics.counter('leader_election_slowpath_total', { help: 'Renewals that had to read the lease first.', labels: ['name'] }).with({ name })
-  return { leading, slowPaths: { add: () => { slowPaths.add() } } }
+  const leading = metrics
+    .gauge('leader_election_master_status', {
+      help: 'Whether this process holds the lease of that name.',
+      labels: ['name'],
+    })
+    .with({ name })
+  const slowPaths = metrics
+    .counter('leader_election_slowpath_total', { help: 'Renewals that had to read the lease first.', labels: ['name'] })
+    .with({ name })
+  return {
+    leading,
+    slowPaths: {
+      add: () => {
+        slowPaths.add()
+      },
+    },
+  }
 }

@@ -23,12 +23,24 @@ async function serve(options: EndpointsOptions): Promise<string> {
   return listening.promise
 }
 
-function ask(url: string, { method = 'GET', headers = {} }: { method?: string, headers?: Record<string, string> } = {}): Promise<{ status: number, type: string, text: string }> {
+function ask(
+  url: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): Promise<{ status: number; type: string; text: string }> {
   return new Promise((resolve, reject) => {
     request(url, { method, headers, agent: false }, (response) => {
       let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve({ status: response.statusCode ?? 0, type: String(response.headers['content-type']), text }) })
-    }).on('error', reject).end()
+      response
+        .setEncoding('utf8')
+        .on('data', (piece: string) => {
+          text += piece
+        })
+        .on('end', () => {
+          resolve({ status: response.statusCode ?? 0, type: String(response.headers['content-type']), text })
+        })
+    })
+      .on('error', reject)
+      .end()
   })
 }
 
@@ -38,7 +50,11 @@ const broken: HealthCheck = { name: 'broken', failure: () => Promise.reject(new 
 
 describe('answerHealth', () => {
   const clock = new SimulatedClock()
-  const health = (target: string, live: HealthCheck[] = [well], ready: HealthCheck[] = [well, unwell]): ReturnType<typeof answerHealth> => {
+  const health = (
+    target: string,
+    live: HealthCheck[] = [well],
+    ready: HealthCheck[] = [well, unwell],
+  ): ReturnType<typeof answerHealth> => {
     const { pathname, searchParams } = new URL(target, 'http://localhost')
     return answerHealth(pathname, searchParams, { live, ready, clock })
   }
@@ -46,21 +62,32 @@ describe('answerHealth', () => {
   test('says ok, or lists what failed without saying why', async () => {
     expect(await health('/healthz')).toEqual({ status: 200, text: 'ok' })
     expect(await health('/livez')).toEqual({ status: 200, text: 'ok' })
-    expect(await health('/readyz')).toEqual({ status: 500, text: '[+]ping ok\n[+]well ok\n[-]unwell failed: reason withheld\nreadyz check failed\n' })
+    expect(await health('/readyz')).toEqual({
+      status: 500,
+      text: '[+]ping ok\n[+]well ok\n[-]unwell failed: reason withheld\nreadyz check failed\n',
+    })
     expect(await health('/healthz', [broken])).toMatchObject({ status: 500 })
   })
 
   test('lists everything when asked, and leaves out what is excluded', async () => {
-    expect(await health('/healthz?verbose')).toEqual({ status: 200, text: '[+]ping ok\n[+]well ok\nhealthz check passed\n' })
+    expect(await health('/healthz?verbose')).toEqual({
+      status: 200,
+      text: '[+]ping ok\n[+]well ok\nhealthz check passed\n',
+    })
     expect(await health('/readyz?verbose&exclude=unwell&exclude=other')).toEqual({
-      status: 200, text: '[+]ping ok\n[+]well ok\n[+]unwell excluded: ok\nwarn: some health checks cannot be excluded: no matches for "other"\nreadyz check passed\n',
+      status: 200,
+      text: '[+]ping ok\n[+]well ok\n[+]unwell excluded: ok\nwarn: some health checks cannot be excluded: no matches for "other"\nreadyz check passed\n',
     })
   })
 
   test('answers for one check, and for nothing else', async () => {
     expect(await health('/readyz/well')).toEqual({ status: 200, text: 'ok' })
-    expect(await health('/readyz/unwell')).toEqual({ status: 500, text: 'internal server error: unwell check failed\n' })
-    for (const path of ['/readyz/other', '/healthz/unwell', '/healthzz', '/readyz/well/x', '/readyz/%']) expect(await health(path)).toBeUndefined()
+    expect(await health('/readyz/unwell')).toEqual({
+      status: 500,
+      text: 'internal server error: unwell check failed\n',
+    })
+    for (const path of ['/readyz/other', '/healthz/unwell', '/healthzz', '/readyz/well/x', '/readyz/%'])
+      expect(await health(path)).toBeUndefined()
   })
 
   test('takes a check that does not answer for one that failed', async () => {
@@ -75,16 +102,35 @@ describe('runEndpoints', () => {
   test('serves health, metrics and reconciles, each only if it was given', async () => {
     const metrics = new Metrics()
     metrics.counter('made_total', { help: 'Made.' }).with().add(3)
-    const url = await serve({ live: [well], ready: [unwell], metrics, reconciles: () => ({ running: ['a'] }), rules: () => [{ rule: 'conflict' }] })
+    const url = await serve({
+      live: [well],
+      ready: [unwell],
+      metrics,
+      reconciles: () => ({ running: ['a'] }),
+      rules: () => [{ rule: 'conflict' }],
+    })
     expect(await ask(`${url}/healthz`)).toEqual({ status: 200, type: 'text/plain; charset=utf-8', text: 'ok' })
     expect((await ask(`${url}/readyz`)).status).toBe(500)
-    expect(await ask(`${url}/metrics`)).toMatchObject({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: expect.stringContaining('made_total 3\n') })
-    expect(await ask(`${url}/debug/reconciles`)).toEqual({ status: 200, type: 'application/json', text: '{"running":["a"]}\n' })
-    expect(await ask(`${url}/debug/rules`)).toEqual({ status: 200, type: 'application/json', text: '{"findings":[{"rule":"conflict"}]}\n' })
+    expect(await ask(`${url}/metrics`)).toMatchObject({
+      status: 200,
+      type: 'text/plain; version=0.0.4; charset=utf-8',
+      text: expect.stringContaining('made_total 3\n'),
+    })
+    expect(await ask(`${url}/debug/reconciles`)).toEqual({
+      status: 200,
+      type: 'application/json',
+      text: '{"running":["a"]}\n',
+    })
+    expect(await ask(`${url}/debug/rules`)).toEqual({
+      status: 200,
+      type: 'application/json',
+      text: '{"findings":[{"rule":"conflict"}]}\n',
+    })
     expect((await ask(`${url}/other`)).status).toBe(404)
     expect(await ask(`${url}/healthz`, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
     const bare = await serve({ live: [] })
-    for (const path of ['/metrics', '/debug/reconciles', '/debug/rules']) expect((await ask(`${bare}${path}`)).status).toBe(404)
+    for (const path of ['/metrics', '/debug/reconciles', '/debug/rules'])
+      expect((await ask(`${bare}${path}`)).status).toBe(404)
   })
 
   test('refuses writes, other names and web pages', async () => {
@@ -96,8 +142,17 @@ describe('runEndpoints', () => {
   })
 
   test('goes on after an endpoint failed', async () => {
-    const url = await serve({ live: [], reconciles: () => { throw new Error('secret') } })
-    expect(await ask(`${url}/debug/reconciles`)).toEqual({ status: 500, type: 'text/plain; charset=utf-8', text: 'internal server error\n' })
+    const url = await serve({
+      live: [],
+      reconciles: () => {
+        throw new Error('secret')
+      },
+    })
+    expect(await ask(`${url}/debug/reconciles`)).toEqual({
+      status: 500,
+      type: 'text/plain; charset=utf-8',
+      text: 'internal server error\n',
+    })
     expect((await ask(`${url}/healthz`)).status).toBe(200)
   })
 

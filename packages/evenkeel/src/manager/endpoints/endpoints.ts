@@ -38,12 +38,24 @@ export interface EndpointsOptions {
 export async function runEndpoints(signal: AbortSignal, options: EndpointsOptions): Promise<void> {
   const { host = '127.0.0.1', port = 0, onListening, log = silentLogger } = options
   if (signal.aborted) return
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 60_000 }, (request, response) => {
-    answer(request, options).catch((error: unknown) => {
-      log.error('an endpoint failed', { error, path: request.url })
-      return { status: 500, type: plain, body: 'internal server error\n' }
-    }).then((answered) => { send(request, response, answered) }, () => { response.destroy() })
-  })
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 60_000 },
+    (request, response) => {
+      answer(request, options)
+        .catch((error: unknown) => {
+          log.error('an endpoint failed', { error, path: request.url })
+          return { status: 500, type: plain, body: 'internal server error\n' }
+        })
+        .then(
+          (answered) => {
+            send(request, response, answered)
+          },
+          () => {
+            response.destroy()
+          },
+        )
+    },
+  )
   server.maxConnections = 256
   const url = await listenAt(server, { host, port, protocol: 'http' })
   try {
@@ -67,21 +79,30 @@ async function answer(request: IncomingMessage, options: EndpointsOptions): Prom
   if (refusal) return refusal
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
   const { live, ready = [], metrics, reconciles, rules, clock = new SystemClock(), log } = options
-  const health = live && await answerHealth(pathname, searchParams, { live, ready, clock, log })
+  const health = live && (await answerHealth(pathname, searchParams, { live, ready, clock, log }))
   if (health) return { status: health.status, type: plain, body: health.text }
-  if (pathname === '/metrics' && metrics) return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }
-  if (pathname === '/debug/reconciles' && reconciles) return { status: 200, type: 'application/json', body: `${JSON.stringify(await reconciles())}\n` }
-  if (pathname === '/debug/rules' && rules) return { status: 200, type: 'application/json', body: `${JSON.stringify({ findings: rules() })}\n` }
+  if (pathname === '/metrics' && metrics)
+    return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }
+  if (pathname === '/debug/reconciles' && reconciles)
+    return { status: 200, type: 'application/json', body: `${JSON.stringify(await reconciles())}\n` }
+  if (pathname === '/debug/rules' && rules)
+    return { status: 200, type: 'application/json', body: `${JSON.stringify({ findings: rules() })}\n` }
   return text(404, '404 page not found')
 }
 
-function refuse({ method, headers, socket, url = '' }: IncomingMessage, { host = '127.0.0.1' }: EndpointsOptions): Answer | undefined {
+function refuse(
+  { method, headers, socket, url = '' }: IncomingMessage,
+  { host = '127.0.0.1' }: EndpointsOptions,
+): Answer | undefined {
   if (!url.startsWith('/')) return text(400, 'bad request')
   const site = headers['sec-fetch-site']
-  if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none')) return text(403, 'calls from web pages are refused')
+  if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none'))
+    return text(403, 'calls from web pages are refused')
   // A name of somebody else that leads to this machine: a page that wants to read what it must not.
-  if (isLoopback(host) && !localHost.test(headers.host ?? '')) return text(421, `this server is not called ${JSON.stringify(headers.host ?? '')}: use localhost`)
-  if (url.startsWith('/debug/') && !isLoopback(socket.remoteAddress ?? '')) return text(403, 'only this machine may ask')
+  if (isLoopback(host) && !localHost.test(headers.host ?? ''))
+    return text(421, `this server is not called ${JSON.stringify(headers.host ?? '')}: use localhost`)
+  if (url.startsWith('/debug/') && !isLoopback(socket.remoteAddress ?? ''))
+    return text(403, 'only this machine may ask')
   return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is supported')
 }
 
@@ -97,7 +118,12 @@ function text(status: number, message: string): Answer {
 
 function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
   const bytes = Buffer.from(body)
-  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' })
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': bytes.length,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-cache, private',
+  })
   response.end(method === 'HEAD' ? undefined : bytes)
 }
 
@@ -116,7 +142,9 @@ function stopped(server: Server, signal: AbortSignal): Promise<void> {
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => { resolve() })
+    server.close(() => {
+      resolve()
+    })
     server.closeAllConnections()
   })
 }

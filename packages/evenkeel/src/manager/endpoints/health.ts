@@ -32,37 +32,69 @@ const paths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
 const checkMs = 5000
 
 /** The answer to a health path; undefined when it is none, or names no check. */
-export async function answerHealth(path: string, query: URLSearchParams, options: HealthOptions): Promise<TextAnswer | undefined> {
+export async function answerHealth(
+  path: string,
+  query: URLSearchParams,
+  options: HealthOptions,
+): Promise<TextAnswer | undefined> {
   const [, kind, single] = paths.exec(path) ?? []
   if (kind === undefined) return undefined
   const checks = kind === 'readyz' ? options.ready : options.live
   if (single === undefined) return answerAll(kind, query, { ...options, checks: [ping, ...checks] })
   const check = [ping, ...checks].find(({ name }) => name === decoded(single))
   if (!check) return undefined
-  return await passes(check, options) ? { status: 200, text: 'ok' } : { status: 500, text: `internal server error: ${check.name} check failed\n` }
+  return (await passes(check, options))
+    ? { status: 200, text: 'ok' }
+    : { status: 500, text: `internal server error: ${check.name} check failed\n` }
 }
 
 /** Always there: an empty list of checks is hard to read. */
 const ping: HealthCheck = { name: 'ping', failure: () => undefined }
 
-async function answerAll(kind: string, query: URLSearchParams, { checks, ...options }: HealthOptions & { checks: readonly HealthCheck[] }): Promise<TextAnswer> {
+async function answerAll(
+  kind: string,
+  query: URLSearchParams,
+  { checks, ...options }: HealthOptions & { checks: readonly HealthCheck[] },
+): Promise<TextAnswer> {
   const excluded = query.getAll('exclude')
-  const results = await Promise.all(checks.map(async (check) => {
-    const isExcluded = excluded.includes(check.name)
-    const isWell = isExcluded || await passes(check, options)
-    return { isWell, line: isExcluded ? `[+]${check.name} excluded: ok` : isWell ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld` }
-  }))
+  const results = await Promise.all(
+    checks.map(async (check) => {
+      const isExcluded = excluded.includes(check.name)
+      const isWell = isExcluded || (await passes(check, options))
+      return {
+        isWell,
+        line: isExcluded
+          ? `[+]${check.name} excluded: ok`
+          : isWell
+            ? `[+]${check.name} ok`
+            : `[-]${check.name} failed: reason withheld`,
+      }
+    }),
+  )
   const isWell = results.every((result) => result.isWell)
   if (isWell && !query.has('verbose')) return { status: 200, text: 'ok' }
-  const unknown = excluded.filter((name) => !checks.some((check) => check.name === name)).map((name) => JSON.stringify(name))
-  const warnings = unknown.length > 0 ? [`warn: some health checks cannot be excluded: no matches for ${unknown.join(', ')}`] : []
-  return { status: isWell ? 200 : 500, text: `${[...results.map(({ line }) => line), ...warnings, `${kind} check ${isWell ? 'passed' : 'failed'}`].join('\n')}\n` }
+  const unknown = excluded
+    .filter((name) => !checks.some((check) => check.name === name))
+    .map((name) => JSON.stringify(name))
+  const warnings =
+    unknown.length > 0 ? [`warn: some health checks cannot be excluded: no matches for ${unknown.join(', ')}`] : []
+  return {
+    status: isWell ? 200 : 500,
+    text: `${[...results.map(({ line }) => line), ...warnings, `${kind} check ${isWell ? 'passed' : 'failed'}`].join('\n')}\n`,
+  }
 }
 
-async function passes({ name, failure }: HealthCheck, { clock, log = silentLogger }: Pick<HealthOptions, 'clock' | 'log'>): Promise<boolean> {
+async function passes(
+  { name, failure }: HealthCheck,
+  { clock, log = silentLogger }: Pick<HealthOptions, 'clock' | 'log'>,
+): Promise<boolean> {
   const limit = deadline(clock, checkMs)
   try {
-    const late = new Promise<string>((resolve) => { limit.signal.addEventListener('abort', () => { resolve('no answer in time') }) })
+    const late = new Promise<string>((resolve) => {
+      limit.signal.addEventListener('abort', () => {
+        resolve('no answer in time')
+      })
+    })
     const wrong = await Promise.race([failure({ signal: limit.signal }), late])
     if (wrong !== undefined) log.warn('a health check failed', { check: name, why: wrong })
     return wrong === undefined

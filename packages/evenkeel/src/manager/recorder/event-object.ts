@@ -58,7 +58,7 @@ const [wordMax, noteMax, instanceMax] = [128, 1024, 128]
 
 export const eventKinds: Readonly<Record<EventApi, Kind>> = {
   'events.k8s.io/v1': declareKind({ group: 'events.k8s.io', version: 'v1', kind: 'Event', statusSubresource: false }),
-  'v1': declareKind({ group: '', version: 'v1', kind: 'Event', statusSubresource: false }),
+  v1: declareKind({ group: '', version: 'v1', kind: 'Event', statusSubresource: false }),
 }
 
 /** Where and by whom, as the server wants it. */
@@ -66,16 +66,29 @@ export function makeReporter(controller: string): Reporter {
   return { controller, instance: cut(`${controller}-${hostname()}`, instanceMax) }
 }
 
-export function beginSeries(object: KubeObject, note: EventNote, { nowMs, random }: { nowMs: number, random: Random }): EventSeries {
+export function beginSeries(
+  object: KubeObject,
+  note: EventNote,
+  { nowMs, random }: { nowMs: number; random: Random },
+): EventSeries {
   const { type = 'Normal', reason, action = reason, related } = note
   const regarding = referenceTo(object)
   return {
-    name: eventName(object.metadata.name ?? '', nowMs, random), namespace: object.metadata.namespace || 'default', regarding, ...related && { related: referenceTo(related) },
-    type, reason: cut(reason, wordMax), action: cut(action, wordMax), note: cut(note.note, noteMax), count: 1, firstMs: nowMs, lastMs: nowMs,
+    name: eventName(object.metadata.name ?? '', nowMs, random),
+    namespace: object.metadata.namespace || 'default',
+    regarding,
+    ...(related && { related: referenceTo(related) }),
+    type,
+    reason: cut(reason, wordMax),
+    action: cut(action, wordMax),
+    note: cut(note.note, noteMax),
+    count: 1,
+    firstMs: nowMs,
+    lastMs: nowMs,
   }
 }
 
-export function continueSeries(series: EventSeries, { note, nowMs }: { note: string, nowMs: number }): EventSeries {
+export function continueSeries(series: EventSeries, { note, nowMs }: { note: string; nowMs: number }): EventSeries {
   return { ...series, note: cut(note, noteMax), count: series.count + 1, lastMs: nowMs }
 }
 
@@ -96,16 +109,45 @@ export function objectKey({ apiVersion, kind, namespace, name, uid }: JsonObject
 export function encodeEvent(series: EventSeries, { controller, instance }: Reporter, api: EventApi): KubeObject {
   const { name, namespace, regarding, related, type, reason, action, note, count, firstMs, lastMs } = series
   const { apiVersion, kind } = eventKinds[api]
-  const shared = { apiVersion, kind, metadata: { name, namespace }, type, reason, reportingInstance: instance, ...related && { related } }
-  const event = api === 'v1'
-    ? { ...shared, involvedObject: regarding, message: note, action, source: { component: controller }, reportingComponent: controller, firstTimestamp: formatTime(firstMs), lastTimestamp: formatTime(lastMs), count }
-    : { ...shared, regarding, note, action, reportingController: controller, eventTime: formatMicroTime(firstMs), ...count > 1 && { series: seriesField(series) } }
+  const shared = {
+    apiVersion,
+    kind,
+    metadata: { name, namespace },
+    type,
+    reason,
+    reportingInstance: instance,
+    ...(related && { related }),
+  }
+  const event =
+    api === 'v1'
+      ? {
+          ...shared,
+          involvedObject: regarding,
+          message: note,
+          action,
+          source: { component: controller },
+          reportingComponent: controller,
+          firstTimestamp: formatTime(firstMs),
+          lastTimestamp: formatTime(lastMs),
+          count,
+        }
+      : {
+          ...shared,
+          regarding,
+          note,
+          action,
+          reportingController: controller,
+          eventTime: formatMicroTime(firstMs),
+          ...(count > 1 && { series: seriesField(series) }),
+        }
   return event
 }
 
 /** What changed since it was written; in the newer form a note cannot be changed. */
 export function encodeChange(series: EventSeries, api: EventApi): JsonObject {
-  return api === 'v1' ? { count: series.count, lastTimestamp: formatTime(series.lastMs), message: series.note } : { series: seriesField(series) }
+  return api === 'v1'
+    ? { count: series.count, lastTimestamp: formatTime(series.lastMs), message: series.note }
+    : { series: seriesField(series) }
 }
 
 /** The change of an event of the newer form, note included, as the older form lets it pass. */
@@ -117,8 +159,19 @@ function seriesField({ count, lastMs }: EventSeries): JsonObject {
   return { count: Math.max(2, count), lastObservedTime: formatMicroTime(lastMs) }
 }
 
-function referenceTo({ apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } }: KubeObject): JsonObject {
-  const fields: readonly (readonly [string, JsonValue | undefined])[] = Object.entries({ apiVersion, kind, namespace, name, uid, resourceVersion })
+function referenceTo({
+  apiVersion,
+  kind,
+  metadata: { namespace, name, uid, resourceVersion },
+}: KubeObject): JsonObject {
+  const fields: readonly (readonly [string, JsonValue | undefined])[] = Object.entries({
+    apiVersion,
+    kind,
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+  })
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined && value !== ''))
 }
 

@@ -3,20 +3,45 @@ import { Metrics } from '#base'
 import type { KubeObject } from '#api'
 import { record } from './event-server.fixture.ts'
 
-const site = (resourceVersion: string, more: object = {}): KubeObject => ({ apiVersion: 'demo.example.com/v1', kind: 'Website', metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion, ...more } })
+const site = (resourceVersion: string, more: object = {}): KubeObject => ({
+  apiVersion: 'demo.example.com/v1',
+  kind: 'Website',
+  metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion, ...more },
+})
 const failed = { type: 'Warning', reason: 'Failed', action: 'Deploying' } as const
 
 describe('EventRecorder', () => {
   test('creates an event of events.k8s.io/v1 with everything that the server asks for', async () => {
     const { clock, server, recorder, stop } = record()
-    recorder.event(site('1'), { ...failed, note: 'no image', related: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid: 'u2' } } })
+    recorder.event(site('1'), {
+      ...failed,
+      note: 'no image',
+      related: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid: 'u2' } },
+    })
     await clock.advance(0)
-    expect(server.all).toEqual([{
-      apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: expect.stringMatching(/^web\.[0-9a-f]{16}$/), namespace: 'shop' },
-      type: 'Warning', reason: 'Failed', action: 'Deploying', note: 'no image', eventTime: '2026-01-01T00:00:00.000000Z',
-      regarding: { apiVersion: 'demo.example.com/v1', kind: 'Website', namespace: 'shop', name: 'web', uid: 'u1', resourceVersion: '1' }, related: { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u2' },
-      reportingController: 'tester', reportingInstance: expect.stringMatching(/^tester-/),
-    }])
+    expect(server.all).toEqual([
+      {
+        apiVersion: 'events.k8s.io/v1',
+        kind: 'Event',
+        metadata: { name: expect.stringMatching(/^web\.[0-9a-f]{16}$/), namespace: 'shop' },
+        type: 'Warning',
+        reason: 'Failed',
+        action: 'Deploying',
+        note: 'no image',
+        eventTime: '2026-01-01T00:00:00.000000Z',
+        regarding: {
+          apiVersion: 'demo.example.com/v1',
+          kind: 'Website',
+          namespace: 'shop',
+          name: 'web',
+          uid: 'u1',
+          resourceVersion: '1',
+        },
+        related: { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u2' },
+        reportingController: 'tester',
+        reportingInstance: expect.stringMatching(/^tester-/),
+      },
+    ])
     await stop()
     expect(clock.pending).toBe(0)
   })
@@ -28,7 +53,10 @@ describe('EventRecorder', () => {
     recorder.event(site('2'), { ...failed, note: 'still no image' })
     await clock.advance(0)
     expect(server.all).toHaveLength(1)
-    expect(server.all[0]).toMatchObject({ note: 'still no image', series: { count: 2, lastObservedTime: '2026-01-01T00:00:05.000000Z' } })
+    expect(server.all[0]).toMatchObject({
+      note: 'still no image',
+      series: { count: 2, lastObservedTime: '2026-01-01T00:00:05.000000Z' },
+    })
     expect(server.calls).toEqual(['POST events.k8s.io', 'PATCH core'])
     await stop()
   })
@@ -44,7 +72,7 @@ describe('EventRecorder', () => {
 
   test('keeps the note but counts on when it may not change events in their older form', async () => {
     const { clock, server, recorder, stop } = record()
-    server.refuse = (call) => call === 'PATCH core' ? 403 : undefined
+    server.refuse = (call) => (call === 'PATCH core' ? 403 : undefined)
     for (const note of ['a', 'b', 'c']) {
       recorder.event(site('1'), { ...failed, note })
       await clock.advance(0)
@@ -72,9 +100,14 @@ describe('EventRecorder', () => {
 
   test('case 122: an event about an object without a namespace is stored in default', async () => {
     const { clock, server, recorder, stop } = record()
-    recorder.event({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u' } }, { reason: 'Seen', note: 'hello' })
+    recorder.event(
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u' } },
+      { reason: 'Seen', note: 'hello' },
+    )
     await clock.advance(0)
-    expect(server.all).toMatchObject([{ metadata: { namespace: 'default' }, regarding: { kind: 'Node', name: 'n1' }, action: 'Seen', type: 'Normal' }])
+    expect(server.all).toMatchObject([
+      { metadata: { namespace: 'default' }, regarding: { kind: 'Node', name: 'n1' }, action: 'Seen', type: 'Normal' },
+    ])
     await stop()
   })
 
@@ -84,10 +117,18 @@ describe('EventRecorder', () => {
     await clock.advance(3000)
     recorder.event(site('2'), { ...failed, note: 'b' })
     await clock.advance(0)
-    expect(server.all).toMatchObject([{
-      apiVersion: 'v1', involvedObject: { name: 'web' }, message: 'b', count: 2, firstTimestamp: '2026-01-01T00:00:00Z', lastTimestamp: '2026-01-01T00:00:03Z',
-      source: { component: 'tester' }, reportingComponent: 'tester',
-    }])
+    expect(server.all).toMatchObject([
+      {
+        apiVersion: 'v1',
+        involvedObject: { name: 'web' },
+        message: 'b',
+        count: 2,
+        firstTimestamp: '2026-01-01T00:00:00Z',
+        lastTimestamp: '2026-01-01T00:00:03Z',
+        source: { component: 'tester' },
+        reportingComponent: 'tester',
+      },
+    ])
     expect(server.calls).toEqual(['POST core', 'PATCH core'])
     await stop()
   })
@@ -122,7 +163,8 @@ describe('EventRecorder', () => {
     const metrics = new Metrics()
     const { clock, server, recorder, stop } = record({ metrics })
     server.refuse = () => -1
-    for (let index = 0; index < 1005; index++) recorder.event(site('1', { name: `web${index}`, uid: `u${index}` }), { ...failed, note: 'a' })
+    for (let index = 0; index < 1005; index++)
+      recorder.event(site('1', { name: `web${index}`, uid: `u${index}` }), { ...failed, note: 'a' })
     expect(metrics.render()).toContain('evenkeel_events_dropped_total 5')
     server.refuse = () => undefined
     await clock.advance(20_000)
@@ -147,7 +189,12 @@ describe('EventRecorder', () => {
     recorder.event(site('1', { name: 'Upper_Case' }), { reason: 'r'.repeat(200), note: 'ü'.repeat(1000) })
     await clock.advance(0)
     const [event] = server.all
-    expect(event).toMatchObject({ reason: 'r'.repeat(128), action: 'r'.repeat(128), note: 'ü'.repeat(512), metadata: { name: expect.stringMatching(/^event\.[0-9a-f]+$/) } })
+    expect(event).toMatchObject({
+      reason: 'r'.repeat(128),
+      action: 'r'.repeat(128),
+      note: 'ü'.repeat(512),
+      metadata: { name: expect.stringMatching(/^event\.[0-9a-f]+$/) },
+    })
     await stop()
   })
 
@@ -160,13 +207,24 @@ describe('EventRecorder', () => {
 
   test('tells transitions of conditions once, and which of them are bad', async () => {
     const { clock, server, recorder, stop } = record()
-    const condition = (type: string, status: 'True' | 'False' | 'Unknown', reason: string) => ({ type, status, reason, message: '', lastTransitionTime: '' })
-    const after = [condition('Ready', 'False', 'NoImage'), condition('Degraded', 'True', 'Slow'), condition('Same', 'True', 'AsBefore')]
+    const condition = (type: string, status: 'True' | 'False' | 'Unknown', reason: string) => ({
+      type,
+      status,
+      reason,
+      message: '',
+      lastTransitionTime: '',
+    })
+    const after = [
+      condition('Ready', 'False', 'NoImage'),
+      condition('Degraded', 'True', 'Slow'),
+      condition('Same', 'True', 'AsBefore'),
+    ]
     recorder.transitions(site('1'), { before: [condition('Same', 'True', 'AsBefore')], after, negative: ['Degraded'] })
     recorder.transitions(site('1'), { before: after, after })
     await clock.advance(0)
     expect(server.all.map(({ type, reason, action, note }) => [type, reason, action, note])).toEqual([
-      ['Warning', 'NoImage', 'Ready', 'Ready is False'], ['Warning', 'Slow', 'Degraded', 'Degraded is True'],
+      ['Warning', 'NoImage', 'Ready', 'Ready is False'],
+      ['Warning', 'Slow', 'Degraded', 'Degraded is True'],
     ])
     await stop()
   })

@@ -8,7 +8,16 @@
  * Invariants: `event` never waits and never throws; at most `queueMax` series wait to be written, each once however
  * often it happens; at most `seriesMax` are remembered; about one object nobody writes more than {@link SpamFilter} lets pass.
  */
-import { deadline as limitOf, deferred, onAbort, randomFraction, silentLogger, sleep, SystemClock, SystemRandom } from '#base'
+import {
+  deadline as limitOf,
+  deferred,
+  onAbort,
+  randomFraction,
+  silentLogger,
+  sleep,
+  SystemClock,
+  SystemRandom,
+} from '#base'
 import type { Clock, Counter, Deferred, Logger, Metrics, Random } from '#base'
 import type { Condition, KubeObject } from '#api'
 import type { Client } from '#client'
@@ -53,19 +62,33 @@ export class EventRecorder {
   readonly #random: Random
   readonly #log: Logger
   readonly #dropped: Counter | undefined
-  readonly #bounds: { readonly queueMax: number, readonly seriesMax: number }
+  readonly #bounds: { readonly queueMax: number; readonly seriesMax: number }
   readonly #entries = new Map<string, Entry>()
   readonly #queue: Entry[] = []
   #waiting: Deferred<void> | undefined
 
-  constructor({ client, controller, api = 'events.k8s.io/v1', queueMax = 1000, seriesMax = 4096, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics }: EventRecorderOptions) {
+  constructor({
+    client,
+    controller,
+    api = 'events.k8s.io/v1',
+    queueMax = 1000,
+    seriesMax = 4096,
+    clock = new SystemClock(),
+    random = new SystemRandom(),
+    log = silentLogger,
+    metrics,
+  }: EventRecorderOptions) {
     this.#sink = new EventSink({ client, reporter: makeReporter(controller), api })
     this.#filter = new SpamFilter({ clock })
     this.#clock = clock
     this.#random = random
     this.#log = log.child({ reporter: controller })
     this.#bounds = { queueMax, seriesMax }
-    this.#dropped = metrics?.counter('evenkeel_events_dropped_total', { help: 'Events that were not recorded, because there were too many.' }).with()
+    this.#dropped = metrics
+      ?.counter('evenkeel_events_dropped_total', {
+        help: 'Events that were not recorded, because there were too many.',
+      })
+      .with()
   }
 
   /** Records that something happened to an object. */
@@ -80,7 +103,14 @@ export class EventRecorder {
   }
 
   /** Records what changed from one set of conditions to another, and nothing when nothing did. */
-  transitions(object: KubeObject, { before, after, ...options }: { before: readonly Condition[] | undefined, after: readonly Condition[] | undefined } & TransitionOptions): void {
+  transitions(
+    object: KubeObject,
+    {
+      before,
+      after,
+      ...options
+    }: { before: readonly Condition[] | undefined; after: readonly Condition[] | undefined } & TransitionOptions,
+  ): void {
     for (const note of transitionNotes(before ?? [], after ?? [], options)) this.event(object, note)
   }
 
@@ -121,8 +151,10 @@ export class EventRecorder {
 
   async #next(signal: AbortSignal): Promise<Entry | undefined> {
     if (this.#queue.length === 0) {
-      const waiting = this.#waiting ??= deferred<void>()
-      const stop = onAbort(signal, () => { waiting.resolve() })
+      const waiting = (this.#waiting ??= deferred<void>())
+      const stop = onAbort(signal, () => {
+        waiting.resolve()
+      })
       await waiting.promise
       stop()
     }
@@ -133,7 +165,12 @@ export class EventRecorder {
   async #write(entry: Entry, signal: AbortSignal): Promise<void> {
     for (let tries = 1; ; tries++) {
       const { series } = entry
-      const outcome = await this.#sink.write(series, entry.written, { signal, onError: (error) => { this.#complain(error, series, signal) } })
+      const outcome = await this.#sink.write(series, entry.written, {
+        signal,
+        onError: (error) => {
+          this.#complain(error, series, signal)
+        },
+      })
       if (outcome === 'written') entry.written = series
       if (outcome !== 'later' || tries === triesMax || signal.aborted) break
       await sleep(this.#clock, retryMs * (1 + 0.25 * randomFraction(this.#random)), { signal }).catch(() => undefined)
@@ -180,6 +217,7 @@ export class EventRecorder {
   }
 
   #complain(error: unknown, { reason, note, regarding }: EventSeries, signal: AbortSignal): void {
-    if (!signal.aborted) this.#log.warn('an event could not be written', { error, reason, note, object: regarding['name'] })
+    if (!signal.aborted)
+      this.#log.warn('an event could not be written', { error, reason, note, object: regarding['name'] })
   }
 }

@@ -19,7 +19,8 @@ class EventServer {
   refuse: (call: string) => number | undefined = () => undefined
 
   readonly transport: Transport = ({ method, target, body }) => {
-    const [, group = '', namespace = '', name = ''] = /^\/apis?\/(?:(events\.k8s\.io)\/)?v1\/namespaces\/([^/]+)\/events(?:\/([^?]+))?/.exec(target) ?? []
+    const [, group = '', namespace = '', name = ''] =
+      /^\/apis?\/(?:(events\.k8s\.io)\/)?v1\/namespaces\/([^/]+)\/events(?:\/([^?]+))?/.exec(target) ?? []
     const call = `${method} ${group || 'core'}`
     this.calls.push(call)
     const code = this.refuse(call)
@@ -35,7 +36,10 @@ class EventServer {
     const known = this.events.get(`${namespace}/${name}`)
     if (!known) return Promise.resolve(answer(404, refusal(404, name)))
     const { message, ...rest } = change
-    const changed = applyMergePatch(known, { ...rest, ...message !== undefined && { [group === '' && known['note'] !== undefined ? 'note' : 'message']: message } }) as JsonObject
+    const changed = applyMergePatch(known, {
+      ...rest,
+      ...(message !== undefined && { [group === '' && known['note'] !== undefined ? 'note' : 'message']: message }),
+    }) as JsonObject
     this.events.set(`${namespace}/${name}`, changed)
     return Promise.resolve(answer(200, changed))
   }
@@ -46,7 +50,12 @@ class EventServer {
 }
 
 /** A recorder that runs, on a simulated clock. */
-export function record(options: Partial<EventRecorderOptions> = {}): { clock: SimulatedClock, server: EventServer, recorder: EventRecorder, stop: () => Promise<void> } {
+export function record(options: Partial<EventRecorderOptions> = {}): {
+  clock: SimulatedClock
+  server: EventServer
+  recorder: EventRecorder
+  stop: () => Promise<void>
+} {
   const clock = new SimulatedClock()
   const server = new EventServer()
   const random = new SeededRandom('events')
@@ -55,7 +64,9 @@ export function record(options: Partial<EventRecorderOptions> = {}): { clock: Si
   const stopping = new AbortController()
   const run = recorder.run(stopping.signal)
   return {
-    clock, server, recorder,
+    clock,
+    server,
+    recorder,
     async stop() {
       stopping.abort()
       await run
@@ -68,6 +79,20 @@ function answer(status: number, value: unknown): Awaited<ReturnType<Transport>> 
 }
 
 function refusal(code: number, name: string): JsonObject {
-  const reasons: Readonly<Record<number, string>> = { 403: 'Forbidden', 404: 'NotFound', 409: 'AlreadyExists', 422: 'Invalid' }
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: reasons[code] ?? 'InternalError', code, message: 'no', details: { name, kind: 'events' } }
+  const reasons: Readonly<Record<number, string>> = {
+    403: 'Forbidden',
+    404: 'NotFound',
+    409: 'AlreadyExists',
+    422: 'Invalid',
+  }
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    reason: reasons[code] ?? 'InternalError',
+    code,
+    message: 'no',
+    details: { name, kind: 'events' },
+  }
 }

@@ -30,7 +30,11 @@ export class EventSink {
   }
 
   /** @param before what the server has, if anything. Never throws; `onError` is told. */
-  async write(series: EventSeries, before: EventSeries | undefined, { signal, onError }: AbortOptions & { onError: (error: unknown) => void }): Promise<Written> {
+  async write(
+    series: EventSeries,
+    before: EventSeries | undefined,
+    { signal, onError }: AbortOptions & { onError: (error: unknown) => void },
+  ): Promise<Written> {
     try {
       if (before) await this.#change(series, before, { signal })
       else await this.#create(series, { signal })
@@ -79,7 +83,11 @@ export class EventSink {
     await this.#send(api, series, { ...options, change: encodeChange(series, api) })
   }
 
-  async #send(api: EventApi, series: EventSeries, { change, ...options }: AbortOptions & { change: JsonObject }): Promise<void> {
+  async #send(
+    api: EventApi,
+    series: EventSeries,
+    { change, ...options }: AbortOptions & { change: JsonObject },
+  ): Promise<void> {
     const { client } = this.#options
     // A kind in full is found without asking the server, once the client has seen it.
     await client.resourceOf(eventKinds[api], options)

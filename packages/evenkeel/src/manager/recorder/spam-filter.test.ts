@@ -5,7 +5,12 @@ import { SpamFilter } from './spam-filter.ts'
 test('SpamFilter lets a burst pass, then one per refill, each object on its own', async () => {
   const clock = new SimulatedClock()
   const filter = new SpamFilter({ clock, burst: 2, refillMs: 100 })
-  expect([filter.accepts('a'), filter.accepts('a'), filter.accepts('a'), filter.accepts('b')]).toEqual([true, true, false, true])
+  expect([filter.accepts('a'), filter.accepts('a'), filter.accepts('a'), filter.accepts('b')]).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ])
   await clock.advance(99)
   expect(filter.accepts('a')).toBe(false)
   await clock.advance(1)

@@ -16,12 +16,18 @@ export interface TransitionOptions {
 }
 
 /** One note for every condition that is new, or has another status or another reason. */
-export function transitionNotes(before: readonly Condition[], after: readonly Condition[], { negative = [] }: TransitionOptions = {}): EventNote[] {
+export function transitionNotes(
+  before: readonly Condition[],
+  after: readonly Condition[],
+  { negative = [] }: TransitionOptions = {},
+): EventNote[] {
   const known = new Map(before.map((condition) => [condition.type, condition]))
-  return after.filter(({ type, status, reason }) => known.get(type)?.status !== status || known.get(type)?.reason !== reason).map(({ type, status, reason, message }) => ({
-    type: status === (negative.includes(type) ? 'True' : 'False') ? 'Warning' : 'Normal',
-    reason: reason || type,
-    action: type,
-    note: message || `${type} is ${status}`,
-  }))
+  return after
+    .filter(({ type, status, reason }) => known.get(type)?.status !== status || known.get(type)?.reason !== reason)
+    .map(({ type, status, reason, message }) => ({
+      type: status === (negative.includes(type) ? 'True' : 'False') ? 'Warning' : 'Normal',
+      reason: reason || type,
+      action: type,
+      note: message || `${type} is ${status}`,
+    }))
 }

@@ -20,16 +20,27 @@ interface EndpointParts {
 }
 
 /** Ready once it listens. */
-export function endpointTask(settings: EndpointSettings, { clock, log, metrics, checks, describe, rules }: EndpointParts): Task {
+export function endpointTask(
+  settings: EndpointSettings,
+  { clock, log, metrics, checks, describe, rules }: EndpointParts,
+): Task {
   const { metrics: hasMetrics = true, debug = true, live = [], ready: more = [], onListening, ...address } = settings
   return {
     name: 'endpoints',
     run: (signal, ready) => {
       const cancel = followProcess(metrics, { clock })
       return runEndpoints(signal, {
-        ...address, clock, log, ...hasMetrics && { metrics }, ...debug && { reconciles: describe, ...rules && { rules: () => rules.findings() } },
-        get live() { return [...checks().live, ...live] },
-        get ready() { return [...checks().ready, ...more] },
+        ...address,
+        clock,
+        log,
+        ...(hasMetrics && { metrics }),
+        ...(debug && { reconciles: describe, ...(rules && { rules: () => rules.findings() }) }),
+        get live() {
+          return [...checks().live, ...live]
+        },
+        get ready() {
+          return [...checks().ready, ...more]
+        },
         onListening(url) {
           log.info('endpoints are served', { url })
           onListening?.(url)

@@ -47,7 +47,7 @@ interface ManagerRunParts {
 }
 
 const groupNames = ['events', 'endpoints', 'webhooks', 'caches', 'everywhere', 'warm-up', 'leading'] as const
-type GroupName = typeof groupNames[number]
+type GroupName = (typeof groupNames)[number]
 
 /** A candidate that is not warm by then stands all the same: a kind that is missing must not stop the others. */
 const warmUpMs = 10_000
@@ -71,7 +71,9 @@ export class ManagerRun {
       this.#failure ??= { error }
       this.#stopping.abort(error)
     }
-    this.#groups = Object.fromEntries(groupNames.map((name) => [name, new RunGroup(name, { log, onFailure })])) as Record<GroupName, RunGroup>
+    this.#groups = Object.fromEntries(
+      groupNames.map((name) => [name, new RunGroup(name, { log, onFailure })]),
+    ) as Record<GroupName, RunGroup>
   }
 
   get election(): LeaderElection | undefined {
@@ -80,14 +82,28 @@ export class ManagerRun {
 
   /** @throws what failed first, or a {@link GraceExceededError}. */
   async run(signal: AbortSignal): Promise<void> {
-    const { shared: { clock, log }, options: { gracePeriodMs = 30_000 } } = this.#parts
-    const stopListening = onAbort(signal, (reason) => { this.#stopping.abort(reason) })
+    const {
+      shared: { clock, log },
+      options: { gracePeriodMs = 30_000 },
+    } = this.#parts
+    const stopListening = onAbort(signal, (reason) => {
+      this.#stopping.abort(reason)
+    })
     await this.#startAll()
-    await new Promise<void>((resolve) => { onAbort(this.#stopping.signal, () => { resolve() }) })
+    await new Promise<void>((resolve) => {
+      onAbort(this.#stopping.signal, () => {
+        resolve()
+      })
+    })
     stopListening()
     log.info('stopping')
     const cut = await stopGroups(groupNames.map((name) => this.#groups[name]).reverse(), {
-      reason: this.#stopping.signal.reason, graceMs: gracePeriodMs, clock, onGraceOver: () => { this.#givingUp.abort() },
+      reason: this.#stopping.signal.reason,
+      graceMs: gracePeriodMs,
+      clock,
+      onGraceOver: () => {
+        this.#givingUp.abort()
+      },
     })
     if (cut) log.error('not everything stopped in time', { graceMs: gracePeriodMs, cut: cut.cut })
     if (this.#failure) throw this.#failure.error
@@ -116,16 +132,32 @@ export class ManagerRun {
   // Starting
 
   async #startAll(): Promise<void> {
-    const { shared, runnables, recorders, options: { webhooks, watchdog: isWatched = true } } = this.#parts
+    const {
+      shared,
+      runnables,
+      recorders,
+      options: { webhooks, watchdog: isWatched = true },
+    } = this.#parts
     const { clock, log, ledger } = shared
     const watchdog = watchdogTask({ clock, log, ledger, controllers: () => [...shared.everywhere, ...shared.leading] })
-    await this.#start('events', [...isWatched ? [watchdog] : [], ...[...recorders].map(([name, recorder]) => recorderTask(name, recorder))], { waits: false })
+    await this.#start(
+      'events',
+      [...(isWatched ? [watchdog] : []), ...[...recorders].map(([name, recorder]) => recorderTask(name, recorder))],
+      { waits: false },
+    )
     await this.#start('endpoints', this.#endpointTasks())
     await this.#start('webhooks', webhooks ? [webhookTask(webhooks, { clock, log })] : [])
     await this.#start('caches', [this.#cacheTask()])
-    const everywhere = [...runnables.filter(({ needsLeader }) => !needsLeader).map((entry) => this.#runnableTask(entry)), ...[...shared.everywhere].map((controller) => this.#everywhereTask(controller))]
+    const everywhere = [
+      ...runnables.filter(({ needsLeader }) => !needsLeader).map((entry) => this.#runnableTask(entry)),
+      ...[...shared.everywhere].map((controller) => this.#everywhereTask(controller)),
+    ]
     await this.#start('everywhere', everywhere, { waits: false })
-    await this.#start('warm-up', [...shared.leading].map((controller) => this.#watchTask(controller)), { waits: false })
+    await this.#start(
+      'warm-up',
+      [...shared.leading].map((controller) => this.#watchTask(controller)),
+      { waits: false },
+    )
     if (shared.election !== false) await this.#warmUp()
     await this.#start('leading', [this.#leadingTask()], { waits: false })
   }
@@ -138,7 +170,9 @@ export class ManagerRun {
   }
 
   async #warmUp(): Promise<void> {
-    const { shared: { clock, leading, log } } = this.#parts
+    const {
+      shared: { clock, leading, log },
+    } = this.#parts
     const limit = limitOf(clock, warmUpMs, { signal: this.#stopping.signal })
     try {
       await Promise.all([...leading].map((controller) => controller.waitForSync({ signal: limit.stop })))
@@ -155,13 +189,22 @@ export class ManagerRun {
     const describe = (): string => this.#term?.running.join(', ') || 'leader election'
     const lead = (signal: AbortSignal): Promise<void> => this.#lead(signal)
     if (shared.election === false) return { name: 'leader', describe, run: lead }
-    const election = this.#election = makeElection({ ...shared, name: options.name, settings: shared.election, lead, giveUp: this.#givingUp.signal })
+    const election = (this.#election = makeElection({
+      ...shared,
+      name: options.name,
+      settings: shared.election,
+      lead,
+      giveUp: this.#givingUp.signal,
+    }))
     return { name: 'leader election', describe, run: (signal) => election.run(signal) }
   }
 
   /** One term: until the signal aborts, then until everything has ended; nothing lasts beyond it. */
   async #lead(signal: AbortSignal): Promise<void> {
-    const { shared: { leading, log }, runnables } = this.#parts
+    const {
+      shared: { leading, log },
+      runnables,
+    } = this.#parts
     const over = deferred<void>()
     this.#terms++
     let failure: { readonly error: unknown } | undefined
@@ -169,13 +212,19 @@ export class ManagerRun {
       failure ??= { error }
       over.resolve()
     }
-    const term = this.#term = new RunGroup('leader', { log, onFailure })
+    const term = (this.#term = new RunGroup('leader', { log, onFailure }))
     for (const controller of leading) void term.start(this.#workTask(controller))
     for (const entry of runnables) if (entry.needsLeader) void term.start(this.#runnableTask(entry))
-    const stopListening = onAbort(signal, () => { over.resolve() })
+    const stopListening = onAbort(signal, () => {
+      over.resolve()
+    })
     await over.promise
     stopListening()
-    await term.stop(signal.reason instanceof LeaseLostError ? new RunAborted('lease-lost', { cause: signal.reason }) : failure?.error ?? signal.reason)
+    await term.stop(
+      signal.reason instanceof LeaseLostError
+        ? new RunAborted('lease-lost', { cause: signal.reason })
+        : (failure?.error ?? signal.reason),
+    )
     this.#term = undefined
     if (failure) throw failure.error
   }
@@ -183,12 +232,20 @@ export class ManagerRun {
   // What is started
 
   #endpointTasks(): Task[] {
-    const { shared: { clock, log, metrics }, options: { endpoints = false, rules }, checks, describe } = this.#parts
+    const {
+      shared: { clock, log, metrics },
+      options: { endpoints = false, rules },
+      checks,
+      describe,
+    } = this.#parts
     return endpoints === false ? [] : [endpointTask(endpoints, { clock, log, metrics, checks, describe, rules })]
   }
 
   #cacheTask(): Task {
-    const { shared: { cache, clock, log }, options: { cacheSyncMs = 120_000 } } = this.#parts
+    const {
+      shared: { cache, clock, log },
+      options: { cacheSyncMs = 120_000 },
+    } = this.#parts
     return {
       name: 'caches',
       async run(signal, ready) {
@@ -230,7 +287,13 @@ export class ManagerRun {
       ...this.#named(controller),
       async run(signal) {
         const working = controller.work(signal)
-        if (isAgain) controller.waitForSync({ signal }).then(() => { controller.reconcileAll({ priority: lowPriority, note: 'leading again' }) }).catch(() => undefined)
+        if (isAgain)
+          controller
+            .waitForSync({ signal })
+            .then(() => {
+              controller.reconcileAll({ priority: lowPriority, note: 'leading again' })
+            })
+            .catch(() => undefined)
         await working
       },
     }

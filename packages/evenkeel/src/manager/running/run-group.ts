@@ -35,7 +35,7 @@ export class RunGroup {
   }
 
   get #stopping(): Stopper {
-    return this.#made ??= new Stopper()
+    return (this.#made ??= new Stopper())
   }
 
   /** What has not ended. */
@@ -67,7 +67,8 @@ export class RunGroup {
       await task.run(signal, ready)
     } catch (error) {
       if (!signal.aborted) this.#options.onFailure(error, task.name)
-      else if (error !== signal.reason) this.#options.log.warn('something failed while it was being stopped', { task: task.name, error })
+      else if (error !== signal.reason)
+        this.#options.log.warn('something failed while it was being stopped', { task: task.name, error })
     }
   }
 }

@@ -32,14 +32,20 @@ export class GraceExceededError extends Error {
 const hurryMs = 1000
 
 /** Stops groups one after the other. Resolves with what was cut off, if anything was. */
-export async function stopGroups(groups: readonly RunGroup[], options: StopOptions): Promise<GraceExceededError | undefined> {
+export async function stopGroups(
+  groups: readonly RunGroup[],
+  options: StopOptions,
+): Promise<GraceExceededError | undefined> {
   const { reason, graceMs, clock, onGraceOver } = options
   const limit = graceMs === Infinity ? undefined : deadline(clock, graceMs)
   const told: RunGroup[] = []
   for (const group of groups) {
     told.push(group)
     if (await endsInTime(group.stop(reason), limit?.signal)) continue
-    const error = new GraceExceededError(graceMs, told.flatMap(({ running }) => running))
+    const error = new GraceExceededError(
+      graceMs,
+      told.flatMap(({ running }) => running),
+    )
     onGraceOver()
     const hurry = deadline(clock, hurryMs)
     await endsInTime(Promise.all(groups.map((each) => each.stop(reason))), hurry.signal)

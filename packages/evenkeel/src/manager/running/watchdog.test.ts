@@ -7,12 +7,36 @@ import { watchdogTask } from './watchdog.ts'
 test('watchdogTask says that the process stood still, for how long, and who was at work all that time', async () => {
   const simulated = new SimulatedClock()
   let stoodMs = 0
-  const clock: Clock = { now: () => simulated.now() + stoodMs, monotonic: () => simulated.monotonic() + stoodMs, after: (ms, callback) => simulated.after(ms, callback), soon: (callback) => { simulated.soon(callback) } }
+  const clock: Clock = {
+    now: () => simulated.now() + stoodMs,
+    monotonic: () => simulated.monotonic() + stoodMs,
+    after: (ms, callback) => simulated.after(ms, callback),
+    soon: (callback) => {
+      simulated.soon(callback)
+    },
+  }
   const lines: string[] = []
   const stopping = new AbortController()
-  const log = createLogger({ clock, sink: ({ message, fields }) => { lines.push(`${message.split(':')[0] ?? ''} ${String(fields['ms'])} ${String(fields['reconciles'])}`) } })
+  const log = createLogger({
+    clock,
+    sink: ({ message, fields }) => {
+      lines.push(`${message.split(':')[0] ?? ''} ${String(fields['ms'])} ${String(fields['reconciles'])}`)
+    },
+  })
   const ledger = new Ledger()
-  const begin = (key: string): ReturnType<Ledger['begin']> => ledger.begin({ reconcileId: key, controller: 'note', key, startedMs: clock.now(), attempt: 0, priority: 0, causes: [], causesLeftOut: 0, rounds: 0, signal: stopping.signal })
+  const begin = (key: string): ReturnType<Ledger['begin']> =>
+    ledger.begin({
+      reconcileId: key,
+      controller: 'note',
+      key,
+      startedMs: clock.now(),
+      attempt: 0,
+      priority: 0,
+      causes: [],
+      causesLeftOut: 0,
+      rounds: 0,
+      signal: stopping.signal,
+    })
   const running = watchdogTask({ controllers: () => [], ledger, clock, log }).run(stopping.signal, () => undefined)
   await simulated.advance(5500)
   expect(lines).toEqual([])

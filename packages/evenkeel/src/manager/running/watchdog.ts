@@ -36,7 +36,10 @@ export function watchdogTask({ controllers, ledger, clock, log }: WatchdogParts)
         await sleep(clock, tickMs, { signal }).catch(() => undefined)
         const stoodMs = clock.monotonic() - dueMs
         if (!signal.aborted && stoodMs >= lateMs) {
-          log.warn('this process stood still: something computes for too long, or it was suspended', { ms: Math.round(stoodMs), reconciles: suspects(ledger, { stoodMs, nowMs: clock.now() }) })
+          log.warn('this process stood still: something computes for too long, or it was suspended', {
+            ms: Math.round(stoodMs),
+            reconciles: suspects(ledger, { stoodMs, nowMs: clock.now() }),
+          })
         }
         if (tick % ticksPerLook === 0) tellStuck(controllers(), told, log)
       }
@@ -45,17 +48,29 @@ export function watchdogTask({ controllers, ledger, clock, log }: WatchdogParts)
 }
 
 /** Runs that lasted the whole time and go on, or have just ended: if it was one of ours, it is among them. */
-function suspects(ledger: Ledger, { stoodMs, nowMs }: { stoodMs: number, nowMs: number }): string[] {
+function suspects(ledger: Ledger, { stoodMs, nowMs }: { stoodMs: number; nowMs: number }): string[] {
   const leastMs = stoodMs - tickMs
-  return ledger.entries()
-    .filter(({ startedMs, end }) => (end ? end.durationMs >= leastMs && startedMs + end.durationMs >= nowMs - justNowMs : nowMs - startedMs >= leastMs))
-    .slice(0, suspectsMax).map(({ controller, key }) => `${controller} ${key}`)
+  return ledger
+    .entries()
+    .filter(({ startedMs, end }) =>
+      end ? end.durationMs >= leastMs && startedMs + end.durationMs >= nowMs - justNowMs : nowMs - startedMs >= leastMs,
+    )
+    .slice(0, suspectsMax)
+    .map(({ controller, key }) => `${controller} ${key}`)
 }
 
 function tellStuck(controllers: Iterable<Controller>, told: Set<string>, log: Logger): void {
-  const stuck = [...controllers].flatMap(({ name, health }) => health.stuck.map((run) => ({ controller: name, ...run })))
+  const stuck = [...controllers].flatMap(({ name, health }) =>
+    health.stuck.map((run) => ({ controller: name, ...run })),
+  )
   for (const { controller, key, reconcileId, runningMs } of stuck) {
-    if (!told.has(reconcileId)) log.error('a reconcile does not end: its object is locked until it does', { controller, object: key, reconcileId, runningMs: Math.round(runningMs) })
+    if (!told.has(reconcileId))
+      log.error('a reconcile does not end: its object is locked until it does', {
+        controller,
+        object: key,
+        reconcileId,
+        runningMs: Math.round(runningMs),
+      })
     told.add(reconcileId)
   }
   const going = new Set(stuck.map(({ reconcileId }) => reconcileId))

@@ -7,16 +7,23 @@ import type { WebhookSettings } from '../options.ts'
 import type { Task } from './run-group.ts'
 
 /** Ready once it listens. */
-export function webhookTask({ webhooks, onListening, ...listener }: WebhookSettings, { clock, log }: { readonly clock: Clock, readonly log: Logger }): Task {
+export function webhookTask(
+  { webhooks, onListening, ...listener }: WebhookSettings,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Task {
   return {
     name: 'webhooks',
-    run: (signal, ready) => runWebhookListener(signal, {
-      ...listener, transport: webhooks.transport, clock, log,
-      onListening(url) {
-        log.info('webhooks are served', { url })
-        onListening?.(url)
-        ready()
-      },
-    }),
+    run: (signal, ready) =>
+      runWebhookListener(signal, {
+        ...listener,
+        transport: webhooks.transport,
+        clock,
+        log,
+        onListening(url) {
+          log.info('webhooks are served', { url })
+          onListening?.(url)
+          ready()
+        },
+      }),
   }
 }

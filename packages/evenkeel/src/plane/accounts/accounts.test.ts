@@ -8,7 +8,12 @@ import { serviceAccountController } from './service-accounts.ts'
 
 const Namespace = declareKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' })
 const ServiceAccount = declareKind({ group: '', version: 'v1', kind: 'ServiceAccount', statusSubresource: false })
-const ConfigMap = declareKind<KubeObject & { readonly data?: Readonly<Record<string, string>> }>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+const ConfigMap = declareKind<KubeObject & { readonly data?: Readonly<Record<string, string>> }>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  statusSubresource: false,
+})
 
 interface AccountWorld extends AsyncDisposable {
   readonly world: World
@@ -29,7 +34,8 @@ async function accountWorld(controller: unknown): Promise<AccountWorld> {
 test('serviceAccountController gives every namespace its default account, those that are there and those that come', async () => {
   await using it = await accountWorld(serviceAccountController())
   const { world } = it
-  const has = async (namespace: string): Promise<boolean> => await world.client.find(ServiceAccount, { name: 'default', namespace }) !== undefined
+  const has = async (namespace: string): Promise<boolean> =>
+    (await world.client.find(ServiceAccount, { name: 'default', namespace })) !== undefined
   await world.until(() => has('default'))
   await world.until(() => has('kube-system'))
   await world.client.create(Namespace, { metadata: { name: 'shop' } })
@@ -40,14 +46,15 @@ test('serviceAccountController makes a deleted account again, and leaves a names
   await using it = await accountWorld(serviceAccountController())
   const { world } = it
   await world.client.create(Namespace, { metadata: { name: 'shop' } })
-  const find = (): ReturnType<typeof world.client.find<typeof ServiceAccount>> => world.client.find(ServiceAccount, { name: 'default', namespace: 'shop' })
-  await world.until(async () => await find() !== undefined)
+  const find = (): ReturnType<typeof world.client.find<typeof ServiceAccount>> =>
+    world.client.find(ServiceAccount, { name: 'default', namespace: 'shop' })
+  await world.until(async () => (await find()) !== undefined)
   const first = await find()
   await world.client.delete(first as KubeObject)
-  await world.until(async () => await find() !== undefined)
+  await world.until(async () => (await find()) !== undefined)
   expect((await find())?.metadata.uid).not.toBe(first?.metadata.uid)
   await world.client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
-  await world.client.delete(await find() as KubeObject)
+  await world.client.delete((await find()) as KubeObject)
   await world.clock.advance(60_000)
   expect(await find()).toBeUndefined()
   expect(world.lines.filter(({ level }) => level === 'error')).toEqual([])
@@ -61,9 +68,15 @@ test('rootCertificateController publishes the authority everywhere and puts righ
   const isRight = async (): Promise<boolean> => JSON.stringify(await data()) === '{"ca.crt":"PEM"}'
   await world.until(isRight)
   const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key }
-  await world.client.patch(reference, { data: { 'ca.crt': 'other', 'more': 'x' }, metadata: { annotations: { 'kubernetes.io/description': null, 'own': 'kept' } } })
+  await world.client.patch(reference, {
+    data: { 'ca.crt': 'other', more: 'x' },
+    metadata: { annotations: { 'kubernetes.io/description': null, own: 'kept' } },
+  })
   await world.until(isRight)
-  expect((await world.client.get(ConfigMap, key)).metadata.annotations).toMatchObject({ 'own': 'kept', 'kubernetes.io/description': expect.any(String) as string })
+  expect((await world.client.get(ConfigMap, key)).metadata.annotations).toMatchObject({
+    own: 'kept',
+    'kubernetes.io/description': expect.any(String) as string,
+  })
   await world.client.delete(reference)
   await world.until(isRight)
 })

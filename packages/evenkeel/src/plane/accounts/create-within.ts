@@ -8,6 +8,7 @@ export async function createWithin(create: () => Promise<unknown>): Promise<void
   try {
     await create()
   } catch (error) {
-    if (!isAlreadyExists(error) && !isNotFound(error) && findCause(error, 'NamespaceTerminating') === undefined) throw error
+    if (!isAlreadyExists(error) && !isNotFound(error) && findCause(error, 'NamespaceTerminating') === undefined)
+      throw error
   }
 }

@@ -13,21 +13,40 @@ interface ConfigMapObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
-const configMapKind = declareKind<ConfigMapObject>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+const configMapKind = declareKind<ConfigMapObject>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  statusSubresource: false,
+})
 const name = 'kube-root-ca.crt'
 const descriptionKey = 'kubernetes.io/description'
-const description = 'The authority to trust when the API server is called by its names within the cluster. Nothing else is promised about it.'
+const description =
+  'The authority to trust when the API server is called by its names within the cluster. Nothing else is promised about it.'
 
 export function rootCertificateController({ caPem }: { caPem: string }): ControllerDeclaration<typeof namespaceKind> {
   const data = { 'ca.crt': caPem }
   return {
-    name: 'root-ca-certificate-publisher', for: namespaceKind, concurrency: 5,
-    watches: [watching(configMapKind, { fieldSelector: { 'metadata.name': name }, map: ({ metadata: { namespace = '' } }) => [{ name: namespace }] })],
+    name: 'root-ca-certificate-publisher',
+    for: namespaceKind,
+    concurrency: 5,
+    watches: [
+      watching(configMapKind, {
+        fieldSelector: { 'metadata.name': name },
+        map: ({ metadata: { namespace = '' } }) => [{ name: namespace }],
+      }),
+    ],
     rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'update'] }],
     async reconcile({ metadata: { name: namespace } }, { client, signal }) {
       const present = await client.find(configMapKind, { name, namespace }, { signal })
       if (!present) {
-        await createWithin(() => client.create(configMapKind, { metadata: { name, namespace, annotations: { [descriptionKey]: description } }, data }, { signal }))
+        await createWithin(() =>
+          client.create(
+            configMapKind,
+            { metadata: { name, namespace, annotations: { [descriptionKey]: description } }, data },
+            { signal },
+          ),
+        )
         return
       }
       const { annotations = {} } = present.metadata

@@ -12,8 +12,15 @@ const name = 'default'
 
 export function serviceAccountController(): ControllerDeclaration<typeof namespaceKind> {
   return {
-    name: 'service-account-controller', for: namespaceKind, concurrency: 5,
-    watches: [watching(serviceAccountKind, { fieldSelector: { 'metadata.name': name }, map: ({ metadata: { namespace = '' } }) => [{ name: namespace }] })],
+    name: 'service-account-controller',
+    for: namespaceKind,
+    concurrency: 5,
+    watches: [
+      watching(serviceAccountKind, {
+        fieldSelector: { 'metadata.name': name },
+        map: ({ metadata: { namespace = '' } }) => [{ name: namespace }],
+      }),
+    ],
     rbac: [{ apiGroups: [''], resources: ['serviceaccounts'], verbs: ['create'] }],
     async reconcile({ metadata: { name: namespace } }, { client, signal }) {
       if (await client.find(serviceAccountKind, { name, namespace }, { signal })) return

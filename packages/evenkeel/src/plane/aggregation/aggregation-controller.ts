@@ -12,23 +12,39 @@ import { gatherRules, gathers } from './gather-rules.ts'
 import type { ClusterRoleObject } from './gather-rules.ts'
 
 const group = 'rbac.authorization.k8s.io'
-const clusterRoleKind = declareKind<ClusterRoleObject>({ group, version: 'v1', kind: 'ClusterRole', scope: 'Cluster', statusSubresource: false })
+const clusterRoleKind = declareKind<ClusterRoleObject>({
+  group,
+  version: 'v1',
+  kind: 'ClusterRole',
+  scope: 'Cluster',
+  statusSubresource: false,
+})
 const name = 'clusterrole-aggregation-controller'
 
 export function aggregationController(): ControllerDeclaration<typeof clusterRoleKind> {
   return {
-    name, for: clusterRoleKind, concurrency: 5,
-    watches: [watching(clusterRoleKind, {
-      map: (changed, { cache }) => cache.list(clusterRoleKind)
-        .filter((role) => gathers(role, changed))
-        .map(({ metadata }) => ({ name: metadata.name })),
-    })],
+    name,
+    for: clusterRoleKind,
+    concurrency: 5,
+    watches: [
+      watching(clusterRoleKind, {
+        map: (changed, { cache }) =>
+          cache
+            .list(clusterRoleKind)
+            .filter((role) => gathers(role, changed))
+            .map(({ metadata }) => ({ name: metadata.name })),
+      }),
+    ],
     // It may write rules that it does not hold: it only passes on what others were allowed to write.
     rbac: [{ apiGroups: [group], resources: ['clusterroles'], verbs: ['escalate', 'patch'] }],
     async reconcile(role, { client, signal }) {
       const rules = gatherRules(role, (await client.list(clusterRoleKind, { signal })).items)
       if (rules === undefined || deepEqual(rules, role.rules ?? [])) return
-      await client.apply(clusterRoleKind, { metadata: { name: role.metadata.name }, ...rules.length > 0 && { rules } }, { fieldOwner: name, force: true, signal })
+      await client.apply(
+        clusterRoleKind,
+        { metadata: { name: role.metadata.name }, ...(rules.length > 0 && { rules }) },
+        { fieldOwner: name, force: true, signal },
+      )
     },
   }
 }

@@ -22,7 +22,10 @@ export function actingAs({ as }: Pick<Server, 'as'>, account: string | undefined
 
 function userOf(account: string): User {
   if (account.startsWith('system:')) return { name: account, groups: ['system:authenticated'] }
-  return { name: `system:serviceaccount:kube-system:${account}`, groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'] }
+  return {
+    name: `system:serviceaccount:kube-system:${account}`,
+    groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
+  }
 }
 
 function isListing({ method, target }: Parameters<Transport>[0]): boolean {

@@ -12,6 +12,9 @@ export interface LoadedControllers {
 }
 
 export async function loadPlaneControllers(): Promise<LoadedControllers> {
-  const [garbage, namespaces] = await Promise.all([import('../garbage/garbage-collector.ts'), import('../namespaces/namespace-controller.ts')])
+  const [garbage, namespaces] = await Promise.all([
+    import('../garbage/garbage-collector.ts'),
+    import('../namespaces/namespace-controller.ts'),
+  ])
   return { garbageCollector: garbage.garbageCollector, namespaceController: namespaces.namespaceController }
 }

@@ -37,14 +37,41 @@ export interface PlaneController {
 }
 
 export const planeControllers = {
-  garbage: { account: 'generic-garbage-collector', make: async (facts) => collecting((await import('../garbage/garbage-collector.ts')).garbageCollector(facts)) },
-  namespaces: { account: 'namespace-controller', make: async () => declared((await import('../namespaces/namespace-controller.ts')).namespaceController()) },
-  serviceAccounts: { account: 'service-account-controller', make: async () => declared((await import('../accounts/service-accounts.ts')).serviceAccountController()) },
-  rootCertificates: { account: 'root-ca-cert-publisher', make: async ({ caPem }) => (caPem === undefined ? undefined : declared((await import('../accounts/root-certificates.ts')).rootCertificateController({ caPem }))) },
-  tokens: { account: 'system:kube-controller-manager', make: async (facts) => declared((await import('../tokens/token-controller.ts')).tokenController(facts)) },
-  aggregation: { account: 'clusterrole-aggregation-controller', make: async () => declared((await import('../aggregation/aggregation-controller.ts')).aggregationController()) },
-  quotas: { account: 'resourcequota-controller', make: async () => declared((await import('../quota/quota-controller.ts')).quotaController()) },
-  policies: { account: 'validatingadmissionpolicy-status-controller', make: async () => declared((await import('../policies/policy-status-controller.ts')).policyStatusController()) },
+  garbage: {
+    account: 'generic-garbage-collector',
+    make: async (facts) => collecting((await import('../garbage/garbage-collector.ts')).garbageCollector(facts)),
+  },
+  namespaces: {
+    account: 'namespace-controller',
+    make: async () => declared((await import('../namespaces/namespace-controller.ts')).namespaceController()),
+  },
+  serviceAccounts: {
+    account: 'service-account-controller',
+    make: async () => declared((await import('../accounts/service-accounts.ts')).serviceAccountController()),
+  },
+  rootCertificates: {
+    account: 'root-ca-cert-publisher',
+    make: async ({ caPem }) =>
+      caPem === undefined
+        ? undefined
+        : declared((await import('../accounts/root-certificates.ts')).rootCertificateController({ caPem })),
+  },
+  tokens: {
+    account: 'system:kube-controller-manager',
+    make: async (facts) => declared((await import('../tokens/token-controller.ts')).tokenController(facts)),
+  },
+  aggregation: {
+    account: 'clusterrole-aggregation-controller',
+    make: async () => declared((await import('../aggregation/aggregation-controller.ts')).aggregationController()),
+  },
+  quotas: {
+    account: 'resourcequota-controller',
+    make: async () => declared((await import('../quota/quota-controller.ts')).quotaController()),
+  },
+  policies: {
+    account: 'validatingadmissionpolicy-status-controller',
+    make: async () => declared((await import('../policies/policy-status-controller.ts')).policyStatusController()),
+  },
   leases: { make: async () => declared((await import('../expiry/lease-expiry.ts')).leaseExpiryController()) },
 } satisfies Readonly<Record<string, PlaneController>>
 

@@ -16,7 +16,12 @@ interface LeaseObject extends KubeObject {
   readonly spec?: { readonly holderIdentity?: string }
 }
 
-const Lease = declareKind<LeaseObject>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', statusSubresource: false })
+const Lease = declareKind<LeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  statusSubresource: false,
+})
 const Namespace = declareKind({ group: '', version: 'v1', kind: 'Namespace', scope: 'Cluster' })
 const lease = { name: 'evenkeel-plane', namespace: 'kube-system' }
 
@@ -38,7 +43,9 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 
 async function over(ending: Promise<unknown>): Promise<void> {
   let isOver = false
-  const ended = ending.finally(() => { isOver = true })
+  const ended = ending.finally(() => {
+    isOver = true
+  })
   await until(() => isOver)
   await ended
 }
@@ -48,17 +55,28 @@ async function startRun(server: Server, name: string, told: string[]): Promise<P
   const seams = { clock, random: new SeededRandom(name), log: silentLogger }
   const run = async (signal: AbortSignal): Promise<void> => {
     told.push(`${name} runs`)
-    await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
+    await new Promise<void>((resolve) => {
+      onAbort(signal, () => {
+        resolve()
+      })
+    })
     told.push(`${name} ends`)
   }
   return PlaneRun.start({
-    ...seams, caPem: undefined, tokenForSecret: () => '', delayMs: 0, transportFor: () => server.transport, election: new PlaneElection({ ...seams, transport: server.transport, times: {} }),
+    ...seams,
+    caPem: undefined,
+    tokenForSecret: () => '',
+    delayMs: 0,
+    transportFor: () => server.transport,
+    election: new PlaneElection({ ...seams, transport: server.transport, times: {} }),
     controllers: [{ name, make: () => Promise.resolve({ runnables: [{ name, run }] }) }],
   })
 }
 
 test('of two planes on one store the controllers of one run, and those of the other once it stops', async () => {
-  const [first, second] = await Promise.all(['a', 'b'].map((seed) => startServer({ clock, store, random: new SeededRandom(seed) }))) as [Server, Server]
+  const [first, second] = (await Promise.all(
+    ['a', 'b'].map((seed) => startServer({ clock, store, random: new SeededRandom(seed) })),
+  )) as [Server, Server]
   const told: string[] = []
   const one = await startRun(first, 'one', told)
   await until(() => told.length > 0)
@@ -94,7 +112,13 @@ test('a plane that loses the lease ends its controllers, and runs them again whe
 })
 
 test('PlaneElection.gate lets nobody write who does not lead', async () => {
-  const election = new PlaneElection({ clock, random: new SeededRandom('x'), log: silentLogger, times: {}, transport: () => Promise.reject(new Error('not asked')) })
+  const election = new PlaneElection({
+    clock,
+    random: new SeededRandom('x'),
+    log: silentLogger,
+    times: {},
+    transport: () => Promise.reject(new Error('not asked')),
+  })
   const asked: string[] = []
   const gated = election.gate(({ method }) => {
     asked.push(method)
@@ -123,7 +147,7 @@ test('startPlane elects where the store is shared, and only there', async () => 
   await over(one.stop())
   await client.create(Namespace, { metadata: { name: 'shop' } })
   await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
-  await until(async () => await client.find(Namespace, { name: 'shop' }) === undefined)
+  await until(async () => (await client.find(Namespace, { name: 'shop' })) === undefined)
   const next = (await client.get(Lease, lease)).spec?.holderIdentity
   expect([next === holder, next]).toEqual([false, expect.stringMatching(/./)])
   await over(two.stop())

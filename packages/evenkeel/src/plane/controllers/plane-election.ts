@@ -11,7 +11,15 @@
  */
 import type { Clock, Logger, Random } from '#base'
 import { Client } from '#client'
-import { Candidate, checkTimes, gateTransport, LeaderElection, LeaseDeadline, leaseLock, makeElectionIdentity } from '#manager'
+import {
+  Candidate,
+  checkTimes,
+  gateTransport,
+  LeaderElection,
+  LeaseDeadline,
+  leaseLock,
+  makeElectionIdentity,
+} from '#manager'
 import type { LeaseTimes } from '#manager'
 import type { Transport } from '#wire'
 
@@ -56,10 +64,27 @@ export class PlaneElection {
     const times = checkTimes(this.#options.times)
     // Neither gated by the lease it is about, nor tried again behind the candidate's back.
     const client = new Client({ transport, clock, random, log, retry: false, timeoutMs: times.requestMs })
-    const candidate = new Candidate({ lock: leaseLock(client, lease), identity: this.#identity, times, deadline: this.#deadline, clock, random, release: true, log })
+    const candidate = new Candidate({
+      lock: leaseLock(client, lease),
+      identity: this.#identity,
+      times,
+      deadline: this.#deadline,
+      clock,
+      random,
+      release: true,
+      log,
+    })
     const election = new LeaderElection({
-      name: lease.name, stand: candidate.stand, lead, deadline: this.#deadline, clock, log, retryMs: times.retryMs,
-      onState: (state) => { this.#leader = state.state === 'standing' ? state.leader : undefined },
+      name: lease.name,
+      stand: candidate.stand,
+      lead,
+      deadline: this.#deadline,
+      clock,
+      log,
+      retryMs: times.retryMs,
+      onState: (state) => {
+        this.#leader = state.state === 'standing' ? state.leader : undefined
+      },
     })
     return election.run(signal)
   }

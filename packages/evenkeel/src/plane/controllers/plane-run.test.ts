@@ -10,7 +10,9 @@ const clock = new SimulatedClock()
 let server: Server
 const lines: LogRecord[] = []
 
-beforeEach(async () => { server = await startServer({ clock, random: new SeededRandom('plane') }) })
+beforeEach(async () => {
+  server = await startServer({ clock, random: new SeededRandom('plane') })
+})
 afterEach(async () => {
   await server.stop()
   lines.length = 0
@@ -18,7 +20,18 @@ afterEach(async () => {
 
 function start(...controllers: readonly NamedController[]): Promise<PlaneRun> {
   return PlaneRun.start({
-    controllers, clock, random: new SeededRandom('run'), log: createLogger({ clock, sink: (record) => { lines.push(record) } }), caPem: undefined, tokenForSecret: () => '', delayMs: 0,
+    controllers,
+    clock,
+    random: new SeededRandom('run'),
+    log: createLogger({
+      clock,
+      sink: (record) => {
+        lines.push(record)
+      },
+    }),
+    caPem: undefined,
+    tokenForSecret: () => '',
+    delayMs: 0,
     transportFor: () => server.transport,
   })
 }
@@ -27,7 +40,11 @@ function start(...controllers: readonly NamedController[]): Promise<PlaneRun> {
 function quiet(name: string, told: string[]): NamedController {
   const run = async (signal: AbortSignal): Promise<void> => {
     told.push(`${name} runs`)
-    await new Promise<void>((resolve) => { onAbort(signal, () => { resolve() }) })
+    await new Promise<void>((resolve) => {
+      onAbort(signal, () => {
+        resolve()
+      })
+    })
     told.push(`${name} ends`)
   }
   return { name, make: () => Promise.resolve({ runnables: [{ name, run }] }) }
@@ -51,12 +68,16 @@ test('PlaneRun starts a controller again that fails, later each time, and the ot
   const run = await start(failing, quiet('other', told))
   await until(() => told.length === 2)
   expect(startsMs.map((ms) => Math.round((ms - (startsMs[0] ?? 0)) / 1000))).toEqual([0, 0, 1, 3, 7])
-  expect(lines.filter(({ level }) => level === 'error').map(({ message, fields }) => `${message}: ${String(fields['controller'])}`)).toEqual(
-    Array.from({ length: 3 }, () => 'a controller of the plane failed and is started again: failing'),
-  )
+  expect(
+    lines
+      .filter(({ level }) => level === 'error')
+      .map(({ message, fields }) => `${message}: ${String(fields['controller'])}`),
+  ).toEqual(Array.from({ length: 3 }, () => 'a controller of the plane failed and is started again: failing'))
   expect(told).toEqual(['other runs', 'failing runs'])
   let isOver = false
-  const stopped = run.stop().then(() => { isOver = true })
+  const stopped = run.stop().then(() => {
+    isOver = true
+  })
   await until(() => isOver)
   await stopped
   expect(told.slice(2).sort()).toEqual(['failing ends', 'other ends'])
@@ -64,11 +85,16 @@ test('PlaneRun starts a controller again that fails, later each time, and the ot
 
 test('PlaneRun is idle when no controller has anything to do, and not before one that says so', async () => {
   let isIdle = false
-  const busy: NamedController = { name: 'busy', make: async (facts) => ({ ...await quiet('busy', []).make(facts), isIdle: () => isIdle }) }
+  const busy: NamedController = {
+    name: 'busy',
+    make: async (facts) => ({ ...(await quiet('busy', []).make(facts)), isIdle: () => isIdle }),
+  }
   const nothing: NamedController = { name: 'nothing', make: () => Promise.resolve(undefined) }
   const run = await start(busy, nothing)
   let isQuiet = false
-  const idle = run.idle().then(() => { isQuiet = true })
+  const idle = run.idle().then(() => {
+    isQuiet = true
+  })
   await clock.advance(1000)
   expect(isQuiet).toBe(false)
   isIdle = true

@@ -56,7 +56,15 @@ export class PlaneRun {
   static async start(options: PlaneRunOptions): Promise<PlaneRun> {
     const run = new PlaneRun(options)
     // What cannot be loaded now is tried again, and complained about, when it is to run.
-    if (options.delayMs === 0) await Promise.all(options.controllers.map(async (one) => run.#load(one).then((loaded) => run.#loaded.set(one, loaded), () => undefined)))
+    if (options.delayMs === 0)
+      await Promise.all(
+        options.controllers.map(async (one) =>
+          run.#load(one).then(
+            (loaded) => run.#loaded.set(one, loaded),
+            () => undefined,
+          ),
+        ),
+      )
     run.#done = run.#begin()
     return run
   }
@@ -69,7 +77,10 @@ export class PlaneRun {
     for (let quiet = 0; quiet < quietMs;) {
       if (this.#stopping.signal.aborted) return
       await sleep(this.#options.clock, 1, { signal })
-      quiet = this.#requests === 0 && (this.#options.election?.isStandingBy || [...this.#running.values()].every(isQuiet)) ? quiet + 1 : 0
+      quiet =
+        this.#requests === 0 && (this.#options.election?.isStandingBy || [...this.#running.values()].every(isQuiet))
+          ? quiet + 1
+          : 0
     }
   }
 
@@ -100,14 +111,18 @@ export class PlaneRun {
         return
       } catch (error) {
         if (signal.aborted) return
-        log.error('a controller of the plane failed and is started again', { controller: controller.name, error, delayMs: restartMs })
+        log.error('a controller of the plane failed and is started again', {
+          controller: controller.name,
+          error,
+          delayMs: restartMs,
+        })
         await sleep(clock, restartMs, { signal }).catch(() => undefined)
       }
     }
   }
 
   async #run(controller: NamedController, signal: AbortSignal): Promise<void> {
-    const { make, part } = this.#loaded.get(controller) ?? await this.#load(controller)
+    const { make, part } = this.#loaded.get(controller) ?? (await this.#load(controller))
     this.#loaded.delete(controller)
     if (!part) this.#running.delete(controller)
     if (!part || signal.aborted) return
@@ -121,10 +136,27 @@ export class PlaneRun {
     const { clock, random, log, caPem, tokenForSecret, transportFor, election } = this.#options
     const { name, account } = controller
     const transport = transportFor(account)
-    const facts = { transport: this.#counting(election?.gate(transport) ?? transport), clock, random, log: log.child({ plane: name }), caPem, tokenForSecret }
+    const facts = {
+      transport: this.#counting(election?.gate(transport) ?? transport),
+      clock,
+      random,
+      log: log.child({ plane: name }),
+      caPem,
+      tokenForSecret,
+    }
     const [{ Manager }, part] = await Promise.all([import('#manager'), controller.make(facts)])
     // Whoever follows every kind follows deprecated ones too; that is nothing to warn people of.
-    return { part, make: (parts) => new Manager({ name: account ?? name, ...facts, ...parts, ledger: remembered, client: { onWarning: () => undefined } }) }
+    return {
+      part,
+      make: (parts) =>
+        new Manager({
+          name: account ?? name,
+          ...facts,
+          ...parts,
+          ledger: remembered,
+          client: { onWarning: () => undefined },
+        }),
+    }
   }
 
   /** Knows how many questions wait for an answer; watches never have one. */
@@ -154,5 +186,10 @@ interface Running extends Required<Pick<PlanePart, 'isIdle'>> {
 function isQuiet(running: Running | undefined): boolean {
   if (!running?.isIdle()) return false
   const { cache, controllers } = running.manager
-  return cache.hasSynced && controllers.every(({ health: { isReady, isWorking, queue } }) => isReady && isWorking && queue.ready === 0 && queue.working === 0)
+  return (
+    cache.hasSynced &&
+    controllers.every(
+      ({ health: { isReady, isWorking, queue } }) => isReady && isWorking && queue.ready === 0 && queue.working === 0,
+    )
+  )
 }

@@ -16,17 +16,37 @@ import { PlaneRun } from './plane-run.ts'
 import type { NamedController } from './plane-run.ts'
 
 /** See `startPlane`. */
-export async function startParts({ controllers = {}, controllersDelayMs = 0, leaderElection, ...options }: PlaneOptions): Promise<Plane> {
-  if (!(controllersDelayMs >= 0)) throw new RangeError(`controllersDelayMs must be 0 or more, got ${controllersDelayMs}`)
+export async function startParts({
+  controllers = {},
+  controllersDelayMs = 0,
+  leaderElection,
+  ...options
+}: PlaneOptions): Promise<Plane> {
+  if (!(controllersDelayMs >= 0))
+    throw new RangeError(`controllersDelayMs must be 0 or more, got ${controllersDelayMs}`)
   const wanted = chosen(controllers)
   const { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger } = options
   const elects = leaderElection ?? options.store?.isShared === true
-  const makeElection = elects === false ? undefined : await electionFor(elects === true ? {} : elects, { clock, random, log })
+  const makeElection =
+    elects === false ? undefined : await electionFor(elects === true ? {} : elects, { clock, random, log })
   const guard = usageGuard({ clock })
-  const server = await startServer({ ...options, clock, random, log, admission: { ...options.admission, hooks: [...options.admission?.hooks ?? [], guard.hook] } })
+  const server = await startServer({
+    ...options,
+    clock,
+    random,
+    log,
+    admission: { ...options.admission, hooks: [...(options.admission?.hooks ?? []), guard.hook] },
+  })
   guard.begin(actingAs(server, undefined))
   const run = await PlaneRun.start({
-    controllers: wanted, election: makeElection?.(actingAs(server, undefined)), clock, random, log, caPem: server.address?.caPem, tokenForSecret: server.tokenForSecret, delayMs: controllersDelayMs,
+    controllers: wanted,
+    election: makeElection?.(actingAs(server, undefined)),
+    clock,
+    random,
+    log,
+    caPem: server.address?.caPem,
+    tokenForSecret: server.tokenForSecret,
+    delayMs: controllersDelayMs,
     transportFor: (account) => actingAs(server, account),
   })
   return {
@@ -40,7 +60,10 @@ export async function startParts({ controllers = {}, controllersDelayMs = 0, lea
 }
 
 /** @throws {RangeError} when the times make no sense: before anything was started. */
-async function electionFor(times: LeaseTimes, seams: { readonly clock: Clock, readonly random: Random, readonly log: Logger }): Promise<(transport: Transport) => PlaneElection> {
+async function electionFor(
+  times: LeaseTimes,
+  seams: { readonly clock: Clock; readonly random: Random; readonly log: Logger },
+): Promise<(transport: Transport) => PlaneElection> {
   const [{ PlaneElection }, { checkTimes }] = await Promise.all([import('./plane-election.ts'), import('#manager')])
   checkTimes(times)
   return (transport) => new PlaneElection({ ...seams, transport, times })
@@ -49,6 +72,11 @@ async function electionFor(times: LeaseTimes, seams: { readonly clock: Clock, re
 function chosen(choice: false | Partial<Readonly<Record<string, boolean>>>): NamedController[] {
   if (choice === false) return []
   const unknown = Object.keys(choice).find((name) => !Object.hasOwn(planeControllers, name))
-  if (unknown !== undefined) throw new RangeError(`there is no controller ${JSON.stringify(unknown)}: choose from ${Object.keys(planeControllers).join(', ')}`)
-  return Object.entries<PlaneController>(planeControllers).filter(([name]) => choice[name] !== false).map(([name, controller]) => ({ name, ...controller }))
+  if (unknown !== undefined)
+    throw new RangeError(
+      `there is no controller ${JSON.stringify(unknown)}: choose from ${Object.keys(planeControllers).join(', ')}`,
+    )
+  return Object.entries<PlaneController>(planeControllers)
+    .filter(([name]) => choice[name] !== false)
+    .map(([name, controller]) => ({ name, ...controller }))
 }

@@ -9,17 +9,25 @@ import type { KubeObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
 
 interface LeaseObject extends KubeObject {
-  readonly spec?: { readonly renewTime?: string | null, readonly leaseDurationSeconds?: number | null }
+  readonly spec?: { readonly renewTime?: string | null; readonly leaseDurationSeconds?: number | null }
 }
 
-const leaseKind = declareKind<LeaseObject>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', statusSubresource: false })
+const leaseKind = declareKind<LeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  statusSubresource: false,
+})
 
 /** What API servers put on their leases. */
 const identityLabel = 'apiserver.kubernetes.io/identity'
 
 export function leaseExpiryController(): ControllerDeclaration<typeof leaseKind> {
   return {
-    name: 'lease-expiry', for: leaseKind, namespaces: ['kube-system', 'kube-node-lease'], labelSelector: identityLabel,
+    name: 'lease-expiry',
+    for: leaseKind,
+    namespaces: ['kube-system', 'kube-node-lease'],
+    labelSelector: identityLabel,
     rbac: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['delete'] }],
     async reconcile(lease, { client, clock, signal }) {
       const leftMs = expiryMs(lease) - clock.now()
@@ -39,5 +47,7 @@ export function leaseExpiryController(): ControllerDeclaration<typeof leaseKind>
 /** When a lease ends; one that does not say has ended. */
 function expiryMs({ spec }: LeaseObject): number {
   const renewedMs = typeof spec?.renewTime === 'string' ? parseTime(spec.renewTime) : undefined
-  return renewedMs === undefined || typeof spec?.leaseDurationSeconds !== 'number' ? -Infinity : renewedMs + spec.leaseDurationSeconds * 1000
+  return renewedMs === undefined || typeof spec?.leaseDurationSeconds !== 'number'
+    ? -Infinity
+    : renewedMs + spec.leaseDurationSeconds * 1000
 }

@@ -78,7 +78,9 @@ export class Attempts {
       return undefined
     }
     // Its watch may be late, or there may be none; it may also have come and gone in between, which no watch tells.
-    return this.#graph.get(identity.uid)?.isVirtual ? { kind: 'after', afterMs: this.#patience.next(identity.uid) } : undefined
+    return this.#graph.get(identity.uid)?.isVirtual
+      ? { kind: 'after', afterMs: this.#patience.next(identity.uid) }
+      : undefined
   }
 
   /** Lets an owner go that waited for its dependents. */
@@ -95,7 +97,13 @@ export class Attempts {
     if (facts.deletedAt !== '') return undefined
     const standings: Standing[] = []
     for (const reference of facts.owners) {
-      standings.push(await standingOf(reference, { identity, createdAt: facts.createdAt }, { graph: this.#graph, operations: this.#operations }))
+      standings.push(
+        await standingOf(
+          reference,
+          { identity, createdAt: facts.createdAt },
+          { graph: this.#graph, operations: this.#operations },
+        ),
+      )
     }
     return this.#carryOut(decide({ facts, standings, hasDependents: node.dependentsCount > 0 }), identity, facts)
   }
@@ -113,7 +121,10 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
   const left = items.values()
   const errors: unknown[] = []
   const one = async (): Promise<void> => {
-    for (const item of left) await work(item).catch((error: unknown) => { errors.push(error) })
+    for (const item of left)
+      await work(item).catch((error: unknown) => {
+        errors.push(error)
+      })
   }
   await Promise.all(Array.from({ length: Math.min(togetherMax, items.length) }, one))
   if (errors.length > 0) throw errors[0]

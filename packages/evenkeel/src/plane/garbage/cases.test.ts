@@ -77,51 +77,70 @@ describe('garbageCollector', () => {
   test('case 101: children of an owner that is orphaned lose the reference and live', async () => {
     garden = await Garden.start()
     const owner = await garden.plant('owner')
-    const children = [await garden.plant('a', { owners: [owner], blocking: true }), await garden.plant('b', { kind: Leaf, owners: [owner] })]
+    const children = [
+      await garden.plant('a', { owners: [owner], blocking: true }),
+      await garden.plant('b', { kind: Leaf, owners: [owner] }),
+    ]
     await garden.remove(owner, 'Orphan')
     await garden.untilGone(owner)
     await garden.settle()
     for (const child of children) expect(await garden.ownersOf(child)).toEqual([])
   })
 
-  test.each([['case 102: a ring of three goes in the foreground', ['a']], ['a ring goes although all of it is deleted in the foreground at once', ['a', 'b', 'c']]])('%s', async (_, removed) => {
+  test.each([
+    ['case 102: a ring of three goes in the foreground', ['a']],
+    ['a ring goes although all of it is deleted in the foreground at once', ['a', 'b', 'c']],
+  ])('%s', async (_, removed) => {
     garden = await Garden.start()
     const a = await garden.plant('a')
     const b = await garden.plant('b', { owners: [a], blocking: true })
     const c = await garden.plant('c', { owners: [b], blocking: true })
     await garden.client.patch(a, { metadata: { ownerReferences: [{ ...referenceTo(c), blockOwnerDeletion: true }] } })
     await garden.settle()
-    for (const object of [a, b, c]) if (removed.includes(object.metadata.name)) await garden.remove(object, 'Foreground')
+    for (const object of [a, b, c])
+      if (removed.includes(object.metadata.name)) await garden.remove(object, 'Foreground')
     await garden.untilGone(a, b, c)
   })
 
-  test.each(['child first', 'owner first'])('case 103: a child of an owner in another namespace goes, with a warning (%s)', async (order) => {
-    garden = await Garden.start({ isCollecting: order === 'owner first' })
-    await garden.plant('other', { kind: { apiVersion: 'v1', kind: 'Namespace' } })
-    const owner = await garden.plant('owner', { kind: Leaf, namespace: 'other' })
-    const child = await garden.plant('child', { owners: [owner] })
-    if (order === 'child first') await garden.collect()
-    await garden.untilGone(child)
-    expect(await garden.isGone(owner)).toBe(false)
-    await garden.until(async () => (await garden.client.list({ apiVersion: 'v1', kind: 'Event' })).items.length > 0)
-    const { items: [event] } = await garden.client.list({ apiVersion: 'v1', kind: 'Event' })
-    const { uid } = owner.metadata
-    expect(event).toMatchObject({
-      type: 'Warning', reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'ConfigMap', name: 'child', uid: child.metadata.uid },
-      message: `ownerRef [garden.dev/v1/Leaf, namespace: default, name: owner, uid: ${uid}] does not exist in namespace "default"`,
-    })
-  })
+  test.each(['child first', 'owner first'])(
+    'case 103: a child of an owner in another namespace goes, with a warning (%s)',
+    async (order) => {
+      garden = await Garden.start({ isCollecting: order === 'owner first' })
+      await garden.plant('other', { kind: { apiVersion: 'v1', kind: 'Namespace' } })
+      const owner = await garden.plant('owner', { kind: Leaf, namespace: 'other' })
+      const child = await garden.plant('child', { owners: [owner] })
+      if (order === 'child first') await garden.collect()
+      await garden.untilGone(child)
+      expect(await garden.isGone(owner)).toBe(false)
+      await garden.until(async () => (await garden.client.list({ apiVersion: 'v1', kind: 'Event' })).items.length > 0)
+      const {
+        items: [event],
+      } = await garden.client.list({ apiVersion: 'v1', kind: 'Event' })
+      const { uid } = owner.metadata
+      expect(event).toMatchObject({
+        type: 'Warning',
+        reason: 'OwnerRefInvalidNamespace',
+        involvedObject: { kind: 'ConfigMap', name: 'child', uid: child.metadata.uid },
+        message: `ownerRef [garden.dev/v1/Leaf, namespace: default, name: owner, uid: ${uid}] does not exist in namespace "default"`,
+      })
+    },
+  )
 
   test('case 104: an object of the whole cluster with an owner in a namespace is never collected', async () => {
     garden = await Garden.start()
     const owner = await garden.plant('owner')
-    const children = [await garden.plant('real', { kind: Soil, owners: [owner] }), await garden.plant('unreal', { kind: Soil, owners: [nobody] })]
+    const children = [
+      await garden.plant('real', { kind: Soil, owners: [owner] }),
+      await garden.plant('unreal', { kind: Soil, owners: [nobody] }),
+    ]
     await garden.settle()
     await garden.remove(owner)
     await garden.settle(60_000)
     for (const child of children) expect(await garden.isGone(child)).toBe(false)
     const { items } = await garden.client.list({ apiVersion: 'v1', kind: 'Event' })
-    expect(items).toMatchObject([{ reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'Soil', name: 'real' } }])
+    expect(items).toMatchObject([
+      { reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'Soil', name: 'real' } },
+    ])
     const asked = garden.calls.length
     await garden.settle(25_000)
     expect(garden.calls.length - asked).toBeLessThan(3)
@@ -129,7 +148,9 @@ describe('garbageCollector', () => {
 
   test('case 105: a child whose owner is of an unknown kind is kept, and goes when the kind comes without the owner', async () => {
     garden = await Garden.start()
-    const child = await garden.plant('child', { owners: [{ apiVersion: 'later.dev/v1', kind: 'Later', name: 'x', uid: nobody.uid }] })
+    const child = await garden.plant('child', {
+      owners: [{ apiVersion: 'later.dev/v1', kind: 'Later', name: 'x', uid: nobody.uid }],
+    })
     await garden.settle(90_000)
     expect(await garden.isGone(child)).toBe(false)
     await garden.client.create(definitionOf('later.dev', 'Later'))

@@ -60,8 +60,22 @@ export class Collection {
     this.#options = options
     this.#cache = new ObjectCache({ client, clock, random, log })
     this.#recorder = new EventRecorder({ client, controller: 'garbage-collector-controller', clock, random, log })
-    this.#monitors = new Monitors({ cache: this.#cache, onEvent: (event) => { this.#hear(event) }, onLost: (type) => { this.#follow(this.#graph.lose(type)) } })
-    this.#discovery = new Discovery({ client, clock, log, periodMs: discoveryMs, onResources: (resources) => this.#followResources(resources) })
+    this.#monitors = new Monitors({
+      cache: this.#cache,
+      onEvent: (event) => {
+        this.#hear(event)
+      },
+      onLost: (type) => {
+        this.#follow(this.#graph.lose(type))
+      },
+    })
+    this.#discovery = new Discovery({
+      client,
+      clock,
+      log,
+      periodMs: discoveryMs,
+      onResources: (resources) => this.#followResources(resources),
+    })
     this.#deletes = new WorkQueue({ clock, metrics, name: 'garbage_collector_attempt_to_delete' })
     this.#orphans = new WorkQueue({ clock, metrics, name: 'garbage_collector_attempt_to_orphan' })
     this.#backoff = new Backoff({ random })
@@ -70,15 +84,29 @@ export class Collection {
 
   /** Whether it has heard of everything and has nothing to do now; what waits for a time is left to it. */
   get isIdle(): boolean {
-    return this.#isWorking && this.#monitors.backlog === 0 && [this.#deletes, this.#orphans].every(({ readyCount, workingCount }) => readyCount + workingCount === 0)
+    return (
+      this.#isWorking &&
+      this.#monitors.backlog === 0 &&
+      [this.#deletes, this.#orphans].every(({ readyCount, workingCount }) => readyCount + workingCount === 0)
+    )
   }
 
   /** Collects until the signal aborts; then it resolves. */
   async run(signal: AbortSignal): Promise<void> {
     const stopping = new AbortController()
-    const stop = onAbort(signal, (reason) => { stopping.abort(reason) })
-    const tasks = [this.#cache.run(stopping.signal), this.#recorder.run(stopping.signal), this.#discovery.run(stopping.signal), this.#work(stopping.signal)]
-    for (const task of tasks) task.catch((error: unknown) => { stopping.abort(error) })
+    const stop = onAbort(signal, (reason) => {
+      stopping.abort(reason)
+    })
+    const tasks = [
+      this.#cache.run(stopping.signal),
+      this.#recorder.run(stopping.signal),
+      this.#discovery.run(stopping.signal),
+      this.#work(stopping.signal),
+    ]
+    for (const task of tasks)
+      task.catch((error: unknown) => {
+        stopping.abort(error)
+      })
     const ended = await Promise.allSettled(tasks)
     stop()
     await Promise.all([this.#deletes.stop(), this.#orphans.stop()])
@@ -92,24 +120,57 @@ export class Collection {
     this.#isWorking = true
     log.debug('the garbage collector begins', { objects: this.#graph.size, resources: this.#monitors.size })
     const attempts = new Attempts({
-      graph: this.#graph, operations: new Operations({ client, signal }), patience: this.#patience, follow: (work) => { this.#follow(work) },
+      graph: this.#graph,
+      operations: new Operations({ client, signal }),
+      patience: this.#patience,
+      follow: (work) => {
+        this.#follow(work)
+      },
     })
-    const options = { signal, concurrency, backoff: this.#backoff, onSettled: (worked: Worked<string>) => { this.#report(worked, signal) } }
+    const options = {
+      signal,
+      concurrency,
+      backoff: this.#backoff,
+      onSettled: (worked: Worked<string>) => {
+        this.#report(worked, signal)
+      },
+    }
     await Promise.all([
-      runWorkers(async ({ key }) => this.#checkParked(await attempts.attemptDelete(key, { isRetry: this.#backoff.retries(key) > 0 })), { ...options, queue: this.#deletes, parked: this.#parked }),
-      runWorkers(async ({ key }) => { await attempts.attemptOrphan(key); return undefined }, { ...options, queue: this.#orphans, backoff: new Backoff({ random: this.#options.random }) }),
+      runWorkers(
+        async ({ key }) =>
+          this.#checkParked(await attempts.attemptDelete(key, { isRetry: this.#backoff.retries(key) > 0 })),
+        { ...options, queue: this.#deletes, parked: this.#parked },
+      ),
+      runWorkers(
+        async ({ key }) => {
+          await attempts.attemptOrphan(key)
+          return undefined
+        },
+        { ...options, queue: this.#orphans, backoff: new Backoff({ random: this.#options.random }) },
+      ),
     ])
   }
 
   async #waitForSync(signal: AbortSignal): Promise<void> {
     const { clock, syncMs, log } = this.#options
     const enough = new AbortController()
-    const stop = onAbort(signal, () => { enough.abort() })
-    const synced = this.#started.promise.then(() => this.#monitors.waitForSync({ signal: enough.signal })).then(() => true)
-    const isSynced = await Promise.race([synced, sleep(clock, syncMs, { signal: enough.signal }).then(() => false, () => false)])
+    const stop = onAbort(signal, () => {
+      enough.abort()
+    })
+    const synced = this.#started.promise
+      .then(() => this.#monitors.waitForSync({ signal: enough.signal }))
+      .then(() => true)
+    const isSynced = await Promise.race([
+      synced,
+      sleep(clock, syncMs, { signal: enough.signal }).then(
+        () => false,
+        () => false,
+      ),
+    ])
     enough.abort()
     stop()
-    if (!isSynced && !signal.aborted) log.warn('not everything was heard of in time; collecting garbage all the same', { syncMs })
+    if (!isSynced && !signal.aborted)
+      log.warn('not everything was heard of in time; collecting garbage all the same', { syncMs })
   }
 
   async #followResources(resources: readonly DiscoveredResource[]): Promise<void> {
@@ -146,23 +207,37 @@ export class Collection {
   }
 
   /** What waits for a kind that is there by now waits for nothing: it is tried again. */
-  #checkParked<O extends Awaited<ReturnType<Attempts['attemptDelete']>>>(outcome: O): O | { kind: 'error', error: Error } {
+  #checkParked<O extends Awaited<ReturnType<Attempts['attemptDelete']>>>(
+    outcome: O,
+  ): O | { kind: 'error'; error: Error } {
     if (outcome?.kind !== 'park' || !this.#discovery.has(typeOf(outcome.waitingFor))) return outcome
-    return { kind: 'error', error: new Error(`the server answers as if it had no kind ${outcome.waitingFor}, which it says it has`) }
+    return {
+      kind: 'error',
+      error: new Error(`the server answers as if it had no kind ${outcome.waitingFor}, which it says it has`),
+    }
   }
 
   #warn({ dependent: { apiVersion, kind, namespace, name, uid }, reference }: Misplaced): void {
     const { log } = this.#options
     const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`
-    const object = { apiVersion, kind, metadata: { name, uid, ...namespace !== '' && { namespace } } }
+    const object = { apiVersion, kind, metadata: { name, uid, ...(namespace !== '' && { namespace }) } }
     log.warn('an object names an owner in another namespace', { kind, object: `${namespace}/${name}`, owner })
-    this.#recorder.event(object, { type: 'Warning', reason: 'OwnerRefInvalidNamespace', note: `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}` })
+    this.#recorder.event(object, {
+      type: 'Warning',
+      reason: 'OwnerRefInvalidNamespace',
+      note: `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`,
+    })
   }
 
   #report({ item: { key: uid }, settled: { failure } }: Worked<string>, signal: AbortSignal): void {
     if (!failure || signal.aborted) return
     const { kind, namespace = '', name = '' } = this.#graph.get(uid)?.identity ?? {}
-    this.#options.log.warn('cannot collect an object; trying again', { kind, object: namespace === '' ? name : `${namespace}/${name}`, uid, error: failure.error })
+    this.#options.log.warn('cannot collect an object; trying again', {
+      kind,
+      object: namespace === '' ? name : `${namespace}/${name}`,
+      uid,
+      error: failure.error,
+    })
   }
 }
 

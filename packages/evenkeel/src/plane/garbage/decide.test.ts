@@ -4,12 +4,24 @@ import { decide } from './decide.ts'
 import type { Standing } from './decide.ts'
 import { noFacts } from './graph/facts.ts'
 
-function situation(standings: readonly Standing[], { finalizers = '', hasDependents = false } = {}): Parameters<typeof decide>[0] {
+function situation(
+  standings: readonly Standing[],
+  { finalizers = '', hasDependents = false } = {},
+): Parameters<typeof decide>[0] {
   const owners = standings.map((_, at) => ({ apiVersion: 'v1', kind: 'Owner', name: `o${at}`, uid: `o${at}` }))
-  return { facts: { ...noFacts, owners, hasOrphanFinalizer: finalizers === 'orphan', hasForegroundFinalizer: finalizers === 'foreground' }, standings, hasDependents }
+  return {
+    facts: {
+      ...noFacts,
+      owners,
+      hasOrphanFinalizer: finalizers === 'orphan',
+      hasForegroundFinalizer: finalizers === 'foreground',
+    },
+    standings,
+    hasDependents,
+  }
 }
 
-test.each<[Standing[], { finalizers?: string, hasDependents?: boolean }, object]>([
+test.each<[Standing[], { finalizers?: string; hasDependents?: boolean }, object]>([
   [[], {}, { do: 'keep' }],
   [['solid'], {}, { do: 'keep' }],
   [['solid', 'dangling', 'waiting'], {}, { do: 'strip', uids: new Set(['o1', 'o2']) }],
@@ -33,10 +45,13 @@ test('decide: an owner that is named twice and stands by one of the names is not
 
 test('decide: whatever the owners, nothing with a solid or orphaning one is deleted, and a solid one is never taken out', () => {
   const standing = fc.constantFrom<Standing>('solid', 'waiting', 'dangling', 'orphaned')
-  fc.assert(fc.property(fc.array(standing, { maxLength: 5 }), fc.boolean(), (standings, hasDependents) => {
-    const decision = decide(situation(standings, { hasDependents }))
-    if (decision.do === 'delete') expect(standings.some((one) => one === 'solid' || one === 'orphaned')).toBe(false)
-    if (decision.do === 'strip') for (const uid of decision.uids) expect(standings[Number(uid.slice(1))]).not.toBe('solid')
-    if (decision.do === 'keep') expect(standings.every((one) => one === 'solid')).toBe(true)
-  }))
+  fc.assert(
+    fc.property(fc.array(standing, { maxLength: 5 }), fc.boolean(), (standings, hasDependents) => {
+      const decision = decide(situation(standings, { hasDependents }))
+      if (decision.do === 'delete') expect(standings.some((one) => one === 'solid' || one === 'orphaned')).toBe(false)
+      if (decision.do === 'strip')
+        for (const uid of decision.uids) expect(standings[Number(uid.slice(1))]).not.toBe('solid')
+      if (decision.do === 'keep') expect(standings.every((one) => one === 'solid')).toBe(true)
+    }),
+  )
 })

@@ -24,8 +24,8 @@ export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 export type Decision =
   | { readonly do: 'keep' }
   /** Take these owners out of its references. */
-  | { readonly do: 'strip', readonly uids: ReadonlySet<string> }
-  | { readonly do: 'delete', readonly propagation: Propagation }
+  | { readonly do: 'strip'; readonly uids: ReadonlySet<string> }
+  | { readonly do: 'delete'; readonly propagation: Propagation }
 
 interface Situation {
   readonly facts: Facts
@@ -54,6 +54,10 @@ function ownPropagation({ hasOrphanFinalizer, hasForegroundFinalizer }: Facts): 
   return hasOrphanFinalizer ? 'Orphan' : hasForegroundFinalizer ? 'Foreground' : 'Background'
 }
 
-function uidsWith(owners: readonly OwnerReference[], standings: readonly Standing[], wanted: readonly Standing[]): Set<string> {
+function uidsWith(
+  owners: readonly OwnerReference[],
+  standings: readonly Standing[],
+  wanted: readonly Standing[],
+): Set<string> {
   return new Set(owners.filter((_, at) => wanted.includes(standings[at] ?? 'solid')).map(({ uid }) => uid))
 }

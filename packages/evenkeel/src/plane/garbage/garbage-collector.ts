@@ -50,19 +50,40 @@ const rbac: readonly PolicyRule[] = [
 ]
 
 export function garbageCollector({
-  client: given, clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, metrics, concurrency = 20, discoveryMs = 30_000, syncMs = 30_000,
+  client: given,
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  log = silentLogger,
+  metrics,
+  concurrency = 20,
+  discoveryMs = 30_000,
+  syncMs = 30_000,
 }: GarbageCollectorOptions = {}): GarbageCollector {
-  if (!(Number.isInteger(concurrency) && concurrency >= 1)) throw new RangeError(`concurrency must be a whole number of 1 or more, got ${concurrency}`)
+  if (!(Number.isInteger(concurrency) && concurrency >= 1))
+    throw new RangeError(`concurrency must be a whole number of 1 or more, got ${concurrency}`)
   if (!(discoveryMs >= 1000)) throw new RangeError(`discoveryMs must be at least 1000, got ${discoveryMs}`)
   if (!(syncMs >= 0)) throw new RangeError(`syncMs must be 0 or more, got ${syncMs}`)
   const name = 'garbage-collector'
   let running: Collection | undefined
   return {
-    name, rbac, isIdle: () => running?.isIdle ?? false,
+    name,
+    rbac,
+    isIdle: () => running?.isIdle ?? false,
     async run(signal, { client }) {
-      const collection = new Collection({ client: given ?? client, clock, random, log: log.child({ controller: name }), metrics, concurrency, discoveryMs, syncMs })
+      const collection = new Collection({
+        client: given ?? client,
+        clock,
+        random,
+        log: log.child({ controller: name }),
+        metrics,
+        concurrency,
+        discoveryMs,
+        syncMs,
+      })
       running = collection
-      await collection.run(signal).finally(() => { if (running === collection) running = undefined })
+      await collection.run(signal).finally(() => {
+        if (running === collection) running = undefined
+      })
     },
   }
 }

@@ -39,7 +39,7 @@ class Gate {
     this.#opening = undefined
   }
 
-  async* #pass(body: Body): AsyncGenerator<Uint8Array> {
+  async *#pass(body: Body): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
       await this.#opening?.promise
       if (this.#isBroken) throw new Error('the connection was lost')

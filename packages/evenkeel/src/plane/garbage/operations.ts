@@ -20,7 +20,7 @@ export class Operations {
   /** Reads under way: many dependents of one owner ask for it at the same time. */
   readonly #reading = new Map<string, Promise<ObjectMeta | undefined>>()
 
-  constructor({ client, signal }: { client: Client, signal: AbortSignal }) {
+  constructor({ client, signal }: { client: Client; signal: AbortSignal }) {
     this.#client = client
     this.#signal = signal
   }
@@ -36,9 +36,16 @@ export class Operations {
     const place = JSON.stringify([apiVersion, kind, namespace, name])
     const known = this.#reading.get(place)
     if (known) return known
-    const reading = this.#client.find(metadataOnly({ apiVersion, kind }), { name, ...namespace !== '' && { namespace } }, { signal: this.#signal })
+    const reading = this.#client
+      .find(
+        metadataOnly({ apiVersion, kind }),
+        { name, ...(namespace !== '' && { namespace }) },
+        { signal: this.#signal },
+      )
       .then((object) => object?.metadata)
-      .finally(() => { this.#reading.delete(place) })
+      .finally(() => {
+        this.#reading.delete(place)
+      })
     this.#reading.set(place, reading)
     return reading
   }
@@ -50,7 +57,10 @@ export class Operations {
   }
 
   /** Deletes an object that was decided on by these facts. @throws {ApiError} `Conflict`, when they no longer hold. */
-  async delete(identity: Identity, { facts, propagation }: { facts: Facts, propagation: Propagation }): Promise<'told' | 'gone'> {
+  async delete(
+    identity: Identity,
+    { facts, propagation }: { facts: Facts; propagation: Propagation },
+  ): Promise<'told' | 'gone'> {
     try {
       return await this.#delete(identity, { resourceVersion: facts.version, propagation })
     } catch (error) {
@@ -71,7 +81,9 @@ export class Operations {
 
   /** Lets the owners of an object go before it. */
   async unblock(identity: Identity, facts: Facts): Promise<void> {
-    await this.#changeOwners(identity, facts, (owners) => owners.map((owner) => (owner.blockOwnerDeletion ? { ...owner, blockOwnerDeletion: false } : owner)))
+    await this.#changeOwners(identity, facts, (owners) =>
+      owners.map((owner) => (owner.blockOwnerDeletion ? { ...owner, blockOwnerDeletion: false } : owner)),
+    )
   }
 
   /** Takes a finalizer off an object; nothing happens when it is gone. */
@@ -80,16 +92,34 @@ export class Operations {
       const metadata = await this.read(identity)
       if (metadata?.uid !== identity.uid || !metadata.finalizers?.includes(finalizer)) return
       const finalizers = metadata.finalizers.filter((name) => name !== finalizer)
-      if (await this.#patch(identity, { resourceVersion: metadata.resourceVersion ?? '', finalizers: finalizers.length > 0 ? finalizers : null }, { tries })) return
+      if (
+        await this.#patch(
+          identity,
+          { resourceVersion: metadata.resourceVersion ?? '', finalizers: finalizers.length > 0 ? finalizers : null },
+          { tries },
+        )
+      )
+        return
     }
   }
 
-  async #changeOwners(identity: Identity, facts: Facts, change: (owners: readonly OwnerReference[]) => readonly OwnerReference[]): Promise<void> {
+  async #changeOwners(
+    identity: Identity,
+    facts: Facts,
+    change: (owners: readonly OwnerReference[]) => readonly OwnerReference[],
+  ): Promise<void> {
     let now: Facts | undefined = facts
     for (let tries = 1; now; tries++) {
       const owners = change(now.owners)
       if (isEqual(owners, now.owners)) return
-      if (await this.#patch(identity, { resourceVersion: now.version, ownerReferences: owners.length > 0 ? owners : null }, { tries })) return
+      if (
+        await this.#patch(
+          identity,
+          { resourceVersion: now.version, ownerReferences: owners.length > 0 ? owners : null },
+          { tries },
+        )
+      )
+        return
       now = await this.readSame(identity)
     }
   }
@@ -106,9 +136,16 @@ export class Operations {
     }
   }
 
-  async #delete({ uid, ...place }: Identity, { resourceVersion, propagation }: { resourceVersion?: string, propagation: Propagation }): Promise<'told' | 'gone'> {
+  async #delete(
+    { uid, ...place }: Identity,
+    { resourceVersion, propagation }: { resourceVersion?: string; propagation: Propagation },
+  ): Promise<'told' | 'gone'> {
     try {
-      await this.#client.delete(objectAt(place), { propagation, preconditions: { uid, ...resourceVersion !== undefined && { resourceVersion } }, signal: this.#signal })
+      await this.#client.delete(objectAt(place), {
+        propagation,
+        preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },
+        signal: this.#signal,
+      })
       return 'told'
     } catch (error) {
       if (isObjectGone(error)) return 'gone'
@@ -118,7 +155,7 @@ export class Operations {
 }
 
 function objectAt({ apiVersion, kind, namespace, name }: Omit<Identity, 'uid'>): KubeObject {
-  return refTo({ apiVersion, kind }, { name, ...namespace !== '' && { namespace } })
+  return refTo({ apiVersion, kind }, { name, ...(namespace !== '' && { namespace }) })
 }
 
 function isObjectGone(error: unknown): boolean {

@@ -31,15 +31,23 @@ interface Dependent {
  * @throws {UnknownKindError} when the server does not have the owner's kind, or not yet.
  * @throws {UnreachableOwnerError}
  */
-export async function standingOf(reference: OwnerReference, { identity: { namespace, name }, createdAt }: Dependent, { graph, operations }: Knowledge): Promise<Standing> {
+export async function standingOf(
+  reference: OwnerReference,
+  { identity: { namespace, name }, createdAt }: Dependent,
+  { graph, operations }: Knowledge,
+): Promise<Standing> {
   const { absent } = graph
   const gone = (): Standing => (absent.hasOrphaned(reference.uid, createdAt) ? 'orphaned' : 'dangling')
   const [wide, narrow] = [identityIn('', reference), identityIn(namespace, reference)]
   if (absent.has(wide) || absent.has(narrow)) return gone()
   const known = graph.get(reference.uid)
-  if (known && !known.isVirtual && isInReach(known.identity, namespace) && isNamedBy(known.identity, reference)) return known.isWaiting ? 'waiting' : 'solid'
+  if (known && !known.isVirtual && isInReach(known.identity, namespace) && isNamedBy(known.identity, reference))
+    return known.isWaiting ? 'waiting' : 'solid'
   const isNamespaced = await operations.isNamespaced(reference)
-  if (isNamespaced && namespace === '') throw new UnreachableOwnerError(`${name} belongs to no namespace, so it cannot be owned by a ${reference.kind}, which does`)
+  if (isNamespaced && namespace === '')
+    throw new UnreachableOwnerError(
+      `${name} belongs to no namespace, so it cannot be owned by a ${reference.kind}, which does`,
+    )
   const place = isNamespaced ? narrow : wide
   const owner = await operations.read(place)
   if (owner?.uid === reference.uid) return isWaiting(factsOf(owner)) ? 'waiting' : 'solid'

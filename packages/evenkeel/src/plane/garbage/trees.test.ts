@@ -21,60 +21,88 @@ interface Tree {
 async function plantTree(held: string): Promise<Tree> {
   const finalizers = (level: string): string[] => (level === held ? [hold] : [])
   const root = await garden.plant('root', { kind: Soil, finalizers: finalizers('root') })
-  const middle = [await garden.plant('m1', { kind: Leaf, owners: [root], blocking: true, finalizers: finalizers('middle') }), await garden.plant('m2', { owners: [root], blocking: true, finalizers: finalizers('middle') })]
+  const middle = [
+    await garden.plant('m1', { kind: Leaf, owners: [root], blocking: true, finalizers: finalizers('middle') }),
+    await garden.plant('m2', { owners: [root], blocking: true, finalizers: finalizers('middle') }),
+  ]
   const bottom: Live[] = []
-  for (const [at, owner] of [...middle, ...middle].entries()) bottom.push(await garden.plant(`b${at}`, { owners: [owner], blocking: true, finalizers: finalizers('bottom') }))
+  for (const [at, owner] of [...middle, ...middle].entries())
+    bottom.push(await garden.plant(`b${at}`, { owners: [owner], blocking: true, finalizers: finalizers('bottom') }))
   await garden.settle()
   return { root, middle, bottom }
 }
 
-function levelOf(tree: Tree, level: typeof levels[number]): readonly Live[] {
+function levelOf(tree: Tree, level: (typeof levels)[number]): readonly Live[] {
   return level === 'root' ? [tree.root] : tree[level]
 }
 
 async function free(objects: readonly Live[]): Promise<void> {
-  for (const object of objects) if (!await garden.isGone(object)) await garden.client.patch(object, { metadata: { finalizers: ((await garden.find(object))?.metadata.finalizers ?? []).filter((name) => name !== hold) } })
+  for (const object of objects)
+    if (!(await garden.isGone(object)))
+      await garden.client.patch(object, {
+        metadata: {
+          finalizers: ((await garden.find(object))?.metadata.finalizers ?? []).filter((name) => name !== hold),
+        },
+      })
 }
 
 async function standing(tree: Tree): Promise<string> {
-  const counts = await Promise.all(levels.map(async (level) => (await Promise.all(levelOf(tree, level).map(async (object) => !await garden.isGone(object)))).filter(Boolean).length))
+  const counts = await Promise.all(
+    levels.map(
+      async (level) =>
+        (await Promise.all(levelOf(tree, level).map(async (object) => !(await garden.isGone(object))))).filter(Boolean)
+          .length,
+    ),
+  )
   return counts.join(' ')
 }
 
 describe('a tree of three levels', () => {
-  test.each(levels)('in the background: held at the %s, what is above goes at once and the rest when it is let go', async (held) => {
-    garden = await Garden.start()
-    const tree = await plantTree(held)
-    await garden.remove(tree.root)
-    await garden.settle(20_000)
-    expect(await standing(tree)).toBe({ root: '1 2 4', middle: '0 2 4', bottom: '0 0 4' }[held])
-    await free(levelOf(tree, held))
-    await garden.untilGone(tree.root, ...tree.middle, ...tree.bottom)
-  })
+  test.each(levels)(
+    'in the background: held at the %s, what is above goes at once and the rest when it is let go',
+    async (held) => {
+      garden = await Garden.start()
+      const tree = await plantTree(held)
+      await garden.remove(tree.root)
+      await garden.settle(20_000)
+      expect(await standing(tree)).toBe({ root: '1 2 4', middle: '0 2 4', bottom: '0 0 4' }[held])
+      await free(levelOf(tree, held))
+      await garden.untilGone(tree.root, ...tree.middle, ...tree.bottom)
+    },
+  )
 
-  test.each(levels)('in the foreground: held at the %s, what is below goes at once and the rest when it is let go', async (held) => {
-    garden = await Garden.start()
-    const tree = await plantTree(held)
-    await garden.remove(tree.root, 'Foreground')
-    await garden.settle(20_000)
-    expect(await standing(tree)).toBe({ root: '1 0 0', middle: '1 2 0', bottom: '1 2 4' }[held])
-    for (const object of [tree.root, ...tree.middle]) expect((await garden.find(object))?.metadata.deletionTimestamp !== undefined || await garden.isGone(object)).toBe(true)
-    await free(levelOf(tree, held))
-    await garden.untilGone(tree.root, ...tree.middle, ...tree.bottom)
-  })
+  test.each(levels)(
+    'in the foreground: held at the %s, what is below goes at once and the rest when it is let go',
+    async (held) => {
+      garden = await Garden.start()
+      const tree = await plantTree(held)
+      await garden.remove(tree.root, 'Foreground')
+      await garden.settle(20_000)
+      expect(await standing(tree)).toBe({ root: '1 0 0', middle: '1 2 0', bottom: '1 2 4' }[held])
+      for (const object of [tree.root, ...tree.middle])
+        expect(
+          (await garden.find(object))?.metadata.deletionTimestamp !== undefined || (await garden.isGone(object)),
+        ).toBe(true)
+      await free(levelOf(tree, held))
+      await garden.untilGone(tree.root, ...tree.middle, ...tree.bottom)
+    },
+  )
 
-  test.each(levels)('orphaned: held at the %s, only the root goes and the rest stands, each with the owners it still has', async (held) => {
-    garden = await Garden.start()
-    const tree = await plantTree(held)
-    await garden.remove(tree.root, 'Orphan')
-    await garden.settle(20_000)
-    await free([tree.root])
-    await garden.untilGone(tree.root)
-    await garden.settle(20_000)
-    expect(await standing(tree)).toBe('0 2 4')
-    for (const object of tree.middle) expect(await garden.ownersOf(object)).toEqual([])
-    for (const object of tree.bottom) expect(await garden.ownersOf(object)).toHaveLength(1)
-  })
+  test.each(levels)(
+    'orphaned: held at the %s, only the root goes and the rest stands, each with the owners it still has',
+    async (held) => {
+      garden = await Garden.start()
+      const tree = await plantTree(held)
+      await garden.remove(tree.root, 'Orphan')
+      await garden.settle(20_000)
+      await free([tree.root])
+      await garden.untilGone(tree.root)
+      await garden.settle(20_000)
+      expect(await standing(tree)).toBe('0 2 4')
+      for (const object of tree.middle) expect(await garden.ownersOf(object)).toEqual([])
+      for (const object of tree.bottom) expect(await garden.ownersOf(object)).toHaveLength(1)
+    },
+  )
 })
 
 describe('garbageCollector', () => {
@@ -95,8 +123,15 @@ describe('garbageCollector', () => {
 
   test('begins with what is there: owners that went while nobody collected are noticed', async () => {
     garden = await Garden.start()
-    const [owner, waiting, leaving] = [await garden.plant('owner'), await garden.plant('waiting'), await garden.plant('leaving')]
-    const children = [await garden.plant('a', { owners: [owner] }), await garden.plant('b', { owners: [waiting], blocking: true })]
+    const [owner, waiting, leaving] = [
+      await garden.plant('owner'),
+      await garden.plant('waiting'),
+      await garden.plant('leaving'),
+    ]
+    const children = [
+      await garden.plant('a', { owners: [owner] }),
+      await garden.plant('b', { owners: [waiting], blocking: true }),
+    ]
     const freed = await garden.plant('c', { owners: [leaving] })
     await garden.stopCollecting()
     await garden.remove(owner)
@@ -115,7 +150,8 @@ describe('garbageCollector', () => {
     await garden.settle()
     let beats = 0
     garden.between = async (request, next) => {
-      if (request.method === 'DELETE') await garden.client.patch(child, { metadata: { labels: { beat: String(beats++) } } })
+      if (request.method === 'DELETE')
+        await garden.client.patch(child, { metadata: { labels: { beat: String(beats++) } } })
       return next(request)
     }
     await garden.remove(owner)
@@ -137,7 +173,9 @@ describe('garbageCollector', () => {
     await garden.remove(owner)
     await garden.untilGone(child)
     await garden.settle()
-    expect(garden.calls.slice(before).filter((call) => call.endsWith('/child'))).toEqual(['DELETE', 'GET', 'DELETE'].map((method) => `${method} /api/v1/namespaces/default/configmaps/child`))
+    expect(garden.calls.slice(before).filter((call) => call.endsWith('/child'))).toEqual(
+      ['DELETE', 'GET', 'DELETE'].map((method) => `${method} /api/v1/namespaces/default/configmaps/child`),
+    )
   })
 
   test('a child that is adopted by a living owner while it is being judged is kept', async () => {
@@ -182,7 +220,11 @@ describe('garbageCollector', () => {
   test('a reference by the right uid and another kind, version or name keeps nobody alive', async () => {
     garden = await Garden.start()
     const owner = await garden.plant('owner')
-    const wrong = [{ ...referenceTo(owner), kind: 'Secret' }, { ...referenceTo(owner), name: 'other' }, { ...referenceTo(owner), apiVersion: Leaf.apiVersion, kind: 'Leaf' }]
+    const wrong = [
+      { ...referenceTo(owner), kind: 'Secret' },
+      { ...referenceTo(owner), name: 'other' },
+      { ...referenceTo(owner), apiVersion: Leaf.apiVersion, kind: 'Leaf' },
+    ]
     const right = await garden.plant('right', { owners: [owner] })
     const children: Live[] = []
     for (const [at, reference] of wrong.entries()) children.push(await garden.plant(`w${at}`, { owners: [reference] }))
@@ -212,7 +254,9 @@ describe('garbageCollector', () => {
     await garden.settle()
     const late = await garden.plant('late', { owners: [owner], blocking: true })
     await garden.untilGone(late)
-    await garden.client.patch(first, { metadata: { ownerReferences: [{ ...referenceTo(owner), blockOwnerDeletion: false }] } })
+    await garden.client.patch(first, {
+      metadata: { ownerReferences: [{ ...referenceTo(owner), blockOwnerDeletion: false }] },
+    })
     await garden.untilGone(owner)
     expect(await garden.isGone(first)).toBe(false)
     await free([first])
@@ -230,7 +274,9 @@ describe('garbageCollector', () => {
     await garden.remove(free, 'Orphan')
     await garden.remove(waiting, 'Foreground')
     await garden.untilGone(free, waiting)
-    const { rbac: [everything, events] } = garbageCollector()
+    const {
+      rbac: [everything, events],
+    } = garbageCollector()
     const verbs: Readonly<Record<string, string>> = { GET: 'get', PATCH: 'patch', DELETE: 'delete', POST: 'create' }
     for (const call of garden.calls.filter((one) => /\/(api|apis)\/.+\//.test(one))) {
       const [method = '', path = ''] = call.split(' ')

@@ -8,11 +8,17 @@ import { serverOptionsOf } from './api-server-options.ts'
 import { readFlags } from './flags.ts'
 
 let folder = ''
-beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'evenkeel-flags-')) })
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'evenkeel-flags-'))
+})
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 function optionsOf(...args: readonly string[]): ReturnType<typeof serverOptionsOf> {
-  return serverOptionsOf(readFlags(args, allApiServerFlags), { clock: new SystemClock(), random: new SystemRandom(), log: silentLogger })
+  return serverOptionsOf(readFlags(args, allApiServerFlags), {
+    clock: new SystemClock(),
+    random: new SystemRandom(),
+    log: silentLogger,
+  })
 }
 
 async function file(name: string, text: string): Promise<string> {
@@ -22,7 +28,12 @@ async function file(name: string, text: string): Promise<string> {
 
 describe('serverOptionsOf', () => {
   test('without flags listens on this machine alone, by RBAC, and lets callers without a name ask', async () => {
-    expect(await optionsOf()).toMatchObject({ listen: { host: '127.0.0.1', port: 6443 }, authorization: ['rbac'], authentication: { anonymous: true, clientAuthorities: [] }, admission: { ownerReferences: false } })
+    expect(await optionsOf()).toMatchObject({
+      listen: { host: '127.0.0.1', port: 6443 },
+      authorization: ['rbac'],
+      authentication: { anonymous: true, clientAuthorities: [] },
+      admission: { ownerReferences: false },
+    })
   })
 
   test('makes a certificate into an empty folder and takes it the next time', async () => {
@@ -35,33 +46,70 @@ describe('serverOptionsOf', () => {
 
   test('takes the certificate that is named before that of the folder', async () => {
     const [cert, key] = [await file('a.crt', 'certificate'), await file('a.key', 'key')]
-    expect((await optionsOf(`--cert-dir=${folder}`, `--tls-cert-file=${cert}`, `--tls-private-key-file=${key}`)).listen.identity?.server).toEqual({ certificatePem: 'certificate', keyPem: 'key' })
+    expect(
+      (await optionsOf(`--cert-dir=${folder}`, `--tls-cert-file=${cert}`, `--tls-private-key-file=${key}`)).listen
+        .identity?.server,
+    ).toEqual({ certificatePem: 'certificate', keyPem: 'key' })
   })
 
   test('reads who is believed: authorities, tokens, proxies, keys of service accounts', async () => {
     const path = await file('pem', 'PEM')
     const { authentication } = await optionsOf(
-      `--client-ca-file=${path}`, '--token-auth-file=tokens.csv', '--anonymous-auth=false', `--requestheader-client-ca-file=${path}`, '--requestheader-allowed-names=a,b',
-      '--service-account-issuer=https://a/', '--service-account-issuer=https://b/', `--service-account-key-file=${await file('public', 'PUBLIC')}`,
-      `--service-account-signing-key-file=${await file('private', 'PRIVATE')}`, '--service-account-max-token-expiration=1h0m0s', '--api-audiences=x',
+      `--client-ca-file=${path}`,
+      '--token-auth-file=tokens.csv',
+      '--anonymous-auth=false',
+      `--requestheader-client-ca-file=${path}`,
+      '--requestheader-allowed-names=a,b',
+      '--service-account-issuer=https://a/',
+      '--service-account-issuer=https://b/',
+      `--service-account-key-file=${await file('public', 'PUBLIC')}`,
+      `--service-account-signing-key-file=${await file('private', 'PRIVATE')}`,
+      '--service-account-max-token-expiration=1h0m0s',
+      '--api-audiences=x',
     )
     expect(authentication).toEqual({
-      anonymous: false, clientAuthorities: ['PEM'], tokenFile: 'tokens.csv', frontProxy: { caPem: 'PEM', allowedNames: ['a', 'b'] },
-      serviceAccounts: { extendMounted: true, issuer: ['https://a/', 'https://b/'], audiences: ['x'], keys: ['PRIVATE', 'PUBLIC'], lifeSecondsMax: 3600 },
+      anonymous: false,
+      clientAuthorities: ['PEM'],
+      tokenFile: 'tokens.csv',
+      frontProxy: { caPem: 'PEM', allowedNames: ['a', 'b'] },
+      serviceAccounts: {
+        extendMounted: true,
+        issuer: ['https://a/', 'https://b/'],
+        audiences: ['x'],
+        keys: ['PRIVATE', 'PUBLIC'],
+        lifeSecondsMax: 3600,
+      },
     })
   })
 
   test('reads who decides, and what holds them back', async () => {
-    const options = await optionsOf('--authorization-mode=Node,RBAC,AlwaysAllow', '--enable-admission-plugins=A,OwnerReferencesPermissionEnforcement', '--max-requests-inflight=7', '--max-mutating-requests-inflight=0', '--request-timeout=1m30s', '--audit-log-path=audit.log')
-    expect(options).toMatchObject({ authorization: ['rbac', 'always-allow'], admission: { ownerReferences: true }, limits: { readsMax: 7, requestMs: 90_000 }, audit: { file: { path: 'audit.log' } } })
+    const options = await optionsOf(
+      '--authorization-mode=Node,RBAC,AlwaysAllow',
+      '--enable-admission-plugins=A,OwnerReferencesPermissionEnforcement',
+      '--max-requests-inflight=7',
+      '--max-mutating-requests-inflight=0',
+      '--request-timeout=1m30s',
+      '--audit-log-path=audit.log',
+    )
+    expect(options).toMatchObject({
+      authorization: ['rbac', 'always-allow'],
+      admission: { ownerReferences: true },
+      limits: { readsMax: 7, requestMs: 90_000 },
+      audit: { file: { path: 'audit.log' } },
+    })
     expect(options.limits).not.toHaveProperty('writesMax')
   })
 
   test.each([
-    ['--secure-port=many', '--secure-port must be a whole number up to 65535, got "many"'], ['--secure-port=65536', '--secure-port must be'],
-    ['--authorization-mode=ABAC', '--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got "ABAC"'],
+    ['--secure-port=many', '--secure-port must be a whole number up to 65535, got "many"'],
+    ['--secure-port=65536', '--secure-port must be'],
+    [
+      '--authorization-mode=ABAC',
+      '--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got "ABAC"',
+    ],
     ['--request-timeout=soon', '--request-timeout must be a duration such as 1m0s, got "soon"'],
-    ['--client-ca-file=/nowhere/ca.crt', 'ENOENT'], ['--tls-cert-file=/nowhere/a.crt', '--tls-cert-file needs --tls-private-key-file'],
+    ['--client-ca-file=/nowhere/ca.crt', 'ENOENT'],
+    ['--tls-cert-file=/nowhere/a.crt', '--tls-cert-file needs --tls-private-key-file'],
   ])('refuses %s', async (flag, said) => {
     await expect(optionsOf(flag)).rejects.toThrow(said)
   })

@@ -10,7 +10,13 @@ import { join } from 'node:path'
 import type { Clock, Logger, Random } from '#base'
 import { parseDuration } from '#api'
 import { makeIdentity } from '#server'
-import type { AuthenticationOptions, Identity, ServerListenOptions, ServerOptions, ServiceAccountOptions } from '#server'
+import type {
+  AuthenticationOptions,
+  Identity,
+  ServerListenOptions,
+  ServerOptions,
+  ServiceAccountOptions,
+} from '#server'
 import type { Flags } from './flags.ts'
 
 type LimitOptions = NonNullable<ServerOptions['limits']>
@@ -27,7 +33,10 @@ interface Surroundings {
  *
  * @throws {RangeError} for a value that means nothing here, an `Error` for a file that cannot be read.
  */
-export async function serverOptionsOf(flags: Flags, surroundings: Surroundings): Promise<ServerOptions & { listen: ServerListenOptions }> {
+export async function serverOptionsOf(
+  flags: Flags,
+  surroundings: Surroundings,
+): Promise<ServerOptions & { listen: ServerListenOptions }> {
   const [identity, authentication] = await Promise.all([identityOf(flags, surroundings), authenticationOf(flags)])
   const auditPath = flags.value('audit-log-path')
   return {
@@ -35,9 +44,13 @@ export async function serverOptionsOf(flags: Flags, surroundings: Surroundings):
     listen: { host: hostOf(flags), port: countOf(flags, 'secure-port', { max: 65_535 }) ?? 6443, identity },
     authentication,
     authorization: authorizationOf(flags),
-    admission: { ownerReferences: flags.values('enable-admission-plugins').includes('OwnerReferencesPermissionEnforcement') },
+    admission: {
+      ownerReferences: flags.values('enable-admission-plugins').includes('OwnerReferencesPermissionEnforcement'),
+    },
     limits: limitsOf(flags),
-    ...auditPath !== undefined && { audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } } },
+    ...(auditPath !== undefined && {
+      audit: auditPath === '-' ? { write: (line) => process.stdout.write(`${line}\n`) } : { file: { path: auditPath } },
+    }),
   }
 }
 
@@ -48,9 +61,15 @@ function hostOf(flags: Flags): string {
 /** The certificate that is named, or the one of the folder, or a new one, which is put there for clients to find. */
 async function identityOf(flags: Flags, { clock, random }: Surroundings): Promise<Identity> {
   const identity = makeIdentity({ clock, random, names: [hostOf(flags)] })
-  const [certificateFile, keyFile, folder] = [flags.value('tls-cert-file'), flags.value('tls-private-key-file'), flags.value('cert-dir')]
-  if ((certificateFile === undefined) !== (keyFile === undefined)) throw new RangeError('--tls-cert-file needs --tls-private-key-file, and the other way round')
-  if (certificateFile !== undefined && keyFile !== undefined) return { ...identity, server: await readCredential(certificateFile, keyFile) }
+  const [certificateFile, keyFile, folder] = [
+    flags.value('tls-cert-file'),
+    flags.value('tls-private-key-file'),
+    flags.value('cert-dir'),
+  ]
+  if ((certificateFile === undefined) !== (keyFile === undefined))
+    throw new RangeError('--tls-cert-file needs --tls-private-key-file, and the other way round')
+  if (certificateFile !== undefined && keyFile !== undefined)
+    return { ...identity, server: await readCredential(certificateFile, keyFile) }
   if (folder === undefined) return identity
   const files = [join(folder, 'apiserver.crt'), join(folder, 'apiserver.key')] as const
   if (files.every((file) => existsSync(file))) return { ...identity, server: await readCredential(...files) }
@@ -74,23 +93,29 @@ async function authenticationOf(flags: Flags): Promise<AuthenticationOptions> {
     anonymous: flags.isOn('anonymous-auth', true),
     clientAuthorities,
     serviceAccounts: await serviceAccountsOf(flags),
-    ...tokenFile !== undefined && { tokenFile },
-    ...proxyAuthority !== undefined && { frontProxy: { caPem: proxyAuthority, ...allowedNames.length > 0 && { allowedNames } } },
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(proxyAuthority !== undefined && {
+      frontProxy: { caPem: proxyAuthority, ...(allowedNames.length > 0 && { allowedNames }) },
+    }),
   }
 }
 
 async function serviceAccountsOf(flags: Flags): Promise<ServiceAccountOptions> {
-  const [issuer, audiences, keysUrl] = [flags.values('service-account-issuer'), flags.values('api-audiences'), flags.value('service-account-jwks-uri')]
+  const [issuer, audiences, keysUrl] = [
+    flags.values('service-account-issuer'),
+    flags.values('api-audiences'),
+    flags.value('service-account-jwks-uri'),
+  ]
   const lifeMax = durationOf(flags, 'service-account-max-token-expiration')
   const signing = await textsOf(flags, 'service-account-signing-key-file')
   const believed = await textsOf(flags, 'service-account-key-file')
   return {
     extendMounted: flags.isOn('service-account-extend-token-expiration', true),
-    ...issuer.length > 0 && { issuer },
-    ...audiences.length > 0 && { audiences },
-    ...keysUrl !== undefined && { keysUrl },
-    ...lifeMax !== undefined && { lifeSecondsMax: Math.floor(lifeMax / 1000) },
-    ...signing.length > 0 && { keys: [...signing, ...believed] },
+    ...(issuer.length > 0 && { issuer }),
+    ...(audiences.length > 0 && { audiences }),
+    ...(keysUrl !== undefined && { keysUrl }),
+    ...(lifeMax !== undefined && { lifeSecondsMax: Math.floor(lifeMax / 1000) }),
+    ...(signing.length > 0 && { keys: [...signing, ...believed] }),
   }
 }
 
@@ -99,23 +124,38 @@ function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
   const named = flags.values('authorization-mode').filter((mode) => mode !== 'Node')
   return (named.length > 0 ? named : ['RBAC']).map((mode): AuthorizationMode => {
     switch (mode) {
-      case 'RBAC': return 'rbac'
-      case 'AlwaysAllow': return 'always-allow'
-      case 'AlwaysDeny': return () => ({ allowed: false, why: 'Everything is forbidden.' })
-      default: throw new RangeError(`--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got ${JSON.stringify(mode)}`)
+      case 'RBAC':
+        return 'rbac'
+      case 'AlwaysAllow':
+        return 'always-allow'
+      case 'AlwaysDeny':
+        return () => ({ allowed: false, why: 'Everything is forbidden.' })
+      default:
+        throw new RangeError(
+          `--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got ${JSON.stringify(mode)}`,
+        )
     }
   })
 }
 
 function limitsOf(flags: Flags): LimitOptions {
-  const [readsMax, writesMax, requestMs] = [countOf(flags, 'max-requests-inflight'), countOf(flags, 'max-mutating-requests-inflight'), durationOf(flags, 'request-timeout')]
-  return { ...readsMax && { readsMax }, ...writesMax && { writesMax }, ...requestMs && { requestMs } }
+  const [readsMax, writesMax, requestMs] = [
+    countOf(flags, 'max-requests-inflight'),
+    countOf(flags, 'max-mutating-requests-inflight'),
+    durationOf(flags, 'request-timeout'),
+  ]
+  return { ...(readsMax && { readsMax }), ...(writesMax && { writesMax }), ...(requestMs && { requestMs }) }
 }
 
-function countOf(flags: Flags, name: string, { max = Number.MAX_SAFE_INTEGER }: { max?: number } = {}): number | undefined {
+function countOf(
+  flags: Flags,
+  name: string,
+  { max = Number.MAX_SAFE_INTEGER }: { max?: number } = {},
+): number | undefined {
   const text = flags.value(name)
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text) || Number(text) > max) throw new RangeError(`--${name} must be a whole number up to ${max}, got ${JSON.stringify(text)}`)
+  if (!/^\d{1,15}$/.test(text) || Number(text) > max)
+    throw new RangeError(`--${name} must be a whole number up to ${max}, got ${JSON.stringify(text)}`)
   return Number(text)
 }
 
@@ -123,7 +163,8 @@ function durationOf(flags: Flags, name: string): number | undefined {
   const text = flags.value(name)
   if (text === undefined) return undefined
   const durationMs = parseDuration(text)
-  if (durationMs === undefined || durationMs < 0) throw new RangeError(`--${name} must be a duration such as 1m0s, got ${JSON.stringify(text)}`)
+  if (durationMs === undefined || durationMs < 0)
+    throw new RangeError(`--${name} must be a duration such as 1m0s, got ${JSON.stringify(text)}`)
   return Math.round(durationMs)
 }
 

@@ -54,13 +54,21 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function listenOn(text: string): Promise<void> {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'http:') throw new RangeError(`--listen-client-urls must be http://HOST:PORT here, got ${JSON.stringify(text)}`)
-  const listening = await listenAt(createServer(answer), { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 80), protocol: 'http' })
+  if (url?.protocol !== 'http:')
+    throw new RangeError(`--listen-client-urls must be http://HOST:PORT here, got ${JSON.stringify(text)}`)
+  const listening = await listenAt(createServer(answer), {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 80),
+    protocol: 'http',
+  })
   process.stderr.write(`serving ${listening}\n`)
 }
 
 function answer({ url = '/' }: IncomingMessage, response: ServerResponse): void {
   const text = answers.get(url.replace(/\?.*$/s, ''))
   if (text !== undefined) response.end(text)
-  else response.writeHead(501).end('nothing is kept here: this is not etcd, but what Evenkeel puts in its place for envtest\n')
+  else
+    response
+      .writeHead(501)
+      .end('nothing is kept here: this is not etcd, but what Evenkeel puts in its place for envtest\n')
 }

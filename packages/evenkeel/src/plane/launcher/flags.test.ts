@@ -11,7 +11,10 @@ const table = {
 
 describe('readFlags', () => {
   test.each([
-    ['with an equals sign', ['--port=1']], ['as the next word', ['--port', '1']], ['with one dash', ['-port=1']], ['twice: the last one counts', ['--port=2', '--port=1']],
+    ['with an equals sign', ['--port=1']],
+    ['as the next word', ['--port', '1']],
+    ['with one dash', ['-port=1']],
+    ['twice: the last one counts', ['--port=2', '--port=1']],
   ])('takes a value %s', (_, args) => {
     expect(readFlags(args, table).value('port')).toBe('1')
   })
@@ -37,7 +40,10 @@ describe('readFlags', () => {
   })
 
   test('names flags that it does not know, with what belongs to them, and goes on', () => {
-    const flags = readFlags(['--new', 'x', '--newer=1', '--newest', '--port=1', '--constructor', '--__proto__=2'], table)
+    const flags = readFlags(
+      ['--new', 'x', '--newer=1', '--newest', '--port=1', '--constructor', '--__proto__=2'],
+      table,
+    )
     expect(flags.unknown).toEqual(['new', 'newer', 'newest', 'constructor', '__proto__'])
     expect([flags.value('port'), flags.rest]).toEqual(['1', []])
   })

@@ -30,7 +30,10 @@ export interface Flags {
 }
 
 const flagText = /^--?(\w[\w.-]*)(?:=(.*))?$/s
-const switchValues: ReadonlyMap<string, boolean> = new Map([...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const), ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const)])
+const switchValues: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const),
+  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
+])
 
 /**
  * Reads a command line.
@@ -51,7 +54,7 @@ export function readFlags(args: readonly string[], table: FlagTable): Flags {
     if (!entry) unknown.add(name)
     const separate = inline === undefined && takesNext(entry, args[at + 1])
     const value = separate ? args[++at] : inline
-    given.set(name, [...given.get(name) ?? [], ...checked(name, value, entry)])
+    given.set(name, [...(given.get(name) ?? []), ...checked(name, value, entry)])
   }
   return {
     value: (name) => given.get(name)?.at(-1),
@@ -65,7 +68,9 @@ export function readFlags(args: readonly string[], table: FlagTable): Flags {
 /** The names, each at the start of a line: this is where envtest looks for them. */
 export function helpOf(table: FlagTable): string {
   const width = Math.max(...Object.keys(table).map((name) => name.length))
-  return Object.entries(table).map(([name, { says }]) => `  --${name.padEnd(width)}  ${says}\n`).join('')
+  return Object.entries(table)
+    .map(([name, { says }]) => `  --${name.padEnd(width)}  ${says}\n`)
+    .join('')
 }
 
 /** What nobody knows is taken to have a value if a word follows that is no flag. */
@@ -77,7 +82,8 @@ function takesNext(entry: FlagEntry | undefined, next: string | undefined): bool
 function checked(name: string, value: string | undefined, entry: FlagEntry | undefined): string[] {
   if (!entry) return [value ?? '']
   if (entry.takes === 'switch') {
-    if (value !== undefined && !switchValues.has(value)) throw new RangeError(`--${name} must be true or false, got ${JSON.stringify(value)}`)
+    if (value !== undefined && !switchValues.has(value))
+      throw new RangeError(`--${name} must be true or false, got ${JSON.stringify(value)}`)
     return [value ?? 'true']
   }
   if (value === undefined) throw new RangeError(`--${name} needs a value`)

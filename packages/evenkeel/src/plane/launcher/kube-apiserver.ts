@@ -28,7 +28,13 @@ async function main(args: readonly string[]): Promise<number> {
   if (flags.isOn('version')) return say(`Kubernetes ${String(versionDocument()['gitVersion'])}\n`)
   const { serverOptionsOf } = await import('./api-server-options.ts')
   const clock = new SystemClock()
-  const log = createLogger({ clock, level: levelOf(flags), sink: jsonLines((text) => { process.stderr.write(text) }) })
+  const log = createLogger({
+    clock,
+    level: levelOf(flags),
+    sink: jsonLines((text) => {
+      process.stderr.write(text)
+    }),
+  })
   for (const name of flags.unknown) log.warn('a flag that has no effect here', { flag: `--${name}` })
   const stopping = stopSignal()
   const server = await startServer(await serverOptionsOf(flags, { clock, random: new SystemRandom(), log }))

@@ -15,7 +15,11 @@ import { connect } from '#client'
 import type { Client } from '#client'
 import { issueClientCertificate, issueServerCertificate, makeAuthority } from '#wire'
 
-const [runner = '', apiServer = '', etcd = ''] = ['../../../../../tools/run.mjs', './kube-apiserver.ts', './etcd.ts'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+const [runner = '', apiServer = '', etcd = ''] = [
+  '../../../../../tools/run.mjs',
+  './kube-apiserver.ts',
+  './etcd.ts',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 const made = { clock: new SystemClock(), random: new SystemRandom() }
 const servers = makeAuthority(made)
 const callers = makeAuthority(made)
@@ -25,8 +29,18 @@ let folder = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'evenkeel-launcher-'))
   const { certificatePem, keyPem } = issueServerCertificate(servers, { ...made, names: ['localhost', '127.0.0.1'] })
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256', privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } })
-  const files = { 'apiserver.crt': certificatePem, 'apiserver.key': keyPem, 'client-cert-auth-ca.crt': callers.certificatePem, 'sa-signer.crt': publicKey, 'sa-signer.key': privateKey }
+  const { privateKey, publicKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  const files = {
+    'apiserver.crt': certificatePem,
+    'apiserver.key': keyPem,
+    'client-cert-auth-ca.crt': callers.certificatePem,
+    'sa-signer.crt': publicKey,
+    'sa-signer.key': privateKey,
+  }
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)))
 })
 afterAll(async () => {
@@ -37,7 +51,7 @@ afterAll(async () => {
 interface Program {
   readonly child: ChildProcess
   /** What it said until it ended, and how it ended. */
-  readonly ended: Promise<{ readonly code: number | null, readonly text: string }>
+  readonly ended: Promise<{ readonly code: number | null; readonly text: string }>
   /** The address that it said it is serving. */
   readonly url: Promise<string>
 }
@@ -55,7 +69,9 @@ function run(program: string, ...args: readonly string[]): Program {
         if (found !== undefined) resolve(found)
       })
     }
-    ended.then(() => { reject(new Error(`it ended: ${text}`)) }, reject)
+    ended.then(() => {
+      reject(new Error(`it ended: ${text}`))
+    }, reject)
   })
   url.catch(() => undefined)
   return { child, ended, url }
@@ -64,15 +80,36 @@ function run(program: string, ...args: readonly string[]): Program {
 /** What envtest gives to every server, with a port that is free. */
 function envtestFlags(): string[] {
   return [
-    '--allow-privileged=true', '--authorization-mode=RBAC', '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--client-ca-file=${join(folder, 'client-cert-auth-ca.crt')}`,
-    '--disable-admission-plugins=ServiceAccount', '--etcd-servers=http://127.0.0.1:1', '--secure-port=0', '--service-account-issuer=https://127.0.0.1:6443/',
-    `--service-account-key-file=${join(folder, 'sa-signer.crt')}`, `--service-account-signing-key-file=${join(folder, 'sa-signer.key')}`, '--service-cluster-ip-range=10.0.0.0/24',
+    '--allow-privileged=true',
+    '--authorization-mode=RBAC',
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${folder}`,
+    `--client-ca-file=${join(folder, 'client-cert-auth-ca.crt')}`,
+    '--disable-admission-plugins=ServiceAccount',
+    '--etcd-servers=http://127.0.0.1:1',
+    '--secure-port=0',
+    '--service-account-issuer=https://127.0.0.1:6443/',
+    `--service-account-key-file=${join(folder, 'sa-signer.crt')}`,
+    `--service-account-signing-key-file=${join(folder, 'sa-signer.key')}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
   ]
 }
 
 function as(server: string, commonName: string, organizations: readonly string[]): Promise<Client> {
-  const { certificatePem, keyPem } = issueClientCertificate(callers, { ...made, subject: { commonName, organizations } })
-  return connect({ config: { origin: 'test', server, namespace: 'default', ca: { text: servers.certificatePem }, cert: { text: certificatePem }, key: { text: keyPem } } })
+  const { certificatePem, keyPem } = issueClientCertificate(callers, {
+    ...made,
+    subject: { commonName, organizations },
+  })
+  return connect({
+    config: {
+      origin: 'test',
+      server,
+      namespace: 'default',
+      ca: { text: servers.certificatePem },
+      cert: { text: certificatePem },
+      key: { text: keyPem },
+    },
+  })
 }
 
 const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'default' }, data: { n: '1' } }
@@ -87,9 +124,14 @@ describe('kube-apiserver', () => {
     await admin.patch(map, { data: { n: '2' } }, { type: 'merge' })
     expect(await admin.get(map, { name: 'a', namespace: 'default' })).toMatchObject({ data: { n: '2' } })
     const watch = admin.watch(map, { namespace: 'default' })
-    expect((await watch[Symbol.asyncIterator]().next()).value).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } })
+    expect((await watch[Symbol.asyncIterator]().next()).value).toMatchObject({
+      type: 'ADDED',
+      object: { metadata: { name: 'a' } },
+    })
     const nobody = await as(url, 'nobody', [])
-    await expect(nobody.get(map, { name: 'a', namespace: 'default' })).rejects.toThrow('User "nobody" cannot get resource "configmaps"')
+    await expect(nobody.get(map, { name: 'a', namespace: 'default' })).rejects.toThrow(
+      'User "nobody" cannot get resource "configmaps"',
+    )
     await admin.create(account)
     await admin.delete(map)
 
@@ -108,7 +150,14 @@ describe('kube-apiserver', () => {
 })
 
 test('etcd with the flags of envtest is well, says what it is, and ends by SIGTERM', async () => {
-  const program = run(etcd, '--advertise-client-urls=http://127.0.0.1:0', '--listen-client-urls=http://127.0.0.1:0', '--listen-peer-urls=http://127.0.0.1:0', `--data-dir=${folder}`, '--unsafe-no-fsync=true')
+  const program = run(
+    etcd,
+    '--advertise-client-urls=http://127.0.0.1:0',
+    '--listen-client-urls=http://127.0.0.1:0',
+    '--listen-peer-urls=http://127.0.0.1:0',
+    `--data-dir=${folder}`,
+    '--unsafe-no-fsync=true',
+  )
   const url = await program.url
   const [health, keys] = await Promise.all(['/health', '/v3/kv/range'].map((path) => fetch(url + path)))
   expect([health?.status, await health?.json()]).toEqual([200, { health: 'true', reason: '' }])

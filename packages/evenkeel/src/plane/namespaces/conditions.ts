@@ -21,11 +21,15 @@ interface ConditionText {
 }
 
 /** The conditions that follow from a look; the very same list when nothing is new. */
-export function describeEnd(conditions: readonly Condition[] | undefined, look: Look, { nowMs }: { nowMs: number }): readonly Condition[] {
+export function describeEnd(
+  conditions: readonly Condition[] | undefined,
+  look: Look,
+  { nowMs }: { nowMs: number },
+): readonly Condition[] {
   let next = conditions ?? []
   for (const { type, good, find } of endConditions) {
     const trouble = find(look)
-    next = setCondition(next, { type, status: trouble ? 'True' : 'False', ...trouble ?? good }, { now: nowMs })
+    next = setCondition(next, { type, status: trouble ? 'True' : 'False', ...(trouble ?? good) }, { now: nowMs })
   }
   return next
 }
@@ -38,23 +42,30 @@ interface EndCondition {
 
 const endConditions: readonly EndCondition[] = [
   {
-    type: 'NamespaceDeletionDiscoveryFailure', good: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
-    find: ({ discoveryFailure: message }) => (message === undefined ? undefined : { reason: 'DiscoveryFailed', message }),
+    type: 'NamespaceDeletionDiscoveryFailure',
+    good: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
+    find: ({ discoveryFailure: message }) =>
+      message === undefined ? undefined : { reason: 'DiscoveryFailed', message },
   },
   {
-    type: 'NamespaceDeletionGroupVersionParsingFailure', good: { reason: 'ParsedGroupVersions', message: 'All legacy kube types successfully parsed' },
-    find: ({ parsingFailure: message }) => (message === undefined ? undefined : { reason: 'GroupVersionParsingFailed', message }),
+    type: 'NamespaceDeletionGroupVersionParsingFailure',
+    good: { reason: 'ParsedGroupVersions', message: 'All legacy kube types successfully parsed' },
+    find: ({ parsingFailure: message }) =>
+      message === undefined ? undefined : { reason: 'GroupVersionParsingFailed', message },
   },
   {
-    type: 'NamespaceDeletionContentFailure', good: { reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' },
+    type: 'NamespaceDeletionContentFailure',
+    good: { reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' },
     find: ({ left }) => findFailures(left),
   },
   {
-    type: 'NamespaceContentRemaining', good: { reason: 'ContentRemoved', message: 'All content successfully removed' },
+    type: 'NamespaceContentRemaining',
+    good: { reason: 'ContentRemoved', message: 'All content successfully removed' },
     find: ({ left }) => findRemaining(left),
   },
   {
-    type: 'NamespaceFinalizersRemaining', good: { reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' },
+    type: 'NamespaceFinalizersRemaining',
+    good: { reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' },
     find: ({ left }) => findFinalizers(left),
   },
 ]
@@ -62,22 +73,31 @@ const endConditions: readonly EndCondition[] = [
 function findFailures(left: readonly Left[]): ConditionText | undefined {
   const failures = left.flatMap(({ failure }) => failure ?? [])
   if (failures.length === 0) return undefined
-  return { reason: 'ContentDeletionFailed', message: `Failed to delete all resource types, ${failures.length} remaining: ${sorted(failures)}` }
+  return {
+    reason: 'ContentDeletionFailed',
+    message: `Failed to delete all resource types, ${failures.length} remaining: ${sorted(failures)}`,
+  }
 }
 
 function findRemaining(left: readonly Left[]): ConditionText | undefined {
   const remaining = left.filter(({ count }) => count > 0)
   if (remaining.length === 0) return undefined
-  const kinds = remaining.map(({ kind: { plural, group }, count }) => `${plural}.${group} has ${count} resource instances`)
+  const kinds = remaining.map(
+    ({ kind: { plural, group }, count }) => `${plural}.${group} has ${count} resource instances`,
+  )
   return { reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${sorted(kinds)}` }
 }
 
 function findFinalizers(left: readonly Left[]): ConditionText | undefined {
   const counts = new Map<string, number>()
-  for (const { finalizers } of left) for (const [finalizer, count] of finalizers) counts.set(finalizer, (counts.get(finalizer) ?? 0) + count)
+  for (const { finalizers } of left)
+    for (const [finalizer, count] of finalizers) counts.set(finalizer, (counts.get(finalizer) ?? 0) + count)
   if (counts.size === 0) return undefined
   const held = [...counts].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`)
-  return { reason: 'SomeFinalizersRemain', message: `Some content in the namespace has finalizers remaining: ${sorted(held)}` }
+  return {
+    reason: 'SomeFinalizersRemain',
+    message: `Some content in the namespace has finalizers remaining: ${sorted(held)}`,
+  }
 }
 
 /** In an order of its own: the same things say the same text. */

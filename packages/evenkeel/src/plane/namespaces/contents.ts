@@ -27,9 +27,12 @@ export interface Contents {
 /** @throws what is no answer of the server: then there is nobody to tell, and it is tried again. */
 export async function findContents(client: Client, { signal }: AbortOptions): Promise<Contents> {
   try {
-    const resources = await client.resources({ ...signal && { signal }, reload: true })
-    const stale = await findStale(client, { ...signal && { signal } })
-    return { ...readContents(resources.filter(({ apiVersion }) => !stale.includes(apiVersion))), ...stale.length > 0 && { discoveryFailure: describeStale(stale) } }
+    const resources = await client.resources({ ...(signal && { signal }), reload: true })
+    const stale = await findStale(client, { ...(signal && { signal }) })
+    return {
+      ...readContents(resources.filter(({ apiVersion }) => !stale.includes(apiVersion))),
+      ...(stale.length > 0 && { discoveryFailure: describeStale(stale) }),
+    }
   } catch (error) {
     if (!isApiError(error)) throw error
     return { contents: [], discoveryFailure: error.message }
@@ -50,7 +53,15 @@ function readContents(resources: readonly DiscoveredResource[]): Pick<Contents, 
       unreadable.add(apiVersion)
     }
   }
-  return { contents: [...contents.values()], ...unreadable.size > 0 && { parsingFailure: [...unreadable].sort(compareText).map((text) => `unexpected GroupVersion string: ${text}`).join(', ') } }
+  return {
+    contents: [...contents.values()],
+    ...(unreadable.size > 0 && {
+      parsingFailure: [...unreadable]
+        .sort(compareText)
+        .map((text) => `unexpected GroupVersion string: ${text}`)
+        .join(', '),
+    }),
+  }
 }
 
 const staleAccept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
@@ -58,10 +69,14 @@ const staleAccept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisc
 /** Group versions whose own server does not answer: what is said about them is old, or nothing. */
 async function findStale(client: Client, options: AbortOptions): Promise<string[]> {
   const document = (await client.raw({ path: '/apis', headers: { accept: staleAccept } }, options)).json()
-  return objectsOf(document['items']).flatMap((group) => {
-    const name = isJsonObject(group['metadata']) ? group['metadata']['name'] : ''
-    return objectsOf(group['versions']).filter(({ freshness }) => freshness === 'Stale').map(({ version }) => `${String(name)}/${String(version)}`)
-  }).sort(compareText)
+  return objectsOf(document['items'])
+    .flatMap((group) => {
+      const name = isJsonObject(group['metadata']) ? group['metadata']['name'] : ''
+      return objectsOf(group['versions'])
+        .filter(({ freshness }) => freshness === 'Stale')
+        .map(({ version }) => `${String(name)}/${String(version)}`)
+    })
+    .sort(compareText)
 }
 
 function describeStale(stale: readonly string[]): string {

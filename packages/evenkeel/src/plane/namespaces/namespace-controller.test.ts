@@ -28,21 +28,47 @@ test('namespaceController says which finalizers hold what, and ends when they ar
   await using it = await namespaceWorld()
   const { world } = it
   await it.create('shop')
-  await world.client.create(Note, { metadata: { name: 'a', namespace: 'shop', finalizers: ['x.dev/y'] }, spec: { text: 'x' } })
-  await world.client.create(ConfigMap, { metadata: { name: 'b', namespace: 'shop', finalizers: ['x.dev/y', 'x.dev/z'] } })
+  await world.client.create(Note, {
+    metadata: { name: 'a', namespace: 'shop', finalizers: ['x.dev/y'] },
+    spec: { text: 'x' },
+  })
+  await world.client.create(ConfigMap, {
+    metadata: { name: 'b', namespace: 'shop', finalizers: ['x.dev/y', 'x.dev/z'] },
+  })
   await it.remove('shop')
   await world.until(async () => (await it.condition('shop', 'NamespaceFinalizersRemaining'))?.status === 'True')
   expect(await it.condition('shop', 'NamespaceContentRemaining')).toMatchObject({
-    status: 'True', reason: 'SomeResourcesRemain', message: 'Some resources are remaining: configmaps. has 1 resource instances, notes.test.dev has 1 resource instances',
+    status: 'True',
+    reason: 'SomeResourcesRemain',
+    message:
+      'Some resources are remaining: configmaps. has 1 resource instances, notes.test.dev has 1 resource instances',
   })
   expect(await it.condition('shop', 'NamespaceFinalizersRemaining')).toMatchObject({
-    reason: 'SomeFinalizersRemain', message: 'Some content in the namespace has finalizers remaining: x.dev/y in 2 resource instances, x.dev/z in 1 resource instances',
+    reason: 'SomeFinalizersRemain',
+    message:
+      'Some content in the namespace has finalizers remaining: x.dev/y in 2 resource instances, x.dev/z in 1 resource instances',
   })
-  expect(await it.condition('shop', 'NamespaceDeletionDiscoveryFailure')).toMatchObject({ status: 'False', reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' })
-  expect(await it.condition('shop', 'NamespaceDeletionGroupVersionParsingFailure')).toMatchObject({ status: 'False', reason: 'ParsedGroupVersions' })
-  expect(await it.condition('shop', 'NamespaceDeletionContentFailure')).toMatchObject({ status: 'False', reason: 'ContentDeleted' })
-  await world.client.patch({ apiVersion: 'test.dev/v1', kind: 'Note', metadata: { name: 'a', namespace: 'shop' } }, { metadata: { finalizers: null } })
-  await world.client.patch({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b', namespace: 'shop' } }, { metadata: { finalizers: null } })
+  expect(await it.condition('shop', 'NamespaceDeletionDiscoveryFailure')).toMatchObject({
+    status: 'False',
+    reason: 'ResourcesDiscovered',
+    message: 'All resources successfully discovered',
+  })
+  expect(await it.condition('shop', 'NamespaceDeletionGroupVersionParsingFailure')).toMatchObject({
+    status: 'False',
+    reason: 'ParsedGroupVersions',
+  })
+  expect(await it.condition('shop', 'NamespaceDeletionContentFailure')).toMatchObject({
+    status: 'False',
+    reason: 'ContentDeleted',
+  })
+  await world.client.patch(
+    { apiVersion: 'test.dev/v1', kind: 'Note', metadata: { name: 'a', namespace: 'shop' } },
+    { metadata: { finalizers: null } },
+  )
+  await world.client.patch(
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b', namespace: 'shop' } },
+    { metadata: { finalizers: null } },
+  )
   await world.until(() => it.isGone('shop'))
 })
 
@@ -68,10 +94,17 @@ test('namespaceController deletes pods before anything else', async () => {
   await world.client.create(ConfigMap, { metadata: { name: 'used', namespace: 'shop' } })
   await it.remove('shop')
   await world.until(async () => (await it.condition('shop', 'NamespaceContentRemaining'))?.status === 'True')
-  expect((await it.condition('shop', 'NamespaceContentRemaining'))?.message).toBe('Some resources are remaining: pods. has 1 resource instances')
+  expect((await it.condition('shop', 'NamespaceContentRemaining'))?.message).toBe(
+    'Some resources are remaining: pods. has 1 resource instances',
+  )
   await world.clock.advance(30_000)
-  expect(await world.client.find(ConfigMap, { name: 'used', namespace: 'shop' })).toMatchObject({ metadata: { name: 'used' } })
-  await world.client.patch({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'shop' } }, { metadata: { finalizers: null } })
+  expect(await world.client.find(ConfigMap, { name: 'used', namespace: 'shop' })).toMatchObject({
+    metadata: { name: 'used' },
+  })
+  await world.client.patch(
+    { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'shop' } },
+    { metadata: { finalizers: null } },
+  )
   await world.until(() => it.isGone('shop'))
 })
 
@@ -79,15 +112,24 @@ test('namespaceController waits for the grace of pods that run somewhere, then s
   await using it = await namespaceWorld()
   const { world } = it
   await it.create('shop')
-  await world.client.create(Pod, { metadata: { name: 'p', namespace: 'shop' }, spec: { ...pod, nodeName: 'n', terminationGracePeriodSeconds: 20 } })
+  await world.client.create(Pod, {
+    metadata: { name: 'p', namespace: 'shop' },
+    spec: { ...pod, nodeName: 'n', terminationGracePeriodSeconds: 20 },
+  })
   await it.remove('shop')
   await world.until(async () => (await it.condition('shop', 'NamespaceContentRemaining'))?.status === 'True')
   expect((await it.condition('shop', 'NamespaceDeletionContentFailure'))?.status).toBe('False')
   await world.clock.advance(40_000)
   expect(await it.condition('shop', 'NamespaceDeletionContentFailure')).toMatchObject({
-    status: 'True', reason: 'ContentDeletionFailed', message: 'Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods',
+    status: 'True',
+    reason: 'ContentDeletionFailed',
+    message:
+      'Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods',
   })
-  await world.client.delete({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'shop' } }, { gracePeriodSeconds: 0 })
+  await world.client.delete(
+    { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'shop' } },
+    { gracePeriodSeconds: 0 },
+  )
   await world.until(() => it.isGone('shop'), { stepMs: 1000 })
 })
 
@@ -109,7 +151,8 @@ test('namespaceController tries again, and says so, when a kind cannot be delete
   const { world } = it
   let isBroken = true
   world.between = (request, next) => {
-    if (isBroken && request.method === 'DELETE' && request.target.includes('/configmaps')) return next({ ...request, target: request.target.replace('/configmaps', '/nosuchthings') })
+    if (isBroken && request.method === 'DELETE' && request.target.includes('/configmaps'))
+      return next({ ...request, target: request.target.replace('/configmaps', '/nosuchthings') })
     return next(request)
   }
   await it.create('shop')
@@ -123,7 +166,7 @@ test('namespaceController tries again, and says so, when a kind cannot be delete
 
 interface Discovered {
   readonly metadata: { readonly name: string }
-  readonly versions: { version: string, freshness: string, resources: { resource: string, verbs: string[] }[] }[]
+  readonly versions: { version: string; freshness: string; resources: { resource: string; verbs: string[] }[] }[]
 }
 
 /** Changes what the controller is told about groups, as long as it is wanted. */
@@ -143,14 +186,17 @@ function tamper(world: World, root: '/api' | '/apis', change: (group: Discovered
 test('namespaceController keeps a namespace as long as discovery is not whole', async () => {
   await using it = await namespaceWorld()
   const { world } = it
-  const tampering = tamper(world, '/apis', ({ metadata: { name }, versions }) => { if (name === 'test.dev') for (const version of versions) version.freshness = 'Stale' })
+  const tampering = tamper(world, '/apis', ({ metadata: { name }, versions }) => {
+    if (name === 'test.dev') for (const version of versions) version.freshness = 'Stale'
+  })
   await it.create('shop')
   await world.client.create(Note, { metadata: { name: 'a', namespace: 'shop' }, spec: { text: 'x' } })
   await it.remove('shop')
   await world.until(async () => (await it.condition('shop', 'NamespaceDeletionDiscoveryFailure'))?.status === 'True')
   expect(await it.condition('shop', 'NamespaceDeletionDiscoveryFailure')).toMatchObject({
     reason: 'DiscoveryFailed',
-    message: 'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: test.dev/v1: stale GroupVersion discovery: test.dev/v1',
+    message:
+      'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: test.dev/v1: stale GroupVersion discovery: test.dev/v1',
   })
   tampering.isOver = true
   await world.until(() => it.isGone('shop'))
@@ -160,11 +206,17 @@ test('namespaceController keeps a namespace as long as discovery is not whole', 
 test('namespaceController keeps a namespace as long as a version has a name that nobody can read', async () => {
   await using it = await namespaceWorld()
   const { world } = it
-  const tampering = tamper(world, '/apis', ({ metadata: { name }, versions }) => { if (name === 'test.dev') for (const version of versions) version.version = 'v1/x' })
+  const tampering = tamper(world, '/apis', ({ metadata: { name }, versions }) => {
+    if (name === 'test.dev') for (const version of versions) version.version = 'v1/x'
+  })
   await it.create('shop')
   await it.remove('shop')
-  await world.until(async () => (await it.condition('shop', 'NamespaceDeletionGroupVersionParsingFailure'))?.status === 'True')
-  expect((await it.condition('shop', 'NamespaceDeletionGroupVersionParsingFailure'))?.message).toBe('unexpected GroupVersion string: test.dev/v1/x')
+  await world.until(
+    async () => (await it.condition('shop', 'NamespaceDeletionGroupVersionParsingFailure'))?.status === 'True',
+  )
+  expect((await it.condition('shop', 'NamespaceDeletionGroupVersionParsingFailure'))?.message).toBe(
+    'unexpected GroupVersion string: test.dev/v1/x',
+  )
   tampering.isOver = true
   await world.until(() => it.isGone('shop'))
 })
@@ -173,13 +225,18 @@ test('namespaceController deletes one by one what cannot be deleted as a collect
   await using it = await namespaceWorld()
   const { world } = it
   tamper(world, '/api', ({ versions }) => {
-    for (const { resources } of versions) for (const one of resources) if (one.resource === 'configmaps') one.verbs = one.verbs.filter((verb) => verb !== 'deletecollection')
+    for (const { resources } of versions)
+      for (const one of resources)
+        if (one.resource === 'configmaps') one.verbs = one.verbs.filter((verb) => verb !== 'deletecollection')
   })
   await it.create('shop')
   for (const name of ['a', 'b']) await world.client.create(ConfigMap, { metadata: { name, namespace: 'shop' } })
   await it.remove('shop')
   await world.until(() => it.isGone('shop'))
-  expect(world.calls.filter((call) => call.startsWith('DELETE'))).toEqual(['DELETE /api/v1/namespaces/shop/configmaps/a', 'DELETE /api/v1/namespaces/shop/configmaps/b'])
+  expect(world.calls.filter((call) => call.startsWith('DELETE'))).toEqual([
+    'DELETE /api/v1/namespaces/shop/configmaps/a',
+    'DELETE /api/v1/namespaces/shop/configmaps/b',
+  ])
 })
 
 test('namespaceController with a grace leaves everything alone until it is over', async () => {
@@ -191,13 +248,20 @@ test('namespaceController with a grace leaves everything alone until it is over'
   await world.clock.advance(3900)
   expect((await world.client.list(ConfigMap, { namespace: 'shop' })).items).toHaveLength(1)
   await world.until(() => it.isGone('shop'))
-  await expect(world.client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } })).rejects.toSatisfy(isForbidden)
+  await expect(
+    world.client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } }),
+  ).rejects.toSatisfy(isForbidden)
 })
 
 test('namespaceController keeps other finalizers of a namespace', async () => {
   await using it = await namespaceWorld()
   const { world } = it
-  await world.client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' }, spec: { finalizers: ['x.dev/y'] } } as never)
+  await world.client.create({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'shop' },
+    spec: { finalizers: ['x.dev/y'] },
+  } as never)
   await world.client.create(ConfigMap, { metadata: { name: 'a', namespace: 'shop' } })
   await it.remove('shop')
   await world.until(async () => (await world.client.list(ConfigMap, { namespace: 'shop' })).items.length === 0)

@@ -39,14 +39,21 @@ const finalizer = 'kubernetes'
 /** The first of the looks at a namespace that waits; each one later, until what waits has said how long it takes. */
 const quickLookMs = 50
 
-export function namespaceController({ concurrency = 10, graceMs = 0 }: NamespaceControllerOptions = {}): ControllerDeclaration<typeof namespaceKind> {
+export function namespaceController({
+  concurrency = 10,
+  graceMs = 0,
+}: NamespaceControllerOptions = {}): ControllerDeclaration<typeof namespaceKind> {
   if (!(graceMs >= 0)) throw new RangeError(`graceMs must be 0 or more, got ${graceMs}`)
   // How often in a row a namespace was looked at in vain. Forgetting it costs an early look, nothing else.
   const looks = new Map<string, number>()
   // When each was first seen going, by this process's own clock; forgetting it costs a grace period.
   const seenMs = new Map<string, number>()
   return {
-    name: 'namespace-controller', for: namespaceKind, concurrency, predicates: [endsNow], backoff: { maxMs: 60_000 },
+    name: 'namespace-controller',
+    for: namespaceKind,
+    concurrency,
+    predicates: [endsNow],
+    backoff: { maxMs: 60_000 },
     rbac: [
       { apiGroups: [''], resources: ['namespaces/finalize', 'namespaces/status'], verbs: ['update'] },
       { apiGroups: ['*'], resources: ['*'], verbs: ['delete', 'deletecollection', 'get', 'list'] },
@@ -66,17 +73,25 @@ export function namespaceController({ concurrency = 10, graceMs = 0 }: Namespace
 }
 
 /** Does what can be done now; gives how long to wait, 0 when nothing is left to do. */
-async function reconcileNamespace(name: string, { context, graceMs, sinceMs }: { context: BaseContext, graceMs: number, sinceMs: number }): Promise<number> {
+async function reconcileNamespace(
+  name: string,
+  { context, graceMs, sinceMs }: { context: BaseContext; graceMs: number; sinceMs: number },
+): Promise<number> {
   const { client, clock, signal } = context
   // From the server: another namespace of this name must not be taken for the one that went.
   const namespace = await client.find(namespaceKind, { name }, { live: true, signal })
   if (namespace?.metadata.deletionTimestamp === undefined || !namespace.spec?.finalizers?.length) return 0
   // The server's clock may be ahead of ours: then what we have seen ourselves is more to go by.
-  const goingMs = Math.max(clock.now() - (parseTime(namespace.metadata.deletionTimestamp) ?? 0), clock.monotonic() - sinceMs)
+  const goingMs = Math.max(
+    clock.now() - (parseTime(namespace.metadata.deletionTimestamp) ?? 0),
+    clock.monotonic() - sinceMs,
+  )
   if (goingMs < graceMs) return graceMs - goingMs
   const look = await empty({ client, namespace: name, goingMs, signal })
   const explained = await explain(namespace, look, context)
-  const failures = [look.discoveryFailure, look.parsingFailure, ...look.left.map(({ failure }) => failure)].filter((failure) => failure !== undefined)
+  const failures = [look.discoveryFailure, look.parsingFailure, ...look.left.map(({ failure }) => failure)].filter(
+    (failure) => failure !== undefined,
+  )
   if (failures.length > 0) throw new Error(`namespace ${name} could not be emptied: ${failures.join(', ')}`)
   const estimateSeconds = Math.max(0, ...look.left.map((left) => left.estimateSeconds))
   if (estimateSeconds > 0) return (estimateSeconds / 2 + 1) * 1000
@@ -97,7 +112,11 @@ async function empty(options: RemovalOptions): Promise<Look> {
 }
 
 /** Says how it stands, if that is news; gives the namespace as it is then. */
-async function explain(namespace: Stored<NamespaceObject>, look: Look, { client, clock, signal }: BaseContext): Promise<Stored<NamespaceObject>> {
+async function explain(
+  namespace: Stored<NamespaceObject>,
+  look: Look,
+  { client, clock, signal }: BaseContext,
+): Promise<Stored<NamespaceObject>> {
   const { status = {} } = namespace
   const conditions = describeEnd(status.conditions, look, { nowMs: clock.now() })
   if (conditions === status.conditions && status.phase === 'Terminating') return namespace
@@ -116,7 +135,12 @@ async function letGo(namespace: Stored<NamespaceObject>, { client, signal }: Bas
 /** Beginning to go, or going on to go with other finalizers: what is said about it meanwhile is mostly said here. */
 const endsNow: Predicate = (event) => {
   const object = event.object as NamespaceObject
-  if (event.type !== 'update' || object.metadata.deletionTimestamp === undefined) return object.metadata.deletionTimestamp !== undefined
+  if (event.type !== 'update' || object.metadata.deletionTimestamp === undefined)
+    return object.metadata.deletionTimestamp !== undefined
   const old = event.old as NamespaceObject | undefined
-  return event.isResync || old?.metadata.deletionTimestamp === undefined || !deepEqual(old.spec?.finalizers ?? [], object.spec?.finalizers ?? [])
+  return (
+    event.isResync ||
+    old?.metadata.deletionTimestamp === undefined ||
+    !deepEqual(old.spec?.finalizers ?? [], object.spec?.finalizers ?? [])
+  )
 }

@@ -28,12 +28,17 @@ export async function namespaceWorld(options: NamespaceControllerOptions = {}): 
   const world = await World.start()
   const running = world.run(world.manager({ controllers: [namespaceController(options) as never] }))
   const { client } = world
-  const find = (name: string): ReturnType<typeof client.find<typeof namespaceKind>> => client.find(namespaceKind, { name })
+  const find = (name: string): ReturnType<typeof client.find<typeof namespaceKind>> =>
+    client.find(namespaceKind, { name })
   return {
     world,
-    async create(name) { await client.create(namespaceKind, { metadata: { name } }) },
-    async remove(name) { await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }) },
-    isGone: async (name) => await find(name) === undefined,
+    async create(name) {
+      await client.create(namespaceKind, { metadata: { name } })
+    },
+    async remove(name) {
+      await client.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    },
+    isGone: async (name) => (await find(name)) === undefined,
     condition: async (name, type) => findCondition((await find(name))?.status?.conditions, type),
     async [Symbol.asyncDispose]() {
       await running.stop()

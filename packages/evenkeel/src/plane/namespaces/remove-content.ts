@@ -51,26 +51,45 @@ function nothingLeft(kind: Kind): Left {
   return { kind, count: 0, finalizers: new Map(), estimateSeconds: 0 }
 }
 
-function whatIsLeft(kind: Kind, items: readonly KubeObject[], { namespace, graceSeconds, goingMs }: RemovalOptions & { graceSeconds: number }): Left {
+function whatIsLeft(
+  kind: Kind,
+  items: readonly KubeObject[],
+  { namespace, graceSeconds, goingMs }: RemovalOptions & { graceSeconds: number },
+): Left {
   if (items.length === 0) return nothingLeft(kind)
   const finalizers = new Map<string, number>()
-  for (const { metadata } of items) for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+  for (const { metadata } of items)
+    for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
   // Whoever was given time and has had it is no longer waited for.
   const estimateSeconds = goingMs >= graceSeconds * 1000 ? 0 : graceSeconds
-  const left: Left = { kind, count: items.length, finalizers, estimateSeconds: estimateSeconds || (finalizers.size > 0 ? finalizerSeconds : 0) }
+  const left: Left = {
+    kind,
+    count: items.length,
+    finalizers,
+    estimateSeconds: estimateSeconds || (finalizers.size > 0 ? finalizerSeconds : 0),
+  }
   if (left.estimateSeconds > 0) return left
-  return { ...left, failure: `unexpected items still remain in namespace: ${namespace} for gvr: ${kind.group}/${kind.version}, Resource=${kind.plural}` }
+  return {
+    ...left,
+    failure: `unexpected items still remain in namespace: ${namespace} for gvr: ${kind.group}/${kind.version}, Resource=${kind.plural}`,
+  }
 }
 
 /**
  * How long objects may take to go by themselves; undefined when there are none, which for most kinds is all there is
  * to find out.
  */
-async function findGrace({ kind, verbs }: Content, { client, namespace, signal }: RemovalOptions): Promise<number | undefined> {
+async function findGrace(
+  { kind, verbs }: Content,
+  { client, namespace, signal }: RemovalOptions,
+): Promise<number | undefined> {
   if (!verbs.has('list')) return 0
   try {
-    if (isPod(kind)) return longestGrace((await client.list(kind, { namespace, ...signal && { signal } })).items)
-    return (await client.page(metadataOnly(kind), { namespace, pageSize: 1, ...signal && { signal } })).items.length === 0 ? undefined : 0
+    if (isPod(kind)) return longestGrace((await client.list(kind, { namespace, ...(signal && { signal }) })).items)
+    return (await client.page(metadataOnly(kind), { namespace, pageSize: 1, ...(signal && { signal }) })).items
+      .length === 0
+      ? undefined
+      : 0
   } catch (error) {
     if (isUnserved(error)) return undefined
     throw error
@@ -104,7 +123,7 @@ async function removeAll(content: Content, options: RemovalOptions): Promise<voi
   const { client, namespace, signal } = options
   if (verbs.has('deletecollection')) {
     try {
-      await client.deleteAllOf(kind, { namespace, propagation: 'Background', ...signal && { signal } })
+      await client.deleteAllOf(kind, { namespace, propagation: 'Background', ...(signal && { signal }) })
       return
     } catch (error) {
       if (!isUnserved(error)) throw error
@@ -115,12 +134,19 @@ async function removeAll(content: Content, options: RemovalOptions): Promise<voi
 
 async function removeEach(kind: Kind, options: RemovalOptions): Promise<void> {
   const { client, signal } = options
-  for (const { metadata: { name = '', namespace, uid } } of await listMetadata(kind, options)) {
-    const object = refTo(kind, { name, ...namespace !== undefined && { namespace } })
-    await client.delete(object, { propagation: 'Background', ignoreNotFound: true, ...uid !== undefined && { preconditions: { uid } }, ...signal && { signal } })
+  for (const {
+    metadata: { name = '', namespace, uid },
+  } of await listMetadata(kind, options)) {
+    const object = refTo(kind, { name, ...(namespace !== undefined && { namespace }) })
+    await client.delete(object, {
+      propagation: 'Background',
+      ignoreNotFound: true,
+      ...(uid !== undefined && { preconditions: { uid } }),
+      ...(signal && { signal }),
+    })
   }
 }
 
 async function listMetadata(kind: Kind, { client, namespace, signal }: RemovalOptions): Promise<readonly KubeObject[]> {
-  return (await client.list(metadataOnly(kind), { namespace, ...signal && { signal } })).items
+  return (await client.list(metadataOnly(kind), { namespace, ...(signal && { signal }) })).items
 }

@@ -11,24 +11,40 @@ import { findTypes } from './policy-types.ts'
 
 interface PolicyObject extends KubeObject {
   readonly spec?: JsonObject
-  readonly status?: { readonly observedGeneration?: number, readonly typeChecking?: { readonly expressionWarnings?: readonly TypeWarning[] } }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly typeChecking?: { readonly expressionWarnings?: readonly TypeWarning[] }
+  }
 }
 
 const group = 'admissionregistration.k8s.io'
-const policyKind = declareKind<PolicyObject>({ group, version: 'v1', kind: 'ValidatingAdmissionPolicy', plural: 'validatingadmissionpolicies', scope: 'Cluster' })
+const policyKind = declareKind<PolicyObject>({
+  group,
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicy',
+  plural: 'validatingadmissionpolicies',
+  scope: 'Cluster',
+})
 
 export function policyStatusController(): ControllerDeclaration<typeof policyKind> {
   return {
-    name: 'validatingadmissionpolicy-status', for: policyKind,
-    rbac: [
-      { apiGroups: [group], resources: ['validatingadmissionpolicies/status'], verbs: ['patch'] },
-    ],
+    name: 'validatingadmissionpolicy-status',
+    for: policyKind,
+    rbac: [{ apiGroups: [group], resources: ['validatingadmissionpolicies/status'], verbs: ['patch'] }],
     async reconcile(policy, { client, signal }) {
-      const { metadata: { generation = 1 }, spec = {}, status = {} } = policy
+      const {
+        metadata: { generation = 1 },
+        spec = {},
+        status = {},
+      } = policy
       if (generation <= (status.observedGeneration ?? 0)) return
       const [language, types] = await Promise.all([loadAdmissionLanguage(), findTypes(spec, client, { signal })])
       const warnings = language.typeWarnings(spec, types)
-      await client.patchStatus(policy, { observedGeneration: generation, typeChecking: { expressionWarnings: warnings.length > 0 ? warnings : null } }, { signal })
+      await client.patchStatus(
+        policy,
+        { observedGeneration: generation, typeChecking: { expressionWarnings: warnings.length > 0 ? warnings : null } },
+        { signal },
+      )
     },
   }
 }

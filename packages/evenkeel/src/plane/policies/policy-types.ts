@@ -12,16 +12,16 @@ const typesMax = 10
 
 export async function findTypes(spec: JsonObject, client: Client, options: AbortOptions): Promise<PolicyTypes> {
   const schemas = new PublishedSchemas(client)
-  const objects: { name: string, schema: NonNullable<PolicyTypes['params']> }[] = []
+  const objects: { name: string; schema: NonNullable<PolicyTypes['params']> }[] = []
   for (const { group, version, kind } of resourcesIn(spec, await client.resources({ ...options, reload: true }))) {
     const schema = await schemas.find({ group, version, kind }, options)
     if (schema) objects.push({ name: `${group}/${version}, Kind=${kind}`, schema })
   }
   const params = paramKindOf(spec)
-  return { objects, ...params && { params: await schemas.find(params, options) } }
+  return { objects, ...(params && { params: await schemas.find(params, options) }) }
 }
 
-function paramKindOf({ paramKind }: JsonObject): { group: string, version: string, kind: string } | undefined {
+function paramKindOf({ paramKind }: JsonObject): { group: string; version: string; kind: string } | undefined {
   if (!isJsonObject(paramKind)) return undefined
   return { ...parseApiVersion(String(paramKind['apiVersion'])), kind: String(paramKind['kind']) }
 }
@@ -29,10 +29,12 @@ function paramKindOf({ paramKind }: JsonObject): { group: string, version: strin
 /** Each kind once, sorted by group, version and kind. */
 function resourcesIn(spec: JsonObject, served: readonly DiscoveredResource[]): readonly DiscoveredResource[] {
   const match = spec['matchConstraints']
-  const rules = isJsonObject(match) && Array.isArray(match['resourceRules']) ? match['resourceRules'].filter(isJsonObject) : []
+  const rules =
+    isJsonObject(match) && Array.isArray(match['resourceRules']) ? match['resourceRules'].filter(isJsonObject) : []
   const found = new Map<string, DiscoveredResource>()
   for (const rule of rules) {
-    for (const resource of served) if (found.size < typesMax && names(rule, resource)) found.set(sortKey(resource), resource)
+    for (const resource of served)
+      if (found.size < typesMax && names(rule, resource)) found.set(sortKey(resource), resource)
   }
   return [...found].sort(([a], [b]) => compareText(a, b)).map(([, resource]) => resource)
 }
@@ -41,8 +43,13 @@ function sortKey({ group, version, kind }: DiscoveredResource): string {
   return [group, version, kind].join('\0')
 }
 
-function names({ apiGroups, apiVersions, resources }: JsonObject, { group, version, plural }: DiscoveredResource): boolean {
-  return isNamed(apiGroups, group) && isNamed(apiVersions, version) && Array.isArray(resources) && resources.includes(plural)
+function names(
+  { apiGroups, apiVersions, resources }: JsonObject,
+  { group, version, plural }: DiscoveredResource,
+): boolean {
+  return (
+    isNamed(apiGroups, group) && isNamed(apiVersions, version) && Array.isArray(resources) && resources.includes(plural)
+  )
 }
 
 /** One `*` among names makes them all say nothing. */

@@ -16,9 +16,15 @@ export class PublishedSchemas {
   }
 
   /** The schema of a kind; undefined when none is published. */
-  async find({ group, version, kind }: { group: string, version: string, kind: string }, options: AbortOptions): Promise<Schema | undefined> {
+  async find(
+    { group, version, kind }: { group: string; version: string; kind: string },
+    options: AbortOptions,
+  ): Promise<Schema | undefined> {
     const schemas = await this.#schemasOf(formatApiVersion({ group, version }), options)
-    const [name] = Object.entries(schemas).find(([, schema]) => isJsonObject(schema) && describes(schema, { group, version, kind })) ?? []
+    const [name] =
+      Object.entries(schemas).find(
+        ([, schema]) => isJsonObject(schema) && describes(schema, { group, version, kind }),
+      ) ?? []
     if (name === undefined) return undefined
     const definitions = (wanted: string): SchemaNode | undefined => nodeOf(schemas, wanted)
     return { name, definitions, root: nodeOf(schemas, name) ?? {} }
@@ -26,7 +32,7 @@ export class PublishedSchemas {
 
   #schemasOf(apiVersion: string, options: AbortOptions): Promise<JsonObject> {
     let document = this.#documents.get(apiVersion)
-    if (document === undefined) this.#documents.set(apiVersion, document = this.#ask(apiVersion, options))
+    if (document === undefined) this.#documents.set(apiVersion, (document = this.#ask(apiVersion, options)))
     return document
   }
 
@@ -46,10 +52,18 @@ export class PublishedSchemas {
 
 function nodeOf(schemas: JsonObject, name: string): SchemaNode | undefined {
   const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
-  return isJsonObject(schema) ? schema as unknown as SchemaNode : undefined
+  return isJsonObject(schema) ? (schema as unknown as SchemaNode) : undefined
 }
 
-function describes(schema: JsonObject, { group, version, kind }: { group: string, version: string, kind: string }): boolean {
+function describes(
+  schema: JsonObject,
+  { group, version, kind }: { group: string; version: string; kind: string },
+): boolean {
   const names = schema['x-kubernetes-group-version-kind']
-  return Array.isArray(names) && names.some((name) => isJsonObject(name) && name['group'] === group && name['version'] === version && name['kind'] === kind)
+  return (
+    Array.isArray(names) &&
+    names.some(
+      (name) => isJsonObject(name) && name['group'] === group && name['version'] === version && name['kind'] === kind,
+    )
+  )
 }

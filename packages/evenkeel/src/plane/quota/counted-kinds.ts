@@ -15,7 +15,7 @@ export class CountedKinds implements Source {
   #started: Started | undefined
 
   start(context: SourceContext): StartedSource {
-    return this.#started = new Started(this.name, context)
+    return (this.#started = new Started(this.name, context))
   }
 
   /** Hears of this kind from now on. */
@@ -56,12 +56,30 @@ function deletionsOf(type: TypeMeta): Source {
     name: `counted ${type.kind}`,
     transform: keepName,
     predicates: [({ type: happened }: CacheEvent) => happened === 'delete'],
-    handler: ({ key: { namespace } }, { cache }) => cache.list(quotaKind, { ...namespace !== undefined && { namespace } })
-      .map(({ metadata }) => ({ name: metadata.name, ...metadata.namespace !== undefined && { namespace: metadata.namespace } })),
+    handler: ({ key: { namespace } }, { cache }) =>
+      cache
+        .list(quotaKind, { ...(namespace !== undefined && { namespace }) })
+        .map(({ metadata }) => ({
+          name: metadata.name,
+          ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+        })),
   })
 }
 
 /** Nothing but its name is of interest. */
-function keepName<T extends KubeObject>({ apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } }: T): T {
-  return { apiVersion, kind, metadata: { ...name !== undefined && { name }, ...namespace !== undefined && { namespace }, ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } } } as T
+function keepName<T extends KubeObject>({
+  apiVersion,
+  kind,
+  metadata: { name, namespace, uid, resourceVersion },
+}: T): T {
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+  } as T
 }

@@ -26,11 +26,17 @@ export interface QuotaControllerOptions {
 /** How long a quota must be left alone before a lower count is believed. */
 const settledMs = 1000
 
-export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions = {}): ControllerDeclaration<typeof quotaKind> {
+export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions = {}): ControllerDeclaration<
+  typeof quotaKind
+> {
   const kinds = new CountedKinds()
   const settling = new Settling()
   return {
-    name: 'resourcequota-controller', for: quotaKind, concurrency: 5, sources: [kinds], resyncMs,
+    name: 'resourcequota-controller',
+    for: quotaKind,
+    concurrency: 5,
+    sources: [kinds],
+    resyncMs,
     rbac: [
       { apiGroups: [''], resources: ['resourcequotas/status'], verbs: ['update'] },
       { apiGroups: ['*'], resources: ['*'], verbs: ['list', 'watch'] },
@@ -46,7 +52,11 @@ export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions =
 }
 
 /** Writes the status, or waits until it may. */
-async function settle(quota: Stored<QuotaObject>, used: Amounts, { context: { client, clock, signal }, settling }: { context: BaseContext, settling: Settling }): Promise<ReconcileResult | undefined> {
+async function settle(
+  quota: Stored<QuotaObject>,
+  used: Amounts,
+  { context: { client, clock, signal }, settling }: { context: BaseContext; settling: Settling },
+): Promise<ReconcileResult | undefined> {
   const { spec: { hard = {} } = {}, status = {} } = quota
   if (deepEqual(status.hard ?? {}, hard) && deepEqual(status.used ?? {}, used)) return undefined
   const isLower = Object.entries(used).some(([name, count]) => Number(count) < Number(status.used?.[name] ?? 0))
@@ -60,7 +70,7 @@ async function settle(quota: Stored<QuotaObject>, used: Amounts, { context: { cl
 
 /** Since when quotas have been seen as they are. */
 class Settling {
-  readonly #seen = new Map<string, { readonly version: string, readonly at: number }>()
+  readonly #seen = new Map<string, { readonly version: string; readonly at: number }>()
 
   /** How much longer the quota must stay as it is. */
   left({ metadata: { uid, resourceVersion } }: Stored<QuotaObject>, now: number): number {
@@ -76,8 +86,17 @@ class Settling {
 }
 
 // Whoever counts may list everything and get nothing.
-async function read(client: ReadingClient, { namespace, name }: { namespace: string, name: string }, options: AbortOptions): Promise<Stored<QuotaObject> | undefined> {
-  const { items } = await client.list(quotaKind, { namespace, fieldSelector: `metadata.name=${name}`, live: true, ...options })
+async function read(
+  client: ReadingClient,
+  { namespace, name }: { namespace: string; name: string },
+  options: AbortOptions,
+): Promise<Stored<QuotaObject> | undefined> {
+  const { items } = await client.list(quotaKind, {
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+    live: true,
+    ...options,
+  })
   return items[0]
 }
 
@@ -88,7 +107,10 @@ interface CountOptions extends AbortOptions {
   readonly client: ReadingClient
 }
 
-async function countAll({ spec: { hard = {} } = {}, metadata: { namespace = '' } }: Stored<QuotaObject>, options: CountOptions): Promise<Amounts> {
+async function countAll(
+  { spec: { hard = {} } = {}, metadata: { namespace = '' } }: Stored<QuotaObject>,
+  options: CountOptions,
+): Promise<Amounts> {
   const used: Record<string, string> = {}
   for (const name of Object.keys(hard)) {
     const resource = await findResource(name, options)
@@ -100,26 +122,38 @@ async function countAll({ spec: { hard = {} } = {}, metadata: { namespace = '' }
 }
 
 /** The kind that a name counts, if it counts any and the server has it. */
-async function findResource(name: string, { client, ...options }: CountOptions): Promise<DiscoveredResource | undefined> {
+async function findResource(
+  name: string,
+  { client, ...options }: CountOptions,
+): Promise<DiscoveredResource | undefined> {
   const counted = countedResource(name)
   if (counted === undefined) return undefined
   for (const reload of [false, true]) {
-    const resources = await client.resources({ ...options.signal && { signal: options.signal }, reload })
-    const found = resources.find(({ group, plural, namespaced }) => namespaced && group === counted.group && plural === counted.plural)
+    const resources = await client.resources({ ...(options.signal && { signal: options.signal }), reload })
+    const found = resources.find(
+      ({ group, plural, namespaced }) => namespaced && group === counted.group && plural === counted.plural,
+    )
     if (found) return found
   }
   return undefined
 }
 
-async function count({ apiVersion, kind }: DiscoveredResource, { client, signal, namespace, isRunning }: CountOptions & { namespace: string, isRunning: boolean }): Promise<number> {
+async function count(
+  { apiVersion, kind }: DiscoveredResource,
+  { client, signal, namespace, isRunning }: CountOptions & { namespace: string; isRunning: boolean },
+): Promise<number> {
   const type = metadataOnly({ apiVersion, kind })
-  const options = { namespace, live: true, ...signal && { signal } }
+  const options = { namespace, live: true, ...(signal && { signal }) }
   try {
     // `pods` are those that have not ended; only a selector tells them apart.
-    if (isRunning) return (await client.list(type, { ...options, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' })).items.length
-    const { items, metadata } = await client.page(type, { namespace, pageSize: 1, ...signal && { signal } })
+    if (isRunning)
+      return (await client.list(type, { ...options, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }))
+        .items.length
+    const { items, metadata } = await client.page(type, { namespace, pageSize: 1, ...(signal && { signal }) })
     if (metadata.continue === undefined || metadata.continue === '') return items.length
-    return metadata.remainingItemCount === undefined ? (await client.list(type, options)).items.length : items.length + metadata.remainingItemCount
+    return metadata.remainingItemCount === undefined
+      ? (await client.list(type, options)).items.length
+      : items.length + metadata.remainingItemCount
   } catch (error) {
     if (isNotFound(error)) return 0
     throw error

@@ -20,18 +20,29 @@ interface LeaseObject extends KubeObject {
   readonly spec?: { readonly holderIdentity?: string }
 }
 
-const Lease = declareKind<LeaseObject>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', statusSubresource: false })
+const Lease = declareKind<LeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  statusSubresource: false,
+})
 
 /** A manager that answers notes, with an election. */
 function echoing(world: World): Manager {
   const manager = world.manager({ leaderElection: { identity: 'me' } })
-  manager.addController({ for: Note, concurrency: 4, reconcile: (note, { status }) => { status.set({ text: note.spec.text ?? '' }) } })
+  manager.addController({
+    for: Note,
+    concurrency: 4,
+    reconcile: (note, { status }) => {
+      status.set({ text: note.spec.text ?? '' })
+    },
+  })
   return manager
 }
 
 async function answers(world: World, name: string, words: string): Promise<void> {
   await world.write(name, words)
-  await world.until(async () => await world.read(name) === words, { stepMs: 50 })
+  await world.until(async () => (await world.read(name)) === words, { stepMs: 50 })
 }
 
 /** Whether every informer listens again. */
@@ -43,12 +54,21 @@ function isLive(manager: Manager): boolean {
 function cutAfter(response: Response, ms: number, clock: SimulatedClock): Response {
   const { body } = response
   if (body === undefined || !(Symbol.asyncIterator in body)) return response
-  const cut = new Promise<never>((_, reject) => { clock.after(ms, () => { reject(new ConnectionError('cut off', { problem: 'reset' })) }) })
+  const cut = new Promise<never>((_, reject) => {
+    clock.after(ms, () => {
+      reject(new ConnectionError('cut off', { problem: 'reset' }))
+    })
+  })
   cut.catch(() => undefined)
   async function* pieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = stream[Symbol.asyncIterator]()
     try {
-      for (let next = await Promise.race([reader.next(), cut]); !next.done; next = await Promise.race([reader.next(), cut])) yield next.value
+      for (
+        let next = await Promise.race([reader.next(), cut]);
+        !next.done;
+        next = await Promise.race([reader.next(), cut])
+      )
+        yield next.value
     } finally {
       void reader.return?.()
     }
@@ -87,9 +107,26 @@ describe('a manager survives', () => {
     world.between = async (request, next) => {
       if (isWatch(request.target) && request.target.includes('resourceVersion=') && expired < 40) {
         expired++
-        const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'too old resource version', reason: 'Expired', code: 410 }
-        if (expired % 2 === 0) return { status: 410, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(status)) }
-        return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`) }
+        const status = {
+          kind: 'Status',
+          apiVersion: 'v1',
+          metadata: {},
+          status: 'Failure',
+          message: 'too old resource version',
+          reason: 'Expired',
+          code: 410,
+        }
+        if (expired % 2 === 0)
+          return {
+            status: 410,
+            headers: { 'content-type': 'application/json' },
+            body: Buffer.from(JSON.stringify(status)),
+          }
+        return {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`),
+        }
       }
       const response = await next(request)
       return isWatch(request.target) ? cutAfter(response, 500, world.clock) : response
@@ -115,7 +152,9 @@ describe('a manager survives', () => {
       if (isDown) throw new ConnectionError('connection refused', { problem: 'refused' })
       const down = new AbortController()
       open.add(down)
-      onAbort(request.signal, (reason) => { down.abort(reason) })
+      onAbort(request.signal, (reason) => {
+        down.abort(reason)
+      })
       return await next({ ...request, signal: down.signal })
     }
     const manager = echoing(world)
@@ -128,7 +167,7 @@ describe('a manager survives', () => {
     await world.clock.advance(300_000)
     expect([manager.isLeading, running.end, await world.read('a')]).toEqual([false, undefined, 'before'])
     isDown = false
-    await world.until(async () => await world.read('a') === 'meanwhile', { stepMs: 100 })
+    await world.until(async () => (await world.read('a')) === 'meanwhile', { stepMs: 100 })
     await answers(world, 'b', 'after')
     expect([manager.isLeading, isLive(manager)]).toEqual([true, true])
     await running.stop()
@@ -169,7 +208,10 @@ describe('a manager survives', () => {
     for (const [round, byMs] of [3_600_000, -7_200_000, 86_400_000, -1000, 700].entries()) {
       await answers(world, 'a', `before ${round}`)
       world.clock.jumpWall(byMs)
-      if (Math.abs(byMs) > 600) await expect(manager.leaderClient.create(Note, { metadata: { name: `n-${round}`, namespace: 'default' }, spec: {} })).rejects.toThrow('lease not verified')
+      if (Math.abs(byMs) > 600)
+        await expect(
+          manager.leaderClient.create(Note, { metadata: { name: `n-${round}`, namespace: 'default' }, spec: {} }),
+        ).rejects.toThrow('lease not verified')
       await answers(world, 'a', `after ${round}`)
     }
     await running.stop()

@@ -13,29 +13,55 @@ import { Manager, stopSignal } from '#manager'
 
 const clock = new SystemClock()
 const identity = process.env['REPLICA'] ?? ''
-const say = (line: string): void => { process.stdout.write(`${line}\n`) }
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
 
 const manager = new Manager({
-  name: 'replicas', config: await loadConfig(), log: createLogger({ clock, level: 'warn', sink: jsonLines((text) => { process.stdout.write(text) }) }),
-  leaderElection: { identity, leaseMs: 2000, renewMs: 1400, retryMs: 300, thread: process.env['THREAD'] !== 'no', onState: ({ state }) => { say(state) } },
+  name: 'replicas',
+  config: await loadConfig(),
+  log: createLogger({
+    clock,
+    level: 'warn',
+    sink: jsonLines((text) => {
+      process.stdout.write(text)
+    }),
+  }),
+  leaderElection: {
+    identity,
+    leaseMs: 2000,
+    renewMs: 1400,
+    retryMs: 300,
+    thread: process.env['THREAD'] !== 'no',
+    onState: ({ state }) => {
+      say(state)
+    },
+  },
 })
 
 manager.add(async (signal, { client }) => {
   while (!signal.aborted) {
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: `${identity}-`, namespace: 'default' } }
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { generateName: `${identity}-`, namespace: 'default' },
+    }
     // As bad as it gets: the signal is not passed on, so only the gate stands between a late write and the server.
-    await client.create(object).catch((error: unknown) => { say(`refused ${String(error)}`) })
+    await client.create(object).catch((error: unknown) => {
+      say(`refused ${String(error)}`)
+    })
     await sleep(clock, 10)
   }
 })
 
 interface Blocking extends KubeObject {
-  readonly data?: { readonly who?: string, readonly ms?: string }
+  readonly data?: { readonly who?: string; readonly ms?: string }
 }
 
 let hasBlocked = false
 manager.addController({
-  name: 'blocking', for: declareKind<Blocking>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false }),
+  name: 'blocking',
+  for: declareKind<Blocking>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false }),
   reconcile({ data }) {
     if (data?.who !== identity || hasBlocked) return
     hasBlocked = true
@@ -45,7 +71,9 @@ manager.addController({
   },
 })
 
-process.on('unhandledRejection', (error) => { say(`unhandled ${String(error)}`) })
+process.on('unhandledRejection', (error) => {
+  say(`unhandled ${String(error)}`)
+})
 const { signal } = stopSignal()
 say(`pid ${process.pid}`)
 await manager.run(signal)

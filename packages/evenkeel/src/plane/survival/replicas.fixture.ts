@@ -18,9 +18,16 @@ interface LeaseObject extends KubeObject {
   readonly spec?: { readonly holderIdentity?: string }
 }
 
-const Lease = declareKind<LeaseObject>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', statusSubresource: false })
+const Lease = declareKind<LeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  statusSubresource: false,
+})
 const ConfigMap = declareKind({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
-const [runner, program] = ['../../../../../tools/run.mjs', './replica.fixture.ts'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+const [runner, program] = ['../../../../../tools/run.mjs', './replica.fixture.ts'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
 
 /** One thing that happened on the server: the lease changed hands or was renewed, or somebody wrote. */
 interface Happening {
@@ -31,11 +38,14 @@ interface Happening {
 
 class Replica {
   readonly #child: ChildProcess
-  readonly #waiting = new Set<{ readonly line: RegExp, readonly resolve: (found: string) => void }>()
+  readonly #waiting = new Set<{ readonly line: RegExp; readonly resolve: (found: string) => void }>()
   readonly lines: string[] = []
 
   constructor(env: Readonly<Record<string, string>>) {
-    this.#child = spawn(process.execPath, [runner ?? '', program ?? ''], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#child = spawn(process.execPath, [runner ?? '', program ?? ''], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let rest = ''
     this.#child.stdout?.on('data', (piece: Buffer) => {
       const lines = (rest + piece.toString()).split('\n')
@@ -47,7 +57,12 @@ class Replica {
   /** The first line like this from now on, or the last one so far. */
   async said(line: RegExp): Promise<string> {
     const found = this.lines.findLast((each) => line.test(each))
-    return found ?? await new Promise((resolve) => { this.#waiting.add({ line, resolve }) })
+    return (
+      found ??
+      (await new Promise((resolve) => {
+        this.#waiting.add({ line, resolve })
+      }))
+    )
   }
 
   /** The process itself, not the one that started it. */
@@ -98,41 +113,65 @@ export class Stage {
   static async open(): Promise<Stage> {
     const [server, folder] = [await startServer({ listen: {} }), await mkdtemp(join(tmpdir(), 'evenkeel-replicas-'))]
     const { url = '', token = '', caPem } = server.address ?? {}
-    await writeKubeconfig(join(folder, 'kubeconfig'), { server: url, token, ...caPem !== undefined && { caPem } })
+    await writeKubeconfig(join(folder, 'kubeconfig'), { server: url, token, ...(caPem !== undefined && { caPem }) })
     return new Stage(server, folder)
   }
 
-  start(identity: string, { thread = true, kubeconfig = join(this.#folder, 'kubeconfig') }: { thread?: boolean, kubeconfig?: string } = {}): Replica {
+  start(
+    identity: string,
+    { thread = true, kubeconfig = join(this.#folder, 'kubeconfig') }: { thread?: boolean; kubeconfig?: string } = {},
+  ): Replica {
     const replica = new Replica({ KUBECONFIG: kubeconfig, REPLICA: identity, THREAD: thread ? 'yes' : 'no' })
     this.#replicas.push(replica)
     return replica
   }
 
   /** A kubeconfig whose token comes from a program, and how often that was run. */
-  async plugin(): Promise<{ readonly kubeconfig: string, readonly runs: () => Promise<number> }> {
+  async plugin(): Promise<{ readonly kubeconfig: string; readonly runs: () => Promise<number> }> {
     const [kubeconfig, log] = [join(this.#folder, 'plugin'), join(this.#folder, 'plugin-runs')]
     const { url = '', token = '', caPem = '' } = this.#server.address ?? {}
     const apiVersion = 'client.authentication.k8s.io/v1'
     const code = `require('node:fs').appendFileSync(${JSON.stringify(log)}, '.'); console.log(JSON.stringify({ apiVersion: '${apiVersion}', kind: 'ExecCredential', status: { token: '${token}' } }))`
     await writeFile(log, '')
-    await writeFile(kubeconfig, JSON.stringify({
-      'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'it', 'contexts': [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-      'clusters': [{ name: 'it', cluster: { 'server': url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') } }],
-      'users': [{ name: 'it', user: { exec: { apiVersion, command: process.execPath, args: ['-e', code], interactiveMode: 'Never' } } }],
-    }))
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'it',
+        contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
+        clusters: [
+          { name: 'it', cluster: { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') } },
+        ],
+        users: [
+          {
+            name: 'it',
+            user: { exec: { apiVersion, command: process.execPath, args: ['-e', code], interactiveMode: 'Never' } },
+          },
+        ],
+      }),
+    )
     return { kubeconfig, runs: async () => (await readFile(log, 'utf8')).length }
   }
 
   /** Makes a replica compute for so long, in a reconcile, once it leads. */
   async block(who: string, ms: number): Promise<void> {
-    await this.#client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'block', namespace: 'default' }, data: { who, ms: String(ms) } } as KubeObject)
+    await this.#client.create({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'block', namespace: 'default' },
+      data: { who, ms: String(ms) },
+    } as KubeObject)
   }
 
   /** Resolves when a replica has made so many more objects than now. */
   async writes(who: string, more: number): Promise<void> {
     const count = (): number => this.#happenings.filter((each) => each.what === 'write' && each.who === who).length
     const goal = count() + more
-    while (count() < goal) await new Promise<void>((resolve) => { this.#wakes.push(resolve) })
+    while (count() < goal)
+      await new Promise<void>((resolve) => {
+        this.#wakes.push(resolve)
+      })
   }
 
   /** Writes by somebody who did not hold the lease at that very version of the server. */
@@ -165,8 +204,8 @@ export class Stage {
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
       const { metadata, spec } = event.object as LeaseObject
       if (metadata.name === 'block') continue
-      const what = kind === Lease ? 'lease' as const : 'write' as const
-      const who = what === 'lease' ? spec?.holderIdentity ?? '' : metadata.name?.split('-')[0] ?? ''
+      const what = kind === Lease ? ('lease' as const) : ('write' as const)
+      const who = what === 'lease' ? (spec?.holderIdentity ?? '') : (metadata.name?.split('-')[0] ?? '')
       this.#happenings.push({ version: Number(metadata.resourceVersion), what, who })
       for (const wake of this.#wakes.splice(0)) wake()
     }

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Stage } from './replicas.fixture.ts'
 
 let stage: Stage
-beforeEach(async () => { stage = await Stage.open() })
+beforeEach(async () => {
+  stage = await Stage.open()
+})
 afterEach(() => stage.close())
 
 describe.skipIf(process.platform === 'win32')('two replicas', () => {
@@ -35,8 +37,12 @@ describe.skipIf(process.platform === 'win32')('two replicas', () => {
     await stage.block('first', 20_000)
     await first.said(/^blocked/)
     await stage.writes('first', 20)
-    const blocked = JSON.parse(await first.said(/a reconcile blocked this process/)) as { controller: string, object: string, ms: number }
-    const stood = JSON.parse(await first.said(/this process stood still/)) as { ms: number, reconciles: string[] }
+    const blocked = JSON.parse(await first.said(/a reconcile blocked this process/)) as {
+      controller: string
+      object: string
+      ms: number
+    }
+    const stood = JSON.parse(await first.said(/this process stood still/)) as { ms: number; reconciles: string[] }
     const { holders } = stage
     await first.stop()
     await second.stop()

@@ -23,11 +23,23 @@ async function answers(server: Embedded, name: string): Promise<void> {
 
 test('a manager survives restarts of its server', async () => {
   const data = mkdtempSync(join(tmpdir(), 'evenkeel-restart-'))
-  const start = (port: number): Promise<Embedded> => startEmbedded({ data, port, kinds: [Note], clock: new SystemClock(), random: new SystemRandom(), log: silentLogger })
+  const start = (port: number): Promise<Embedded> =>
+    startEmbedded({
+      data,
+      port,
+      kinds: [Note],
+      clock: new SystemClock(),
+      random: new SystemRandom(),
+      log: silentLogger,
+    })
   let server = await start(0)
   try {
     const port = Number(new URL(server.url).port)
-    const manager = new Manager({ name: 'tester', config: await loadConfig({ kubeconfig: server.kubeconfig }), leaderElection: { leaseMs: 4000, renewMs: 3000, retryMs: 200, thread: false } })
+    const manager = new Manager({
+      name: 'tester',
+      config: await loadConfig({ kubeconfig: server.kubeconfig }),
+      leaderElection: { leaseMs: 4000, renewMs: 3000, retryMs: 200, thread: false },
+    })
     const runs = new Map<string, number>()
     manager.addController({
       for: Note,

@@ -5,7 +5,12 @@ import type { ControllerDeclaration } from '#controller'
 import { World } from '../world.fixture.ts'
 import { tokenController } from './token-controller.ts'
 
-const Secret = declareKind<KubeObject & { readonly type?: string, readonly data?: Readonly<Record<string, string>> }>({ group: '', version: 'v1', kind: 'Secret', statusSubresource: false })
+const Secret = declareKind<KubeObject & { readonly type?: string; readonly data?: Readonly<Record<string, string>> }>({
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  statusSubresource: false,
+})
 const ServiceAccount = declareKind({ group: '', version: 'v1', kind: 'ServiceAccount', statusSubresource: false })
 const key = { name: 'robot-token', namespace: 'default' }
 const type = 'kubernetes.io/service-account-token'
@@ -23,13 +28,22 @@ async function tokenWorld(): Promise<TokenWorld> {
   return {
     world,
     async token() {
-      const decoded = async (): Promise<string> => Buffer.from((await world.client.find(Secret, key))?.data?.['token'] ?? '', 'base64').toString()
-      await world.until(async () => await decoded() !== '')
+      const decoded = async (): Promise<string> =>
+        Buffer.from((await world.client.find(Secret, key))?.data?.['token'] ?? '', 'base64').toString()
+      await world.until(async () => (await decoded()) !== '')
       return decoded()
     },
     async review(token) {
-      const { body } = await world.server.transport({ method: 'POST', target: '/apis/authentication.k8s.io/v1/tokenreviews', headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ spec: { token } })), signal: new AbortController().signal })
-      const { status } = JSON.parse(String(body)) as { status: { authenticated?: boolean, user: { username?: string }, error?: string } }
+      const { body } = await world.server.transport({
+        method: 'POST',
+        target: '/apis/authentication.k8s.io/v1/tokenreviews',
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify({ spec: { token } })),
+        signal: new AbortController().signal,
+      })
+      const { status } = JSON.parse(String(body)) as {
+        status: { authenticated?: boolean; user: { username?: string }; error?: string }
+      }
       return status.user.username ?? status.error
     },
     async [Symbol.asyncDispose]() {
@@ -39,7 +53,10 @@ async function tokenWorld(): Promise<TokenWorld> {
   }
 }
 
-const makeSecret = (world: World, annotations: Record<string, string> = { 'kubernetes.io/service-account.name': 'robot' }): Promise<unknown> => world.client.create(Secret, { metadata: { ...key, annotations }, type })
+const makeSecret = (
+  world: World,
+  annotations: Record<string, string> = { 'kubernetes.io/service-account.name': 'robot' },
+): Promise<unknown> => world.client.create(Secret, { metadata: { ...key, annotations }, type })
 
 test('tokenController fills the Secret of a service account with a token that the server knows', async () => {
   await using it = await tokenWorld()
@@ -49,8 +66,13 @@ test('tokenController fills the Secret of a service account with a token that th
   const token = await it.token()
   expect(await it.review(token)).toBe('system:serviceaccount:default:robot')
   const { data, metadata } = await world.client.get(Secret, key)
-  expect([data?.['ca.crt'], data?.['namespace']]).toEqual(['PEM', 'default'].map((text) => Buffer.from(text).toString('base64')))
-  expect(metadata.annotations).toEqual({ 'kubernetes.io/service-account.name': 'robot', 'kubernetes.io/service-account.uid': account.metadata.uid })
+  expect([data?.['ca.crt'], data?.['namespace']]).toEqual(
+    ['PEM', 'default'].map((text) => Buffer.from(text).toString('base64')),
+  )
+  expect(metadata.annotations).toEqual({
+    'kubernetes.io/service-account.name': 'robot',
+    'kubernetes.io/service-account.uid': account.metadata.uid,
+  })
 })
 
 test('tokenController puts back what was taken out; what was in is no token any more', async () => {
@@ -59,9 +81,12 @@ test('tokenController puts back what was taken out; what was in is no token any 
   await world.client.create(ServiceAccount, { metadata: { name: 'robot', namespace: 'default' } })
   await makeSecret(world)
   const first = await it.token()
-  await world.client.patch({ apiVersion: 'v1', kind: 'Secret', metadata: key }, { data: { 'token': Buffer.from('mine').toString('base64'), 'ca.crt': null } })
+  await world.client.patch(
+    { apiVersion: 'v1', kind: 'Secret', metadata: key },
+    { data: { token: Buffer.from('mine').toString('base64'), 'ca.crt': null } },
+  )
   await world.until(async () => (await world.client.get(Secret, key)).data?.['ca.crt'] !== undefined)
-  expect(await it.review(first)).toBe('[invalid bearer token, Token does not match server\'s copy]')
+  expect(await it.review(first)).toBe("[invalid bearer token, Token does not match server's copy]")
   expect(await it.review('mine')).toBe('invalid bearer token')
 })
 
@@ -72,7 +97,7 @@ test('tokenController removes the Secret with its service account, and the token
   await makeSecret(world)
   const token = await it.token()
   await world.client.delete(account)
-  await world.until(async () => await world.client.find(Secret, key) === undefined)
+  await world.until(async () => (await world.client.find(Secret, key)) === undefined)
   expect(await it.review(token)).toBe('[invalid bearer token, Token has been invalidated]')
 })
 
@@ -80,10 +105,13 @@ test('tokenController removes a Secret for an account that is not there, or was 
   await using it = await tokenWorld()
   const { world } = it
   await makeSecret(world)
-  await world.until(async () => await world.client.find(Secret, key) === undefined)
+  await world.until(async () => (await world.client.find(Secret, key)) === undefined)
   await world.client.create(ServiceAccount, { metadata: { name: 'robot', namespace: 'default' } })
-  await makeSecret(world, { 'kubernetes.io/service-account.name': 'robot', 'kubernetes.io/service-account.uid': 'another' })
-  await world.until(async () => await world.client.find(Secret, key) === undefined)
+  await makeSecret(world, {
+    'kubernetes.io/service-account.name': 'robot',
+    'kubernetes.io/service-account.uid': 'another',
+  })
+  await world.until(async () => (await world.client.find(Secret, key)) === undefined)
 })
 
 test('a token out of a Secret is worth nothing once the Secret is gone or marked invalid', async () => {
@@ -93,7 +121,9 @@ test('a token out of a Secret is worth nothing once the Secret is gone or marked
   await makeSecret(world)
   const token = await it.token()
   const reference = { apiVersion: 'v1', kind: 'Secret', metadata: key }
-  await world.client.patch(reference, { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } })
+  await world.client.patch(reference, {
+    metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } },
+  })
   expect(await it.review(token)).toContain('has been marked invalid')
   await world.client.delete(reference)
   expect(await it.review(token)).toBe('[invalid bearer token, Token has been invalidated]')

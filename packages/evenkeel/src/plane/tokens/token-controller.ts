@@ -16,7 +16,12 @@ interface SecretObject extends KubeObject {
 }
 
 const secretKind = declareKind<SecretObject>({ group: '', version: 'v1', kind: 'Secret', statusSubresource: false })
-const accountKind = declareKind<KubeObject>({ group: '', version: 'v1', kind: 'ServiceAccount', statusSubresource: false })
+const accountKind = declareKind<KubeObject>({
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  statusSubresource: false,
+})
 const type = 'kubernetes.io/service-account-token'
 const [nameKey, uidKey] = ['kubernetes.io/service-account.name', 'kubernetes.io/service-account.uid'] as const
 
@@ -25,38 +30,71 @@ interface TokenControllerOptions extends Pick<Server, 'tokenForSecret'> {
   readonly caPem: string | undefined
 }
 
-export function tokenController({ caPem, tokenForSecret }: TokenControllerOptions): ControllerDeclaration<typeof secretKind> {
+export function tokenController({
+  caPem,
+  tokenForSecret,
+}: TokenControllerOptions): ControllerDeclaration<typeof secretKind> {
   return {
-    name: 'service-account-tokens', for: secretKind, fieldSelector: { type }, concurrency: 5,
-    watches: [watching(accountKind, {
-      map: ({ metadata: { name, namespace = '' } }, { cache }) => cache.list(secretKind, { namespace })
-        .filter(({ metadata: { annotations = {} } }) => annotations[nameKey] === name)
-        .map(({ metadata }) => ({ name: metadata.name, namespace })),
-    })],
+    name: 'service-account-tokens',
+    for: secretKind,
+    fieldSelector: { type },
+    concurrency: 5,
+    watches: [
+      watching(accountKind, {
+        map: ({ metadata: { name, namespace = '' } }, { cache }) =>
+          cache
+            .list(secretKind, { namespace })
+            .filter(({ metadata: { annotations = {} } }) => annotations[nameKey] === name)
+            .map(({ metadata }) => ({ name: metadata.name, namespace })),
+      }),
+    ],
     rbac: [{ apiGroups: [''], resources: ['secrets'], verbs: ['update', 'delete'] }],
     async reconcile(secret, { client, signal }) {
       const { name: secretName, namespace = '', annotations = {}, uid } = secret.metadata
       const name = annotations[nameKey] ?? ''
       if (name === '') return
       // What memory does not know yet is no reason to delete anything.
-      const account = await client.find(accountKind, { name, namespace }, { signal }) ?? await client.find(accountKind, { name, namespace }, { signal, live: true })
+      const account =
+        (await client.find(accountKind, { name, namespace }, { signal })) ??
+        (await client.find(accountKind, { name, namespace }, { signal, live: true }))
       if (!account || (annotations[uidKey] ?? account.metadata.uid) !== account.metadata.uid) {
         await client.delete(secret, { preconditions: { uid }, ignoreNotFound: true, signal }).catch(ignoreConflict)
         return
       }
-      const data = { ...secret.data, ...missing(secret, { caPem, token: () => tokenForSecret({ namespace, account: { name, uid: account.metadata.uid }, secretName }) }) }
+      const data = {
+        ...secret.data,
+        ...missing(secret, {
+          caPem,
+          token: () => tokenForSecret({ namespace, account: { name, uid: account.metadata.uid }, secretName }),
+        }),
+      }
       if (Object.keys(data).every((key) => data[key] === secret.data?.[key])) return
-      await client.update({ ...secret, metadata: { ...secret.metadata, annotations: { ...annotations, [nameKey]: name, [uidKey]: account.metadata.uid } }, data }, { signal }).catch(ignoreConflict)
+      await client
+        .update(
+          {
+            ...secret,
+            metadata: {
+              ...secret.metadata,
+              annotations: { ...annotations, [nameKey]: name, [uidKey]: account.metadata.uid },
+            },
+            data,
+          },
+          { signal },
+        )
+        .catch(ignoreConflict)
     },
   }
 }
 
 /** What is there stays, but the authority: that has to be the right one. */
-function missing({ data = {}, metadata: { namespace = '' } }: SecretObject, { caPem, token }: { caPem: string | undefined, token: () => string }): Record<string, string> {
+function missing(
+  { data = {}, metadata: { namespace = '' } }: SecretObject,
+  { caPem, token }: { caPem: string | undefined; token: () => string },
+): Record<string, string> {
   return {
-    ...caPem !== undefined && { 'ca.crt': base64(caPem) },
-    ...!data['namespace'] && { namespace: base64(namespace) },
-    ...!data['token'] && { token: base64(token()) },
+    ...(caPem !== undefined && { 'ca.crt': base64(caPem) }),
+    ...(!data['namespace'] && { namespace: base64(namespace) }),
+    ...(!data['token'] && { token: base64(token()) }),
   }
 }
 

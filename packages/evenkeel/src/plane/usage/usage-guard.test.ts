@@ -9,11 +9,19 @@ import { startPlane } from '../plane.ts'
 
 const namespace = 'default'
 const ConfigMap = declareKind({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
-const of = (name: string): { group: string, kind: string, namespace: string, name: string } => ({ group: '', kind: 'ConfigMap', namespace, name })
+const of = (name: string): { group: string; kind: string; namespace: string; name: string } => ({
+  group: '',
+  kind: 'ConfigMap',
+  namespace,
+  name,
+})
 const by = { group: 'test.dev', kind: 'Robot', name: 'r2' }
 
 function usage(name: string): Parameters<Client['create']>[1] {
-  return { metadata: { name, namespace, labels: { [usageLabel]: usageLabelOf(of(name)) } }, spec: { of: of(name), by, reason: 'it reads it' } } as never
+  return {
+    metadata: { name, namespace, labels: { [usageLabel]: usageLabelOf(of(name)) } },
+    spec: { of: of(name), by, reason: 'it reads it' },
+  } as never
 }
 
 async function withPlane(use: (client: Client, clock: SimulatedClock) => Promise<void>): Promise<void> {
@@ -34,9 +42,15 @@ async function withPlane(use: (client: Client, clock: SimulatedClock) => Promise
 test('usageGuard refuses a deletion with who uses the object, and lets it pass when nobody does', async () => {
   await withPlane(async (client) => {
     const made = await client.create(Usage, usage('a') as never)
-    await client.create(ClusterUsage, { ...usage('a') as object, metadata: { name: 'everywhere', labels: { [usageLabel]: usageLabelOf(of('a')) } } } as never)
+    await client.create(ClusterUsage, {
+      ...(usage('a') as object),
+      metadata: { name: 'everywhere', labels: { [usageLabel]: usageLabelOf(of('a')) } },
+    } as never)
     const map = await client.get(ConfigMap, { namespace, name: 'a' })
-    await expect(client.delete(map)).rejects.toMatchObject({ reason: 'Forbidden', message: 'ConfigMap "a" is forbidden: it is in use by Robot r2 (it reads it), Robot r2 (it reads it)' })
+    await expect(client.delete(map)).rejects.toMatchObject({
+      reason: 'Forbidden',
+      message: 'ConfigMap "a" is forbidden: it is in use by Robot r2 (it reads it), Robot r2 (it reads it)',
+    })
     await expect(client.delete(map, { dryRun: true })).rejects.toMatchObject({ reason: 'Forbidden' })
     await client.delete(made)
     await expect(client.delete(map)).rejects.toMatchObject({ reason: 'Forbidden' })

@@ -38,10 +38,19 @@ export function usageGuard({ clock }: { clock: Clock }): UsageGuard {
         const { name = '', namespace = '' } = object.metadata
         const { group } = parseApiVersion(apiVersion)
         if (operation !== 'DELETE') usages?.lookAgain()
-        if (!usages || operation !== 'DELETE' || group === 'evenkeel.dev' || object.metadata.deletionTimestamp !== undefined) return undefined
+        if (
+          !usages ||
+          operation !== 'DELETE' ||
+          group === 'evenkeel.dev' ||
+          object.metadata.deletionTimestamp !== undefined
+        )
+          return undefined
         const users = await usages.usersOf({ group, kind, namespace, name }, { signal })
         if (users.length === 0) return undefined
-        throw forbidden({ group, kind, name }, `it is in use by ${users.slice(0, namesMax).join(', ')}${users.length > namesMax ? ' and others' : ''}`)
+        throw forbidden(
+          { group, kind, name },
+          `it is in use by ${users.slice(0, namesMax).join(', ')}${users.length > namesMax ? ' and others' : ''}`,
+        )
       },
     },
   }

@@ -22,7 +22,7 @@ export class Usages {
   readonly #clock: Clock
   #absentAtMs = -Infinity
 
-  constructor({ transport, clock }: { transport: Transport, clock: Clock }) {
+  constructor({ transport, clock }: { transport: Transport; clock: Clock }) {
     this.#client = new Client({ transport, clock })
     this.#clock = clock
   }
@@ -43,11 +43,17 @@ export class Usages {
   /** Undefined when there is no such kind. */
   async #list(kind: typeof Usage, used: Used, options: AbortOptions): Promise<readonly string[] | undefined> {
     try {
-      const { items } = await this.#client.list(kind, { labelSelector: `${usageLabel}=${usageLabelOf(used)}`, pageSize: 0, ...options })
-      return items.filter(({ metadata: { deletionTimestamp } }) => deletionTimestamp === undefined).map(({ spec: { by, reason = '' } }) => {
-        const { namespace = '' } = by
-        return `${by.kind} ${namespace === '' ? by.name : `${namespace}/${by.name}`}${reason === '' ? '' : ` (${reason})`}`
+      const { items } = await this.#client.list(kind, {
+        labelSelector: `${usageLabel}=${usageLabelOf(used)}`,
+        pageSize: 0,
+        ...options,
       })
+      return items
+        .filter(({ metadata: { deletionTimestamp } }) => deletionTimestamp === undefined)
+        .map(({ spec: { by, reason = '' } }) => {
+          const { namespace = '' } = by
+          return `${by.kind} ${namespace === '' ? by.name : `${namespace}/${by.name}`}${reason === '' ? '' : ` (${reason})`}`
+        })
     } catch (error) {
       if (isNotFound(error) || isUnknownKind(error)) return undefined
       throw error

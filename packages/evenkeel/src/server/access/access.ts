@@ -16,7 +16,9 @@ export interface AccessQuestion {
   readonly verb: string
   readonly path: string
   /** The name is also that of a collection whose field selector lets only one name through. */
-  readonly place: Pick<ResourcePath, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'> | undefined
+  readonly place:
+    | Pick<ResourcePath, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'>
+    | undefined
   /** What narrows a list, a watch or the deletion of a collection; for authorizers that look at it. */
   readonly fields?: readonly FieldRequirement[]
   readonly labels?: readonly LabelRequirement[]
@@ -61,7 +63,11 @@ export function askInTurn(authorizers: readonly Authorizer[]): Access {
     decide: (question) => askFrom(question, { authorizers, next: 0, said: [] }),
     rulesFor(user, namespace) {
       const held = authorizers.map((authorizer) => authorizer.rulesFor?.(user, namespace) ?? unknownRules)
-      return { rules: held.flatMap(({ rules }) => rules), incomplete: held.some(({ incomplete }) => incomplete), errors: held.flatMap(({ errors }) => errors) }
+      return {
+        rules: held.flatMap(({ rules }) => rules),
+        incomplete: held.some(({ incomplete }) => incomplete),
+        errors: held.flatMap(({ errors }) => errors),
+      }
     },
   }
 }
@@ -96,9 +102,12 @@ function isDecided(verdict: Verdict | undefined): verdict is Verdict {
 }
 
 function joined(said: readonly Verdict[]): Verdict {
-  const why = said.map((verdict) => verdict.why).filter((text) => text !== '').join('\n')
+  const why = said
+    .map((verdict) => verdict.why)
+    .filter((text) => text !== '')
+    .join('\n')
   const errors = said.flatMap(({ error }) => error ?? [])
-  return { allowed: false, undecided: true, why, ...errors.length > 0 && { error: formatErrors(errors) } }
+  return { allowed: false, undecided: true, why, ...(errors.length > 0 && { error: formatErrors(errors) }) }
 }
 
 /** Several errors as one text, in the form clients know. */

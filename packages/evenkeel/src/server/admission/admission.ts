@@ -101,7 +101,8 @@ export function admitInTurn(steps: readonly AdmissionStep[]): Admission {
     async mutate(draft, admitted) {
       let isChanged = false
       do {
-        for (const step of steps) if (step.mutate && step.concerns(admitted)) isChanged = await step.mutate(draft, admitted) || isChanged
+        for (const step of steps)
+          if (step.mutate && step.concerns(admitted)) isChanged = (await step.mutate(draft, admitted)) || isChanged
       } while (admitted.again.begin())
       return isChanged
     },

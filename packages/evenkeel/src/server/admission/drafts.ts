@@ -17,9 +17,10 @@ const forms = new WeakMap<Subresource, Resource>()
 
 /** What the object of a write is: the resource, or what its subresource reads and writes (a Scale, an Eviction). */
 export function formOf({ resource, subresource }: Pick<Target, 'resource' | 'subresource'>): Resource {
-  if (subresource === undefined || (subresource.kind === resource.kind && subresource.group === resource.group)) return resource
+  if (subresource === undefined || (subresource.kind === resource.kind && subresource.group === resource.group))
+    return resource
   let form = forms.get(subresource)
-  if (form === undefined) forms.set(subresource, form = documentForm(resource, subresource))
+  if (form === undefined) forms.set(subresource, (form = documentForm(resource, subresource)))
   return form
 }
 
@@ -27,7 +28,12 @@ function documentForm(owner: Resource, { group, version, kind }: Subresource): R
   const name = definitionName({ group, version, kind })
   const { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents } = owner.rules
   return {
-    ...owner, group, version, kind, custom: false, storage: { ...owner.storage, group, version, kind },
+    ...owner,
+    group,
+    version,
+    kind,
+    custom: false,
+    storage: { ...owner.storage, group, version, kind },
     schema: { name, definitions: builtinDefinitions, root: builtinDefinitions(name) ?? {} },
     // The rules of the owner are about the owner.
     rules: { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents },

@@ -12,7 +12,10 @@ import { validatingPolicies } from './policies/validating.ts'
 import { webhookSteps } from './webhooks/steps.ts'
 import type { WebhookStepOptions } from './webhooks/steps.ts'
 
-type StepRooms = Pick<Rooms, 'views' | 'registry' | 'store' | 'cluster' | 'access' | 'clock' | 'random' | 'log' | 'stopping'>
+type StepRooms = Pick<
+  Rooms,
+  'views' | 'registry' | 'store' | 'cluster' | 'access' | 'clock' | 'random' | 'log' | 'stopping'
+>
 
 interface StepOptions extends WebhookStepOptions {
   /** Of whoever embeds the server: asked before everybody else. */
@@ -24,5 +27,11 @@ export function configuredSteps(rooms: StepRooms, { hooks, ...options }: StepOpt
   const { registry, views, random, log } = rooms
   const matching = new Matching({ registry, namespaces: views.of('', 'namespaces') })
   const { mutating, validating } = webhookSteps(matching, rooms, options)
-  return [...hooks.map((hook) => hookStep(hook, { matching, random, log })), mutatingPolicies(rooms, matching), mutating, validatingPolicies(rooms, matching), validating]
+  return [
+    ...hooks.map((hook) => hookStep(hook, { matching, random, log })),
+    mutatingPolicies(rooms, matching),
+    mutating,
+    validatingPolicies(rooms, matching),
+    validating,
+  ]
 }

@@ -16,10 +16,11 @@ import type { Admission, Admitted, Operation } from './admission.ts'
 import { formOf, replaceDraft } from './drafts.ts'
 
 /** What is needed of a call to write for it; the server itself writes without being anybody. */
-export type Writer = Pick<Call, 'warnings'> & Partial<Pick<Call, 'user' | 'query' | 'request'>> & {
-  /** Takes notes for the audit log, if there is one. */
-  annotate?(key: string, value: string): void
-}
+export type Writer = Pick<Call, 'warnings'> &
+  Partial<Pick<Call, 'user' | 'query' | 'request'>> & {
+    /** Takes notes for the audit log, if there is one. */
+    annotate?(key: string, value: string): void
+  }
 
 interface AdmittedWrite {
   readonly call: Writer
@@ -31,16 +32,26 @@ interface AdmittedWrite {
 }
 
 /** The admission of a write; undefined when it concerns nobody. */
-export function admissionOf(operation: Operation, { call, target, rooms: { admission }, dryRun, options }: AdmittedWrite): WriteAdmission | undefined {
+export function admissionOf(
+  operation: Operation,
+  { call, target, rooms: { admission }, dryRun, options }: AdmittedWrite,
+): WriteAdmission | undefined {
   if (!admission.concerns({ operation, target })) return undefined
   const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
   return new WriteAdmission(admission, {
-    operation, target, user: call.user, dryRun,
+    operation,
+    target,
+    user: call.user,
+    dryRun,
     options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
-    warn: (text) => { call.warnings.add(text) },
-    annotate: (key, value) => { call.annotate?.(key, value) },
+    warn: (text) => {
+      call.warnings.add(text)
+    },
+    annotate: (key, value) => {
+      call.annotate?.(key, value)
+    },
     again: new Reinvocation(),
-    ...call.request && { signal: call.request.signal },
+    ...(call.request && { signal: call.request.signal }),
   })
 }
 
@@ -54,7 +65,10 @@ export async function admitDocument(given: JsonObject, write: AdmittedWrite): Pr
   const admission = admissionOf('CREATE', write)
   if (admission === undefined) return given
   const value = JSON.parse(JSON.stringify(given)) as JsonObject
-  const draft = shapeObject({ value, duplicates: [] }, formOf(write.target), { fieldValidation: 'Ignore', warnings: write.call.warnings })
+  const draft = shapeObject({ value, duplicates: [] }, formOf(write.target), {
+    fieldValidation: 'Ignore',
+    warnings: write.call.warnings,
+  })
   await admission.mutate(draft)
   await admission.validate(draft as unknown as UnstructuredObject)
   return draft as JsonObject
@@ -78,7 +92,8 @@ export class WriteAdmission {
   async mutate(draft: ObjectDraft, old?: UnstructuredObject): Promise<void> {
     const { target, warn } = this.#admitted
     const managers = draft.metadata['managedFields']
-    if (!await this.#admission.mutate(draft, { ...this.#admitted, again: new Reinvocation(), ...old && { old } })) return
+    if (!(await this.#admission.mutate(draft, { ...this.#admitted, again: new Reinvocation(), ...(old && { old }) })))
+      return
     replaceDraft(draft, draft, formOf(target))
     keepManagers(draft, managers, warn)
     dedupeOwners(draft, warn)
@@ -94,19 +109,23 @@ export class WriteAdmission {
   async validate(object: UnstructuredObject | undefined, old?: UnstructuredObject): Promise<void> {
     const { target } = this.#admitted
     // What is new may have got its name only now.
-    const name = target.name === '' && object !== undefined ? object.metadata.name ?? '' : target.name
-    await this.#admission.validate(object, { ...this.#admitted, target: { ...target, name }, ...old && { old } })
+    const name = target.name === '' && object !== undefined ? (object.metadata.name ?? '') : target.name
+    await this.#admission.validate(object, { ...this.#admitted, target: { ...target, name }, ...(old && { old }) })
   }
 }
 
 /** Who manages what is not for hooks to spoil: what they made invalid is as it was. */
 function keepManagers({ metadata }: ObjectDraft, before: JsonValue | undefined, warn: (text: string) => void): void {
   const after = metadata['managedFields']
-  const [mistake] = Array.isArray(after) ? validateManagedFields(after as unknown as ManagedFieldsEntry[], FieldPath.of('metadata', 'managedFields')) : []
+  const [mistake] = Array.isArray(after)
+    ? validateManagedFields(after as unknown as ManagedFieldsEntry[], FieldPath.of('metadata', 'managedFields'))
+    : []
   if (mistake === undefined) return
   if (before === undefined) delete metadata['managedFields']
   else metadata['managedFields'] = before
-  warn(`.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${formatFieldError(mistake)}`)
+  warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${formatFieldError(mistake)}`,
+  )
 }
 
 function dedupeOwners({ metadata }: ObjectDraft, warn: (text: string) => void): void {
@@ -114,6 +133,8 @@ function dedupeOwners({ metadata }: ObjectDraft, warn: (text: string) => void): 
   if (!Array.isArray(references) || references.length < 2) return
   const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
   if (duplicateUids.length === 0) return
-  warn(`.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`)
+  warn(
+    `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
+  )
   metadata['ownerReferences'] = kept as unknown as JsonValue
 }

@@ -17,7 +17,8 @@ export const packedHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encodin
 /** The same answer, smaller if it is large and the client can read it. */
 export async function compress(response: WireResponse, acceptEncoding = ''): Promise<WireResponse> {
   const { body } = response
-  if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined) return response
+  if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined)
+    return response
   const headers = { ...response.headers, ...packedHeaders }
   if (!(body instanceof Uint8Array)) return { ...response, headers, body: gzipPieces(body) }
   if (body.byteLength < packedSizeMin) return response
@@ -32,7 +33,11 @@ export function acceptsGzip(header: string): boolean {
 
 async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   // Loaded when the first large answer goes out: a server starts without it.
-  const [{ createGzip }, { pipeline }, { Readable }] = await Promise.all([import('node:zlib'), import('node:stream/promises'), import('node:stream')])
+  const [{ createGzip }, { pipeline }, { Readable }] = await Promise.all([
+    import('node:zlib'),
+    import('node:stream/promises'),
+    import('node:stream'),
+  ])
   const packed = createGzip({ level })
   const fed = pipeline(Readable.from(body), packed)
   try {

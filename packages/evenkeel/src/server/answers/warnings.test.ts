@@ -13,11 +13,13 @@ test.each([
   [['a', 'b', 'a'], '299 - "a", 299 - "b"'],
   [['say "x" \\ y'], '299 - "say \\"x\\" \\\\ y"'],
   [['one\r\ntwo\u0000'], '299 - "one  two "'],
-])('Warnings of %j', (texts, header) => { expect(headerOf(...texts)).toBe(header) })
+])('Warnings of %j', (texts, header) => {
+  expect(headerOf(...texts)).toBe(header)
+})
 
 test('Warnings cut every text short when all together are too long, and leave out what still does not fit', () => {
   const header = headerOf(...Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(300, 'x')))
-  const texts = [...header?.matchAll(/299 - "([^"]*)"/g) ?? []].map(([, text = '']) => text)
+  const texts = [...(header?.matchAll(/299 - "([^"]*)"/g) ?? [])].map(([, text = '']) => text)
   expect(texts).toHaveLength(16)
   expect(texts.every((text) => text.length === 256)).toBe(true)
 })

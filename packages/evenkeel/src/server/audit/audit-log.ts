@@ -36,7 +36,11 @@ export class AuditLog {
   readonly #sink: Sink
   #events = 0
 
-  private constructor({ policy = defaultAuditPolicy, secretBodies = false }: AuditOptions, sink: Sink, { clock, random }: Surroundings) {
+  private constructor(
+    { policy = defaultAuditPolicy, secretBodies = false }: AuditOptions,
+    sink: Sink,
+    { clock, random }: Surroundings,
+  ) {
     checkAuditPolicy(policy)
     this.clock = clock
     this.policy = policy
@@ -82,7 +86,8 @@ export class AuditLog {
 }
 
 async function openSink({ file, write, chain = false }: AuditOptions, { clock, log }: Surroundings): Promise<Sink> {
-  if ((file === undefined) === (write === undefined)) throw new RangeError('an audit log needs either a file or a function to write to')
+  if ((file === undefined) === (write === undefined))
+    throw new RangeError('an audit log needs either a file or a function to write to')
   const key = typeof chain === 'object' ? chain.key : undefined
   if (file) {
     const links = chain ? new Chain({ key, after: await lastLink(file.path) }) : undefined
@@ -91,7 +96,9 @@ async function openSink({ file, write, chain = false }: AuditOptions, { clock, l
   const links = chain ? new Chain({ key }) : undefined
   let dropped = 0
   return {
-    get dropped() { return dropped },
+    get dropped() {
+      return dropped
+    },
     write(line) {
       try {
         write?.(links?.seal(line) ?? line)

@@ -11,9 +11,15 @@ interface Asked {
   readonly user?: typeof ann | undefined
 }
 
-function levelOf(rule: Partial<AuditRule>, { path = '/api/v1/namespaces/default/pods/web', verb = 'get', ...rest }: Asked = {}): string {
+function levelOf(
+  rule: Partial<AuditRule>,
+  { path = '/api/v1/namespaces/default/pods/web', verb = 'get', ...rest }: Asked = {},
+): string {
   const user = 'user' in rest ? rest.user : ann
-  return decideAudit({ rules: [{ level: 'Metadata', ...rule }] }, { path, verb, place: parseResourcePath(path), ...user && { user } }).level
+  return decideAudit(
+    { rules: [{ level: 'Metadata', ...rule }] },
+    { path, verb, place: parseResourcePath(path), ...(user && { user }) },
+  ).level
 }
 
 describe('decideAudit', () => {
@@ -49,22 +55,43 @@ describe('decideAudit', () => {
     ['all paths', { nonResourceURLs: ['*'] }, { path: '/metrics' }, true],
     ['other paths are no resources', { nonResourceURLs: ['*'] }, {}, false],
   ]
-  for (const [name, rule, asked, doesFit] of cases) test(name, () => { expect(levelOf(rule, asked)).toBe(doesFit ? 'Metadata' : 'None') })
+  for (const [name, rule, asked, doesFit] of cases)
+    test(name, () => {
+      expect(levelOf(rule, asked)).toBe(doesFit ? 'Metadata' : 'None')
+    })
 
   test('takes the first rule that fits, and joins the stages that are left out', () => {
     const policy: AuditPolicy = {
       omitStages: ['RequestReceived'],
       omitManagedFields: true,
-      rules: [{ level: 'None', verbs: ['list'] }, { level: 'Request', verbs: ['get'], omitStages: ['Panic'], omitManagedFields: false }, { level: 'RequestResponse' }],
+      rules: [
+        { level: 'None', verbs: ['list'] },
+        { level: 'Request', verbs: ['get'], omitStages: ['Panic'], omitManagedFields: false },
+        { level: 'RequestResponse' },
+      ],
     }
     const asked = { path: '/api', place: undefined, user: ann }
-    expect(decideAudit(policy, { ...asked, verb: 'get' })).toEqual({ level: 'Request', omitStages: new Set(['RequestReceived', 'Panic']), omitManagedFields: false })
+    expect(decideAudit(policy, { ...asked, verb: 'get' })).toEqual({
+      level: 'Request',
+      omitStages: new Set(['RequestReceived', 'Panic']),
+      omitManagedFields: false,
+    })
     expect(decideAudit(policy, { ...asked, verb: 'list' }).level).toBe('None')
-    expect(decideAudit(policy, { ...asked, verb: 'watch' })).toEqual({ level: 'RequestResponse', omitStages: new Set(['RequestReceived']), omitManagedFields: true })
+    expect(decideAudit(policy, { ...asked, verb: 'watch' })).toEqual({
+      level: 'RequestResponse',
+      omitStages: new Set(['RequestReceived']),
+      omitManagedFields: true,
+    })
   })
 
   test('by default writes down who changed what, and no reads', () => {
-    const at = (verb: string): string => decideAudit(defaultAuditPolicy, { verb, path: '/api/v1/pods', place: parseResourcePath('/api/v1/pods'), user: ann }).level
+    const at = (verb: string): string =>
+      decideAudit(defaultAuditPolicy, {
+        verb,
+        path: '/api/v1/pods',
+        place: parseResourcePath('/api/v1/pods'),
+        user: ann,
+      }).level
     expect(['create', 'update', 'patch', 'delete', 'deletecollection'].map(at)).toEqual(Array(5).fill('Metadata'))
     expect(['get', 'list', 'watch'].map(at)).toEqual(Array(3).fill('None'))
   })
@@ -77,5 +104,8 @@ test('checkAuditPolicy refuses what cannot be meant', () => {
     { rules: [], omitStages: ['End'] },
     { rules: [{ level: 'None', nonResourceURLs: ['*'], namespaces: ['a'] }] },
   ]
-  for (const policy of refused) expect(() => { checkAuditPolicy(policy as AuditPolicy) }).toThrow(RangeError)
+  for (const policy of refused)
+    expect(() => {
+      checkAuditPolicy(policy as AuditPolicy)
+    }).toThrow(RangeError)
 })

@@ -8,12 +8,12 @@ import type { Call, Routed, User } from '../call.ts'
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 
 /** Nothing; who, what and when; also what was sent; also what was answered. */
-export type AuditLevel = typeof levels[number]
+export type AuditLevel = (typeof levels)[number]
 
 const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 
 /** `ResponseStarted` is for watches only. `Panic` takes the place of the end when something went wrong inside. */
-export type AuditStage = typeof stages[number]
+export type AuditStage = (typeof stages)[number]
 
 export interface AuditResources {
   /** Empty for the core group, `*` for all. */
@@ -47,10 +47,7 @@ export interface AuditPolicy {
 /** Who, what and when of everything that may have changed something. */
 export const defaultAuditPolicy: AuditPolicy = {
   omitStages: ['RequestReceived'],
-  rules: [
-    { level: 'None', verbs: ['get', 'list', 'watch', 'head', 'options'] },
-    { level: 'Metadata' },
-  ],
+  rules: [{ level: 'None', verbs: ['get', 'list', 'watch', 'head', 'options'] }, { level: 'Metadata' }],
 }
 
 /** What a policy says about one request. */
@@ -63,11 +60,14 @@ export interface AuditDecision {
 /** What a policy looks at; there is no user when nobody could say who it is. */
 type Audited = Pick<Routed, 'verb' | 'path' | 'place'> & Partial<Pick<Call, 'user'>>
 
-export function decideAudit({ rules, omitStages = [], omitManagedFields = false }: AuditPolicy, audited: Audited): AuditDecision {
+export function decideAudit(
+  { rules, omitStages = [], omitManagedFields = false }: AuditPolicy,
+  audited: Audited,
+): AuditDecision {
   const rule = rules.find((one) => fits(one, audited))
   return {
     level: rule?.level ?? 'None',
-    omitStages: new Set([...omitStages, ...rule?.omitStages ?? []]),
+    omitStages: new Set([...omitStages, ...(rule?.omitStages ?? [])]),
     omitManagedFields: rule?.omitManagedFields ?? omitManagedFields,
   }
 }
@@ -85,14 +85,20 @@ export function reaches(level: AuditLevel, wanted: AuditLevel): boolean {
 export function checkAuditPolicy({ rules, omitStages = [] }: AuditPolicy): void {
   checkStages(omitStages)
   for (const [index, rule] of rules.entries()) {
-    if (!levels.includes(rule.level)) throw new RangeError(`rule ${index} of the audit policy: there is no level ${JSON.stringify(rule.level)}, only ${levels.join(', ')}`)
-    if (rule.nonResourceURLs?.length && (rule.resources?.length || rule.namespaces?.length)) throw new RangeError(`rule ${index} of the audit policy is about resources and about other paths: make it two`)
+    if (!levels.includes(rule.level))
+      throw new RangeError(
+        `rule ${index} of the audit policy: there is no level ${JSON.stringify(rule.level)}, only ${levels.join(', ')}`,
+      )
+    if (rule.nonResourceURLs?.length && (rule.resources?.length || rule.namespaces?.length))
+      throw new RangeError(`rule ${index} of the audit policy is about resources and about other paths: make it two`)
     checkStages(rule.omitStages ?? [])
   }
 }
 
 function checkStages(given: readonly AuditStage[]): void {
-  for (const stage of given) if (!stages.includes(stage)) throw new RangeError(`there is no audit stage ${JSON.stringify(stage)}, only ${stages.join(', ')}`)
+  for (const stage of given)
+    if (!stages.includes(stage))
+      throw new RangeError(`there is no audit stage ${JSON.stringify(stage)}, only ${stages.join(', ')}`)
 }
 
 function fits(rule: AuditRule, audited: Audited): boolean {
@@ -101,7 +107,10 @@ function fits(rule: AuditRule, audited: Audited): boolean {
   if (userGroups.length > 0 && !isMember(audited.user, userGroups)) return false
   if (verbs.length > 0 && !verbs.includes(audited.verb)) return false
   if (resources.length > 0 || namespaces.length > 0) return fitsPlace(rule, audited)
-  return nonResourceURLs.length === 0 || (audited.place === undefined && nonResourceURLs.some((pattern) => fitsPath(pattern, audited.path)))
+  return (
+    nonResourceURLs.length === 0 ||
+    (audited.place === undefined && nonResourceURLs.some((pattern) => fitsPath(pattern, audited.path)))
+  )
 }
 
 function isMember(user: User | undefined, groups: readonly string[]): boolean {
@@ -117,11 +126,17 @@ function fitsPlace({ resources = [], namespaces = [] }: AuditRule, { place }: Au
   return resources.length === 0 || resources.some((one) => fitsResources(one, place))
 }
 
-function fitsResources({ group = '', resources = [], resourceNames = [] }: AuditResources, place: NonNullable<Routed['place']>): boolean {
+function fitsResources(
+  { group = '', resources = [], resourceNames = [] }: AuditResources,
+  place: NonNullable<Routed['place']>,
+): boolean {
   if (group !== place.group && group !== '*') return false
   if (resources.length === 0) return true
   if (resourceNames.length > 0 && !resourceNames.includes(place.name)) return false
   const { resource, subresource } = place
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
-  return resources.some((one) => one === whole || one === '*' || one === `${resource}/*` || (subresource !== '' && one === `*/${subresource}`))
+  return resources.some(
+    (one) =>
+      one === whole || one === '*' || one === `${resource}/*` || (subresource !== '' && one === `*/${subresource}`),
+  )
 }

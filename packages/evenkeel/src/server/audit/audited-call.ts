@@ -34,7 +34,7 @@ export class AuditedCall {
   #decision: AuditDecision | undefined
   #isSensitive = false
   #requestObject: JsonObject | undefined
-  #failure: { readonly status: Status, readonly isExpected: boolean } | undefined
+  #failure: { readonly status: Status; readonly isExpected: boolean } | undefined
 
   constructor(request: WireRequest, id: string, log: AuditLog) {
     this.id = id
@@ -54,7 +54,14 @@ export class AuditedCall {
     this.#call = call
     this.#decide()
     this.#write('RequestReceived')
-    return this.#isLogged() ? { ...call, annotate: (key, value) => { this.#annotate(key, value) } } : call
+    return this.#isLogged()
+      ? {
+          ...call,
+          annotate: (key, value) => {
+            this.#annotate(key, value)
+          },
+        }
+      : call
   }
 
   /** It is known as whom. */
@@ -110,13 +117,15 @@ export class AuditedCall {
 
   #streams(response: WireResponse): WireResponse {
     this.#write('ResponseStarted', response)
-    return whenEnded(response, this.#request, () => { this.#write('ResponseComplete', response) })
+    return whenEnded(response, this.#request, () => {
+      this.#write('ResponseComplete', response)
+    })
   }
 
   #decide(): void {
     const { verb = '', path = '', place } = this.#routed ?? {}
     const user = this.#call?.impersonator ?? this.#call?.user
-    this.#decision = decideAudit(this.#log.policy, { verb, path, place, ...user && { user } })
+    this.#decision = decideAudit(this.#log.policy, { verb, path, place, ...(user && { user }) })
   }
 
   #isLogged(): boolean {
@@ -134,7 +143,12 @@ export class AuditedCall {
   /** The answer as an object, as far as it is needed: for its own sake, or for the name that something new was given. */
   async #shown({ body, headers, status }: WireResponse): Promise<JsonObject | undefined> {
     const isNew = this.#routed?.verb === 'create' && status < 300
-    if (!(body instanceof Uint8Array) || !(isNew || this.#shows('RequestResponse')) || this.#routed?.place === undefined) return undefined
+    if (
+      !(body instanceof Uint8Array) ||
+      !(isNew || this.#shows('RequestResponse')) ||
+      this.#routed?.place === undefined
+    )
+      return undefined
     return documentOf(body, headers['content-type'])
   }
 
@@ -142,11 +156,20 @@ export class AuditedCall {
     const decision = this.#decision
     if (decision === undefined || decision.level === 'None' || decision.omitStages.has(stage)) return
     this.#log.write({
-      kind: 'Event', apiVersion: 'audit.k8s.io/v1', level: this.#isSensitive ? 'Metadata' : decision.level, auditID: this.id, stage,
-      requestURI: this.#request.target, verb: this.#routed?.verb ?? '', ...this.#who(), ...this.#where(shown),
-      ...response && { responseStatus: this.#status(response, stage) }, ...this.#bodies(stage, shown),
-      requestReceivedTimestamp: formatMicroTime(this.#receivedMs), stageTimestamp: formatMicroTime(this.#log.clock.now()),
-      ...Object.keys(this.#annotations).length > 0 && { annotations: { ...this.#annotations } },
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: this.#isSensitive ? 'Metadata' : decision.level,
+      auditID: this.id,
+      stage,
+      requestURI: this.#request.target,
+      verb: this.#routed?.verb ?? '',
+      ...this.#who(),
+      ...this.#where(shown),
+      ...(response && { responseStatus: this.#status(response, stage) }),
+      ...this.#bodies(stage, shown),
+      requestReceivedTimestamp: formatMicroTime(this.#receivedMs),
+      stageTimestamp: formatMicroTime(this.#log.clock.now()),
+      ...(Object.keys(this.#annotations).length > 0 && { annotations: { ...this.#annotations } }),
     })
   }
 
@@ -156,33 +179,44 @@ export class AuditedCall {
     const agent = headers['user-agent']
     return {
       user: userInfo(impersonator ?? user ?? { name: '', groups: [] }),
-      ...impersonator && user && { impersonatedUser: userInfo(user) },
-      ...peer && { sourceIPs: [peer.address] },
-      ...agent !== undefined && { userAgent: agent.length > agentMax ? `${agent.slice(0, agentMax)}...TRUNCATED` : agent },
+      ...(impersonator && user && { impersonatedUser: userInfo(user) }),
+      ...(peer && { sourceIPs: [peer.address] }),
+      ...(agent !== undefined && {
+        userAgent: agent.length > agentMax ? `${agent.slice(0, agentMax)}...TRUNCATED` : agent,
+      }),
     }
   }
 
   #where(shown: JsonObject | undefined): JsonObjectDraft {
     const place = this.#routed?.place
     if (place === undefined) return {}
-    const parts = { resource: place.resource, namespace: place.namespace, name: place.name, apiGroup: place.group, apiVersion: place.version, subresource: place.subresource }
+    const parts = {
+      resource: place.resource,
+      namespace: place.namespace,
+      name: place.name,
+      apiGroup: place.group,
+      apiVersion: place.version,
+      subresource: place.subresource,
+    }
     const known = shown ? nameIn(shown) : {}
     return { objectRef: { ...known, ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== '')) } }
   }
 
   #status({ status: code }: WireResponse, stage: AuditStage): JsonObjectDraft {
     if (!this.#failure) return { metadata: {}, code }
-    const { status: { status = 'Failure', reason = '', message = '' } } = this.#failure
+    const {
+      status: { status = 'Failure', reason = '', message = '' },
+    } = this.#failure
     const text = stage === 'Panic' ? `APIServer panic'd: ${message}` : message
-    return { metadata: {}, status, ...!this.#isSensitive && { message: text }, reason, code }
+    return { metadata: {}, status, ...(!this.#isSensitive && { message: text }), reason, code }
   }
 
   #bodies(stage: AuditStage, shown: JsonObject | undefined): JsonObjectDraft {
     const isTidied = this.#decision?.omitManagedFields === true
-    const tidy = (object: JsonObject): JsonObject => isTidied ? withoutManagers(object) : object
+    const tidy = (object: JsonObject): JsonObject => (isTidied ? withoutManagers(object) : object)
     return {
-      ...stage !== 'RequestReceived' && this.#requestObject && { requestObject: tidy(this.#requestObject) },
-      ...shown && this.#shows('RequestResponse') && { responseObject: tidy(shown) },
+      ...(stage !== 'RequestReceived' && this.#requestObject && { requestObject: tidy(this.#requestObject) }),
+      ...(shown && this.#shows('RequestResponse') && { responseObject: tidy(shown) }),
     }
   }
 }

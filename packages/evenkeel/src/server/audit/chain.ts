@@ -22,7 +22,7 @@ export class Chain {
   readonly #key: string | undefined
   #last: ChainLink
 
-  constructor({ key, after = start }: { key: string | undefined, after?: ChainLink | undefined }) {
+  constructor({ key, after = start }: { key: string | undefined; after?: ChainLink | undefined }) {
     this.#key = key
     this.#last = after
   }
@@ -58,7 +58,10 @@ export interface AuditVerification {
  * @param paths oldest first
  * @throws what reading them throws
  */
-export async function verifyAuditLog(paths: readonly string[], { key }: { key?: string } = {}): Promise<AuditVerification> {
+export async function verifyAuditLog(
+  paths: readonly string[],
+  { key }: { key?: string } = {},
+): Promise<AuditVerification> {
   let first: ChainLink | undefined
   let last: ChainLink | undefined
   let lines = 0
@@ -66,13 +69,20 @@ export async function verifyAuditLog(paths: readonly string[], { key }: { key?: 
     const whole = (await readFile(path, 'utf8')).split('\n').slice(0, -1)
     for (const [index, line] of whole.entries()) {
       const problem = problemOf(line, last, key)
-      if (problem !== undefined) return { ok: false, lines, ...first && { first }, ...last && { last }, problem: `${path}:${index + 1}: ${problem}` }
+      if (problem !== undefined)
+        return {
+          ok: false,
+          lines,
+          ...(first && { first }),
+          ...(last && { last }),
+          problem: `${path}:${index + 1}: ${problem}`,
+        }
       lines++
       last = linkOf(line)
       first ??= last
     }
   }
-  return { ok: true, lines, ...first && { first }, ...last && { last } }
+  return { ok: true, lines, ...(first && { first }), ...(last && { last }) }
 }
 
 function problemOf(line: string, previous: ChainLink | undefined, key: string | undefined): string | undefined {
@@ -85,7 +95,10 @@ function problemOf(line: string, previous: ChainLink | undefined, key: string | 
   return expected === link.hash ? undefined : `line ${link.sequence} is not what was written`
 }
 
-function hashOf(line: string, { sequence, previous, key }: { sequence: number, previous: string, key: string | undefined }): string {
+function hashOf(
+  line: string,
+  { sequence, previous, key }: { sequence: number; previous: string; key: string | undefined },
+): string {
   const hash = key === undefined ? createHash('sha256') : createHmac('sha256', key)
   return hash.update(`${previous} ${sequence} ${line}`).digest('hex')
 }

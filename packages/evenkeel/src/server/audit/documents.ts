@@ -15,7 +15,7 @@ export async function documentOf(bytes: Uint8Array, contentType: string | undefi
   if (bytes.byteLength === 0 || bytes.byteLength > shownBytesMax) return undefined
   try {
     const value = await read(bytes, contentType ?? '')
-    return isJsonObject(value) || Array.isArray(value) ? value as JsonObject : undefined
+    return isJsonObject(value) || Array.isArray(value) ? (value as JsonObject) : undefined
   } catch {
     return undefined
   }
@@ -45,8 +45,8 @@ export function withoutManagers(object: JsonObject): JsonObject {
   const { metadata, items } = object
   return {
     ...object,
-    ...isJsonObject(metadata) && 'managedFields' in metadata && { metadata: without(metadata, 'managedFields') },
-    ...Array.isArray(items) && { items: items.map((item) => isJsonObject(item) ? withoutManagers(item) : item) },
+    ...(isJsonObject(metadata) && 'managedFields' in metadata && { metadata: without(metadata, 'managedFields') }),
+    ...(Array.isArray(items) && { items: items.map((item) => (isJsonObject(item) ? withoutManagers(item) : item)) }),
   }
 }
 

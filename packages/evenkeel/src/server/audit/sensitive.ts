@@ -3,7 +3,11 @@
  */
 import type { ResourcePath } from '#wire'
 
-const sensitive: ReadonlySet<string> = new Set(['/secrets', '/serviceaccounts/token', 'authentication.k8s.io/tokenreviews'])
+const sensitive: ReadonlySet<string> = new Set([
+  '/secrets',
+  '/serviceaccounts/token',
+  'authentication.k8s.io/tokenreviews',
+])
 
 export function isSensitive(place: ResourcePath | undefined): boolean {
   if (place === undefined) return false

@@ -25,7 +25,9 @@ export class OutsideCalls {
 
   constructor(outside: Outside) {
     this.#outside = outside
-    onAbort(outside.stopping, () => { for (const connection of this.#connections.values()) connection.close() })
+    onAbort(outside.stopping, () => {
+      for (const connection of this.#connections.values()) connection.close()
+    })
   }
 
   /**
@@ -36,9 +38,20 @@ export class OutsideCalls {
   async ask(url: URL, document?: JsonObject): Promise<JsonValue> {
     const { clock } = this.#outside
     const { signal, done } = deadline(clock, timeoutMs)
-    const sent = document === undefined ? { method: 'GET', headers: { accept: 'application/json' } } : { method: 'POST', headers: { 'accept': 'application/json', 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(document)) }
+    const sent =
+      document === undefined
+        ? { method: 'GET', headers: { accept: 'application/json' } }
+        : {
+            method: 'POST',
+            headers: { accept: 'application/json', 'content-type': 'application/json' },
+            body: Buffer.from(JSON.stringify(document)),
+          }
     try {
-      const { status, body } = await this.#connection(url.origin).transport({ ...sent, target: `${url.pathname}${url.search}`, signal })
+      const { status, body } = await this.#connection(url.origin).transport({
+        ...sent,
+        target: `${url.pathname}${url.search}`,
+        signal,
+      })
       if (status < 200 || status > 299) throw new Error(`${url.origin}${url.pathname} answered with status ${status}`)
       return readJson(body instanceof Uint8Array ? body : new Uint8Array(), { duplicates: false }).value
     } finally {
@@ -50,7 +63,7 @@ export class OutsideCalls {
     const known = this.#connections.get(origin)
     if (known) return known
     const { connect = connectHttps, caPem, stopping } = this.#outside
-    const connection = connect({ origin, bytesMax, ...caPem !== undefined && { caPem } })
+    const connection = connect({ origin, bytesMax, ...(caPem !== undefined && { caPem }) })
     if (stopping.aborted) connection.close()
     else this.#connections.set(origin, connection)
     return connection
@@ -64,6 +77,7 @@ export class OutsideCalls {
  */
 export function httpsUrl(text: string, what: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol !== 'https:' || url.username !== '' || url.hash !== '') throw new RangeError(`${what} must be an https address, got ${JSON.stringify(text)}`)
+  if (url?.protocol !== 'https:' || url.username !== '' || url.hash !== '')
+    throw new RangeError(`${what} must be an https address, got ${JSON.stringify(text)}`)
   return url
 }

@@ -55,24 +55,44 @@ interface Surroundings {
 const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
 
 /** @throws {RangeError} for keys, certificates and addresses that are none. */
-export async function makeAuthentication(options: AuthenticationOptions, surroundings: Surroundings): Promise<Authentication> {
+export async function makeAuthentication(
+  options: AuthenticationOptions,
+  surroundings: Surroundings,
+): Promise<Authentication> {
   const { clock, identity } = surroundings
   const { serviceAccounts = {}, frontProxy, clientAuthorities = [], authenticators = [] } = options
   const accounts = makeAccounts(options, surroundings)
   const tokens = new BearerTokens(await tokenKinds(options, { accounts, surroundings }), accounts.audiences)
-  const ofUsers = [...identity ? [identity.authority.certificatePem] : [], ...clientAuthorities]
-  const proxies = frontProxy && frontProxyAuthenticator({ certificates: new ClientCertificates([frontProxy.caPem], clock), allowedNames: frontProxy.allowedNames ?? [] })
+  const ofUsers = [...(identity ? [identity.authority.certificatePem] : []), ...clientAuthorities]
+  const proxies =
+    frontProxy &&
+    frontProxyAuthenticator({
+      certificates: new ClientCertificates([frontProxy.caPem], clock),
+      allowedNames: frontProxy.allowedNames ?? [],
+    })
   return {
     tokens,
-    accounts: { tokens: accounts, lifeSecondsMax: serviceAccounts.lifeSecondsMax ?? 0, extend: serviceAccounts.extendMounted ?? true },
+    accounts: {
+      tokens: accounts,
+      lifeSecondsMax: serviceAccounts.lifeSecondsMax ?? 0,
+      extend: serviceAccounts.extendMounted ?? true,
+    },
     keysUrl: serviceAccounts.keysUrl,
-    authenticators: [...proxies ? [proxies] : [], certificateAuthenticator(new ClientCertificates(ofUsers, clock)), tokens.authenticator, ...authenticators.map(shownRequests)],
+    authenticators: [
+      ...(proxies ? [proxies] : []),
+      certificateAuthenticator(new ClientCertificates(ofUsers, clock)),
+      tokens.authenticator,
+      ...authenticators.map(shownRequests),
+    ],
     anonymous: options.anonymous ?? false,
-    authoritiesPem: [...ofUsers, ...frontProxy ? [frontProxy.caPem] : []].join('\n'),
+    authoritiesPem: [...ofUsers, ...(frontProxy ? [frontProxy.caPem] : [])].join('\n'),
   }
 }
 
-function makeAccounts({ serviceAccounts: { issuer = defaultIssuer, audiences, keys } = {} }: AuthenticationOptions, { clock, random, identity, accounts, rooms }: Surroundings): AccountTokens {
+function makeAccounts(
+  { serviceAccounts: { issuer = defaultIssuer, audiences, keys } = {} }: AuthenticationOptions,
+  { clock, random, identity, accounts, rooms }: Surroundings,
+): AccountTokens {
   const [first = defaultIssuer, ...others] = typeof issuer === 'string' ? [issuer] : issuer
   return new AccountTokens({
     keys: new AccountKeys(keys ?? identity?.accountKeys ?? []),
@@ -82,11 +102,15 @@ function makeAccounts({ serviceAccounts: { issuer = defaultIssuer, audiences, ke
       account: (namespace, name) => accounts.get(name, { namespace }),
       find: (plural, namespace, name) => find(plural, { rooms: rooms(), namespace, name }),
     },
-    clock, random,
+    clock,
+    random,
   })
 }
 
-async function tokenKinds({ tokens = {}, tokenFile, oidc = [], webhook }: AuthenticationOptions, { accounts, surroundings }: { accounts: AccountTokens, surroundings: Surroundings }): Promise<TokenAuthenticator[]> {
+async function tokenKinds(
+  { tokens = {}, tokenFile, oidc = [], webhook }: AuthenticationOptions,
+  { accounts, surroundings }: { accounts: AccountTokens; surroundings: Surroundings },
+): Promise<TokenAuthenticator[]> {
   const { identity } = surroundings
   const given: StaticToken[] = Object.entries(tokens).map(([token, user]) => ({ token, user }))
   const inFile = tokenFile === undefined ? [] : await readTokenFile(tokenFile)
@@ -96,8 +120,10 @@ async function tokenKinds({ tokens = {}, tokenFile, oidc = [], webhook }: Authen
   return [
     staticTokens([...given, ...inFile, ...own], accounts.audiences),
     accounts.authenticator,
-    ...await Promise.all(oidc.map(async (issuer) => (await import('./oidc/oidc-tokens.ts')).oidcTokens(issuer, outside))),
-    ...webhook ? [(await import('./bearer/token-webhook.ts')).tokenWebhook(webhook, outside)] : [],
+    ...(await Promise.all(
+      oidc.map(async (issuer) => (await import('./oidc/oidc-tokens.ts')).oidcTokens(issuer, outside)),
+    )),
+    ...(webhook ? [(await import('./bearer/token-webhook.ts')).tokenWebhook(webhook, outside)] : []),
   ]
 }
 

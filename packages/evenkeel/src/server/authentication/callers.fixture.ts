@@ -23,11 +23,20 @@ export interface Told {
   readonly status: number
   readonly text: string
   /** The name of the user the server takes the caller for, when it was asked. */
-  readonly user: { readonly username?: string, readonly uid?: string, readonly groups?: readonly string[], readonly extra?: Record<string, readonly string[]> }
+  readonly user: {
+    readonly username?: string
+    readonly uid?: string
+    readonly groups?: readonly string[]
+    readonly extra?: Record<string, readonly string[]>
+  }
   readonly message: string
 }
 
-export const whoAmI = { path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', method: 'POST', body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' } } as const
+export const whoAmI = {
+  path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+  method: 'POST',
+  body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+} as const
 
 /** A server on loopback, with the identity it was started with. */
 export class Listening {
@@ -48,20 +57,34 @@ export class Listening {
     return this.server.address?.port ?? 0
   }
 
-  get #base(): { readonly ca: string, readonly host: string, readonly port: number } {
+  get #base(): { readonly ca: string; readonly host: string; readonly port: number } {
     return { ca: this.identity.authority.certificatePem, host: '127.0.0.1', port: this.port }
   }
 
   /** Asks over HTTP/1.1; by default who the caller is. */
-  async ask({ path, method, headers = {}, client, body, session }: Caller = whoAmI): Promise<Told & { readonly session: Buffer | undefined, readonly isResumed: boolean }> {
-    const sent = httpsRequest({ ...this.#base, path, method: method ?? 'GET', headers: { ...body !== undefined && { 'content-type': 'application/json' }, ...headers }, agent: false, ...session && { session }, ...client && { cert: client.certificatePem, key: client.keyPem } })
+  async ask({ path, method, headers = {}, client, body, session }: Caller = whoAmI): Promise<
+    Told & { readonly session: Buffer | undefined; readonly isResumed: boolean }
+  > {
+    const sent = httpsRequest({
+      ...this.#base,
+      path,
+      method: method ?? 'GET',
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      agent: false,
+      ...(session && { session }),
+      ...(client && { cert: client.certificatePem, key: client.keyPem }),
+    })
     let [last, isResumed]: [Buffer | undefined, boolean] = [undefined, false]
     sent.on('socket', (socket) => {
-      socket.on('session', (made: Buffer) => { last = made })
-      socket.on('secureConnect', () => { isResumed = (socket as unknown as { isSessionReused(): boolean }).isSessionReused() })
+      socket.on('session', (made: Buffer) => {
+        last = made
+      })
+      socket.on('secureConnect', () => {
+        isResumed = (socket as unknown as { isSessionReused(): boolean }).isSessionReused()
+      })
     })
     sent.end(body === undefined ? undefined : JSON.stringify(body))
-    const [response] = await once(sent, 'response') as [AsyncIterable<Buffer> & { readonly statusCode: number }]
+    const [response] = (await once(sent, 'response')) as [AsyncIterable<Buffer> & { readonly statusCode: number }]
     const pieces: Buffer[] = []
     for await (const piece of response) pieces.push(piece)
     return { ...told(response.statusCode, Buffer.concat(pieces).toString()), session: last, isResumed }
@@ -75,10 +98,20 @@ export class Listening {
   /** The same over HTTP/2. */
   async whoHttp2({ headers = {}, client }: Caller = {}): Promise<Told> {
     const { ca, host, port } = this.#base
-    const session = connectHttp2(`https://${host}:${port}`, { ca, ...client && { cert: client.certificatePem, key: client.keyPem } })
-    const stream = session.request({ ':path': whoAmI.path, ':method': 'POST', 'content-type': 'application/json', ...headers })
+    const session = connectHttp2(`https://${host}:${port}`, {
+      ca,
+      ...(client && { cert: client.certificatePem, key: client.keyPem }),
+    })
+    const stream = session.request({
+      ':path': whoAmI.path,
+      ':method': 'POST',
+      'content-type': 'application/json',
+      ...headers,
+    })
     let status = 0
-    stream.on('response', (answer) => { status = answer[':status'] ?? 0 })
+    stream.on('response', (answer) => {
+      status = answer[':status'] ?? 0
+    })
     stream.end(JSON.stringify(whoAmI.body))
     const pieces: Buffer[] = []
     for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
@@ -90,6 +123,8 @@ export class Listening {
 }
 
 function told(status: number, text: string): Told {
-  const { status: said, message = '' } = text.startsWith('{') ? JSON.parse(text) as { status?: { userInfo?: Told['user'] } | string, message?: string } : {}
-  return { status, text, user: typeof said === 'object' ? said.userInfo ?? {} : {}, message }
+  const { status: said, message = '' } = text.startsWith('{')
+    ? (JSON.parse(text) as { status?: { userInfo?: Told['user'] } | string; message?: string })
+    : {}
+  return { status, text, user: typeof said === 'object' ? (said.userInfo ?? {}) : {}, message }
 }

@@ -22,7 +22,8 @@ export const administrator: User = { name: 'evenkeel-admin', groups: ['system:ma
 /** Whoever was recognized is in the group of all who were, unless the groups say something else. */
 export function asAuthenticated(user: User): User {
   const { name, groups } = user
-  if (name === anonymousName || groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)) return user
+  if (name === anonymousName || groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup))
+    return user
   return { ...user, groups: [...groups, authenticatedGroup] }
 }
 
@@ -43,7 +44,8 @@ export function formatAccount({ namespace, name }: AccountName): string {
 export function parseAccount(userName: string): AccountName | undefined {
   if (!userName.startsWith(accountPrefix)) return undefined
   const [namespace = '', name = '', ...rest] = userName.slice(accountPrefix.length).split(':')
-  const isProper = rest.length === 0 && checkDnsLabelName(namespace).length === 0 && checkDnsSubdomainName(name).length === 0
+  const isProper =
+    rest.length === 0 && checkDnsLabelName(namespace).length === 0 && checkDnsSubdomainName(name).length === 0
   return isProper ? { namespace, name } : undefined
 }
 

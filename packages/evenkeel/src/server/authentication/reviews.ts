@@ -18,7 +18,9 @@ export async function tokenReviewStatus({ spec }: JsonObjectDraft, tokens: Beare
   if (typeof token !== 'string' || token === '') throw badRequest('token is required for TokenReview in authentication')
   const wanted = audiencesOf(audiences)
   // What is sent as one word in a header is one word here.
-  const verdict = /\s/.test(token) ? { error: 'invalid bearer token' } : await tokens.review(token, wanted.length === 0 ? tokens.audiences : wanted)
+  const verdict = /\s/.test(token)
+    ? { error: 'invalid bearer token' }
+    : await tokens.review(token, wanted.length === 0 ? tokens.audiences : wanted)
   if (!isGood(verdict)) return { user: {}, error: verdict.error }
   return { authenticated: true, user: userInfo(verdict.user), audiences: [...verdict.audiences] }
 }

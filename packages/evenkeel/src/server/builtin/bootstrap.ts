@@ -17,13 +17,27 @@ const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 /** Makes what is missing. */
 export async function bootstrap(rooms: Rooms, { port }: { port: number }): Promise<void> {
   await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, rooms)))
-  await ensure({
-    plural: 'services', name: 'kubernetes', namespace: 'default',
-    rest: {
-      metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
-      spec: { type: 'ClusterIP', clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1'], ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }] },
+  await ensure(
+    {
+      plural: 'services',
+      name: 'kubernetes',
+      namespace: 'default',
+      rest: {
+        metadata: {
+          name: 'kubernetes',
+          namespace: 'default',
+          labels: { component: 'apiserver', provider: 'kubernetes' },
+        },
+        spec: {
+          type: 'ClusterIP',
+          clusterIP: '10.96.0.1',
+          clusterIPs: ['10.96.0.1'],
+          ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }],
+        },
+      },
     },
-  }, rooms)
+    rooms,
+  )
   await installDefaults(rooms)
 }
 
@@ -39,7 +53,12 @@ async function ensure({ plural, name, namespace, rest }: Wanted, rooms: Rooms): 
   if (resource === undefined) return
   const target: Target = { resource, namespace, name }
   if (await fetchCurrent(name, { rooms, target })) return
-  const draft = (): ObjectDraft => ({ apiVersion: 'v1', kind: resource.kind, metadata: { name }, ...structuredClone(rest) })
+  const draft = (): ObjectDraft => ({
+    apiVersion: 'v1',
+    kind: resource.kind,
+    metadata: { name },
+    ...structuredClone(rest),
+  })
   try {
     await createObject(draft, { call: { warnings: new Warnings() }, target, rooms, dryRun: false })
   } catch (error) {

@@ -21,13 +21,43 @@ function find(group: string, version: string, plural: string) {
 
 test('makeCatalog describes Pods as upstream serves them', () => {
   const pods = find('', 'v1', 'pods')
-  expect(pods).toMatchObject({ kind: 'Pod', listKind: 'PodList', singular: 'pod', shortNames: ['po'], categories: ['all'], scope: 'Namespaced', custom: false })
+  expect(pods).toMatchObject({
+    kind: 'Pod',
+    listKind: 'PodList',
+    singular: 'pod',
+    shortNames: ['po'],
+    categories: ['all'],
+    scope: 'Namespaced',
+    custom: false,
+  })
   expect(pods.verbs).toEqual(['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'])
   expect(pods.storage).toEqual({ group: '', version: 'v1', plural: 'pods', kind: 'Pod' })
-  expect(pods.subresources.map(({ name }) => name)).toEqual(
-    ['attach', 'binding', 'ephemeralcontainers', 'eviction', 'exec', 'log', 'portforward', 'proxy', 'resize', 'status'])
-  expect(pods.subresources.find(({ name }) => name === 'eviction')).toEqual({ name: 'eviction', verbs: ['create'], group: 'policy', version: 'v1', kind: 'Eviction' })
-  expect(pods.subresources.find(({ name }) => name === 'status')).toEqual({ name: 'status', verbs: ['get', 'patch', 'update'], group: '', version: 'v1', kind: 'Pod' })
+  expect(pods.subresources.map(({ name }) => name)).toEqual([
+    'attach',
+    'binding',
+    'ephemeralcontainers',
+    'eviction',
+    'exec',
+    'log',
+    'portforward',
+    'proxy',
+    'resize',
+    'status',
+  ])
+  expect(pods.subresources.find(({ name }) => name === 'eviction')).toEqual({
+    name: 'eviction',
+    verbs: ['create'],
+    group: 'policy',
+    version: 'v1',
+    kind: 'Eviction',
+  })
+  expect(pods.subresources.find(({ name }) => name === 'status')).toEqual({
+    name: 'status',
+    verbs: ['get', 'patch', 'update'],
+    group: '',
+    version: 'v1',
+    kind: 'Pod',
+  })
   expect(pods.virtual).toBeUndefined()
 })
 
@@ -39,13 +69,24 @@ test('makeCatalog leaves out verbs that a resource lacks', () => {
 
 test('makeCatalog lets resources that show the same objects share their storage', () => {
   expect(find('events.k8s.io', 'v1', 'events').storage).toEqual(find('', 'v1', 'events').storage)
-  expect(find('autoscaling', 'v1', 'horizontalpodautoscalers').storage).toEqual({ group: 'autoscaling', version: 'v2', plural: 'horizontalpodautoscalers', kind: 'HorizontalPodAutoscaler' })
+  expect(find('autoscaling', 'v1', 'horizontalpodautoscalers').storage).toEqual({
+    group: 'autoscaling',
+    version: 'v2',
+    plural: 'horizontalpodautoscalers',
+    kind: 'HorizontalPodAutoscaler',
+  })
 })
 
 test('makeCatalog marks what is answered without being stored', () => {
   expect(catalog.filter(({ virtual }) => virtual).map(({ plural }) => plural)).toEqual([
-    'bindings', 'componentstatuses', 'selfsubjectreviews', 'tokenreviews',
-    'localsubjectaccessreviews', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'subjectaccessreviews',
+    'bindings',
+    'componentstatuses',
+    'selfsubjectreviews',
+    'tokenreviews',
+    'localsubjectaccessreviews',
+    'selfsubjectaccessreviews',
+    'selfsubjectrulesreviews',
+    'subjectaccessreviews',
   ])
 })
 
@@ -81,7 +122,15 @@ test('builtinDefinitions know every name that a definition refers to', () => {
 })
 
 test('builtinDefinitions know nothing of names that are no definitions', () => {
-  for (const name of ['', 'Pod', 'core.v1.', 'core.v1.constructor', '__proto__.Pod', 'constructor.name', 'core.v2.Pod']) {
+  for (const name of [
+    '',
+    'Pod',
+    'core.v1.',
+    'core.v1.constructor',
+    '__proto__.Pod',
+    'constructor.name',
+    'core.v2.Pod',
+  ]) {
     expect(builtinDefinitions(name), name).toBeUndefined()
   }
 })
@@ -90,7 +139,9 @@ test('publishedName gives the names that clients look up', () => {
   expect(publishedName('core.v1.Pod')).toBe('io.k8s.api.core.v1.Pod')
   expect(publishedName('meta.v1.ObjectMeta')).toBe('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
   expect(publishedName('quantity.Quantity')).toBe('io.k8s.apimachinery.pkg.api.resource.Quantity')
-  expect(publishedName('apiextensions.v1.CustomResourceDefinition')).toBe('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition')
+  expect(publishedName('apiextensions.v1.CustomResourceDefinition')).toBe(
+    'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
+  )
 })
 
 test('definitionName is the first word of the group, then version and kind', () => {

@@ -50,7 +50,7 @@ export function makeCatalog(parts: CatalogParts): readonly Resource[] {
   return resources
 }
 
-let last: { readonly parts: CatalogParts, readonly resources: readonly Resource[] } | undefined
+let last: { readonly parts: CatalogParts; readonly resources: readonly Resource[] } | undefined
 
 function unpackAll(parts: CatalogParts): Resource[] {
   return recordTexts.flatMap((text) => {
@@ -78,7 +78,9 @@ function unpack(packed: PackedResource, { group, version, parts }: Place): Resou
     categories: packed.categories ?? [],
     scope: packed.namespaced ? 'Namespaced' : 'Cluster',
     verbs: packed.verbs === undefined ? allVerbs : toVerbs(packed.verbs),
-    subresources: (packed.subresources ?? []).map((subresource) => unpackSubresource(subresource, { group, version, kind })),
+    subresources: (packed.subresources ?? []).map((subresource) =>
+      unpackSubresource(subresource, { group, version, kind }),
+    ),
     storage: storageOf(packed, { group, version, parts }),
     schema: new BuiltinSchema(definitionName({ group, version, kind })),
     custom: false,
@@ -88,8 +90,17 @@ function unpack(packed: PackedResource, { group, version, parts }: Place): Resou
   }
 }
 
-function unpackSubresource([name, verbs, kind, group, version]: PackedSubresource, parent: { group: string, version: string, kind: string }): Subresource {
-  return { name, verbs: toVerbs(verbs), kind: kind ?? parent.kind, group: group ?? parent.group, version: version ?? parent.version }
+function unpackSubresource(
+  [name, verbs, kind, group, version]: PackedSubresource,
+  parent: { group: string; version: string; kind: string },
+): Subresource {
+  return {
+    name,
+    verbs: toVerbs(verbs),
+    kind: kind ?? parent.kind,
+    group: group ?? parent.group,
+    version: version ?? parent.version,
+  }
 }
 
 function storageOf({ kind, plural, storage }: PackedResource, { group, version }: Place): ResourceStorage {

@@ -20,18 +20,20 @@ export function autoscalerFromV2(object: UnstructuredObject): JsonObject {
   const [cpu, others] = splitCpu(listOf(metrics))
   const [currentCpu, currentOthers] = splitCpu(listOf(currentMetrics))
   const notes: JsonObjectDraft = {
-    ...others.length > 0 && { [metricsNote]: JSON.stringify(others) },
-    ...currentOthers.length > 0 && { [statusNote]: JSON.stringify(currentOthers) },
-    ...listOf(conditions).length > 0 && { [conditionsNote]: JSON.stringify(conditions) },
-    ...isJsonObject(behavior) && { [behaviorNote]: JSON.stringify(behavior) },
+    ...(others.length > 0 && { [metricsNote]: JSON.stringify(others) }),
+    ...(currentOthers.length > 0 && { [statusNote]: JSON.stringify(currentOthers) }),
+    ...(listOf(conditions).length > 0 && { [conditionsNote]: JSON.stringify(conditions) }),
+    ...(isJsonObject(behavior) && { [behaviorNote]: JSON.stringify(behavior) }),
   }
   const target = utilization(cpu, 'target')
   const current = utilization(currentCpu, 'current')
   return {
     ...rest,
     metadata: withNotes(objectOf(metadata), notes),
-    spec: { ...plain, ...target !== undefined && { targetCPUUtilizationPercentage: target } },
-    ...status !== undefined && { status: { ...state, ...current !== undefined && { currentCPUUtilizationPercentage: current } } },
+    spec: { ...plain, ...(target !== undefined && { targetCPUUtilizationPercentage: target }) },
+    ...(status !== undefined && {
+      status: { ...state, ...(current !== undefined && { currentCPUUtilizationPercentage: current }) },
+    }),
   }
 }
 
@@ -41,26 +43,41 @@ export function autoscalerToV2(object: UnstructuredObject): JsonObject {
   const { targetCPUUtilizationPercentage: target, ...plain } = objectOf(spec)
   const { currentCPUUtilizationPercentage: current, ...state } = objectOf(status)
   const { notes, metadata: kept } = takeNotes(objectOf(metadata))
-  const metrics = [...target === undefined ? [] : [cpuMetric('target', target)], ...listOf(notes[metricsNote])]
-  const currentMetrics = [...current === undefined ? [] : [cpuMetric('current', current)], ...listOf(notes[statusNote])]
+  const metrics = [...(target === undefined ? [] : [cpuMetric('target', target)]), ...listOf(notes[metricsNote])]
+  const currentMetrics = [
+    ...(current === undefined ? [] : [cpuMetric('current', current)]),
+    ...listOf(notes[statusNote]),
+  ]
   const behavior = notes[behaviorNote]
   return {
     ...rest,
     metadata: kept,
-    spec: { ...plain, ...metrics.length > 0 && { metrics }, ...isJsonObject(behavior) && { behavior } },
-    ...status !== undefined && {
-      status: { ...state, ...currentMetrics.length > 0 && { currentMetrics }, ...notes[conditionsNote] !== undefined && { conditions: notes[conditionsNote] } },
-    },
+    spec: { ...plain, ...(metrics.length > 0 && { metrics }), ...(isJsonObject(behavior) && { behavior }) },
+    ...(status !== undefined && {
+      status: {
+        ...state,
+        ...(currentMetrics.length > 0 && { currentMetrics }),
+        ...(notes[conditionsNote] !== undefined && { conditions: notes[conditionsNote] }),
+      },
+    }),
   }
 }
 
 function cpuMetric(side: 'target' | 'current', value: JsonValue): JsonObject {
-  return { type: 'Resource', resource: { name: 'cpu', [side]: { ...side === 'target' && { type: 'Utilization' }, averageUtilization: value } } }
+  return {
+    type: 'Resource',
+    resource: { name: 'cpu', [side]: { ...(side === 'target' && { type: 'Utilization' }), averageUtilization: value } },
+  }
 }
 
 function splitCpu(metrics: readonly JsonValue[]): [JsonValue | undefined, JsonValue[]] {
-  const at = metrics.findIndex((metric) => isJsonObject(metric) && metric['type'] === 'Resource' && objectOf(metric['resource'])['name'] === 'cpu'
-    && (utilization(metric, 'target') ?? utilization(metric, 'current')) !== undefined)
+  const at = metrics.findIndex(
+    (metric) =>
+      isJsonObject(metric) &&
+      metric['type'] === 'Resource' &&
+      objectOf(metric['resource'])['name'] === 'cpu' &&
+      (utilization(metric, 'target') ?? utilization(metric, 'current')) !== undefined,
+  )
   return at < 0 ? [undefined, [...metrics]] : [metrics[at], metrics.filter((_, index) => index !== at)]
 }
 
@@ -73,7 +90,10 @@ function withNotes(metadata: JsonObjectDraft, notes: JsonObjectDraft): JsonObjec
   return { ...metadata, annotations: { ...objectOf(metadata['annotations']), ...notes } }
 }
 
-function takeNotes(metadata: JsonObjectDraft): { notes: Record<string, JsonValue | undefined>, metadata: JsonObjectDraft } {
+function takeNotes(metadata: JsonObjectDraft): {
+  notes: Record<string, JsonValue | undefined>
+  metadata: JsonObjectDraft
+} {
   const annotations = { ...objectOf(metadata['annotations']) }
   const notes: Record<string, JsonValue | undefined> = {}
   for (const name of [metricsNote, statusNote, conditionsNote, behaviorNote]) {
@@ -96,9 +116,9 @@ function parsed(text: JsonValue | undefined): JsonValue | undefined {
 }
 
 function objectOf(value: JsonValue | undefined): JsonObjectDraft {
-  return isJsonObject(value) ? value as JsonObjectDraft : {}
+  return isJsonObject(value) ? (value as JsonObjectDraft) : {}
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value as readonly JsonValue[] : []
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
 }

@@ -8,7 +8,10 @@ import type { JsonObject } from '#api'
 const fewObjects = 16
 
 /** Objects in their order, in batches that a call can carry. */
-export function batchesOf(objects: readonly JsonObject[], { bytesMax = 16 * 1024 * 1024 }: { bytesMax?: number } = {}): JsonObject[][] {
+export function batchesOf(
+  objects: readonly JsonObject[],
+  { bytesMax = 16 * 1024 * 1024 }: { bytesMax?: number } = {},
+): JsonObject[][] {
   if (objects.length <= fewObjects) return [[...objects]]
   const batches: JsonObject[][] = []
   let bytes = 0

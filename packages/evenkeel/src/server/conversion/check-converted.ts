@@ -19,13 +19,22 @@ interface CheckOptions {
  *
  * @throws {ApiError} 500, naming the object that is not as it should be.
  */
-export function checkConverted(sent: readonly JsonObject[], converted: readonly JsonValue[], options: CheckOptions): JsonObject[] {
+export function checkConverted(
+  sent: readonly JsonObject[],
+  converted: readonly JsonValue[],
+  options: CheckOptions,
+): JsonObject[] {
   const [first = {}] = sent
   const subject = `${options.converter} for ${formatType(first)}`
-  if (converted.length !== sent.length) throw conversionError(`${subject} returned ${converted.length} objects, expected ${sent.length}`)
+  if (converted.length !== sent.length)
+    throw conversionError(`${subject} returned ${converted.length} objects, expected ${sent.length}`)
   return sent.map((original, index) => {
-    const mistake = findMistake(original, converted[index], { apiVersion: options.apiVersion, where: sent.length === 1 ? undefined : index })
-    if (mistake !== undefined) throw conversionError(mistake.isBare ? mistake.text : `${subject} returned ${mistake.text}`)
+    const mistake = findMistake(original, converted[index], {
+      apiVersion: options.apiVersion,
+      where: sent.length === 1 ? undefined : index,
+    })
+    if (mistake !== undefined)
+      throw conversionError(mistake.isBare ? mistake.text : `${subject} returned ${mistake.text}`)
     return restoreMetadata(original, converted[index] as JsonObject)
   })
 }
@@ -36,20 +45,37 @@ interface Mistake {
   readonly isBare?: boolean
 }
 
-function findMistake(original: JsonObject, converted: JsonValue | undefined, { apiVersion, where }: { apiVersion: string, where: number | undefined }): Mistake | undefined {
-  if (!isJsonObject(converted)) return { text: `a converted object must be an object, got ${JSON.stringify(converted ?? null)}`, isBare: true }
+function findMistake(
+  original: JsonObject,
+  converted: JsonValue | undefined,
+  { apiVersion, where }: { apiVersion: string; where: number | undefined },
+): Mistake | undefined {
+  if (!isJsonObject(converted))
+    return { text: `a converted object must be an object, got ${JSON.stringify(converted ?? null)}`, isBare: true }
   const received = textOf(converted, 'apiVersion')
-  const [at, object] = where === undefined ? ['invalid object at index 0', 'invalid object'] : [`invalid converted object at index ${where}`, `invalid converted object at index ${where}`]
-  if (textOf(converted, 'kind') === '') return { text: `Object 'Kind' is missing in '${JSON.stringify(converted)}'`, isBare: true }
-  if (received !== apiVersion) return { text: `${at}: invalid groupVersion (expected ${apiVersion}, received ${received})` }
-  if (converted['kind'] !== original['kind']) return { text: `${at}: invalid kind (expected ${String(original['kind'])}, received ${String(converted['kind'])})` }
+  const [at, object] =
+    where === undefined
+      ? ['invalid object at index 0', 'invalid object']
+      : [`invalid converted object at index ${where}`, `invalid converted object at index ${where}`]
+  if (textOf(converted, 'kind') === '')
+    return { text: `Object 'Kind' is missing in '${JSON.stringify(converted)}'`, isBare: true }
+  if (received !== apiVersion)
+    return { text: `${at}: invalid groupVersion (expected ${apiVersion}, received ${received})` }
+  if (converted['kind'] !== original['kind'])
+    return { text: `${at}: invalid kind (expected ${String(original['kind'])}, received ${String(converted['kind'])})` }
   const [before, after] = [metadataOf(original), metadataOf(converted)]
-  for (const [field, label] of [['name', 'name'], ['namespace', 'namespace'], ['uid', 'UID']] as const) {
+  for (const [field, label] of [
+    ['name', 'name'],
+    ['namespace', 'namespace'],
+    ['uid', 'UID'],
+  ] as const) {
     const [expected, got] = [textOf(before, field), textOf(after, field)]
     if (expected !== got) return { text: `${object}: must have the same ${label}: ${expected} != ${got}` }
   }
   const mistake = metadataMistake(before, converted['metadata'])
-  return mistake === undefined ? undefined : { text: `invalid metadata${where === undefined ? '' : ` in object at index ${where}`}: ${mistake}` }
+  return mistake === undefined
+    ? undefined
+    : { text: `invalid metadata${where === undefined ? '' : ` in object at index ${where}`}: ${mistake}` }
 }
 
 function metadataMistake(before: JsonObject, metadata: JsonValue | undefined): string | undefined {
@@ -64,16 +90,21 @@ function mapMistake(before: JsonObject, after: JsonObject, field: 'labels' | 'an
   if (!isJsonObject(map)) return `invalid metadata.${field} of type ${goType(map)} in converted object`
   const old = isJsonObject(before[field]) ? before[field] : {}
   for (const [key, value] of Object.entries(map)) {
-    if (typeof value !== 'string') return `metadata.${field}[${key}] must be a string, but is ${goType(value ?? null)} in converted object`
+    if (typeof value !== 'string')
+      return `metadata.${field}[${key}] must be a string, but is ${goType(value ?? null)} in converted object`
   }
   // What was there before is not judged again: it may be older than the rule.
-  const isSame = Object.keys(map).length === Object.keys(old).length && Object.entries(map).every(([key, value]) => getOwn(old, key) === value)
+  const isSame =
+    Object.keys(map).length === Object.keys(old).length &&
+    Object.entries(map).every(([key, value]) => getOwn(old, key) === value)
   const errors = isSame ? [] : judge(map as Record<string, string>, field)
   return errors.length === 0 ? undefined : formatFieldErrors(errors)
 }
 
 function judge(map: Readonly<Record<string, string>>, field: 'labels' | 'annotations'): FieldError[] {
-  return field === 'labels' ? validateLabels(map, FieldPath.of('metadata', 'labels')) : validateAnnotations(map, FieldPath.of('metadata', 'annotation'))
+  return field === 'labels'
+    ? validateLabels(map, FieldPath.of('metadata', 'labels'))
+    : validateAnnotations(map, FieldPath.of('metadata', 'annotation'))
 }
 
 /** Only labels and annotations are the converter's to change. */

@@ -24,7 +24,10 @@ interface Surroundings extends ConversionOptions {
 }
 
 /** The conversion of a definition; undefined when its versions differ in their name only. */
-export function conversionFor({ metadata: { name = '' }, spec }: Definition, { conversions, ...surroundings }: Surroundings): Conversion | undefined {
+export function conversionFor(
+  { metadata: { name = '' }, spec }: Definition,
+  { conversions, ...surroundings }: Surroundings,
+): Conversion | undefined {
   const given = Object.hasOwn(conversions, name) ? conversions[name] : undefined
   if (given !== undefined) return functionConversion(given)
   const { strategy, webhook } = spec.conversion ?? {}

@@ -12,7 +12,10 @@ import type { Conversion } from './conversion.ts'
  *
  * `apiVersion` need not be set, and of the metadata only changes of labels and annotations count.
  */
-export type ConvertObject = (object: UnstructuredObject, version: string) => UnstructuredObject | Promise<UnstructuredObject>
+export type ConvertObject = (
+  object: UnstructuredObject,
+  version: string,
+) => UnstructuredObject | Promise<UnstructuredObject>
 
 const converter = 'conversion function'
 
@@ -23,9 +26,14 @@ export function functionConversion(convert: ConvertObject): Conversion {
     const converted: JsonValue[] = []
     for (const object of objects) {
       try {
-        converted.push(settle(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion))
+        converted.push(
+          settle(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion),
+        )
       } catch (error) {
-        throw conversionError(`${converter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+        throw conversionError(
+          `${converter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`,
+          { cause: error },
+        )
       }
     }
     return checkConverted(objects, converted, { converter, apiVersion })
@@ -34,7 +42,7 @@ export function functionConversion(convert: ConvertObject): Conversion {
 
 // JSON is what will be stored: what has no place in it (undefined, dates) shows now and not at the next read.
 function settle(object: JsonObject, result: unknown, apiVersion: string): JsonValue {
-  const plain = result === undefined ? null : JSON.parse(JSON.stringify(result)) as JsonValue
+  const plain = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as JsonValue)
   if (!isJsonObject(plain)) return plain
   const isUntouched = plain['apiVersion'] === undefined || plain['apiVersion'] === object['apiVersion']
   return isUntouched ? { ...plain, apiVersion } : plain

@@ -7,7 +7,7 @@
 import type { JsonObject } from '#api'
 
 export class ConvertedCache {
-  readonly #objects = new Map<string, { readonly object: JsonObject, readonly bytes: number }>()
+  readonly #objects = new Map<string, { readonly object: JsonObject; readonly bytes: number }>()
   readonly #bytesMax: number
   #bytes = 0
 

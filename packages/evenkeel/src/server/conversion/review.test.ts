@@ -13,31 +13,55 @@ test('reviewVersion takes the first of a list that is spoken here', () => {
 test('makeReview asks for a version and does not tell where objects are stored', () => {
   const objects = [{ apiVersion: 'a.example.com/v1', kind: 'Thing', metadata: { name: 'x', resourceVersion: '7' } }]
   expect(makeReview(objects, question)).toEqual({
-    ...head, request: { uid: 'q', desiredAPIVersion: 'a.example.com/v2', objects: [{ apiVersion: 'a.example.com/v1', kind: 'Thing', metadata: { name: 'x' } }] },
+    ...head,
+    request: {
+      uid: 'q',
+      desiredAPIVersion: 'a.example.com/v2',
+      objects: [{ apiVersion: 'a.example.com/v1', kind: 'Thing', metadata: { name: 'x' } }],
+    },
   })
 })
 
 describe('readAnswer', () => {
   test('gives the converted objects', () => {
-    expect(readAnswer({ ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: [1] } }, question)).toEqual({ ok: true, objects: [1] })
-    expect(readAnswer({ ...head, response: { uid: 'q', result: { status: 'Success' } } }, question)).toEqual({ ok: true, objects: [] })
+    expect(
+      readAnswer({ ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: [1] } }, question),
+    ).toEqual({ ok: true, objects: [1] })
+    expect(readAnswer({ ...head, response: { uid: 'q', result: { status: 'Success' } } }, question)).toEqual({
+      ok: true,
+      objects: [],
+    })
   })
 
   test.each<[JsonValue, string]>([
-    [[], 'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct'],
+    [[], "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct"],
     [{}, 'expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind='],
-    [{ ...head, apiVersion: 'apiextensions.k8s.io/v1beta1' }, 'expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1beta1, Kind=ConversionReview'],
+    [
+      { ...head, apiVersion: 'apiextensions.k8s.io/v1beta1' },
+      'expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got apiextensions.k8s.io/v1beta1, Kind=ConversionReview',
+    ],
     [head, 'no response provided'],
     [{ ...head, response: { uid: 'other' } }, 'expected response.uid="q", got "other"'],
-    [{ ...head, response: { uid: 'q' } }, 'response.result.status was \'\', not \'Success\''],
-    [{ ...head, response: { uid: 'q', result: { status: 'Failure' } } }, 'response.result.status was \'Failure\', not \'Success\''],
+    [{ ...head, response: { uid: 'q' } }, "response.result.status was '', not 'Success'"],
+    [
+      { ...head, response: { uid: 'q', result: { status: 'Failure' } } },
+      "response.result.status was 'Failure', not 'Success'",
+    ],
     [{ ...head, response: { uid: 'q', result: { status: 'Failure', message: 'no way' } } }, 'no way'],
-    [{ ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: {} } }, 'response.convertedObjects must be a list'],
+    [
+      { ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: {} } },
+      'response.convertedObjects must be a list',
+    ],
   ])('refuses %j', (review, why) => {
     expect(readAnswer(review, question)).toEqual({ ok: false, why })
   })
 
   test('takes any answer in v1beta1 that says success', () => {
-    expect(readAnswer({ response: { uid: 'other', result: { status: 'Success' }, convertedObjects: [] } }, { ...question, version: 'v1beta1' })).toEqual({ ok: true, objects: [] })
+    expect(
+      readAnswer(
+        { response: { uid: 'other', result: { status: 'Success' }, convertedObjects: [] } },
+        { ...question, version: 'v1beta1' },
+      ),
+    ).toEqual({ ok: true, objects: [] })
   })
 })

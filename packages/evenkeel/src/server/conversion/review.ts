@@ -25,14 +25,23 @@ interface Question {
 }
 
 export function makeReview(objects: readonly JsonObject[], { version, uid, apiVersion }: Question): JsonObject {
-  return { kind: 'ConversionReview', apiVersion: `${group}/${version}`, request: { uid, desiredAPIVersion: apiVersion, objects: objects.map(withoutVersion) } }
+  return {
+    kind: 'ConversionReview',
+    apiVersion: `${group}/${version}`,
+    request: { uid, desiredAPIVersion: apiVersion, objects: objects.map(withoutVersion) },
+  }
 }
 
 /** The converted objects of an answer, or why there are none. */
-type ReviewAnswer = { readonly ok: true, readonly objects: readonly JsonValue[] } | { readonly ok: false, readonly why: string }
+type ReviewAnswer =
+  | { readonly ok: true; readonly objects: readonly JsonValue[] }
+  | { readonly ok: false; readonly why: string }
 
 export function readAnswer(review: JsonValue, { version, uid }: Question): ReviewAnswer {
-  if (!isJsonObject(review)) return refuse(`couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(review)} into Go value of type struct`)
+  if (!isJsonObject(review))
+    return refuse(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(review)} into Go value of type struct`,
+    )
   if (version === 'v1') {
     const expected = `${group}/v1, Kind=ConversionReview`
     const got = `${textIn(review, 'apiVersion') || '/'}, Kind=${textIn(review, 'kind')}`
@@ -40,12 +49,16 @@ export function readAnswer(review: JsonValue, { version, uid }: Question): Revie
   }
   const { response } = review
   if (!isJsonObject(response)) return refuse('no response provided')
-  if (version === 'v1' && response['uid'] !== uid) return refuse(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textIn(response, 'uid'))}`)
+  if (version === 'v1' && response['uid'] !== uid)
+    return refuse(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textIn(response, 'uid'))}`)
   const result = isJsonObject(response['result']) ? response['result'] : {}
   const status = textIn(result, 'status')
-  if (status !== 'Success') return refuse(textIn(result, 'message') || `response.result.status was '${status}', not 'Success'`)
+  if (status !== 'Success')
+    return refuse(textIn(result, 'message') || `response.result.status was '${status}', not 'Success'`)
   const objects = response['convertedObjects'] ?? []
-  return Array.isArray(objects) ? { ok: true, objects: objects as readonly JsonValue[] } : refuse('response.convertedObjects must be a list')
+  return Array.isArray(objects)
+    ? { ok: true, objects: objects as readonly JsonValue[] }
+    : refuse('response.convertedObjects must be a list')
 }
 
 function refuse(why: string): ReviewAnswer {

@@ -14,8 +14,16 @@ const subresources = { status: {}, scale: { specReplicasPath: '.spec.size', stat
 
 function versionOf(name: string, properties: object, rest: object): object {
   return {
-    name, served: true, subresources, ...rest,
-    schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { ...shared, ...properties } }, status } } },
+    name,
+    served: true,
+    subresources,
+    ...rest,
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        properties: { spec: { type: 'object', properties: { ...shared, ...properties } }, status },
+      },
+    },
   }
 }
 
@@ -27,14 +35,35 @@ interface Wanted {
 }
 
 /** The definition, with `v1` stored unless told otherwise. */
-export function definition({ conversion = { strategy: 'None' }, stored = 'v1', served = ['v1', 'v2'] }: Wanted = {}): object {
+export function definition({
+  conversion = { strategy: 'None' },
+  stored = 'v1',
+  served = ['v1', 'v2'],
+}: Wanted = {}): object {
   return {
-    apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `hosts.${group}` },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `hosts.${group}` },
     spec: {
-      group, scope: 'Namespaced', names: { plural: 'hosts', kind: 'Host' }, conversion,
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'hosts', kind: 'Host' },
+      conversion,
       versions: [
-        versionOf('v1', { host: { type: 'string' }, port: { type: 'integer', default: 80 } }, { served: served.includes('v1'), storage: stored === 'v1', selectableFields: [{ jsonPath: '.spec.host' }] }),
-        versionOf('v2', { address: { type: 'string' }, mode: { type: 'string', default: 'fast' } }, { served: served.includes('v2'), storage: stored === 'v2', selectableFields: [{ jsonPath: '.spec.address' }] }),
+        versionOf(
+          'v1',
+          { host: { type: 'string' }, port: { type: 'integer', default: 80 } },
+          { served: served.includes('v1'), storage: stored === 'v1', selectableFields: [{ jsonPath: '.spec.host' }] },
+        ),
+        versionOf(
+          'v2',
+          { address: { type: 'string' }, mode: { type: 'string', default: 'fast' } },
+          {
+            served: served.includes('v2'),
+            storage: stored === 'v2',
+            selectableFields: [{ jsonPath: '.spec.address' }],
+          },
+        ),
       ],
     },
   }
@@ -57,9 +86,15 @@ export function convertHost(object: UnstructuredObject, name: string): Unstructu
   const { spec = {}, ...rest } = object as UnstructuredObject & { spec?: JsonObject }
   if (name === 'v2') {
     const { host: place, port, ...more } = spec
-    return { ...rest, spec: { ...more, ...place !== undefined && { address: `${String(place)}:${String(port)}` } } } as UnstructuredObject
+    return {
+      ...rest,
+      spec: { ...more, ...(place !== undefined && { address: `${String(place)}:${String(port)}` }) },
+    } as UnstructuredObject
   }
   const { address, mode: _, ...more } = spec
   const [place, port] = String(address ?? '').split(':')
-  return { ...rest, spec: { ...more, ...address !== undefined && { host: place, port: Number(port) } } } as unknown as UnstructuredObject
+  return {
+    ...rest,
+    spec: { ...more, ...(address !== undefined && { host: place, port: Number(port) }) },
+  } as unknown as UnstructuredObject
 }

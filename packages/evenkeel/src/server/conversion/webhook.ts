@@ -32,10 +32,15 @@ const timeoutSeconds = 30
 const converter = 'conversion webhook'
 
 /** A conversion that asks the webhook of a definition. */
-export function webhookConversion({ clientConfig, conversionReviewVersions }: WebhookConfig, surroundings: Surroundings): Conversion {
+export function webhookConversion(
+  { clientConfig, conversionReviewVersions }: WebhookConfig,
+  surroundings: Surroundings,
+): Conversion {
   const { clock, random, retired, webhooks } = surroundings
   const hook = new Hook(clientConfig, webhooks)
-  onAbort(retired, () => { hook.close() })
+  onAbort(retired, () => {
+    hook.close()
+  })
   const convert: Conversion = async (objects, apiVersion) => {
     const [first = {}] = objects
     const version = reviewVersion(conversionReviewVersions)
@@ -48,14 +53,16 @@ export function webhookConversion({ clientConfig, conversionReviewVersions }: We
       return checkConverted(objects, answer.objects, { converter, apiVersion })
     } catch (error) {
       if (isApiError(error) && error.reason === 'Unknown') throw error
-      throw conversionError(`${converter} for ${formatType(first)} failed: ${(error as Error).message}`, { cause: error })
+      throw conversionError(`${converter} for ${formatType(first)} failed: ${(error as Error).message}`, {
+        cause: error,
+      })
     } finally {
       done()
     }
   }
   return async (objects, apiVersion) => {
     const converted: JsonObject[] = []
-    for (const batch of batchesOf(objects)) converted.push(...await convert(batch, apiVersion))
+    for (const batch of batchesOf(objects)) converted.push(...(await convert(batch, apiVersion)))
     return converted
   }
 }

@@ -31,7 +31,10 @@ const roundsMax = 1000
  *
  * @throws {ApiError} 500, when a converter failed.
  */
-export async function withConversions<T>(convert: NonNullable<ResourceReading['convert']>, compute: (convert: ConvertNow) => T): Promise<T> {
+export async function withConversions<T>(
+  convert: NonNullable<ResourceReading['convert']>,
+  compute: (convert: ConvertNow) => T,
+): Promise<T> {
   const known = new Map<string, JsonObject>()
   const convertNow: ConvertNow = (object, version) => {
     // An object that says nothing yet says the same in every version.

@@ -22,7 +22,14 @@ export interface DefinitionVersion {
   readonly deprecated?: boolean
   readonly deprecationWarning?: string
   readonly schema?: { readonly openAPIV3Schema?: SchemaNode }
-  readonly subresources?: { readonly status?: JsonObject, readonly scale?: { readonly specReplicasPath: string, readonly statusReplicasPath: string, readonly labelSelectorPath?: string } }
+  readonly subresources?: {
+    readonly status?: JsonObject
+    readonly scale?: {
+      readonly specReplicasPath: string
+      readonly statusReplicasPath: string
+      readonly labelSelectorPath?: string
+    }
+  }
   readonly additionalPrinterColumns?: readonly PrinterColumn[]
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
 }
@@ -40,7 +47,7 @@ export interface Definition {
     readonly scope: 'Namespaced' | 'Cluster'
     readonly names: DefinitionNames
     readonly versions: readonly DefinitionVersion[]
-    readonly conversion?: { readonly strategy: string, readonly webhook?: WebhookConfig }
+    readonly conversion?: { readonly strategy: string; readonly webhook?: WebhookConfig }
   }
   readonly status?: DefinitionStatus
 }

@@ -43,7 +43,7 @@ export class Definitions {
   readonly #resource: Resource
   readonly #known = new Map<string, Definition>()
   readonly #served = new Map<string, Serving>()
-  readonly #waiting: { readonly revision: number, readonly done: Deferred<undefined> }[] = []
+  readonly #waiting: { readonly revision: number; readonly done: Deferred<undefined> }[] = []
   #seen = 0
   readonly #conversions: ConversionOptions
   readonly #endings: Endings
@@ -53,7 +53,11 @@ export class Definitions {
     this.#rooms = rooms
     this.#resource = resource
     this.#conversions = conversions
-    this.#endings = new Endings({ rooms, now: () => this.#now(), write: (definition, change) => this.#change(definition, change) })
+    this.#endings = new Endings({
+      rooms,
+      now: () => this.#now(),
+      write: (definition, change) => this.#change(definition, change),
+    })
   }
 
   /** Serves what is defined already; from then on follows changes, until `stop`. */
@@ -65,7 +69,9 @@ export class Definitions {
     for (const key of [...this.#known.keys()]) await this.#settleSafely(key)
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })
-    this.#follow(this.#source).catch((error: unknown) => { this.#rooms.log.error('definitions are no longer followed', { error }) })
+    this.#follow(this.#source).catch((error: unknown) => {
+      this.#rooms.log.error('definitions are no longer followed', { error })
+    })
   }
 
   stop(reason = new Error('the server is stopping')): void {
@@ -128,7 +134,8 @@ export class Definitions {
   /** A definition that went or changed may have freed names: those that wait for one are looked at again. */
   async #settleWithNeighbours(key: string): Promise<void> {
     await this.#settle(key)
-    for (const [other, definition] of this.#known) if (other !== key && !hasAllNames(definition)) await this.#settle(other)
+    for (const [other, definition] of this.#known)
+      if (other !== key && !hasAllNames(definition)) await this.#settle(other)
   }
 
   async #settle(key: string): Promise<void> {
@@ -141,22 +148,34 @@ export class Definitions {
     await preparePatterns()
     await prepareRules(current)
     this.#serve(key, current)
-    if (Endings.isDue(current)) await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
+    if (Endings.isDue(current))
+      await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
   }
 
   /** Writes the status; undefined when the definition changed meanwhile, which will be told. */
   async #write(key: string, definition: Definition, status: DefinitionStatus): Promise<Definition | undefined> {
     try {
-      const { stored } = await modify((current) => {
-        const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
-        draft['status'] = { ...draft['status'] as object, ...status as object } as never
-        return draft
-      }, { call: { warnings: new Warnings() }, target: this.#target(definition, 'status'), rooms: this.#rooms, dryRun: false })
+      const { stored } = await modify(
+        (current) => {
+          const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
+          draft['status'] = { ...(draft['status'] as object), ...(status as object) } as never
+          return draft
+        },
+        {
+          call: { warnings: new Warnings() },
+          target: this.#target(definition, 'status'),
+          rooms: this.#rooms,
+          dryRun: false,
+        },
+      )
       this.#learn(key, stored.object)
       return asDefinition(stored.object)
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return undefined
-      this.#rooms.log.error('the status of a definition could not be written', { object: definition.metadata.name, error })
+      this.#rooms.log.error('the status of a definition could not be written', {
+        object: definition.metadata.name,
+        error,
+      })
       return undefined
     }
   }
@@ -167,11 +186,18 @@ export class Definitions {
       this.#retire(key)
       return
     }
-    const { metadata: { generation, resourceVersion = '0', annotations }, spec } = definition
+    const {
+      metadata: { generation, resourceVersion = '0', annotations },
+      spec,
+    } = definition
     const actions = annotations?.[actionsAnnotation]
     const names = definition.status?.acceptedNames
     // Being deleted is a new generation, but not another definition: who watches shall see the instances go.
-    const isSame = before !== undefined && before.actions === actions && (before.generation === generation || deepEqual(before.spec, spec)) && deepEqual(before.names, names)
+    const isSame =
+      before !== undefined &&
+      before.actions === actions &&
+      (before.generation === generation || deepEqual(before.spec, spec)) &&
+      deepEqual(before.names, names)
     if (isSame) {
       this.#close(before, definition)
       return
@@ -180,7 +206,15 @@ export class Definitions {
     const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
     this.#retire(key)
     for (const resource of resources) this.#rooms.registry.add(resource)
-    this.#served.set(key, { resources, generation, actions, spec, names, retire, isClosed: definition.metadata.deletionTimestamp !== undefined })
+    this.#served.set(key, {
+      resources,
+      generation,
+      actions,
+      spec,
+      names,
+      retire,
+      isClosed: definition.metadata.deletionTimestamp !== undefined,
+    })
   }
 
   /** What is going away is shown with fewer verbs: documents about it have to be made anew. */
@@ -190,19 +224,29 @@ export class Definitions {
     for (const resource of serving.resources) this.#rooms.registry.add(resource)
   }
 
-  #resources(key: string, definition: Definition, { since, retired }: { since: number, retired: AbortSignal }): Resource[] {
+  #resources(
+    key: string,
+    definition: Definition,
+    { since, retired }: { since: number; retired: AbortSignal },
+  ): Resource[] {
     const { clock, random, registry } = this.#rooms
     const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
     const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
     // What is built in stays as it is, whoever says that it may be defined anew.
-    return resourcesOf(definition, { since, retired, conversion, isClosed }).filter(({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false)
+    return resourcesOf(definition, { since, retired, conversion, isClosed }).filter(
+      ({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false,
+    )
   }
 
   /** A resource for a definition whose objects are kept, but not served in any version. */
   #unserved(definition: Definition): Resource | undefined {
     const { metadata, spec, status } = definition
     const versions = spec.versions.map((version) => ({ ...version, served: true }))
-    return this.#resources('', { metadata, spec: { ...spec, versions }, ...status && { status } }, { since: Number(metadata.resourceVersion ?? 0), retired: this.#rooms.stopping })[0]
+    return this.#resources(
+      '',
+      { metadata, spec: { ...spec, versions }, ...(status && { status }) },
+      { since: Number(metadata.resourceVersion ?? 0), retired: this.#rooms.stopping },
+    )[0]
   }
 
   #retire(key: string): void {
@@ -215,16 +259,24 @@ export class Definitions {
 
   /** Writes to a definition whatever it is by now; what is said in vain is not an error. */
   async #change(definition: Definition, change: (draft: ObjectDraft) => void): Promise<void> {
-    await modify((current) => {
-      const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
-      change(draft)
-      return draft
-    }, { call: { warnings: new Warnings() }, target: this.#target(definition, 'status'), rooms: this.#rooms, dryRun: false })
+    await modify(
+      (current) => {
+        const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
+        change(draft)
+        return draft
+      },
+      {
+        call: { warnings: new Warnings() },
+        target: this.#target(definition, 'status'),
+        rooms: this.#rooms,
+        dryRun: false,
+      },
+    )
   }
 
   #target({ metadata: { name = '' } }: Definition, part?: string): Target {
     const subresource = this.#resource.subresources.find((one) => one.name === part)
-    return { resource: this.#resource, namespace: '', name, ...subresource && { subresource } }
+    return { resource: this.#resource, namespace: '', name, ...(subresource && { subresource }) }
   }
 
   #now(): string {

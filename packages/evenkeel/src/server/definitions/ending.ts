@@ -49,18 +49,25 @@ export class Endings {
     if (this.#underWay.has(name)) return
     this.#underWay.add(name)
     const attempt = (): Promise<boolean> => this.#attempt(definition, resource)
-    if (await this.#safely(attempt) === 'gone') this.#underWay.delete(name)
+    if ((await this.#safely(attempt)) === 'gone') this.#underWay.delete(name)
     else void this.#goOn(definition, attempt).finally(() => this.#underWay.delete(name))
   }
 
   /** Whether the definition was let go. */
   async #attempt(definition: Definition, resource: Resource | undefined): Promise<boolean> {
-    const reason = !isEstablished(definition) || resource === undefined ? neverEstablished : this.#overlaps(definition) ? overlapping : undefined
+    const reason =
+      !isEstablished(definition) || resource === undefined
+        ? neverEstablished
+        : this.#overlaps(definition)
+          ? overlapping
+          : undefined
     await this.#say(definition, inProgress)
-    if (reason === undefined && resource !== undefined && await this.#remove(definition, resource) > 0) return false
+    if (reason === undefined && resource !== undefined && (await this.#remove(definition, resource)) > 0) return false
     await this.#options.write(definition, (draft) => {
       this.#set(draft, reason ?? completed)
-      draft.metadata['finalizers'] = (draft.metadata['finalizers'] as string[] | undefined ?? []).filter((name) => name !== cleanupFinalizer)
+      draft.metadata['finalizers'] = ((draft.metadata['finalizers'] as string[] | undefined) ?? []).filter(
+        (name) => name !== cleanupFinalizer,
+      )
     })
     return true
   }
@@ -69,7 +76,11 @@ export class Endings {
     try {
       return await removeInstances(resource, this.#options.rooms)
     } catch (error) {
-      await this.#say(definition, { ...inProgress, reason: 'InstanceDeletionFailed', message: `could not issue all deletes: ${(error as Error).message}` })
+      await this.#say(definition, {
+        ...inProgress,
+        reason: 'InstanceDeletionFailed',
+        message: `could not issue all deletes: ${(error as Error).message}`,
+      })
       throw error
     }
   }
@@ -90,30 +101,67 @@ export class Endings {
 
   async #safely(attempt: () => Promise<boolean>): Promise<Outcome> {
     try {
-      return await attempt() ? 'gone' : 'waiting'
+      return (await attempt()) ? 'gone' : 'waiting'
     } catch (error) {
       if (isNotFound(error)) return 'gone'
-      if (!this.#options.rooms.stopping.aborted) this.#options.rooms.log.error('instances of a definition could not be deleted', { error })
+      if (!this.#options.rooms.stopping.aborted)
+        this.#options.rooms.log.error('instances of a definition could not be deleted', { error })
       return 'failed'
     }
   }
 
-  #overlaps({ spec: { group, names: { plural } } }: Definition): boolean {
-    return this.#options.rooms.registry.all().some(({ custom, storage }) => !custom && storage.group === group && storage.plural === plural)
+  #overlaps({
+    spec: {
+      group,
+      names: { plural },
+    },
+  }: Definition): boolean {
+    return this.#options.rooms.registry
+      .all()
+      .some(({ custom, storage }) => !custom && storage.group === group && storage.plural === plural)
   }
 
   async #say(definition: Definition, condition: NewCondition): Promise<void> {
-    await this.#options.write(definition, (draft) => { this.#set(draft, condition) })
+    await this.#options.write(definition, (draft) => {
+      this.#set(draft, condition)
+    })
   }
 
   #set(draft: ObjectDraft, condition: NewCondition): void {
-    const status = draft['status'] as { conditions?: readonly Condition[] } | undefined ?? {}
-    draft['status'] = { ...status, conditions: setCondition(status.conditions, condition, { now: this.#options.now() }) } as never
+    const status = (draft['status'] as { conditions?: readonly Condition[] } | undefined) ?? {}
+    draft['status'] = {
+      ...status,
+      conditions: setCondition(status.conditions, condition, { now: this.#options.now() }),
+    } as never
   }
 }
 
-const inProgress = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' } as const
-const unconfirmed = { ...inProgress, reason: 'InstanceDeletionCheck', message: 'could not confirm zero CustomResources remaining: context deadline exceeded' } as const
-const completed = { type: 'Terminating', status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' } as const
-const neverEstablished = { type: 'Terminating', status: 'False', reason: 'NeverEstablished', message: 'resource was never established' } as const
-const overlapping = { type: 'Terminating', status: 'False', reason: 'OverlappingBuiltInResource', message: 'instances overlap with built-in resources in storage' } as const
+const inProgress = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+} as const
+const unconfirmed = {
+  ...inProgress,
+  reason: 'InstanceDeletionCheck',
+  message: 'could not confirm zero CustomResources remaining: context deadline exceeded',
+} as const
+const completed = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'InstanceDeletionCompleted',
+  message: 'removed all instances',
+} as const
+const neverEstablished = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'NeverEstablished',
+  message: 'resource was never established',
+} as const
+const overlapping = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'OverlappingBuiltInResource',
+  message: 'instances overlap with built-in resources in storage',
+} as const

@@ -22,7 +22,16 @@ export class Forms {
   readonly #converted = new ConvertedCache()
   readonly #type: Uint8Array | undefined
 
-  constructor({ spec: { group, names: { kind }, versions } }: Definition, conversion?: Conversion) {
+  constructor(
+    {
+      spec: {
+        group,
+        names: { kind },
+        versions,
+      },
+    }: Definition,
+    conversion?: Conversion,
+  ) {
     this.#group = group
     const stored = versions.find(({ storage }) => storage)
     if (stored && versions.length > 1) this.#type = typeBytes(this.#apiVersion(stored.name), kind)
@@ -38,10 +47,14 @@ export class Forms {
   reading(since: number): ResourceReading {
     return {
       since,
-      ...this.#type && { type: this.#type },
+      ...(this.#type && { type: this.#type }),
       schemaOf: (version) => this.schemaOf(version),
-      read: (object, version, { isTidy = false } = {}) => this.#read(isTidy ? asJson(object) : this.#tidy(asJson(object), version), version) as unknown as UnstructuredObject,
-      ...this.#conversion && { convert: this.#converter(this.#conversion) },
+      read: (object, version, { isTidy = false } = {}) =>
+        this.#read(
+          isTidy ? asJson(object) : this.#tidy(asJson(object), version),
+          version,
+        ) as unknown as UnstructuredObject,
+      ...(this.#conversion && { convert: this.#converter(this.#conversion) }),
     }
   }
 
@@ -55,16 +68,27 @@ export class Forms {
   #converter(convert: Conversion): NonNullable<ResourceReading['convert']> {
     return async (objects, version, { reuse = false } = {}) => {
       const apiVersion = this.#apiVersion(version)
-      const results = objects.map((object) => (object.apiVersion === apiVersion ? this.#tidy(asJson(object), version) : reuse ? this.#converted.get(keyOf(object, version)) : undefined))
+      const results = objects.map((object) =>
+        object.apiVersion === apiVersion
+          ? this.#tidy(asJson(object), version)
+          : reuse
+            ? this.#converted.get(keyOf(object, version))
+            : undefined,
+      )
       const missing = [...objects.entries()].filter(([index]) => results[index] === undefined)
-      await Promise.all(bySource(missing).map(async (same) => {
-        const made = await convert(same.map(([, object]) => this.#tidy(asJson(object), version)), apiVersion)
-        for (const [at, [index, object]] of same.entries()) {
-          const result = this.#prune(made[at] ?? {}, version)
-          results[index] = result
-          if (reuse) this.#converted.put(keyOf(object, version), result, jsonSize(result))
-        }
-      }))
+      await Promise.all(
+        bySource(missing).map(async (same) => {
+          const made = await convert(
+            same.map(([, object]) => this.#tidy(asJson(object), version)),
+            apiVersion,
+          )
+          for (const [at, [index, object]] of same.entries()) {
+            const result = this.#prune(made[at] ?? {}, version)
+            results[index] = result
+            if (reuse) this.#converted.put(keyOf(object, version), result, jsonSize(result))
+          }
+        }),
+      )
       return results as readonly unknown[] as UnstructuredObject[]
     }
   }
@@ -93,7 +117,10 @@ const recentSchemas = new Map<string, Schema>()
 const [recentMax, textMax] = [64, 65_536]
 
 function schemaOf({ schema }: DefinitionVersion): Schema {
-  const given: JsonObject = schema?.openAPIV3Schema as JsonObject | undefined ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const given: JsonObject = (schema?.openAPIV3Schema as JsonObject | undefined) ?? {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
   const text = JSON.stringify(given)
   const known = recentSchemas.get(text)
   if (known) return known
@@ -104,7 +131,9 @@ function schemaOf({ schema }: DefinitionVersion): Schema {
 }
 
 /** Objects of one version each, because a converter is asked once for each of them. */
-function bySource(objects: readonly (readonly [number, UnstructuredObject])[]): (readonly [number, UnstructuredObject])[][] {
+function bySource(
+  objects: readonly (readonly [number, UnstructuredObject])[],
+): (readonly [number, UnstructuredObject])[][] {
   const versions = new Set(objects.map(([, { apiVersion }]) => apiVersion))
   return [...versions].map((version) => objects.filter(([, { apiVersion }]) => apiVersion === version))
 }

@@ -10,13 +10,20 @@ import type { Definition, DefinitionNames, DefinitionStatus } from './definition
 
 /** The status a definition should have among the others of its group. */
 export function statusOf(definition: Definition, others: readonly Definition[], now: string): DefinitionStatus {
-  const { spec: { names, versions }, status = {} } = definition
+  const {
+    spec: { names, versions },
+    status = {},
+  } = definition
   const taken = takenBy(others.filter((other) => other.spec.group === definition.spec.group))
   const { accepted, conflict } = acceptNames(names, status.acceptedNames, taken)
   const conditions = nextConditions(withApproval(status.conditions ?? [], definition, now), conflict, now)
   const storage = versions.find((version) => version.storage)?.name
   const stored = status.storedVersions ?? []
-  return { conditions, acceptedNames: accepted, storedVersions: storage === undefined || stored.includes(storage) ? stored : [...stored, storage] }
+  return {
+    conditions,
+    acceptedNames: accepted,
+    storedVersions: storage === undefined || stored.includes(storage) ? stored : [...stored, storage],
+  }
 }
 
 /** Whether a definition may be served. */
@@ -37,7 +44,11 @@ interface Taken {
 function takenBy(others: readonly Definition[]): Taken {
   const names = others.flatMap(({ status }) => status?.acceptedNames ?? [])
   return {
-    resources: new Set(names.flatMap(({ plural, singular = '', shortNames = [] }) => [plural, singular, ...shortNames]).filter((name) => name !== '')),
+    resources: new Set(
+      names
+        .flatMap(({ plural, singular = '', shortNames = [] }) => [plural, singular, ...shortNames])
+        .filter((name) => name !== ''),
+    ),
     kinds: new Set(names.flatMap(({ kind, listKind = '' }) => [kind, listKind]).filter((name) => name !== '')),
   }
 }
@@ -47,7 +58,11 @@ interface Conflict {
   readonly message: string
 }
 
-function acceptNames(wanted: DefinitionNames, present: Partial<DefinitionNames> = {}, { resources, kinds }: Taken): { accepted: DefinitionNames, conflict: Conflict | undefined } {
+function acceptNames(
+  wanted: DefinitionNames,
+  present: Partial<DefinitionNames> = {},
+  { resources, kinds }: Taken,
+): { accepted: DefinitionNames; conflict: Conflict | undefined } {
   const accepted: Record<string, unknown> = { ...present }
   let conflict: Conflict | undefined
   const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string>): void => {
@@ -59,7 +74,11 @@ function acceptNames(wanted: DefinitionNames, present: Partial<DefinitionNames> 
   take('singular', resources)
   const lost = (wanted.shortNames ?? []).filter((name) => !present.shortNames?.includes(name) && resources.has(name))
   if (lost.length === 0) accepted['shortNames'] = wanted.shortNames
-  else conflict = { reason: 'ShortNamesConflict', message: lost.length === 1 ? lost.map(inUse).join('') : `[${lost.map(inUse).join(', ')}]` }
+  else
+    conflict = {
+      reason: 'ShortNamesConflict',
+      message: lost.length === 1 ? lost.map(inUse).join('') : `[${lost.map(inUse).join(', ')}]`,
+    }
   take('kind', kinds)
   take('listKind', kinds)
   accepted['categories'] = wanted.categories
@@ -67,7 +86,11 @@ function acceptNames(wanted: DefinitionNames, present: Partial<DefinitionNames> 
   return { accepted: { plural: '', kind: '', ...accepted }, conflict }
 }
 
-function withApproval(present: readonly Condition[], { metadata: { annotations = {} }, spec: { group } }: Definition, now: string): readonly Condition[] {
+function withApproval(
+  present: readonly Condition[],
+  { metadata: { annotations = {} }, spec: { group } }: Definition,
+  now: string,
+): readonly Condition[] {
   const approval = approvalCondition(group, annotations)
   return approval === undefined ? present : setCondition(present, approval, { now })
 }
@@ -76,16 +99,32 @@ function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`
 }
 
-function nextConditions(present: readonly Condition[], conflict: Conflict | undefined, now: string): readonly Condition[] {
-  const names = conflict === undefined
-    ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' } as const
-    : { type: 'NamesAccepted', status: 'False', ...conflict } as const
+function nextConditions(
+  present: readonly Condition[],
+  conflict: Conflict | undefined,
+  now: string,
+): readonly Condition[] {
+  const names =
+    conflict === undefined
+      ? ({ type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' } as const)
+      : ({ type: 'NamesAccepted', status: 'False', ...conflict } as const)
   const withNames = setCondition(present, names, { now })
   // What was served goes on being served, whatever names it asks for later.
   if (isConditionTrue(present, 'Established')) return withNames
-  const established = conflict === undefined
-    ? { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' } as const
-    : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' } as const
+  const established =
+    conflict === undefined
+      ? ({
+          type: 'Established',
+          status: 'True',
+          reason: 'InitialNamesAccepted',
+          message: 'the initial names have been accepted',
+        } as const)
+      : ({
+          type: 'Established',
+          status: 'False',
+          reason: 'NotAccepted',
+          message: 'not all names are accepted',
+        } as const)
   return setCondition(withNames, established, { now })
 }
 

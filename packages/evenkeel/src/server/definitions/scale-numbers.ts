@@ -15,14 +15,18 @@ const replicasMax = 2 ** 31 - 1
 export function scaleErrors(object: UnstructuredObject, scale: Scale | undefined, part?: 'status'): FieldError[] {
   if (scale === undefined) return []
   const { specReplicasPath, statusReplicasPath } = scale
-  return [...part === 'status' ? [] : [specReplicasPath], statusReplicasPath].flatMap((path) => numberErrors(valueAt(object, path), path))
+  return [...(part === 'status' ? [] : [specReplicasPath]), statusReplicasPath].flatMap((path) =>
+    numberErrors(valueAt(object, path), path),
+  )
 }
 
 /** The field is named as the definition writes it, with its first dot. */
 function numberErrors(value: JsonValue | undefined, path: string): FieldError[] {
   if (typeof value !== 'number') return []
   if (value < 0) return [fieldError.invalid(FieldPath.of(path), value, 'should be a non-negative integer')]
-  return value > replicasMax ? [fieldError.invalid(FieldPath.of(path), value, `should be less than or equal to ${replicasMax}`)] : []
+  return value > replicasMax
+    ? [fieldError.invalid(FieldPath.of(path), value, `should be less than or equal to ${replicasMax}`)]
+    : []
 }
 
 function valueAt(object: UnstructuredObject, path: string): JsonValue | undefined {

@@ -1,8 +1,25 @@
 /**
  * What a definition makes the server serve: one record per served version, like any built-in resource.
  */
-import { actionsAnnotation, checkDnsSubdomainName, defaultCustomObject, getOwn, isJsonObject, readActionSheets, setOwn, validateCustomObject } from '#api'
-import type { JsonObject, JsonObjectDraft, PrinterColumn, Schema, SchemaNode, UnstructuredObject, ValidateCustomOptions } from '#api'
+import {
+  actionsAnnotation,
+  checkDnsSubdomainName,
+  defaultCustomObject,
+  getOwn,
+  isJsonObject,
+  readActionSheets,
+  setOwn,
+  validateCustomObject,
+} from '#api'
+import type {
+  JsonObject,
+  JsonObjectDraft,
+  PrinterColumn,
+  Schema,
+  SchemaNode,
+  UnstructuredObject,
+  ValidateCustomOptions,
+} from '#api'
 import { assert } from '#base'
 import type { Conversion } from '../conversion/conversion.ts'
 import type { ObjectDraft, Resource, Rules, Subresource, Verb } from '../resources/resource.ts'
@@ -28,34 +45,67 @@ interface ServeOptions {
 }
 
 /** The resources of a definition. */
-export function resourcesOf(definition: Definition, { since, retired, conversion, isClosed }: ServeOptions): Resource[] {
-  const { spec: { group, scope, versions } } = definition
+export function resourcesOf(
+  definition: Definition,
+  { since, retired, conversion, isClosed }: ServeOptions,
+): Resource[] {
+  const {
+    spec: { group, scope, versions },
+  } = definition
   const names = definition.status?.acceptedNames ?? definition.spec.names
   const { plural, singular = '', kind, listKind = `${kind}List`, shortNames = [], categories = [] } = names
   const storage = { group, plural, kind, version: versions.find((version) => version.storage)?.name ?? '' }
   const actions = readActionSheets(definition.metadata.annotations?.[actionsAnnotation])
   const forms = new Forms(definition, conversion)
   const reading = forms.reading(since)
-  return versions.filter(({ served }) => served).map((version) => {
-    const schema = forms.schemaOf(version.name)
-    assert(schema, 'every version has a form')
-    return {
-      group, version: version.name, kind, listKind, plural, singular, shortNames, categories, scope, verbs, storage, schema, retired,
-      custom: true,
-      subresources: [...subresourcesOf(version, { group, kind }), ...actions.map((sheet) => ({ name: sheet.name, verbs: actionVerbs, group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ActionRequest' }))],
-      actions,
-      rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed }),
-      columns: printedColumns(version.additionalPrinterColumns as readonly PrinterColumn[] | undefined ?? []),
-      reading,
-      ...version.subresources?.scale && { scale: version.subresources.scale },
-    }
-  })
+  return versions
+    .filter(({ served }) => served)
+    .map((version) => {
+      const schema = forms.schemaOf(version.name)
+      assert(schema, 'every version has a form')
+      return {
+        group,
+        version: version.name,
+        kind,
+        listKind,
+        plural,
+        singular,
+        shortNames,
+        categories,
+        scope,
+        verbs,
+        storage,
+        schema,
+        retired,
+        custom: true,
+        subresources: [
+          ...subresourcesOf(version, { group, kind }),
+          ...actions.map((sheet) => ({
+            name: sheet.name,
+            verbs: actionVerbs,
+            group: 'evenkeel.dev',
+            version: 'v1alpha1',
+            kind: 'ActionRequest',
+          })),
+        ],
+        actions,
+        rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed }),
+        columns: printedColumns((version.additionalPrinterColumns as readonly PrinterColumn[] | undefined) ?? []),
+        reading,
+        ...(version.subresources?.scale && { scale: version.subresources.scale }),
+      }
+    })
 }
 
-function subresourcesOf({ name, subresources = {} }: DefinitionVersion, { group, kind }: { group: string, kind: string }): Subresource[] {
+function subresourcesOf(
+  { name, subresources = {} }: DefinitionVersion,
+  { group, kind }: { group: string; kind: string },
+): Subresource[] {
   return [
-    ...subresources.status ? [{ name: 'status', verbs: partVerbs, group, version: name, kind }] : [],
-    ...subresources.scale ? [{ name: 'scale', verbs: partVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }] : [],
+    ...(subresources.status ? [{ name: 'status', verbs: partVerbs, group, version: name, kind }] : []),
+    ...(subresources.scale
+      ? [{ name: 'scale', verbs: partVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+      : []),
   ]
 }
 
@@ -65,10 +115,22 @@ interface RuleOptions {
   readonly isClosed: () => boolean
 }
 
-function rulesOf({ selectableFields = [], subresources: { scale } = {} }: DefinitionVersion, { schema, warning, isClosed }: RuleOptions): Rules {
+function rulesOf(
+  { selectableFields = [], subresources: { scale } = {} }: DefinitionVersion,
+  { schema, warning, isClosed }: RuleOptions,
+): Rules {
   const expressions = lazyRules(schema.root)
-  const check = (object: UnstructuredObject, old?: UnstructuredObject, options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {}): ReturnType<typeof validateCustomObject> => [
-    ...validateCustomObject(object as unknown as JsonObject, schema.root, { matches: matchesPattern, rules: expressions(), ...old && { old: old as unknown as JsonObject }, ...options }),
+  const check = (
+    object: UnstructuredObject,
+    old?: UnstructuredObject,
+    options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {},
+  ): ReturnType<typeof validateCustomObject> => [
+    ...validateCustomObject(object as unknown as JsonObject, schema.root, {
+      matches: matchesPattern,
+      rules: expressions(),
+      ...(old && { old: old as unknown as JsonObject }),
+      ...options,
+    }),
     ...scaleErrors(object, scale, options.part),
   ]
   return {
@@ -79,12 +141,19 @@ function rulesOf({ selectableFields = [], subresources: { scale } = {} }: Defini
     returnsDeleted: false,
     dependents: 'background',
     ratchets: true,
-    fields: Object.fromEntries(selectableFields.map(({ jsonPath }) => [jsonPath.replace(/^\./, ''), (object: UnstructuredObject) => textAt(object, jsonPath)])),
-    default: (object: ObjectDraft) => { fillDefaults(object, schema.root) },
+    fields: Object.fromEntries(
+      selectableFields.map(({ jsonPath }) => [
+        jsonPath.replace(/^\./, ''),
+        (object: UnstructuredObject) => textAt(object, jsonPath),
+      ]),
+    ),
+    default: (object: ObjectDraft) => {
+      fillDefaults(object, schema.root)
+    },
     validate: (object) => check(object),
     validateUpdate: (object, old, warn) => check(object, old, { warn }),
     validateStatusUpdate: (object, old, warn) => check(object, old, { part: 'status', warn }),
-    ...warning !== undefined && { deprecation: warning },
+    ...(warning !== undefined && { deprecation: warning }),
     closed: () => (isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined),
   }
 }
@@ -98,14 +167,23 @@ function fillDefaults(object: JsonObjectDraft, schema: SchemaNode): void {
 // Fields are simple paths of names; what is not there is the empty text.
 function textAt(object: UnstructuredObject, path: string): string {
   let value: unknown = object
-  for (const name of path.split('.').filter((part) => part !== '')) value = isJsonObject(value) ? getOwn(value, name) : undefined
-  return value === undefined || value === null || typeof value === 'object' ? '' : String(value as string | number | boolean)
+  for (const name of path.split('.').filter((part) => part !== ''))
+    value = isJsonObject(value) ? getOwn(value, name) : undefined
+  return value === undefined || value === null || typeof value === 'object'
+    ? ''
+    : String(value as string | number | boolean)
 }
 
-function deprecationOf({ deprecated, deprecationWarning, name }: DefinitionVersion, { spec: { group, names, versions } }: Definition): string | undefined {
+function deprecationOf(
+  { deprecated, deprecationWarning, name }: DefinitionVersion,
+  { spec: { group, names, versions } }: Definition,
+): string | undefined {
   if (!deprecated) return undefined
   if (deprecationWarning !== undefined && deprecationWarning !== '') return deprecationWarning
-  const newer = versions.filter((version) => version.served && !version.deprecated).map((version) => version.name).at(0)
+  const newer = versions
+    .filter((version) => version.served && !version.deprecated)
+    .map((version) => version.name)
+    .at(0)
   return `${group}/${name} ${names.kind} is deprecated${newer === undefined ? '' : `; use ${group}/${newer} ${names.kind}`}`
 }
 

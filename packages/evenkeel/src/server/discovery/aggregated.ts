@@ -11,7 +11,12 @@ import { shownVerbs } from './shown-verbs.ts'
 
 /** `/api` for the core group, `/apis` for all others. */
 export function groupDiscoveryList(groups: readonly ServedGroup[]): JsonObject {
-  return { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items: groups.map(describeGroup) }
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups.map(describeGroup),
+  }
 }
 
 function describeGroup({ name, versions }: ServedGroup): JsonObject {
@@ -32,7 +37,9 @@ function describeResource(resource: Resource): JsonObject {
     verbs: shownVerbs(resource),
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
-    ...(subresources.length > 0 && { subresources: subresources.map((subresource) => describeSubresource(resource, subresource)) }),
+    ...(subresources.length > 0 && {
+      subresources: subresources.map((subresource) => describeSubresource(resource, subresource)),
+    }),
   }
 }
 

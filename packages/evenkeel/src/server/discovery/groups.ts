@@ -21,7 +21,10 @@ export interface ServedGroup {
 }
 
 export function groupResources(resources: readonly Resource[]): ServedGroup[] {
-  const builtin = collect(resources.filter(({ custom }) => !custom), ({ group }) => group)
+  const builtin = collect(
+    resources.filter(({ custom }) => !custom),
+    ({ group }) => group,
+  )
   const names = new Set(builtin.keys())
   const added = [...new Set(resources.map(({ group }) => group))].filter((name) => !names.has(name)).sort()
   const all = collect(resources, ({ group }) => group)
@@ -30,7 +33,10 @@ export function groupResources(resources: readonly Resource[]): ServedGroup[] {
 
 function toGroup(name: string, resources: readonly Resource[]): ServedGroup {
   const versions = [...collect(resources, ({ version }) => version)].sort(([a], [b]) => compareVersions(a, b))
-  return { name, versions: versions.map(([version, served]) => ({ group: name, version, resources: served.sort(byPlural) })) }
+  return {
+    name,
+    versions: versions.map(([version, served]) => ({ group: name, version, resources: served.sort(byPlural) })),
+  }
 }
 
 function byPlural(a: Resource, b: Resource): number {

@@ -43,7 +43,10 @@ export function resourceList(served: ServedVersion): JsonObject {
 }
 
 function describeGroup({ name, versions }: ServedGroup): JsonObject {
-  const described = versions.map(({ group, version }) => ({ groupVersion: formatApiVersion({ group, version }), version }))
+  const described = versions.map(({ group, version }) => ({
+    groupVersion: formatApiVersion({ group, version }),
+    version,
+  }))
   return { name, versions: described, preferredVersion: described[0] }
 }
 

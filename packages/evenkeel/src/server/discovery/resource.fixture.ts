@@ -5,7 +5,10 @@ import { makeCatalog } from '../builtin/catalog.ts'
 import type { Resource, Rules } from '../resources/resource.ts'
 
 /** A custom resource with everything at its plainest. */
-export function customResource(names: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>, more: Partial<Resource> = {}): Resource {
+export function customResource(
+  names: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>,
+  more: Partial<Resource> = {},
+): Resource {
   return {
     ...names,
     listKind: `${names.kind}List`,

@@ -2,7 +2,20 @@ import { expect, test } from 'vitest'
 import { compareVersions } from './version-order.ts'
 
 test('compareVersions prefers stable over beta over alpha, then higher numbers, then the alphabet', () => {
-  const ordered = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'foo1', 'foo10', 'v0', 'v1gamma1']
+  const ordered = [
+    'v10',
+    'v2',
+    'v1',
+    'v11beta2',
+    'v10beta3',
+    'v3beta1',
+    'v12alpha1',
+    'v11alpha2',
+    'foo1',
+    'foo10',
+    'v0',
+    'v1gamma1',
+  ]
   expect(ordered.toReversed().sort(compareVersions)).toEqual(ordered)
 })
 

@@ -9,7 +9,13 @@ function request(signal = new AbortController().signal): TimedRequest {
 }
 
 function fromSocket(): TimedRequest {
-  const given: WireRequest = { method: 'GET', target: '/', headers: {}, signal: new AbortController().signal, peer: { address: '127.0.0.1', encrypted: true } }
+  const given: WireRequest = {
+    method: 'GET',
+    target: '/',
+    headers: {},
+    signal: new AbortController().signal,
+    peer: { address: '127.0.0.1', encrypted: true },
+  }
   return new TimedRequest(given)
 }
 
@@ -28,7 +34,14 @@ interface Running {
 function run(deadlines: Deadlines, limitMs: number, timed = request()): Running {
   const work = deferred<string>()
   const running: Running = { work, request: timed, outcome: '' }
-  deadlines.within(limitMs, timed, { work: () => work.promise, refusal: () => new Error('too late') }).then((value) => { running.outcome = value }, (error: unknown) => { running.outcome = (error as Error).message })
+  deadlines.within(limitMs, timed, { work: () => work.promise, refusal: () => new Error('too late') }).then(
+    (value) => {
+      running.outcome = value
+    },
+    (error: unknown) => {
+      running.outcome = (error as Error).message
+    },
+  )
   return running
 }
 

@@ -67,7 +67,9 @@ export class TimedRequest implements WireRequest {
   #listen(): Stopper {
     const controller = new Stopper()
     if (this.#isExpired) controller.abort(new DeadlineError('the time of the request is over'))
-    this.#stopListening = onAbort(this.#given.signal, (reason) => { controller.abort(reason) })
+    this.#stopListening = onAbort(this.#given.signal, (reason) => {
+      controller.abort(reason)
+    })
     return controller
   }
 }
@@ -94,11 +96,13 @@ export class Deadlines {
   #expired = 0
 
   /** @param usual times to live that most requests have */
-  constructor({ clock, usual, stopping }: { clock: Clock, usual: readonly number[], stopping: AbortSignal }) {
+  constructor({ clock, usual, stopping }: { clock: Clock; usual: readonly number[]; stopping: AbortSignal }) {
     this.#clock = clock
     this.#usual = new Set(usual)
     this.#stopping = stopping
-    onAbort(stopping, () => { for (const line of this.#lines.values()) if (line.waiting.size === 0) this.#close(line) })
+    onAbort(stopping, () => {
+      for (const line of this.#lines.values()) if (line.waiting.size === 0) this.#close(line)
+    })
   }
 
   /** How many requests took too long. */
@@ -107,20 +111,35 @@ export class Deadlines {
   }
 
   /** The outcome of the work, or what `refusal` makes if that takes longer. The work is told by the request's signal, and goes on if it does not listen. */
-  within<T>(limitMs: number, request: TimedRequest, { work, refusal }: { work: () => Promise<T>, refusal: () => Error }): Promise<T> {
+  within<T>(
+    limitMs: number,
+    request: TimedRequest,
+    { work, refusal }: { work: () => Promise<T>; refusal: () => Error },
+  ): Promise<T> {
     request.limit()
     return new Promise((resolve, reject) => {
       const line = this.#lines.get(limitMs) ?? this.#newLine(limitMs)
-      const waiting: Waiting = { dueMs: this.#clock.monotonic() + limitMs, request, giveUp: () => { reject(refusal()) } }
+      const waiting: Waiting = {
+        dueMs: this.#clock.monotonic() + limitMs,
+        request,
+        giveUp: () => {
+          reject(refusal())
+        },
+      }
       line.waiting.add(waiting)
-      line.cancel ??= this.#clock.after(limitMs, () => { this.#look(line) })
-      work().then((value) => {
-        this.#end(line, waiting)
-        resolve(value)
-      }, (error: unknown) => {
-        this.#end(line, waiting)
-        reject(error as Error)
+      line.cancel ??= this.#clock.after(limitMs, () => {
+        this.#look(line)
       })
+      work().then(
+        (value) => {
+          this.#end(line, waiting)
+          resolve(value)
+        },
+        (error: unknown) => {
+          this.#end(line, waiting)
+          reject(error as Error)
+        },
+      )
     })
   }
 
@@ -147,7 +166,9 @@ export class Deadlines {
     const now = this.#clock.monotonic()
     for (const waiting of line.waiting) {
       if (waiting.dueMs > now) {
-        line.cancel = this.#clock.after(waiting.dueMs - now, () => { this.#look(line) })
+        line.cancel = this.#clock.after(waiting.dueMs - now, () => {
+          this.#look(line)
+        })
         return
       }
       line.waiting.delete(waiting)

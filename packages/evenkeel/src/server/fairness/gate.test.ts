@@ -23,7 +23,12 @@ class Caller {
   enter(count = 1, signal?: AbortSignal): void {
     for (let index = 0; index < count; index++) {
       try {
-        void Promise.resolve(this.#gate.enter(this.#user, () => signal)).then((seat) => this.seats.push(seat), () => { this.refused++ })
+        void Promise.resolve(this.#gate.enter(this.#user, () => signal)).then(
+          (seat) => this.seats.push(seat),
+          () => {
+            this.refused++
+          },
+        )
       } catch {
         this.refused++
       }
@@ -93,7 +98,10 @@ describe('Gate', () => {
       error = thrown
     }
     expect(isTooManyRequests(error)).toBe(true)
-    expect(error).toMatchObject({ message: 'the server has received too many requests and has asked us to try again later', retryAfterMs: 1000 })
+    expect(error).toMatchObject({
+      message: 'the server has received too many requests and has asked us to try again later',
+      retryAfterMs: 1000,
+    })
   })
 
   test('forgets who leaves while waiting', async () => {
@@ -116,26 +124,29 @@ describe('Gate', () => {
       fc.record({ kind: fc.constant('leave' as const), user: fc.constantFrom('a', 'b', 'c') }),
       fc.record({ kind: fc.constant('wait' as const), user: fc.constant('') }),
     )
-    await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const clock = new SimulatedClock()
-      const gate = new Gate({ clock, ...usual, seatsPerUserMax: 2, waitingPerUserMax: 3, waitingMax: 7 })
-      const callers = new Map(['a', 'b', 'c'].map((user) => [user, new Caller(gate, user)]))
-      for (const { kind, user } of steps) {
-        if (kind === 'enter') callers.get(user)?.enter()
-        else if (kind === 'leave') callers.get(user)?.leave()
-        await clock.advance(kind === 'wait' ? 600 : 0)
-        const inside = [...callers.values()].map(({ seats }) => seats.length)
-        expect(gate.inside).toBe(inside.reduce((sum, count) => sum + count, 0))
-        expect(gate.inside).toBeLessThanOrEqual(4)
-        expect(Math.max(...inside)).toBeLessThanOrEqual(2)
-        expect(gate.waiting).toBeLessThanOrEqual(7)
-        // Nobody waits for a seat that it may have.
-        if (gate.inside < 4 && gate.waiting > 0) expect(Math.max(...inside)).toBe(2)
-      }
-      for (const caller of callers.values()) while (caller.seats.length > 0) caller.leave()
-      await clock.advance(2000)
-      for (const caller of callers.values()) while (caller.seats.length > 0) caller.leave()
-      expect([gate.inside, gate.waiting, gate.users, clock.pending]).toEqual([0, 0, 0, 0])
-    }), { numRuns: 60 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const clock = new SimulatedClock()
+        const gate = new Gate({ clock, ...usual, seatsPerUserMax: 2, waitingPerUserMax: 3, waitingMax: 7 })
+        const callers = new Map(['a', 'b', 'c'].map((user) => [user, new Caller(gate, user)]))
+        for (const { kind, user } of steps) {
+          if (kind === 'enter') callers.get(user)?.enter()
+          else if (kind === 'leave') callers.get(user)?.leave()
+          await clock.advance(kind === 'wait' ? 600 : 0)
+          const inside = [...callers.values()].map(({ seats }) => seats.length)
+          expect(gate.inside).toBe(inside.reduce((sum, count) => sum + count, 0))
+          expect(gate.inside).toBeLessThanOrEqual(4)
+          expect(Math.max(...inside)).toBeLessThanOrEqual(2)
+          expect(gate.waiting).toBeLessThanOrEqual(7)
+          // Nobody waits for a seat that it may have.
+          if (gate.inside < 4 && gate.waiting > 0) expect(Math.max(...inside)).toBe(2)
+        }
+        for (const caller of callers.values()) while (caller.seats.length > 0) caller.leave()
+        await clock.advance(2000)
+        for (const caller of callers.values()) while (caller.seats.length > 0) caller.leave()
+        expect([gate.inside, gate.waiting, gate.users, clock.pending]).toEqual([0, 0, 0, 0])
+      }),
+      { numRuns: 60 },
+    )
   })
 })

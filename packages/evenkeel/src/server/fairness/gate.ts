@@ -112,7 +112,7 @@ export class Gate {
   }
 
   #wait(guest: Guest, signal: AbortSignal | undefined): Promise<Seat> {
-    const line = guest.line ??= new Set()
+    const line = (guest.line ??= new Set())
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#waiting--
@@ -133,7 +133,9 @@ export class Gate {
         },
       }
       let unlisten = (): void => {}
-      const cancel = this.#options.clock.after(this.#options.waitMs, () => { giveUp(this.#refuse()) })
+      const cancel = this.#options.clock.after(this.#options.waitMs, () => {
+        giveUp(this.#refuse())
+      })
       this.#waiting++
       line.add(waiter)
       this.#queue(guest)

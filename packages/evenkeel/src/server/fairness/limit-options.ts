@@ -98,9 +98,11 @@ const defaults: Limits = {
 export function withDefaultLimits(given: LimitOptions): Limits {
   const limits = { ...defaults, ...given }
   const { userShare, ...counts } = limits
-  if (!(userShare > 0 && userShare <= 1)) throw new RangeError(`userShare must be above 0 and at most 1, got ${userShare}`)
+  if (!(userShare > 0 && userShare <= 1))
+    throw new RangeError(`userShare must be above 0 and at most 1, got ${userShare}`)
   for (const [name, limit] of Object.entries(counts)) {
-    if (!(Number.isSafeInteger(limit) && limit > 0)) throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)
+    if (!(Number.isSafeInteger(limit) && limit > 0))
+      throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)
   }
   return limits
 }

@@ -11,13 +11,17 @@ const maps = '/api/v1/namespaces/default/configmaps'
 const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
 const ends: (() => Promise<unknown>)[] = []
 
-afterEach(async () => { for (const end of ends.splice(0).reverse()) await end() })
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
 
 /** Objects that take a while to look into: every other one is meant. */
 async function fill(tested: TestServer, count: number): Promise<void> {
   const text = 'x'.repeat(110_000)
   for (let index = 0; index < count; index++) {
-    const { status } = await tested.ask('POST', maps, { body: { metadata: { name: `m-${index}`, labels: { app: index % 2 === 0 ? 'web' : 'db' } }, data: { text } } })
+    const { status } = await tested.ask('POST', maps, {
+      body: { metadata: { name: `m-${index}`, labels: { app: index % 2 === 0 ? 'web' : 'db' } }, data: { text } },
+    })
     expect(status).toBe(201)
   }
 }
@@ -29,9 +33,14 @@ async function start(options: Parameters<typeof TestServer.start>[0]): Promise<T
 }
 
 /** Ends turns until it is over, and tells how many; somebody else is answered in each of them. */
-async function turnsOf(working: Promise<unknown>, { clock, tested }: { clock: TurnClock, tested: TestServer }): Promise<number> {
+async function turnsOf(
+  working: Promise<unknown>,
+  { clock, tested }: { clock: TurnClock; tested: TestServer },
+): Promise<number> {
   let isOver = false
-  void working.finally(() => { isOver = true })
+  void working.finally(() => {
+    isOver = true
+  })
   for (let turns = 0; ; turns++) {
     expect((await tested.ask('GET', `${maps}/m-0`)).status).toBe(200)
     if (isOver) return turns
@@ -59,21 +68,27 @@ describe('row 21: a list that has to be looked into lets others go first, whatev
     const clock = new TurnClock()
     const tested = await start({ clock })
     await fill(tested, 30)
-    expect(await turnsOf(tested.send('GET', `${maps}?watch=true&labelSelector=app%3Dnone`), { clock, tested })).toBeGreaterThanOrEqual(2)
+    expect(
+      await turnsOf(tested.send('GET', `${maps}?watch=true&labelSelector=app%3Dnone`), { clock, tested }),
+    ).toBeGreaterThanOrEqual(2)
   })
 
   test('it shows one moment: what is written in between is not in it', async () => {
     const clock = new TurnClock()
     const tested = await start({ clock })
     await fill(tested, 30)
-    const { json: { metadata } } = await tested.ask('GET', `${maps}?limit=1`)
+    const {
+      json: { metadata },
+    } = await tested.ask('GET', `${maps}?limit=1`)
     const listing = tested.ask('GET', `${maps}?labelSelector=app%3Dweb`)
     await clock.endTurn()
     await tested.ask('POST', maps, { body: { metadata: { name: 'm-late', labels: { app: 'web' } } } })
     await tested.ask('DELETE', `${maps}/m-28`)
     await turnsOf(listing, { clock, tested })
     const { json } = await listing
-    const names = (json['items'] as unknown as { metadata: { name: string } }[]).map((item) => item.metadata.name).sort()
+    const names = (json['items'] as unknown as { metadata: { name: string } }[])
+      .map((item) => item.metadata.name)
+      .sort()
     expect(names).toEqual(Array.from({ length: 15 }, (_, index) => `m-${index * 2}`).sort())
     expect(json['metadata']?.['resourceVersion']).toEqual(metadata?.['resourceVersion'])
   })
@@ -83,7 +98,9 @@ describe('row 21: a list that has to be looked into lets others go first, whatev
     const tested = await start({ clock })
     await fill(tested, 30)
     const leaving = new AbortController()
-    const listing = tested.ask('GET', `${maps}?labelSelector=app%3Dweb`, { signal: leaving.signal }).catch(() => undefined)
+    const listing = tested
+      .ask('GET', `${maps}?labelSelector=app%3Dweb`, { signal: leaving.signal })
+      .catch(() => undefined)
     await clock.endTurn()
     leaving.abort()
     expect(await turnsOf(listing, { clock, tested })).toBeLessThanOrEqual(1)
@@ -92,23 +109,30 @@ describe('row 21: a list that has to be looked into lets others go first, whatev
 
 test('row 21: over sockets, who comes while a long list is looked into is answered before it', async () => {
   let begun = deferred<void>()
-  const store = told(openMemoryStore(), () => { begun.resolve() })
+  const store = told(openMemoryStore(), () => {
+    begun.resolve()
+  })
   const tested = await start({ store, clock: new SystemClock(), listen: { tls: false } })
   await fill(tested, 120)
   const { url = '', token = '' } = tested.server.address ?? {}
   const agent = new Agent({ keepAlive: true })
   ends.push(() => Promise.resolve(agent.destroy()))
-  const ask = (target: string): Promise<IncomingMessage> => new Promise((resolve, reject) => {
-    get(new URL(target, url), { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
-      response.resume()
-      resolve(response)
-    }).on('error', reject)
-  })
+  const ask = (target: string): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      get(new URL(target, url), { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
+        response.resume()
+        resolve(response)
+      }).on('error', reject)
+    })
   const answered: string[] = []
   begun = deferred<void>()
-  const listing = ask(`${maps}?labelSelector=app%3Dweb`).then(() => { answered.push('list') })
+  const listing = ask(`${maps}?labelSelector=app%3Dweb`).then(() => {
+    answered.push('list')
+  })
   await begun.promise
-  await ask(`${maps}/m-0`).then(() => { answered.push('get') })
+  await ask(`${maps}/m-0`).then(() => {
+    answered.push('get')
+  })
   await listing
   expect(answered).toEqual(['get', 'list'])
 })
@@ -125,7 +149,15 @@ test('row 21: of lists that come over sockets at once each has a turn of its own
   begun = 0
   const lists: ReturnType<typeof ann>[] = []
   for (let index = 0; index < 4; index++) {
-    lists.push(ann({ method: 'GET', target: maps, headers: {}, signal: new AbortController().signal, peer: { address: '127.0.0.1', encrypted: false } }))
+    lists.push(
+      ann({
+        method: 'GET',
+        target: maps,
+        headers: {},
+        signal: new AbortController().signal,
+        peer: { address: '127.0.0.1', encrypted: false },
+      }),
+    )
     await settle()
   }
   for (const expected of [1, 2, 3, 4]) {

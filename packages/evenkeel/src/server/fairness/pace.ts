@@ -40,7 +40,9 @@ export class Pace {
   }
 
   #wait(): Promise<void> {
-    return new Promise((resolve) => { this.#line.push(resolve) })
+    return new Promise((resolve) => {
+      this.#line.push(resolve)
+    })
   }
 
   #tick(): void {

@@ -6,19 +6,32 @@ import type { Seat } from './gate.ts'
 const serviceMs = 10
 
 /** What somebody who asks now and then has to wait, in all, while others ask as much as they can. */
-async function waitsOf({ floods, perUser = 5 }: { floods: readonly string[], perUser?: number }): Promise<number[]> {
+async function waitsOf({ floods, perUser = 5 }: { floods: readonly string[]; perUser?: number }): Promise<number[]> {
   const clock = new SimulatedClock()
-  const gate = new Gate({ clock, seatsMax: 10, seatsPerUserMax: perUser, waitingMax: 10_000, waitingPerUserMax: 200, waitMs: 15_000 })
+  const gate = new Gate({
+    clock,
+    seatsMax: 10,
+    seatsPerUserMax: perUser,
+    waitingMax: 10_000,
+    waitingPerUserMax: 200,
+    waitMs: 15_000,
+  })
   let isOver = false
   const serve = async (user: string): Promise<void> => {
     const seat: Seat = await gate.enter(user, () => undefined)
-    await new Promise<void>((resolve) => { clock.after(serviceMs, resolve) })
+    await new Promise<void>((resolve) => {
+      clock.after(serviceMs, resolve)
+    })
     seat.leave()
   }
   // Each of them always has 100 requests under way or waiting, begun at different moments.
   const flood = (user: string): void => {
     for (let index = 0; index < 100; index++) {
-      const again = (): void => { void serve(user).then(() => { if (!isOver) again() }) }
+      const again = (): void => {
+        void serve(user).then(() => {
+          if (!isOver) again()
+        })
+      }
       clock.after(index % serviceMs, again)
     }
   }
@@ -27,7 +40,9 @@ async function waitsOf({ floods, perUser = 5 }: { floods: readonly string[], per
   await clock.advance(500)
   for (let index = 0; index < 50; index++) {
     const begun = clock.monotonic()
-    void serve('light').then(() => { waits.push(clock.monotonic() - begun) })
+    void serve('light').then(() => {
+      waits.push(clock.monotonic() - begun)
+    })
     await clock.advance(37)
   }
   isOver = true

@@ -5,7 +5,11 @@ import { Share } from './share.ts'
 async function sharesOf(count: number, bytes: number, { msEach = 0 } = {}): Promise<number[]> {
   let nowMs = 0
   const shares = [0]
-  const share = new Share({ pace: { pause: () => Promise.resolve() }, clock: { monotonic: () => nowMs }, request: { signal: new AbortController().signal } })
+  const share = new Share({
+    pace: { pause: () => Promise.resolve() },
+    clock: { monotonic: () => nowMs },
+    request: { signal: new AbortController().signal },
+  })
   for (let index = 0; index < count; index++) {
     const pausing = share.add(bytes)
     if (pausing) {
@@ -31,7 +35,11 @@ test('Share never pauses for what is short', async () => {
 
 test('Share ends the work when nobody waits for it any more', async () => {
   const leaving = new AbortController()
-  const share = new Share({ pace: { pause: () => Promise.resolve() }, clock: { monotonic: () => 0 }, request: { signal: leaving.signal } })
+  const share = new Share({
+    pace: { pause: () => Promise.resolve() },
+    clock: { monotonic: () => 0 },
+    request: { signal: leaving.signal },
+  })
   void share.add(2_000_000)
   leaving.abort(new Error('gone'))
   await expect(share.add(1)).rejects.toThrow('gone')

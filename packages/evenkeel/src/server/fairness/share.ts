@@ -39,7 +39,12 @@ export class Share {
    * @throws by rejecting, the reason of the request's signal, when nobody waits for the answer any more.
    */
   add(bytes: number): Promise<void> | undefined {
-    const isOver = this.#items >= shareItems || this.#bytes >= shareBytes || (this.#items % itemsPerLook === 0 && this.#items > 0 && this.#options.clock.monotonic() - this.#begunMs >= shareMs)
+    const isOver =
+      this.#items >= shareItems ||
+      this.#bytes >= shareBytes ||
+      (this.#items % itemsPerLook === 0 &&
+        this.#items > 0 &&
+        this.#options.clock.monotonic() - this.#begunMs >= shareMs)
     if (isOver) return this.#pause(bytes)
     this.#items++
     this.#bytes += bytes

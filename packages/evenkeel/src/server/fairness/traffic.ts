@@ -36,9 +36,10 @@ export class Traffic {
   readonly #clock: Clock
   readonly #exempt: Record<Lane, number> = { reads: 0, writes: 0, lists: 0 }
 
-  constructor(options: LimitOptions, { clock, stopping }: { clock: Clock, stopping: AbortSignal }) {
-    const limits = this.#limits = withDefaultLimits(options)
-    const gate = (seatsMax: number): Gate => new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
+  constructor(options: LimitOptions, { clock, stopping }: { clock: Clock; stopping: AbortSignal }) {
+    const limits = (this.#limits = withDefaultLimits(options))
+    const gate = (seatsMax: number): Gate =>
+      new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
     this.#watches = new WatchCount(limits)
     this.#clock = clock
@@ -77,7 +78,12 @@ export class Traffic {
     const { request } = routed
     if (routed.verb === 'watch' || !(request instanceof TimedRequest)) return work()
     const isWrite = routed.place !== undefined && writes.has(routed.verb)
-    const refusal = (): Error => timeout(isWrite ? 'request did not complete within requested timeout - context deadline exceeded' : 'request did not complete within the allotted timeout')
+    const refusal = (): Error =>
+      timeout(
+        isWrite
+          ? 'request did not complete within requested timeout - context deadline exceeded'
+          : 'request did not complete within the allotted timeout',
+      )
     return this.#deadlines.within(this.#timeOf(routed, isWrite), request, { work, refusal })
   }
 
@@ -89,13 +95,16 @@ export class Traffic {
   /** The response; its call is over when its last piece was taken. */
   keepSeat(response: WireResponse, seat: Seat, { verb, request }: Routed): WireResponse {
     if (verb === 'watch') return response
-    return whenEnded(response, request instanceof TimedRequest ? request.untimed : request, () => { seat.leave() })
+    return whenEnded(response, request instanceof TimedRequest ? request.untimed : request, () => {
+      seat.leave()
+    })
   }
 
   /** Lines for `/metrics`. */
   metrics(): string[] {
     const { reads, writes: mutating, lists: listing } = this.#gates
-    const each = (name: string, read: (gate: Gate) => number): string[] => lanes.map((lane) => `${name}{lane="${lane}"} ${read(this.#gates[lane])}`)
+    const each = (name: string, read: (gate: Gate) => number): string[] =>
+      lanes.map((lane) => `${name}{lane="${lane}"} ${read(this.#gates[lane])}`)
     return [
       '# HELP apiserver_current_inflight_requests Requests that are being answered.',
       '# TYPE apiserver_current_inflight_requests gauge',
@@ -121,7 +130,7 @@ export class Traffic {
     const { requestMs, writeMs } = this.#limits
     const max = isWrite ? Math.min(writeMs, requestMs) : requestMs
     const asked = query.get('timeout')
-    const askedMs = asked === null || asked === '' ? 0 : parseDuration(asked) ?? 0
+    const askedMs = asked === null || asked === '' ? 0 : (parseDuration(asked) ?? 0)
     return askedMs > 0 && askedMs < max ? askedMs : max
   }
 

@@ -5,7 +5,10 @@ import type { X509Certificate } from 'node:crypto'
 import { parseTime } from '#api'
 
 /** From when to when a certificate is good, in milliseconds since 1970. */
-export function validityOf({ validFrom, validTo }: X509Certificate): { readonly fromMs: number, readonly toMs: number } {
+export function validityOf({ validFrom, validTo }: X509Certificate): {
+  readonly fromMs: number
+  readonly toMs: number
+} {
   return { fromMs: certificateTime(validFrom), toMs: certificateTime(validTo) }
 }
 

@@ -18,7 +18,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true }))
 
-const ensure = (names: readonly string[] = []) => ensureIdentity(folder, { clock, random: new SeededRandom(clock.now()), names })
+const ensure = (names: readonly string[] = []) =>
+  ensureIdentity(folder, { clock, random: new SeededRandom(clock.now()), names })
 
 describe('ensureIdentity', () => {
   test('row 3: makes everything at the first start, for its owner only, whatever the umask', async () => {
@@ -44,12 +45,18 @@ describe('ensureIdentity', () => {
     const { authority, server } = await ensure(['example.com', '10.0.0.1', 'localhost'])
     const certificate = new X509Certificate(server.certificatePem)
     assert(certificate.verify(new X509Certificate(authority.certificatePem).publicKey))
-    for (const name of ['localhost', 'kubernetes.default.svc', 'example.com']) expect(certificate.checkHost(name), name).toBe(name)
+    for (const name of ['localhost', 'kubernetes.default.svc', 'example.com'])
+      expect(certificate.checkHost(name), name).toBe(name)
     for (const address of ['127.0.0.1', '::1', '10.0.0.1']) expect(certificate.checkIP(address), address).toBe(address)
   })
 
   test('makes a new server certificate when a name is added or goes, and keeps authority and token', async () => {
-    const [first, more, again, fewer] = [await ensure(), await ensure(['example.com']), await ensure(['example.com']), await ensure()]
+    const [first, more, again, fewer] = [
+      await ensure(),
+      await ensure(['example.com']),
+      await ensure(['example.com']),
+      await ensure(),
+    ]
     expect(more.server).not.toEqual(first.server)
     expect(again).toEqual(more)
     expect(fewer.server).not.toEqual(more.server)
@@ -74,7 +81,11 @@ describe('ensureIdentity', () => {
     clock.jumpWall(9.5 * 365 * dayMs)
     const renewed = await ensure()
     expect(renewed.authority).not.toEqual(first.authority)
-    assert(new X509Certificate(renewed.server.certificatePem).checkIssued(new X509Certificate(renewed.authority.certificatePem)))
+    assert(
+      new X509Certificate(renewed.server.certificatePem).checkIssued(
+        new X509Certificate(renewed.authority.certificatePem),
+      ),
+    )
     expect(renewed.token).toBe(first.token)
   })
 
@@ -112,7 +123,10 @@ describe('ensureIdentity', () => {
       }
       await writeFile(path, good)
     }
-    await writeFile(join(folder, 'ca.pem'), swapKey(await readFile(join(folder, 'ca.pem'), 'utf8'), await readFile(join(folder, 'server.pem'), 'utf8')))
+    await writeFile(
+      join(folder, 'ca.pem'),
+      swapKey(await readFile(join(folder, 'ca.pem'), 'utf8'), await readFile(join(folder, 'server.pem'), 'utf8')),
+    )
     await expect(ensure()).rejects.toThrow('the key belongs to another certificate')
   })
 
@@ -129,7 +143,9 @@ test('makeIdentity makes one in memory, another one each time', () => {
   const [a, b] = [makeIdentity(), makeIdentity({ names: ['example.com'] })]
   expect(a.token).not.toBe(b.token)
   expect(new X509Certificate(b.server.certificatePem).checkHost('example.com')).toBe('example.com')
-  assert.isFalse(new X509Certificate(b.server.certificatePem).verify(new X509Certificate(a.authority.certificatePem).publicKey))
+  assert.isFalse(
+    new X509Certificate(b.server.certificatePem).verify(new X509Certificate(a.authority.certificatePem).publicKey),
+  )
 })
 
 function swapKey(one: string, other: string): string {

@@ -54,7 +54,15 @@ export interface IdentityOptions {
   names?: readonly string[]
 }
 
-const alwaysNames = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
+const alwaysNames = [
+  'localhost',
+  '127.0.0.1',
+  '::1',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]
 const dayMs = 86_400_000
 /** An authority has to outlive the certificates it signs. A clock that went back is no reason to replace it: clients would be locked out. */
 const authorityLeftMs = 400 * dayMs
@@ -62,9 +70,17 @@ const serverLeftMs = 90 * dayMs
 const tokenText = /^[\w-]{43}$/
 
 /** An identity that lives as long as the process. */
-export function makeIdentity({ clock = new SystemClock(), random = new SystemRandom(), names = [] }: IdentityOptions = {}): Identity {
+export function makeIdentity({
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  names = [],
+}: IdentityOptions = {}): Identity {
   const authority = makeAuthority({ clock, random })
-  return { authority, server: issueServerCertificate(authority, { clock, random, names: allNames(names) }), token: makeToken(random) }
+  return {
+    authority,
+    server: issueServerCertificate(authority, { clock, random, names: allNames(names) }),
+    token: makeToken(random),
+  }
 }
 
 /**
@@ -72,10 +88,16 @@ export function makeIdentity({ clock = new SystemClock(), random = new SystemRan
  *
  * @throws {IdentityError} when others can read the files, or one of them is damaged.
  */
-export async function ensureIdentity(folder: string, { clock = new SystemClock(), random = new SystemRandom(), names = [] }: IdentityOptions = {}): Promise<Identity> {
+export async function ensureIdentity(
+  folder: string,
+  { clock = new SystemClock(), random = new SystemRandom(), names = [] }: IdentityOptions = {},
+): Promise<Identity> {
   await ensureOwnerFolder(folder)
   const authorityPath = join(folder, 'ca.pem')
-  const authority = await ensureCredential(authorityPath, { isGood: (found) => validityOf(found).toMs - clock.now() >= authorityLeftMs, make: () => makeAuthority({ clock, random }) })
+  const authority = await ensureCredential(authorityPath, {
+    isGood: (found) => validityOf(found).toMs - clock.now() >= authorityLeftMs,
+    make: () => makeAuthority({ clock, random }),
+  })
   const server = await ensureCredential(join(folder, 'server.pem'), {
     isGood: (found) => isCurrent(found, clock) && isIssuedBy(found, authority) && isFor(found, allNames(names)),
     make: () => issueServerCertificate(authority, { clock, random, names: allNames(names) }),
@@ -143,7 +165,10 @@ function makeToken(random: Random): string {
 
 function damaged(path: string, cause: unknown): IdentityError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new IdentityError(`${path} is damaged (${reason}): put it back from a backup, or remove it and start again, after which clients need the new kubeconfig`, { cause })
+  return new IdentityError(
+    `${path} is damaged (${reason}): put it back from a backup, or remove it and start again, after which clients need the new kubeconfig`,
+    { cause },
+  )
 }
 
 function allNames(names: readonly string[]): string[] {
@@ -163,5 +188,8 @@ function isIssuedBy(certificate: X509Certificate, { certificatePem }: Credential
 /** For these names and no others. */
 function isFor(certificate: X509Certificate, names: readonly string[]): boolean {
   const count = certificate.subjectAltName?.split(', ').length
-  return count === names.length && names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
+  return (
+    count === names.length &&
+    names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
+  )
 }

@@ -29,7 +29,15 @@ export interface IssueClientOptions {
 }
 
 /** A certificate and its key, by which the server knows a caller. */
-export function issueClient({ authority }: Pick<Identity, 'authority'>, { user, groups = [], validMs, clock = new SystemClock(), random = new SystemRandom() }: IssueClientOptions): Credential {
+export function issueClient(
+  { authority }: Pick<Identity, 'authority'>,
+  { user, groups = [], validMs, clock = new SystemClock(), random = new SystemRandom() }: IssueClientOptions,
+): Credential {
   if (user === '') throw new RangeError('a client certificate needs the name of a user')
-  return issueClientCertificate(authority, { subject: { commonName: user, organizations: groups }, clock, random, ...validMs !== undefined && { validMs } })
+  return issueClientCertificate(authority, {
+    subject: { commonName: user, organizations: groups },
+    clock,
+    random,
+    ...(validMs !== undefined && { validMs }),
+  })
 }

@@ -6,7 +6,9 @@ import { parse } from 'yaml'
 import { writeKubeconfig } from './kubeconfig.ts'
 
 let folder: string
-beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'kubeconfig-')) })
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'))
+})
 afterEach(() => rm(folder, { recursive: true }))
 
 test('writeKubeconfig writes one context for its owner only', async () => {
@@ -14,12 +16,20 @@ test('writeKubeconfig writes one context for its owner only', async () => {
   await writeKubeconfig(path, { server: 'https://127.0.0.1:6443', caPem: 'PEM\n', token: 'secret' })
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect(parse(await readFile(path, 'utf8'))).toEqual({
-    'apiVersion': 'v1',
-    'kind': 'Config',
+    apiVersion: 'v1',
+    kind: 'Config',
     'current-context': 'evenkeel',
-    'clusters': [{ name: 'evenkeel', cluster: { 'server': 'https://127.0.0.1:6443', 'certificate-authority-data': Buffer.from('PEM\n').toString('base64') } }],
-    'users': [{ name: 'evenkeel', user: { token: 'secret' } }],
-    'contexts': [{ name: 'evenkeel', context: { cluster: 'evenkeel', user: 'evenkeel' } }],
+    clusters: [
+      {
+        name: 'evenkeel',
+        cluster: {
+          server: 'https://127.0.0.1:6443',
+          'certificate-authority-data': Buffer.from('PEM\n').toString('base64'),
+        },
+      },
+    ],
+    users: [{ name: 'evenkeel', user: { token: 'secret' } }],
+    contexts: [{ name: 'evenkeel', context: { cluster: 'evenkeel', user: 'evenkeel' } }],
   })
 })
 

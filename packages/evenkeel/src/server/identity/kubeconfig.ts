@@ -33,10 +33,16 @@ function formatKubeconfig({ server, caPem, token, client, name = 'evenkeel' }: K
   // A JSON text is a YAML text, and quotes whatever needs quoting.
   const quoted = JSON.stringify(name)
   const trust = caPem === undefined ? [] : [`    certificate-authority-data: ${base64(caPem)}`]
-  if (token === undefined && client === undefined) throw new RangeError('a kubeconfig needs a token or a client certificate')
+  if (token === undefined && client === undefined)
+    throw new RangeError('a kubeconfig needs a token or a client certificate')
   const proofs = [
-    ...token === undefined ? [] : [`    token: ${JSON.stringify(token)}`],
-    ...client === undefined ? [] : [`    client-certificate-data: ${base64(client.certificatePem)}`, `    client-key-data: ${base64(client.keyPem)}`],
+    ...(token === undefined ? [] : [`    token: ${JSON.stringify(token)}`]),
+    ...(client === undefined
+      ? []
+      : [
+          `    client-certificate-data: ${base64(client.certificatePem)}`,
+          `    client-key-data: ${base64(client.keyPem)}`,
+        ]),
   ]
   return [
     'apiVersion: v1',

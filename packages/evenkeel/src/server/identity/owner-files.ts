@@ -26,7 +26,10 @@ export async function ensureOwnerFolder(folder: string): Promise<void> {
 export async function readOwnerFile(path: string): Promise<string | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw new IdentityError(`cannot read ${path}: ${codeOf(error) === 'ELOOP' ? 'it is a link, and links are not followed' : String(error)}`, { cause: error })
+    throw new IdentityError(
+      `cannot read ${path}: ${codeOf(error) === 'ELOOP' ? 'it is a link, and links are not followed' : String(error)}`,
+      { cause: error },
+    )
   })
   if (!file) return undefined
   try {
@@ -66,9 +69,14 @@ async function syncFolder(folder: string): Promise<void> {
 function checkOwner(path: string, { mode, uid }: Stats, remedy: string): void {
   const ours = process.getuid?.()
   if (ours === undefined) return
-  if (uid !== ours) throw new IdentityError(`${path} belongs to user ${uid} and not to us (${ours}): choose another folder, or change its owner`)
+  if (uid !== ours)
+    throw new IdentityError(
+      `${path} belongs to user ${uid} and not to us (${ours}): choose another folder, or change its owner`,
+    )
   if ((mode & 0o077) === 0) return
-  throw new IdentityError(`others can get at ${path} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}): run ${remedy} ${path}; if somebody may have read it, remove it and start again, which makes new credentials`)
+  throw new IdentityError(
+    `others can get at ${path} (mode ${(mode & 0o777).toString(8).padStart(4, '0')}): run ${remedy} ${path}; if somebody may have read it, remove it and start again, which makes new credentials`,
+  )
 }
 
 function codeOf(error: unknown): unknown {

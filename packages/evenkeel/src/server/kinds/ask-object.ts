@@ -18,13 +18,28 @@ interface Question {
  *
  * @throws {ApiError} the server's refusal.
  */
-export async function askObject(transport: Transport, { method, target, body, signal }: Question): Promise<UnstructuredObject> {
-  const headers = { 'accept': 'application/json', 'user-agent': 'evenkeel', ...body && { 'content-type': 'application/json' } }
-  const response = await transport({ method, target, headers, signal, ...body && { body: Buffer.from(JSON.stringify(body)) } })
+export async function askObject(
+  transport: Transport,
+  { method, target, body, signal }: Question,
+): Promise<UnstructuredObject> {
+  const headers = {
+    accept: 'application/json',
+    'user-agent': 'evenkeel',
+    ...(body && { 'content-type': 'application/json' }),
+  }
+  const response = await transport({
+    method,
+    target,
+    headers,
+    signal,
+    ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+  })
   const text = Buffer.from(await wholeBody(response)).toString()
   const value = parse(text)
   if (response.status < 200 || response.status > 299) {
-    throw isFailureStatus(value) ? fromStatus(value) : fromUnexpectedResponse({ code: response.status, method, text: text.slice(0, 1024) })
+    throw isFailureStatus(value)
+      ? fromStatus(value)
+      : fromUnexpectedResponse({ code: response.status, method, text: text.slice(0, 1024) })
   }
   if (!isJsonObject(value)) throw badRequest(`${method} ${target} was not answered with an object`)
   return value as unknown as UnstructuredObject

@@ -36,13 +36,20 @@ const attemptsMax = 10
  * @throws {RangeError} when a kind cannot be a custom resource; the message says where and why.
  * @throws {ApiError} what the server refused with.
  */
-export async function installKinds(transport: Transport, kinds: readonly Kind[], { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {}): Promise<void> {
+export async function installKinds(
+  transport: Transport,
+  kinds: readonly Kind[],
+  { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {},
+): Promise<void> {
   const wanted = definitionsOf(kinds)
   if (wanted.length === 0) return
   const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
   try {
     for (const definition of wanted) await put(definition, transport, waiting)
-    for (const { metadata: { name = '' } } of wanted) await established(name, transport, { clock, signal: waiting })
+    for (const {
+      metadata: { name = '' },
+    } of wanted)
+      await established(name, transport, { clock, signal: waiting })
   } finally {
     done()
   }
@@ -51,7 +58,7 @@ export async function installKinds(transport: Transport, kinds: readonly Kind[],
 interface Definition {
   readonly metadata: UnstructuredObject['metadata']
   readonly spec: Spec
-  readonly status?: { readonly storedVersions?: readonly string[], readonly conditions?: readonly Condition[] }
+  readonly status?: { readonly storedVersions?: readonly string[]; readonly conditions?: readonly Condition[] }
 }
 
 type Spec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
@@ -63,8 +70,14 @@ function definitionsOf(kinds: readonly Kind[]): Definition[] {
     const next = definitionOf(kind) as unknown as Definition
     const { name = '' } = next.metadata
     const before = merged.get(name)
-    if (before?.spec.versions.some((version) => version.name === kind.version)) throw new RangeError(`${kind.kind} of ${name} is given twice in version ${kind.version}: leave one out`)
-    merged.set(name, before === undefined ? next : { ...before, spec: withVersions(next.spec, [...before.spec.versions, ...next.spec.versions]) })
+    if (before?.spec.versions.some((version) => version.name === kind.version))
+      throw new RangeError(`${kind.kind} of ${name} is given twice in version ${kind.version}: leave one out`)
+    merged.set(
+      name,
+      before === undefined
+        ? next
+        : { ...before, spec: withVersions(next.spec, [...before.spec.versions, ...next.spec.versions]) },
+    )
   }
   return [...merged.values()]
 }
@@ -79,10 +92,24 @@ async function put(wanted: Definition, transport: Transport, signal: AbortSignal
   for (let attempt = 1; ; attempt++) {
     try {
       const present = await find(target, transport, signal)
-      if (present === undefined) await askObject(transport, { method: 'POST', target: path, body: wanted as unknown as UnstructuredObject, signal })
+      if (present === undefined)
+        await askObject(transport, {
+          method: 'POST',
+          target: path,
+          body: wanted as unknown as UnstructuredObject,
+          signal,
+        })
       else if (!deepEqual(present.spec, merge(present, wanted)) || !hasNotes(present, wanted)) {
-        const metadata = { ...present.metadata, annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations } }
-        await askObject(transport, { method: 'PUT', target, body: { ...present, metadata, spec: merge(present, wanted) } as unknown as UnstructuredObject, signal })
+        const metadata = {
+          ...present.metadata,
+          annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations },
+        }
+        await askObject(transport, {
+          method: 'PUT',
+          target,
+          body: { ...present, metadata, spec: merge(present, wanted) } as unknown as UnstructuredObject,
+          signal,
+        })
       }
       return
     } catch (error) {
@@ -102,25 +129,34 @@ function merge({ spec, status }: Definition, wanted: Definition): JsonObject {
   const names = new Set(wanted.spec.versions.map(({ name }) => name))
   const kept = spec.versions.filter(({ name }) => !names.has(name) && status?.storedVersions?.includes(name))
   const versions = [...wanted.spec.versions, ...kept.map((version) => ({ ...version, storage: false }))]
-  return { ...wanted.spec, versions, ...spec['conversion'] !== undefined && { conversion: spec['conversion'] } }
+  return { ...wanted.spec, versions, ...(spec['conversion'] !== undefined && { conversion: spec['conversion'] }) }
 }
 
 async function find(target: string, transport: Transport, signal: AbortSignal): Promise<Definition | undefined> {
   try {
-    return await askObject(transport, { method: 'GET', target, signal }) as unknown as Definition
+    return (await askObject(transport, { method: 'GET', target, signal })) as unknown as Definition
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
   }
 }
 
-async function established(name: string, transport: Transport, { clock, signal }: { clock: Clock, signal: AbortSignal }): Promise<void> {
+async function established(
+  name: string,
+  transport: Transport,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
   for (;;) {
     const definition = await find(`${path}/${name}`, transport, signal)
     const conditions = definition?.status?.conditions
-    if (definition?.metadata.deletionTimestamp === undefined && findCondition(conditions, 'Established')?.status === 'True') return
+    if (
+      definition?.metadata.deletionTimestamp === undefined &&
+      findCondition(conditions, 'Established')?.status === 'True'
+    )
+      return
     const names = findCondition(conditions, 'NamesAccepted')
-    if (names?.status === 'False') throw new Error(`${name} cannot be served, because one of its names is taken: ${names.message}`)
+    if (names?.status === 'False')
+      throw new Error(`${name} cannot be served, because one of its names is taken: ${names.message}`)
     await sleep(clock, pollMs, { signal })
   }
 }

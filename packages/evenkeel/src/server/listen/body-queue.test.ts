@@ -3,9 +3,17 @@ import { BodyQueue } from './body-queue.ts'
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length)
 
-function make(bytesMax = 10): { queue: BodyQueue, calls: string[] } {
+function make(bytesMax = 10): { queue: BodyQueue; calls: string[] } {
   const calls: string[] = []
-  const queue = new BodyQueue({ bytesMax, onWanted: () => { calls.push('wanted') }, onRoom: () => { calls.push('room') } })
+  const queue = new BodyQueue({
+    bytesMax,
+    onWanted: () => {
+      calls.push('wanted')
+    },
+    onRoom: () => {
+      calls.push('room')
+    },
+  })
   return { queue, calls }
 }
 

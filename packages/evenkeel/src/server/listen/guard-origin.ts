@@ -12,7 +12,15 @@ interface GuardOptions {
   hosts?: readonly string[]
 }
 
-const alwaysHosts = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
+const alwaysHosts = [
+  'localhost',
+  '127.0.0.1',
+  '::1',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]
 /** A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port. */
 const hostText = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@?#\s]+))(?::\d{1,5})?$/i
 
@@ -30,9 +38,13 @@ export function guardOrigin(transport: Transport, { hosts = [] }: GuardOptions =
   }
 }
 
-function complaint({ headers }: WireRequest, known: ReadonlySet<string>): { status: number, text: string } | undefined {
+function complaint({ headers }: WireRequest, known: ReadonlySet<string>): { status: number; text: string } | undefined {
   const host = hostOf(headers['host'] ?? '')
-  if (host === undefined || !known.has(host)) return { status: 421, text: `this server is not called ${JSON.stringify(headers['host'] ?? '')}: use localhost, or start it with that name` }
+  if (host === undefined || !known.has(host))
+    return {
+      status: 421,
+      text: `this server is not called ${JSON.stringify(headers['host'] ?? '')}: use localhost, or start it with that name`,
+    }
   if (isCrossSite(headers, known)) return { status: 403, text: 'calls from web pages of other sites are refused' }
   return undefined
 }

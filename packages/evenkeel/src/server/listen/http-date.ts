@@ -22,7 +22,9 @@ export function httpDates(clock: Clock): () => string {
 }
 
 function formatHttpDate(epochSeconds: number): string {
-  const [date = '', time = ''] = formatTime(epochSeconds * 1000).slice(0, -1).split('T')
+  const [date = '', time = ''] = formatTime(epochSeconds * 1000)
+    .slice(0, -1)
+    .split('T')
   const [year = '', month = '', day = ''] = date.split('-')
   const weekday = weekdays[((Math.floor(epochSeconds / 86_400) % 7) + 7) % 7] ?? ''
   return `${weekday}, ${day} ${months[Number(month) - 1] ?? ''} ${year} ${time} GMT`

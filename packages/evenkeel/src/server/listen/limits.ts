@@ -98,7 +98,8 @@ const defaults: ListenLimits = {
 export function withDefaults(given: Partial<ListenLimits>): ListenLimits {
   const limits = { ...defaults, ...given }
   for (const [name, limit] of Object.entries(limits)) {
-    if (!(Number.isSafeInteger(limit) && limit > 0)) throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)
+    if (!(Number.isSafeInteger(limit) && limit > 0))
+      throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)
   }
   return limits
 }

@@ -34,7 +34,8 @@ describe('listen', () => {
   })
 
   test('refuses limits that are none', async () => {
-    for (const limit of [0, -1, 1.5, Number.NaN]) await expect(listen(echo, { limits: { headMs: limit } })).rejects.toThrow(RangeError)
+    for (const limit of [0, -1, 1.5, Number.NaN])
+      await expect(listen(echo, { limits: { headMs: limit } })).rejects.toThrow(RangeError)
   })
 
   test('row 18: drops connections of one address above its limit, and counts those that closed no more', async () => {
@@ -64,15 +65,26 @@ describe('listen with TLS', () => {
     for (const alpn of [['http/1.1'], []]) await new RawClient(listening.url, { ca, alpn }).send(get).until('ok')
     const session = connectHttp2(listening.url, { ca })
     const stream = session.request({ ':path': '/two' })
-    const [headers] = await once(stream, 'response') as [Record<string, unknown>]
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
     expect(headers[':status']).toBe(200)
     session.destroy()
-    expect(requests.map(({ target, peer }) => [target, peer?.encrypted])).toEqual([['/', true], ['/', true], ['/two', true]])
+    expect(requests.map(({ target, peer }) => [target, peer?.encrypted])).toEqual([
+      ['/', true],
+      ['/', true],
+      ['/two', true],
+    ])
   })
 
   test('row 2: lets nobody in below TLS 1.2, and outlives broken handshakes', async () => {
     const { listening } = await serve(echo, { tls })
-    const old = connect({ host: '127.0.0.1', port: listening.port, ca, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' })
+    const old = connect({
+      host: '127.0.0.1',
+      port: listening.port,
+      ca,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'ALL@SECLEVEL=0',
+    })
     await expect(once(old, 'secureConnect')).rejects.toThrow()
     const plain = new RawClient(listening.url.replace('https', 'http')).send(get)
     await plain.closed
@@ -105,7 +117,14 @@ describe('listen with TLS', () => {
       again.destroy()
     }
     const expected = Buffer.from(known.certificatePem.replace(/-----.*-----|\n/g, ''), 'base64')
-    expect(requests.map(({ peer }) => peer?.certificate)).toEqual([undefined, undefined, undefined, undefined, expected, expected])
+    expect(requests.map(({ peer }) => peer?.certificate)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      expected,
+      expected,
+    ])
   })
 })
 
@@ -127,10 +146,22 @@ test('row 19: listen outlives connections that are reset, in the middle of anyth
 describe('listen gives up', () => {
   const cases: Record<string, [string, number, string]> = {
     'a connection that says nothing': ['', 10_000, ''],
-    'a head that does not end, however much of it comes': ['GET / HTTP/1.1\r\nHost: a\r\n', 10_000, 'HTTP/1.1 408 Request Timeout'],
-    'a small body that does not come': ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc', 30_000, 'HTTP/1.1 408 Request Timeout'],
+    'a head that does not end, however much of it comes': [
+      'GET / HTTP/1.1\r\nHost: a\r\n',
+      10_000,
+      'HTTP/1.1 408 Request Timeout',
+    ],
+    'a small body that does not come': [
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc',
+      30_000,
+      'HTTP/1.1 408 Request Timeout',
+    ],
     'a connection without a next request': [get, 90_000, 'HTTP/1.1 200 OK'],
-    'a long body that stops': ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\nabc', 30_000, 'HTTP/1.1 500'],
+    'a long body that stops': [
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\nabc',
+      30_000,
+      'HTTP/1.1 500',
+    ],
   }
   for (const [name, [text, afterMs, answer]] of Object.entries(cases)) {
     test(`row 18: ${name}`, async () => {
@@ -161,7 +192,9 @@ describe('listen gives up', () => {
     async function* body(): AsyncGenerator<Uint8Array> {
       for (;;) yield await Promise.resolve(Buffer.alloc(65_536))
     }
-    const { listening, clock, requests } = await serve(() => Promise.resolve({ status: 200, headers: {}, body: body() }))
+    const { listening, clock, requests } = await serve(() =>
+      Promise.resolve({ status: 200, headers: {}, body: body() }),
+    )
     const client = new RawClient(listening.url)
     client.socket.pause()
     client.send(get)
@@ -192,7 +225,9 @@ describe('Listening.close', () => {
     await client.until('ok')
     await listening.close({ graceMs: 1000 })
     await client.closed
-    await expect(once(connect({ port: listening.port, host: '127.0.0.1' }), 'secureConnect')).rejects.toThrow('ECONNREFUSED')
+    await expect(once(connect({ port: listening.port, host: '127.0.0.1' }), 'secureConnect')).rejects.toThrow(
+      'ECONNREFUSED',
+    )
     expect([listening.connections, clock.pending]).toEqual([0, 0])
   })
 
@@ -208,11 +243,15 @@ describe('Listening.close', () => {
   })
 
   test('waits for streams until their time is up, then cuts them off', async () => {
-    const { listening, clock, requests } = await serve(({ signal }) => Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal) }))
+    const { listening, clock, requests } = await serve(({ signal }) =>
+      Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal) }),
+    )
     const client = new RawClient(listening.url).send(get)
     await client.until('1\r\nx\r\n')
     let isClosed = false
-    const closed = listening.close({ graceMs: 5000 }).then(() => { isClosed = true })
+    const closed = listening.close({ graceMs: 5000 }).then(() => {
+      isClosed = true
+    })
     await clock.advance(4999)
     expect(isClosed).toBe(false)
     await clock.advance(1)
@@ -247,7 +286,7 @@ describe('Listening.close', () => {
 })
 
 /** One request; gives the session to resume. */
-async function askWith(options: { port: number, cert?: string, key?: string }): Promise<Buffer> {
+async function askWith(options: { port: number; cert?: string; key?: string }): Promise<Buffer> {
   const socket = connect({ host: '127.0.0.1', ca, ...options })
   const session = once(socket, 'session') as Promise<[Buffer]>
   socket.write(get)
@@ -268,5 +307,7 @@ async function arrived(listening: Listening): Promise<void> {
 
 async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   yield Buffer.from('x')
-  await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve)
+  })
 }

@@ -81,7 +81,10 @@ interface Listening {
  *
  * @throws what binding throws: `EADDRINUSE`, `EACCES`.
  */
-export async function listen(transport: Transport, { host = '127.0.0.1', port = 0, tls, limits = {}, clock = new SystemClock(), log = silentLogger }: ListenOptions = {}): Promise<Listening> {
+export async function listen(
+  transport: Transport,
+  { host = '127.0.0.1', port = 0, tls, limits = {}, clock = new SystemClock(), log = silentLogger }: ListenOptions = {},
+): Promise<Listening> {
   const listener = new Listener(transport, { tls, limits: withDefaults(limits), clock, log })
   await listener.open(host, port)
   return listener
@@ -116,7 +119,9 @@ class Listener implements Listening {
     this.#date = httpDates(options.clock)
     this.#server = options.tls ? this.#tlsServer(options.tls) : createTcpServer(tcpOptions)
     this.#server.maxConnections = options.limits.connectionsMax
-    this.#server.on('connection', (socket) => { this.#onSocket(socket) })
+    this.#server.on('connection', (socket) => {
+      this.#onSocket(socket)
+    })
   }
 
   get port(): number {
@@ -124,7 +129,7 @@ class Listener implements Listening {
   }
 
   get url(): string {
-    const { address = '', port = 0 } = this.#server.address() as AddressInfo | null ?? {}
+    const { address = '', port = 0 } = (this.#server.address() as AddressInfo | null) ?? {}
     return `${this.#options.tls ? 'https' : 'http'}://${isIPv6(address) ? `[${address}]` : address}:${port}`
   }
 
@@ -135,12 +140,16 @@ class Listener implements Listening {
   async open(host: string, port: number): Promise<void> {
     this.#server.listen({ host, port })
     await once(this.#server, 'listening')
-    this.#server.on('error', (error) => { this.#options.log.error('the listener failed', { error }) })
+    this.#server.on('error', (error) => {
+      this.#options.log.error('the listener failed', { error })
+    })
   }
 
   close({ graceMs = 0, signal }: CloseOptions = {}): Promise<void> {
     this.#closing ??= this.#close()
-    const cutOff = (): void => { for (const { socket } of this.#guests.values()) socket.destroy() }
+    const cutOff = (): void => {
+      for (const { socket } of this.#guests.values()) socket.destroy()
+    }
     const cancel = this.#options.clock.after(graceMs, cutOff)
     const stop = onAbort(signal, cutOff)
     return this.#closing.finally(() => {
@@ -152,7 +161,9 @@ class Listener implements Listening {
   async #close(): Promise<void> {
     this.#isClosing = true
     const closed = deferred<undefined>()
-    this.#server.close(() => { closed.resolve(undefined) })
+    this.#server.close(() => {
+      closed.resolve(undefined)
+    })
     for (const { connection } of this.#guests.values()) connection?.retire()
     await closed.promise
     if (this.#guests.size > 0) await this.#empty.promise
@@ -160,8 +171,17 @@ class Listener implements Listening {
 
   #tlsServer({ key, cert, ca }: ListenTls): Server {
     const trust = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }
-    const server = createTlsServer({ ...tcpOptions, key, cert, ...trust, minVersion: 'TLSv1.2', ALPNProtocols: ['h2', 'http/1.1'] })
-    server.on('tlsClientError', (error) => { this.#options.log.debug('a TLS handshake failed', { error }) })
+    const server = createTlsServer({
+      ...tcpOptions,
+      key,
+      cert,
+      ...trust,
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: ['h2', 'http/1.1'],
+    })
+    server.on('tlsClientError', (error) => {
+      this.#options.log.debug('a TLS handshake failed', { error })
+    })
     server.on('secureConnection', (socket) => {
       const guest = this.#guests.get(nameOf(socket))
       if (guest) this.#connect(guest, socket)
@@ -215,14 +235,16 @@ class Listener implements Listening {
 
   /** HTTP/2 is loaded when the first client speaks it. Nothing is lost meanwhile: a socket nobody reads keeps what arrives. */
   #connectHttp2(guest: Guest, socket: TLSSocket, context: ConnectionContext): void {
-    import('./http2/http2-connection.ts').then(({ Http2Connection }) => {
-      if (socket.destroyed) return
-      guest.connection = new Http2Connection(socket, context)
-      if (this.#isClosing) guest.connection.retire()
-    }).catch((error: unknown) => {
-      this.#options.log.error('HTTP/2 could not be loaded', { error })
-      socket.destroy()
-    })
+    import('./http2/http2-connection.ts')
+      .then(({ Http2Connection }) => {
+        if (socket.destroyed) return
+        guest.connection = new Http2Connection(socket, context)
+        if (this.#isClosing) guest.connection.retire()
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error('HTTP/2 could not be loaded', { error })
+        socket.destroy()
+      })
   }
 }
 
@@ -257,13 +279,16 @@ function peerOf(socket: Socket | TLSSocket): WirePeer {
   if (!isTls(socket)) return { address, encrypted: false }
   const shown = socket.getPeerX509Certificate()
   if (shown === undefined) return { address, encrypted: true }
-  return socket.authorized ? { address, encrypted: true, certificate: shown.raw, issuers: issuersOf(shown) } : { address, encrypted: true, certificateRefused: true }
+  return socket.authorized
+    ? { address, encrypted: true, certificate: shown.raw, issuers: issuersOf(shown) }
+    : { address, encrypted: true, certificateRefused: true }
 }
 
 /** The chain as it was verified; bounded, because the other side says how long it is. */
 function issuersOf(shown: X509Certificate): Uint8Array[] {
   const issuers: Uint8Array[] = []
-  for (let issuer = shown.issuerCertificate; issuer && issuers.length < chainMax; issuer = issuer.issuerCertificate) issuers.push(issuer.raw)
+  for (let issuer = shown.issuerCertificate; issuer && issuers.length < chainMax; issuer = issuer.issuerCertificate)
+    issuers.push(issuer.raw)
   return issuers
 }
 

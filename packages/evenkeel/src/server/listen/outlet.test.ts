@@ -5,7 +5,7 @@ import { Outlet } from './outlet.ts'
 import { turn } from './turns.fixture.ts'
 
 /** A writable that takes nothing until told to. */
-function make(): { outlet: Outlet, clock: SimulatedClock, stream: Writable, taken: string[], take: () => void } {
+function make(): { outlet: Outlet; clock: SimulatedClock; stream: Writable; taken: string[]; take: () => void } {
   const taken: string[] = []
   const pending: (() => void)[] = []
   const stream = new Writable({
@@ -16,7 +16,15 @@ function make(): { outlet: Outlet, clock: SimulatedClock, stream: Writable, take
     },
   })
   const clock = new SimulatedClock()
-  return { outlet: new Outlet(stream, clock), clock, stream, taken, take: () => { pending.shift()?.() } }
+  return {
+    outlet: new Outlet(stream, clock),
+    clock,
+    stream,
+    taken,
+    take: () => {
+      pending.shift()?.()
+    },
+  }
 }
 
 describe('Outlet', () => {
@@ -24,7 +32,12 @@ describe('Outlet', () => {
     const { outlet, clock, taken, take } = make()
     await clock.advance(5)
     let asked = 0
-    const sent = outlet.sendStream(numbers(3, () => { asked++ }), (piece) => Buffer.from(`<${piece.toString()}>`))
+    const sent = outlet.sendStream(
+      numbers(3, () => {
+        asked++
+      }),
+      (piece) => Buffer.from(`<${piece.toString()}>`),
+    )
     for (let turns = 0; turns < 5; turns++) await turn()
     expect([asked, taken]).toEqual([1, ['<0000000000>']])
     expect([outlet.isStalledSince(4), outlet.isStalledSince(5)]).toEqual([false, true])
@@ -40,14 +53,28 @@ describe('Outlet', () => {
   test('sendStream leaves the loop and resolves false when the other side goes', async () => {
     const { outlet, stream } = make()
     let isLeft = false
-    const sent = outlet.sendStream(numbers(9, () => undefined, () => { isLeft = true }), (piece) => piece)
+    const sent = outlet.sendStream(
+      numbers(
+        9,
+        () => undefined,
+        () => {
+          isLeft = true
+        },
+      ),
+      (piece) => piece,
+    )
     await turn()
     stream.destroy()
     expect(await sent).toBe(false)
     await turn()
     assert(isLeft)
     expect(await outlet.room()).toBe(false)
-    expect(await outlet.sendStream(numbers(9, () => undefined), (piece) => piece)).toBe(false)
+    expect(
+      await outlet.sendStream(
+        numbers(9, () => undefined),
+        (piece) => piece,
+      ),
+    ).toBe(false)
   })
 
   test('sendAll sends all pieces in order, or resolves false', async () => {
@@ -65,7 +92,11 @@ describe('Outlet', () => {
   })
 })
 
-async function* numbers(count: number, onAsked: () => void, onLeft: () => void = () => undefined): AsyncGenerator<Uint8Array> {
+async function* numbers(
+  count: number,
+  onAsked: () => void,
+  onLeft: () => void = () => undefined,
+): AsyncGenerator<Uint8Array> {
   try {
     for (let number = 0; number < count; number++) {
       onAsked()

@@ -22,7 +22,9 @@ export class Outlet {
   constructor(stream: Writable, clock: Clock) {
     this.#stream = stream
     this.#clock = clock
-    stream.on('drain', () => { this.#settle(true) })
+    stream.on('drain', () => {
+      this.#settle(true)
+    })
     stream.on('close', () => {
       this.#isClosed = true
       this.#settle(false)
@@ -58,7 +60,7 @@ export class Outlet {
         this.#stream.write(part)
         bytes += part.length
         if (bytes < burstBytes) continue
-        if (!await this.#flush()) return false
+        if (!(await this.#flush())) return false
         bytes = 0
         this.#stream.cork()
       }
@@ -78,7 +80,9 @@ export class Outlet {
    */
   async sendStream(body: AsyncIterable<Uint8Array>, frame: (piece: Uint8Array) => Uint8Array): Promise<boolean> {
     const iterator = body[Symbol.asyncIterator]()
-    this.#onClose = () => { iterator.return?.().catch(() => undefined) }
+    this.#onClose = () => {
+      iterator.return?.().catch(() => undefined)
+    }
     if (this.#isClosed) this.#onClose()
     try {
       for (;;) {
@@ -87,7 +91,7 @@ export class Outlet {
         if (!this.isOpen) return false
         // An empty chunk would mean the end.
         if (next.value.length === 0) continue
-        if (!this.#stream.write(frame(next.value)) && !await this.room()) return false
+        if (!this.#stream.write(frame(next.value)) && !(await this.room())) return false
       }
     } finally {
       this.#onClose = undefined

@@ -12,12 +12,24 @@ export class RawClient {
   text = ''
   readonly closed: Promise<undefined>
   #isEnded = false
-  #waiting: { readonly isReached: (text: string) => boolean, readonly resolve: (text: string) => void, readonly reject: (error: Error) => void } | undefined
+  #waiting:
+    | {
+        readonly isReached: (text: string) => boolean
+        readonly resolve: (text: string) => void
+        readonly reject: (error: Error) => void
+      }
+    | undefined
 
-  constructor(url: string, { ca, session, alpn = ['http/1.1'] }: { ca?: string, session?: Buffer, alpn?: string[] } = {}) {
+  constructor(
+    url: string,
+    { ca, session, alpn = ['http/1.1'] }: { ca?: string; session?: Buffer; alpn?: string[] } = {},
+  ) {
     const { hostname, port, protocol } = new URL(url)
     const host = hostname.replace(/^\[|\]$/g, '')
-    this.socket = protocol === 'https:' ? connectTls({ host, port: Number(port), ...identityCheck(host), ca, session, ALPNProtocols: alpn }) : connectTcp({ host, port: Number(port) })
+    this.socket =
+      protocol === 'https:'
+        ? connectTls({ host, port: Number(port), ...identityCheck(host), ca, session, ALPNProtocols: alpn })
+        : connectTcp({ host, port: Number(port) })
     const closed = deferred<undefined>()
     this.closed = closed.promise
     this.socket.on('error', () => undefined)
@@ -39,7 +51,8 @@ export class RawClient {
 
   /** Resolves with everything received once it holds the text this many times, or matches. */
   until(wanted: string | RegExp, times = 1): Promise<string> {
-    const isReached = (text: string): boolean => typeof wanted === 'string' ? text.split(wanted).length > times : wanted.test(text)
+    const isReached = (text: string): boolean =>
+      typeof wanted === 'string' ? text.split(wanted).length > times : wanted.test(text)
     return new Promise((resolve, reject) => {
       this.#waiting = { isReached, resolve, reject }
       this.#check()

@@ -7,7 +7,14 @@ import type { WireRequest, WireResponse } from '#wire'
 export type FixedBody = Uint8Array | readonly Uint8Array[]
 
 /** What the connection says itself, whatever the server wrote. */
-const ownFields = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'content-length'])
+const ownFields = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+])
 const fieldName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 const plainValue = /^[\t\x20-\x7e]*$/
 const controls = /[^\t\x20-\x7e\x80-\uffff]/
@@ -22,7 +29,8 @@ export function fieldsToSend({ headers }: WireResponse): [string, string][] {
   for (const name of Object.keys(headers)) {
     if (ownFields.has(name)) continue
     const value = headers[name] ?? ''
-    if (!fieldName.test(name) || controls.test(value)) throw new RangeError(`not a header field: ${JSON.stringify(`${name}: ${value}`)}`)
+    if (!fieldName.test(name) || controls.test(value))
+      throw new RangeError(`not a header field: ${JSON.stringify(`${name}: ${value}`)}`)
     fields.push([name, plainValue.test(value) ? value : Buffer.from(value).toString('latin1')])
   }
   return fields
@@ -58,15 +66,30 @@ export function release(body: WireResponse['body']): void {
 
 /** The answer when the server threw: it never should, so it is a fault of ours. */
 export function failureResponse(error: unknown): WireResponse {
-  return { status: 500, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(toStatus(internalError(error)))) }
+  return {
+    status: 500,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(toStatus(internalError(error)))),
+  }
 }
 
 /** An answer in one line of text, from the listener itself. */
 export function textResponse(status: number, text: string): WireResponse {
-  return { status, headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }, body: Buffer.from(`${text}\n`) }
+  return {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    },
+    body: Buffer.from(`${text}\n`),
+  }
 }
 
 /** For logs: what was asked, without the query, which may hold secrets. */
-export function describeRequest({ method, target }: Pick<WireRequest, 'method' | 'target'>): { method: string, path: string } {
+export function describeRequest({ method, target }: Pick<WireRequest, 'method' | 'target'>): {
+  method: string
+  path: string
+} {
   return { method, path: target.split('?', 1)[0] ?? '' }
 }

@@ -20,10 +20,13 @@ const open: Listening[] = []
 export async function serve(answer: Transport = echo, options: ListenOptions = {}): Promise<Served> {
   const clock = new SimulatedClock()
   const requests: WireRequest[] = []
-  const listening = await listen((request) => {
-    requests.push(request)
-    return answer(request)
-  }, { clock, ...options })
+  const listening = await listen(
+    (request) => {
+      requests.push(request)
+      return answer(request)
+    },
+    { clock, ...options },
+  )
   open.push(listening)
   return { listening, clock, requests }
 }

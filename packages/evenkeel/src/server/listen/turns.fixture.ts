@@ -6,7 +6,9 @@ import { SystemClock } from '#base'
 const clock = new SystemClock()
 
 export function turn(): Promise<void> {
-  return new Promise((resolve) => { clock.soon(resolve) })
+  return new Promise((resolve) => {
+    clock.soon(resolve)
+  })
 }
 
 /** Looks again after each turn. */

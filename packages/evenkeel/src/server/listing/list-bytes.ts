@@ -39,7 +39,9 @@ export const listEnd: Uint8Array = Buffer.from(']}')
 /** What the JSON text of a list will be. */
 export function listText({ entries, metadata }: Items, resource: Resource): ListText {
   const { apiVersion, kind } = servedType(resource)
-  const head = Buffer.from(`{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`)
+  const head = Buffer.from(
+    `{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
+  )
   const skipped = resource.custom ? 0 : typeLength(apiVersion, kind)
   return { entries, head, skipped, size: head.byteLength + itemsLength(entries, skipped) + listEnd.byteLength }
 }
@@ -54,11 +56,15 @@ export function itemsLength(entries: readonly Entry[], skipped: number): number 
 export function joinedList(text: ListText, { clock }: Pick<Rooms, 'clock'>): Uint8Array | AsyncIterable<Uint8Array> {
   const isWhole = text.size <= wholeBytes
   const pieces = piecesOf(text, { pieceMax: isWhole ? text.size : pieceBytes })
-  return isWhole ? pieces.next().value ?? text.head : unhurried(pieces, clock)
+  return isWhole ? (pieces.next().value ?? text.head) : unhurried(pieces, clock)
 }
 
 /** Writes one item, with a comma before it if others precede it, and says where the next one goes. */
-export function writeItem(target: Uint8Array, { value }: Entry, { at, skipped, isFirst }: { at: number, skipped: number, isFirst: boolean }): number {
+export function writeItem(
+  target: Uint8Array,
+  { value }: Entry,
+  { at, skipped, isFirst }: { at: number; skipped: number; isFirst: boolean },
+): number {
   let next = at
   if (!isFirst) target[next++] = comma
   if (skipped > 0) target[next++] = brace
@@ -67,14 +73,20 @@ export function writeItem(target: Uint8Array, { value }: Entry, { at, skipped, i
 }
 
 /** Pieces, with a turn for everybody else after each. */
-export async function* unhurried(pieces: Iterable<Uint8Array>, clock: Rooms['clock']): AsyncGenerator<Uint8Array, void> {
+export async function* unhurried(
+  pieces: Iterable<Uint8Array>,
+  clock: Rooms['clock'],
+): AsyncGenerator<Uint8Array, void> {
   for (const piece of pieces) {
     yield piece
     await nextTurn(clock)
   }
 }
 
-function* piecesOf({ entries, head, skipped }: ListText, { pieceMax }: { pieceMax: number }): Generator<Uint8Array, void> {
+function* piecesOf(
+  { entries, head, skipped }: ListText,
+  { pieceMax }: { pieceMax: number },
+): Generator<Uint8Array, void> {
   let piece = Buffer.allocUnsafe(Math.max(pieceMax, head.byteLength))
   piece.set(head)
   let used = head.byteLength

@@ -23,21 +23,30 @@ export interface Selection {
  *
  * @throws {ApiError} `BadRequest`, when a field cannot be selected by.
  */
-export function select({ resource, namespace }: Target, { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>, { cluster }: Pick<Rooms, 'cluster'>): Selection {
+export function select(
+  { resource, namespace }: Target,
+  { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
+  { cluster }: Pick<Rooms, 'cluster'>,
+): Selection {
   const { storage, rules, scope } = resource
   const own = rules.fields ?? {}
   requireKnown(fields, Object.keys(own))
-  const inside = namespace === '' && scope === 'Namespaced' ? exactFieldValue(fields, 'metadata.namespace') ?? '' : namespace
+  const inside =
+    namespace === '' && scope === 'Namespaced' ? (exactFieldValue(fields, 'metadata.namespace') ?? '') : namespace
   const prefix = keyPrefix(cluster, storage, { namespace: inside })
   const name = exactFieldValue(fields, 'metadata.name')
   const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
   const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
   if (labels.length === 0 && fields.length === 0) return { prefix }
   // A converter may have its own view of labels.
-  const shown = (stored: StoredObject): UnstructuredObject => (resource.reading?.convert ? toServed(stored, resource) : stored.object)
+  const shown = (stored: StoredObject): UnstructuredObject =>
+    resource.reading?.convert ? toServed(stored, resource) : stored.object
   const valuesOf = (stored: StoredObject): Record<string, string> => {
     const object = shown(stored)
-    const values: Record<string, string> = { 'metadata.name': object.metadata.name ?? '', 'metadata.namespace': object.metadata.namespace ?? '' }
+    const values: Record<string, string> = {
+      'metadata.name': object.metadata.name ?? '',
+      'metadata.namespace': object.metadata.namespace ?? '',
+    }
     for (const { field } of fields) {
       const value = Object.hasOwn(own, field) ? own[field] : undefined
       if (value) values[field] = value(toServed(stored, resource))
@@ -45,7 +54,8 @@ export function select({ resource, namespace }: Target, { labels, fields }: Pick
     return values
   }
   const matches = (stored: StoredObject): boolean =>
-    matchesLabels(labels, shown(stored).metadata.labels ?? {}) && (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
+    matchesLabels(labels, shown(stored).metadata.labels ?? {}) &&
+    (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
   return { prefix, ...key, matches }
 }
 
@@ -57,5 +67,8 @@ function requireKnown(fields: ListOptions['fields'], own: readonly string[]): vo
     return
   }
   const unknown = fields.find(({ field }) => !common.includes(field))
-  if (unknown) throw badRequest(`${JSON.stringify(unknown.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`)
+  if (unknown)
+    throw badRequest(
+      `${JSON.stringify(unknown.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    )
 }

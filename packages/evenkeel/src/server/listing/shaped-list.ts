@@ -31,7 +31,10 @@ const preparedItems = 500
 const runItems = 64
 
 /** The bytes of a list of these objects. */
-export async function shapedList(entries: readonly Entry[], options: ShapedOptions): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
+export async function shapedList(
+  entries: readonly Entry[],
+  options: ShapedOptions,
+): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
   const { choice, rooms } = options
   if (choice.format !== 'json' || choice.pretty) {
     const objects: UnstructuredObject[] = []
@@ -41,16 +44,22 @@ export async function shapedList(entries: readonly Entry[], options: ShapedOptio
   // Whatever the shape, items come last.
   const around = JSON.stringify(shape([], options))
   const pieces: Uint8Array[] = [Buffer.from(around.slice(0, -2))]
-  for await (const run of runsOf(entries, options)) pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${itemsText(run, options)}`))
+  for await (const run of runsOf(entries, options))
+    pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${itemsText(run, options)}`))
   pieces.push(Buffer.from(around.slice(-2)))
   const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
   return bytes <= wholeBytes ? Buffer.concat(pieces) : unhurried(pieces, rooms.clock)
 }
 
 /** Objects in the form they are asked for, some at a time. */
-async function* runsOf(entries: readonly Entry[], { target: { resource }, share }: ShapedOptions): AsyncGenerator<readonly UnstructuredObject[], void> {
+async function* runsOf(
+  entries: readonly Entry[],
+  { target: { resource }, share }: ShapedOptions,
+): AsyncGenerator<readonly UnstructuredObject[], void> {
   for (let start = 0; start < entries.length; start += preparedItems) {
-    const items = entries.slice(start, start + preparedItems).map(({ value, revision }) => new StoredObject(value, revision))
+    const items = entries
+      .slice(start, start + preparedItems)
+      .map(({ value, revision }) => new StoredObject(value, revision))
     const preparing = prepare(items, resource, { reuse: true })
     if (preparing) await preparing
     let run: UnstructuredObject[] = []
@@ -67,19 +76,34 @@ async function* runsOf(entries: readonly Entry[], { target: { resource }, share 
 
 /** Items as they stand in the list. */
 function itemsText(objects: readonly UnstructuredObject[], options: ShapedOptions): string {
-  const { rows, items = rows } = shape(objects, options) as { readonly rows?: JsonValue, readonly items?: JsonValue }
+  const { rows, items = rows } = shape(objects, options) as { readonly rows?: JsonValue; readonly items?: JsonValue }
   return JSON.stringify(items).slice(1, -1)
 }
 
-function shape(objects: readonly UnstructuredObject[], { call, target: { resource }, rooms, choice, metadata }: ShapedOptions): JsonObject {
+function shape(
+  objects: readonly UnstructuredObject[],
+  { call, target: { resource }, rooms, choice, metadata }: ShapedOptions,
+): JsonObject {
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
-    const table = makeTable({ columns: resource.columns, objects, listMeta: metadata, includeObject: includeObjectOf(call.query), nowMs: rooms.clock.now(), version })
+    const table = makeTable({
+      columns: resource.columns,
+      objects,
+      listMeta: metadata,
+      includeObject: includeObjectOf(call.query),
+      nowMs: rooms.clock.now(),
+      version,
+    })
     return table as unknown as JsonObject
   }
   if (choice.shape) return metadataListOnly(objects, { metadata, version }) as unknown as JsonObject
   const shown = resource.custom ? objects : objects.map(withoutType)
-  return { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: metadata as JsonObject, items: shown as unknown as JsonObject[] }
+  return {
+    kind: resource.listKind,
+    apiVersion: servedType(resource).apiVersion,
+    metadata: metadata as JsonObject,
+    items: shown as unknown as JsonObject[],
+  }
 }
 
 function withoutType({ apiVersion: _, kind: __, ...rest }: UnstructuredObject): JsonObject {

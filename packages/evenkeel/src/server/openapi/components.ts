@@ -58,13 +58,19 @@ export class Components {
     const references = new Set<string>()
     const schema = publishType(type, { form: this.#form, onReference: (name) => references.add(name) })
     // A custom type's list refers to the type itself, which its own operations add.
-    const published = { schema, references: [...references].map(builtinType).filter(({ node }) => node() !== undefined) }
+    const published = {
+      schema,
+      references: [...references].map(builtinType).filter(({ node }) => node() !== undefined),
+    }
     if (!type.custom) shared[this.#form].set(type.name, published)
     return published
   }
 }
 
-function publishType({ node, custom }: PublishedType, { form, onReference }: { form: Form, onReference(name: string): void }): JsonObject {
+function publishType(
+  { node, custom }: PublishedType,
+  { form, onReference }: { form: Form; onReference(name: string): void },
+): JsonObject {
   const root = node() ?? { type: 'object' }
   // Old clients take a list of properties for a complete one, so an open object must have none.
   const isOpen = custom && form === 'v2' && root['x-kubernetes-preserve-unknown-fields'] === true

@@ -17,7 +17,10 @@ export function plainDocuments(groups: readonly string[]): ReadonlyMap<string, P
   return new Map<string, PlainDocument>([
     ['api', { path: '/api/', operation: 'getCoreAPIVersions', answer: 'APIVersions' }],
     ['apis', { path: '/apis/', operation: 'getAPIVersions', answer: 'APIGroupList' }],
-    ...groups.map((group): [string, PlainDocument] => [`apis/${group}`, { path: `/apis/${group}/`, operation: 'getAPIGroup', answer: 'APIGroup' }]),
+    ...groups.map((group): [string, PlainDocument] => [
+      `apis/${group}`,
+      { path: `/apis/${group}/`, operation: 'getAPIGroup', answer: 'APIGroup' },
+    ]),
     ['version', { path: '/version/', operation: 'getCodeVersion', answer: 'Info' }],
   ])
 }
@@ -31,7 +34,10 @@ export function describePlain({ path, operation, answer }: PlainDocument): JsonO
       [path]: {
         get: {
           operationId: operation,
-          responses: { 200: { description: 'OK', content: { 'application/json': { schema } } }, 401: { description: 'Unauthorized' } },
+          responses: {
+            200: { description: 'OK', content: { 'application/json': { schema } } },
+            401: { description: 'Unauthorized' },
+          },
         },
       },
     },

@@ -16,7 +16,8 @@ export function documentV2(versions: readonly ServedVersion[]): JsonObject {
   for (const served of versions) {
     for (const resource of served.resources) {
       if (resource.verbs.includes('watch')) components.add(builtinType('meta.v1.WatchEvent'))
-      for (const operation of operationsOf(resource)) addOperation(paths, operation, describe(operation, { custom: resource.custom, served, components }))
+      for (const operation of operationsOf(resource))
+        addOperation(paths, operation, describe(operation, { custom: resource.custom, served, components }))
     }
   }
   return {
@@ -37,7 +38,9 @@ interface Place {
 
 function addOperation(paths: Record<string, JsonObjectDraft>, operation: Operation, described: JsonObject): void {
   const { path, method } = operation
-  const item = paths[path] ?? { parameters: pathParameters(operation).map(({ name, place, type }) => parameter(name, place, type)) }
+  const item = paths[path] ?? {
+    parameters: pathParameters(operation).map(({ name, place, type }) => parameter(name, place, type)),
+  }
   setOwn(item, method, described)
   paths[path] = item
 }

@@ -13,10 +13,13 @@ import { builtinType } from './types.ts'
 
 export function documentV3(served: ServedVersion): JsonObject {
   const components = new Components('v3')
-  const paths: Record<string, JsonObjectDraft> = { [`${rootOf(served)}/`]: { get: resourcesOperation(served, components) } }
+  const paths: Record<string, JsonObjectDraft> = {
+    [`${rootOf(served)}/`]: { get: resourcesOperation(served, components) },
+  }
   for (const resource of served.resources) {
     if (resource.verbs.includes('watch')) components.add(builtinType('meta.v1.WatchEvent'))
-    for (const operation of operationsOf(resource)) addOperation(paths, operation, describe(operation, { custom: resource.custom, served, components }))
+    for (const operation of operationsOf(resource))
+      addOperation(paths, operation, describe(operation, { custom: resource.custom, served, components }))
   }
   return {
     openapi: '3.0.0',
@@ -41,7 +44,9 @@ function rootOf({ group, version }: ServedVersion): string {
 
 function addOperation(paths: Record<string, JsonObjectDraft>, operation: Operation, described: JsonObject): void {
   const { path, method } = operation
-  const item = paths[path] ?? { parameters: pathParameters(operation).map(({ name, place, type }) => parameter(name, place, type)) }
+  const item = paths[path] ?? {
+    parameters: pathParameters(operation).map(({ name, place, type }) => parameter(name, place, type)),
+  }
   setOwn(item, method, described)
   paths[path] = item
 }
@@ -52,7 +57,12 @@ function describe(operation: Operation, { custom, served, components }: Place): 
     tags: [tagOf(served)],
     operationId: id,
     ...(parameters.length > 0 && { parameters: parameters.map(({ name, type }) => parameter(name, 'query', type)) }),
-    ...(body && { requestBody: { content: bodyContent(operation, custom, components.add(body)), ...(action !== 'delete' && action !== 'deletecollection' && { required: true }) } }),
+    ...(body && {
+      requestBody: {
+        content: bodyContent(operation, custom, components.add(body)),
+        ...(action !== 'delete' && action !== 'deletecollection' && { required: true }),
+      },
+    }),
     responses: responses(operation, custom, components),
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { ...kind },
@@ -71,7 +81,9 @@ function bodyContent({ action }: Operation, custom: boolean, schema: JsonObject)
 function responses({ action, response }: Operation, custom: boolean, components: Components): JsonObject {
   const schema = response ? components.add(response) : { type: 'string' }
   const types = response ? responseTypes(custom, action === 'list') : ['*/*']
-  const answers = answerCodes(action).map(([code, description]) => [code, { description, content: contentOf(types, schema) }] as const)
+  const answers = answerCodes(action).map(
+    ([code, description]) => [code, { description, content: contentOf(types, schema) }] as const,
+  )
   return { ...Object.fromEntries(answers), 401: { description: 'Unauthorized' } }
 }
 
@@ -80,7 +92,10 @@ function resourcesOperation(served: ServedVersion, components: Components): Json
   return {
     tags: [tagOf(served)],
     operationId: `get${operationPrefix(served.group, served.version)}APIResources`,
-    responses: { 200: { description: 'OK', content: contentOf(responseTypes(true, false), schema) }, 401: { description: 'Unauthorized' } },
+    responses: {
+      200: { description: 'OK', content: contentOf(responseTypes(true, false), schema) },
+      401: { description: 'Unauthorized' },
+    },
   }
 }
 

@@ -25,16 +25,32 @@ export function answerCodes(action: Action): readonly (readonly [code: string, d
   const created = ['201', 'Created'] as const
   const accepted = ['202', 'Accepted'] as const
   switch (action) {
-    case 'post': return [ok, created, accepted]
-    case 'put': case 'patch': return [ok, created]
-    case 'delete': return [ok, accepted]
-    case 'connect': case 'deletecollection': case 'get': case 'list': return [ok]
+    case 'post':
+      return [ok, created, accepted]
+    case 'put':
+    case 'patch':
+      return [ok, created]
+    case 'delete':
+      return [ok, accepted]
+    case 'connect':
+    case 'deletecollection':
+    case 'get':
+    case 'list':
+      return [ok]
   }
 }
 
 /** The parameters that every operation of a path has. What is answered by a stream cannot be asked to be pretty. */
-export function pathParameters({ path, action }: { path: string, action: Action }): { name: string, place: 'path' | 'query', type: 'string' }[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ name, place: 'path', type: 'string' }) as const)
+export function pathParameters({
+  path,
+  action,
+}: {
+  path: string
+  action: Action
+}): { name: string; place: 'path' | 'query'; type: 'string' }[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name = '']) => ({ name, place: 'path', type: 'string' }) as const,
+  )
   const pretty = action === 'connect' ? [] : [{ name: 'pretty', place: 'query', type: 'string' } as const]
   return [...inPath.sort((a, b) => (a.name < b.name ? -1 : 1)), ...pretty]
 }

@@ -6,10 +6,15 @@ import { OpenApi } from './openapi.ts'
 
 interface Operation {
   readonly operationId: string
-  readonly parameters?: readonly { readonly name: string, readonly in: string, readonly required?: boolean }[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>>, readonly required?: boolean }
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>>; readonly required?: boolean }
   readonly consumes?: readonly string[]
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: JsonObject }>>, readonly schema?: JsonObject }>>
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly content?: Readonly<Record<string, { readonly schema: JsonObject }>>; readonly schema?: JsonObject }
+    >
+  >
   readonly 'x-kubernetes-action': string
   readonly 'x-kubernetes-group-version-kind': JsonObject
 }
@@ -20,10 +25,18 @@ interface Document {
 }
 
 const builtin = new OpenApi(builtinCatalog())
-const cronTab = customResource({ group: 'stable.example.com', version: 'v1', kind: 'CronTab', plural: 'crontabs' }, {
-  schema: { root: { type: 'object', properties: { spec: { type: 'object', properties: { cron: { type: 'string' } } } } }, definitions: () => undefined },
-  subresources: [{ name: 'scale', verbs: ['get', 'patch', 'update'], group: 'autoscaling', version: 'v1', kind: 'Scale' }],
-})
+const cronTab = customResource(
+  { group: 'stable.example.com', version: 'v1', kind: 'CronTab', plural: 'crontabs' },
+  {
+    schema: {
+      root: { type: 'object', properties: { spec: { type: 'object', properties: { cron: { type: 'string' } } } } },
+      definitions: () => undefined,
+    },
+    subresources: [
+      { name: 'scale', verbs: ['get', 'patch', 'update'], group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    ],
+  },
+)
 
 function read(openApi: OpenApi, path: string): Document {
   return JSON.parse(Buffer.from(openApi.document(path)?.bytes ?? []).toString()) as Document
@@ -47,18 +60,37 @@ test('OpenApi lists every group version with the hash of its document', () => {
 
 test('OpenApi describes the patch of a Pod so that kubectl can make one', () => {
   const patch = operation(read(builtin, '/openapi/v3/api/v1'), '/api/v1/namespaces/{namespace}/pods/{name}', 'patch')
-  expect(patch).toMatchObject({ operationId: 'patchCoreV1NamespacedPod', tags: ['core_v1'], 'x-kubernetes-action': 'patch', 'x-kubernetes-group-version-kind': { group: '', version: 'v1', kind: 'Pod' } })
-  expect(patch.parameters).toContainEqual({ name: 'fieldValidation', in: 'query', schema: { type: 'string', uniqueItems: true } })
+  expect(patch).toMatchObject({
+    operationId: 'patchCoreV1NamespacedPod',
+    tags: ['core_v1'],
+    'x-kubernetes-action': 'patch',
+    'x-kubernetes-group-version-kind': { group: '', version: 'v1', kind: 'Pod' },
+  })
+  expect(patch.parameters).toContainEqual({
+    name: 'fieldValidation',
+    in: 'query',
+    schema: { type: 'string', uniqueItems: true },
+  })
   expect(names(patch)).toEqual(['dryRun', 'fieldManager', 'fieldValidation', 'force'])
   expect(Object.keys(patch.requestBody?.content ?? {}).sort()).toEqual([
-    'application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json',
+    'application/apply-patch+yaml',
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/strategic-merge-patch+json',
   ])
 })
 
 test('OpenApi has all paths and methods of Leases and no others', () => {
   const { paths } = read(builtin, '/openapi/v3/apis/coordination.k8s.io/v1')
   const root = '/apis/coordination.k8s.io/v1'
-  const methods = Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, Object.keys(item).filter((key) => key !== 'parameters').sort()]))
+  const methods = Object.fromEntries(
+    Object.entries(paths).map(([path, item]) => [
+      path,
+      Object.keys(item)
+        .filter((key) => key !== 'parameters')
+        .sort(),
+    ]),
+  )
   expect(methods).toEqual({
     [`${root}/`]: ['get'],
     [`${root}/leases`]: ['get'],
@@ -66,29 +98,45 @@ test('OpenApi has all paths and methods of Leases and no others', () => {
     [`${root}/namespaces/{namespace}/leases/{name}`]: ['delete', 'get', 'patch', 'put'],
   })
   expect(paths[`${root}/leases`]?.['get']?.operationId).toBe('listCoordinationV1LeaseForAllNamespaces')
-  expect(paths[`${root}/namespaces/{namespace}/leases`]?.['delete']?.operationId).toBe('deleteCoordinationV1CollectionNamespacedLease')
+  expect(paths[`${root}/namespaces/{namespace}/leases`]?.['delete']?.operationId).toBe(
+    'deleteCoordinationV1CollectionNamespacedLease',
+  )
 })
 
 test('OpenApi says what is read and written below an object', () => {
   const apps = read(builtin, '/openapi/v3/apis/apps/v1')
   const scale = operation(apps, '/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale', 'put')
-  expect(scale).toMatchObject({ operationId: 'replaceAppsV1NamespacedDeploymentScale', 'x-kubernetes-group-version-kind': { group: 'autoscaling', version: 'v1', kind: 'Scale' } })
-  expect(scale.responses['200']?.content?.['application/json']?.schema).toEqual({ $ref: '#/components/schemas/io.k8s.api.autoscaling.v1.Scale' })
+  expect(scale).toMatchObject({
+    operationId: 'replaceAppsV1NamespacedDeploymentScale',
+    'x-kubernetes-group-version-kind': { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+  })
+  expect(scale.responses['200']?.content?.['application/json']?.schema).toEqual({
+    $ref: '#/components/schemas/io.k8s.api.autoscaling.v1.Scale',
+  })
   expect(apps.components.schemas).toHaveProperty(['io.k8s.api.autoscaling.v1.Scale'])
 
   const core = read(builtin, '/openapi/v3/api/v1')
   expect(Object.keys(core.paths['/api/v1/namespaces/{name}/finalize'] ?? {}).sort()).toEqual(['parameters', 'put'])
   const exec = operation(core, '/api/v1/namespaces/{namespace}/pods/{name}/exec', 'get')
-  expect(exec).toMatchObject({ operationId: 'connectCoreV1GetNamespacedPodExec', 'x-kubernetes-action': 'connect', 'x-kubernetes-group-version-kind': { kind: 'PodExecOptions' } })
+  expect(exec).toMatchObject({
+    operationId: 'connectCoreV1GetNamespacedPodExec',
+    'x-kubernetes-action': 'connect',
+    'x-kubernetes-group-version-kind': { kind: 'PodExecOptions' },
+  })
   expect(names(exec)).toContain('command')
-  expect(operation(core, '/api/v1/nodes/{name}/proxy/{path}', 'options').operationId).toBe('connectCoreV1OptionsNodeProxyWithPath')
+  expect(operation(core, '/api/v1/nodes/{name}/proxy/{path}', 'options').operationId).toBe(
+    'connectCoreV1OptionsNodeProxyWithPath',
+  )
 })
 
 test('OpenApi says whether a deletion answers with the object', () => {
   const make = (returnsDeleted: boolean): Resource => ({ ...cronTab, rules: { returnsDeleted } as Rules })
-  const answer = (resource: Resource) => operation(
-    read(new OpenApi([resource]), '/openapi/v3/apis/stable.example.com/v1'), '/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}', 'delete',
-  ).responses['200']?.content?.['application/json']?.schema['$ref']
+  const answer = (resource: Resource) =>
+    operation(
+      read(new OpenApi([resource]), '/openapi/v3/apis/stable.example.com/v1'),
+      '/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}',
+      'delete',
+    ).responses['200']?.content?.['application/json']?.schema['$ref']
   expect(answer(make(true))).toBe('#/components/schemas/com.example.stable.v1.CronTab')
   expect(answer(make(false))).toBe('#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Status')
 })
@@ -96,7 +144,9 @@ test('OpenApi says whether a deletion answers with the object', () => {
 test('OpenApi publishes every schema that another one refers to', () => {
   for (const path of ['/openapi/v3/api/v1', '/openapi/v3/apis/apiextensions.k8s.io/v1']) {
     const document = read(builtin, path)
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name)
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
+      ([, name]) => name,
+    )
     expect(references.length).toBeGreaterThan(100)
     for (const name of references) expect(document.components.schemas).toHaveProperty([name ?? ''])
   }
@@ -104,10 +154,15 @@ test('OpenApi publishes every schema that another one refers to', () => {
 
 test('OpenApi gives the kinds of every group version the version at hand', () => {
   const { components } = read(builtin, '/openapi/v3/apis/apps/v1')
-  expect(components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']?.['x-kubernetes-group-version-kind']).toEqual([
-    { group: '', kind: 'DeleteOptions', version: 'v1' }, { group: 'apps', kind: 'DeleteOptions', version: 'v1' },
+  expect(
+    components.schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']?.['x-kubernetes-group-version-kind'],
+  ).toEqual([
+    { group: '', kind: 'DeleteOptions', version: 'v1' },
+    { group: 'apps', kind: 'DeleteOptions', version: 'v1' },
   ])
-  expect(components.schemas['io.k8s.api.apps.v1.Deployment']?.['x-kubernetes-group-version-kind']).toEqual([{ group: 'apps', kind: 'Deployment', version: 'v1' }])
+  expect(components.schemas['io.k8s.api.apps.v1.Deployment']?.['x-kubernetes-group-version-kind']).toEqual([
+    { group: 'apps', kind: 'Deployment', version: 'v1' },
+  ])
 })
 
 test('OpenApi publishes custom resources with metadata, a list, and no strategic merge', () => {
@@ -115,32 +170,52 @@ test('OpenApi publishes custom resources with metadata, a list, and no strategic
   const schema = document.components.schemas['com.example.stable.v1.CronTab']
   expect(schema).toMatchObject({
     type: 'object',
-    properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }, spec: {} },
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+      spec: {},
+    },
     'x-kubernetes-group-version-kind': [{ group: 'stable.example.com', version: 'v1', kind: 'CronTab' }],
   })
   expect(document.components.schemas['com.example.stable.v1.CronTabList']).toMatchObject({ required: ['items'] })
   const path = '/apis/stable.example.com/v1/namespaces/{namespace}/crontabs/{name}'
-  expect(Object.keys(operation(document, path, 'patch').requestBody?.content ?? {})).not.toContain('application/strategic-merge-patch+json')
-  expect(operation(document, `${path}/scale`, 'patch')['x-kubernetes-group-version-kind']).toMatchObject({ kind: 'CronTab' })
+  expect(Object.keys(operation(document, path, 'patch').requestBody?.content ?? {})).not.toContain(
+    'application/strategic-merge-patch+json',
+  )
+  expect(operation(document, `${path}/scale`, 'patch')['x-kubernetes-group-version-kind']).toMatchObject({
+    kind: 'CronTab',
+  })
 })
 
 test('OpenApi has one v2 document of everything', () => {
   const document = read(new OpenApi([...builtinCatalog(), cronTab]), '/openapi/v2')
   expect(document).toMatchObject({ swagger: '2.0' })
   const patch = operation(document, '/api/v1/namespaces/{namespace}/pods/{name}', 'patch')
-  expect(patch.parameters?.[0]).toEqual({ name: 'body', in: 'body', required: true, schema: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch' } })
+  expect(patch.parameters?.[0]).toEqual({
+    name: 'body',
+    in: 'body',
+    required: true,
+    schema: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch' },
+  })
   expect(patch.consumes).toContain('application/strategic-merge-patch+json')
-  expect(document.definitions['io.k8s.api.core.v1.Pod']).toMatchObject({ properties: { spec: { $ref: '#/definitions/io.k8s.api.core.v1.PodSpec' } } })
+  expect(document.definitions['io.k8s.api.core.v1.Pod']).toMatchObject({
+    properties: { spec: { $ref: '#/definitions/io.k8s.api.core.v1.PodSpec' } },
+  })
   expect(document.definitions['io.k8s.apimachinery.pkg.api.resource.Quantity']).toEqual({ type: 'string' })
   expect(document.definitions).toHaveProperty(['com.example.stable.v1.CronTabList'])
 })
 
 test('OpenApi in v2 publishes an open custom resource without properties', () => {
-  const open = customResource({ group: 'example.com', version: 'v1', kind: 'Open', plural: 'opens' }, {
-    schema: { root: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, definitions: () => undefined },
-  })
+  const open = customResource(
+    { group: 'example.com', version: 'v1', kind: 'Open', plural: 'opens' },
+    {
+      schema: { root: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, definitions: () => undefined },
+    },
+  )
   expect(read(new OpenApi([open]), '/openapi/v2').definitions['com.example.v1.Open']).toEqual({
-    type: 'object', 'x-kubernetes-group-version-kind': [{ group: 'example.com', version: 'v1', kind: 'Open' }],
+    type: 'object',
+    'x-kubernetes-group-version-kind': [{ group: 'example.com', version: 'v1', kind: 'Open' }],
   })
 })
 
@@ -163,7 +238,16 @@ test('OpenApi takes over documents whose resources are the same, and no others',
 })
 
 test('OpenApi knows no other paths', () => {
-  for (const path of ['', '/openapi', '/openapi/v3/', '/openapi/v3/index', '/openapi/v3/swagger', '/openapi/v3/apis/none/v1', '/openapi/v3/constructor', '/openapi/v2/']) {
+  for (const path of [
+    '',
+    '/openapi',
+    '/openapi/v3/',
+    '/openapi/v3/index',
+    '/openapi/v3/swagger',
+    '/openapi/v3/apis/none/v1',
+    '/openapi/v3/constructor',
+    '/openapi/v2/',
+  ]) {
     expect(builtin.document(path), path).toBeUndefined()
   }
   expect(builtin.document('/openapi/v3/api/v1', { protobuf: true })).toBeUndefined()

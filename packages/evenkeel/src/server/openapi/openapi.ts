@@ -46,7 +46,8 @@ export class OpenApi {
   document(path: string, { protobuf = false }: OpenApiDocumentOptions = {}): ServedDocument | undefined {
     if (path === '/openapi/v2') return protobuf ? this.#swaggerProtobuf() : this.#swagger()
     if (protobuf) return undefined
-    if (path === '/openapi/v3') return this.#keep('index', () => makeDocument(JSON.stringify(this.#index()), 'application/json'))
+    if (path === '/openapi/v3')
+      return this.#keep('index', () => makeDocument(JSON.stringify(this.#index()), 'application/json'))
     return path.startsWith('/openapi/v3/') ? this.#versionDocument(path.slice('/openapi/v3/'.length)) : undefined
   }
 
@@ -73,7 +74,9 @@ export class OpenApi {
   }
 
   #swagger(): ServedDocument {
-    return this.#keep('swagger', () => makeDocument(JSON.stringify(documentV2([...this.#versions.values()])), 'application/json'))
+    return this.#keep('swagger', () =>
+      makeDocument(JSON.stringify(documentV2([...this.#versions.values()])), 'application/json'),
+    )
   }
 
   /** The hash is that of the JSON form: clients are told that the form depends on what they accept. */

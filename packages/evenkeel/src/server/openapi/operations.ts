@@ -52,7 +52,10 @@ const objectShapes: readonly Shape[] = [
   { verb: 'delete', method: 'delete', action: 'delete', word: 'delete' },
   { verb: 'patch', method: 'patch', action: 'patch', word: 'patch' },
 ]
-const subresourceShapes: readonly Shape[] = [...objectShapes, ...collectionShapes.filter(({ verb }) => verb === 'create')]
+const subresourceShapes: readonly Shape[] = [
+  ...objectShapes,
+  ...collectionShapes.filter(({ verb }) => verb === 'create'),
+]
 const proxyMethods: readonly Method[] = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put']
 
 export function operationsOf(resource: Resource): Operation[] {
@@ -65,7 +68,9 @@ export function operationsOf(resource: Resource): Operation[] {
     ...(scope === 'Namespaced' ? served(collectionShapes.slice(0, 1), everywhere) : []),
     ...served(collectionShapes, { resource, prefix, path }),
     ...served(objectShapes, { resource, prefix, path: `${path}/{name}` }),
-    ...resource.subresources.flatMap((subresource) => subresourceOperations({ resource, prefix, path: `${path}/{name}/${subresource.name}`, subresource })),
+    ...resource.subresources.flatMap((subresource) =>
+      subresourceOperations({ resource, prefix, path: `${path}/{name}/${subresource.name}`, subresource }),
+    ),
   ]
 }
 
@@ -107,7 +112,14 @@ function operation({ method, action, word }: Shape, place: Place): Operation {
 function connection(method: Method, place: Place & { subresource: Subresource }): Operation {
   const { path, subresource } = place
   const id = operationId(`connect`, 'connect', { ...place, prefix: place.prefix + capitalize(method) })
-  return { path, method, id, action: 'connect', kind: kindOf(subresource), parameters: connectParameters(subresource.kind) }
+  return {
+    path,
+    method,
+    id,
+    action: 'connect',
+    kind: kindOf(subresource),
+    parameters: connectParameters(subresource.kind),
+  }
 }
 
 function withPath(proxy: Operation): Operation {
@@ -140,7 +152,11 @@ function responseOf(action: Action, place: Place): PublishedType {
 }
 
 function objectType({ resource, subresource }: Place): PublishedType {
-  const isOther = subresource && (subresource.group !== resource.group || subresource.version !== resource.version || subresource.kind !== resource.kind)
+  const isOther =
+    subresource &&
+    (subresource.group !== resource.group ||
+      subresource.version !== resource.version ||
+      subresource.kind !== resource.kind)
   return isOther ? kindType(subresource) : resourceType(resource)
 }
 

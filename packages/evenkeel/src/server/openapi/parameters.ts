@@ -9,11 +9,21 @@ export interface QueryParameter {
 export type Action = 'connect' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'post' | 'put'
 
 const listing = [
-  text('continue'), text('fieldSelector'), text('labelSelector'), integer('limit'), text('resourceVersion'), text('resourceVersionMatch'),
-  flag('sendInitialEvents'), integer('timeoutSeconds'),
+  text('continue'),
+  text('fieldSelector'),
+  text('labelSelector'),
+  integer('limit'),
+  text('resourceVersion'),
+  text('resourceVersionMatch'),
+  flag('sendInitialEvents'),
+  integer('timeoutSeconds'),
 ]
 const deleting = [
-  text('dryRun'), integer('gracePeriodSeconds'), flag('ignoreStoreReadErrorWithClusterBreakingPotential'), flag('orphanDependents'), text('propagationPolicy'),
+  text('dryRun'),
+  integer('gracePeriodSeconds'),
+  flag('ignoreStoreReadErrorWithClusterBreakingPotential'),
+  flag('orphanDependents'),
+  text('propagationPolicy'),
 ]
 const writing = [text('dryRun'), text('fieldManager'), text('fieldValidation')]
 
@@ -40,8 +50,15 @@ const byKind = new Map<string, readonly QueryParameter[]>([
 ])
 
 const logs = [
-  text('container'), flag('follow'), flag('insecureSkipTLSVerifyBackend'), integer('limitBytes'), flag('previous'), integer('sinceSeconds'),
-  text('stream'), integer('tailLines'), flag('timestamps'),
+  text('container'),
+  flag('follow'),
+  flag('insecureSkipTLSVerifyBackend'),
+  integer('limitBytes'),
+  flag('previous'),
+  integer('sinceSeconds'),
+  text('stream'),
+  integer('tailLines'),
+  flag('timestamps'),
 ]
 
 /** The parameters of an action on a resource. */

@@ -22,23 +22,35 @@ const junctors: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not',
 
 export function publishSchema(node: SchemaNode, options: PublishOptions): JsonObject {
   const embedded = node['x-kubernetes-embedded-resource'] === true ? withObjectFields(node, options.form) : node
-  return options.form === 'v3' ? publishFields(embedded, options) : publishFields(reduce(embedded, options.custom), options)
+  return options.form === 'v3'
+    ? publishFields(embedded, options)
+    : publishFields(reduce(embedded, options.custom), options)
 }
 
 function publishFields(node: SchemaNode, options: PublishOptions): JsonObject {
   const published: JsonObjectDraft = {}
-  for (const key of Object.keys(node)) setOwn(published, key, publishField(key, node[key as keyof SchemaNode] as JsonValue, options))
+  for (const key of Object.keys(node))
+    setOwn(published, key, publishField(key, node[key as keyof SchemaNode] as JsonValue, options))
   return published
 }
 
 function publishField(key: string, value: JsonValue, options: PublishOptions): JsonValue {
   switch (key) {
-    case '$ref': return publishReference(value as string, options)
-    case 'properties': return publishProperties(value as Readonly<Record<string, SchemaNode>>, options)
-    case 'items': case 'not': return publishSchema(value as SchemaNode, options)
-    case 'additionalProperties': return typeof value === 'boolean' ? value : publishSchema(value as SchemaNode, options)
-    case 'allOf': case 'anyOf': case 'oneOf': return (value as readonly SchemaNode[]).map((one) => publishSchema(one, options))
-    default: return value
+    case '$ref':
+      return publishReference(value as string, options)
+    case 'properties':
+      return publishProperties(value as Readonly<Record<string, SchemaNode>>, options)
+    case 'items':
+    case 'not':
+      return publishSchema(value as SchemaNode, options)
+    case 'additionalProperties':
+      return typeof value === 'boolean' ? value : publishSchema(value as SchemaNode, options)
+    case 'allOf':
+    case 'anyOf':
+    case 'oneOf':
+      return (value as readonly SchemaNode[]).map((one) => publishSchema(one, options))
+    default:
+      return value
   }
 }
 
@@ -59,7 +71,12 @@ function withObjectFields(node: SchemaNode, form: 'v2' | 'v3'): SchemaNode {
   return {
     ...node,
     required: [...new Set([...(node.required ?? []), 'kind', 'apiVersion'])],
-    properties: { ...node.properties, apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { $ref: 'meta.v1.ObjectMeta' } },
+    properties: {
+      ...node.properties,
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { $ref: 'meta.v1.ObjectMeta' },
+    },
   }
 }
 

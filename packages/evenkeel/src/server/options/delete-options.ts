@@ -33,27 +33,48 @@ export function readDeleteOptions(query: Query, body: JsonObject | undefined): D
   const errors = checkDryRun(given.dryRun)
   const path = FieldPath.of('propagationPolicy')
   if (given.orphanDependents !== undefined && given.propagation !== undefined) {
-    errors.push(fieldError.invalid(path, given.propagation, 'orphanDependents and deletionPropagation cannot be both set'))
+    errors.push(
+      fieldError.invalid(path, given.propagation, 'orphanDependents and deletionPropagation cannot be both set'),
+    )
   }
   if (given.propagation !== undefined && !['Foreground', 'Background', 'Orphan'].includes(given.propagation)) {
     errors.push(fieldError.notSupported(path, given.propagation, ['Foreground', 'Background', 'Orphan', 'nil']))
   }
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions', name: '' }, errors)
   const { gracePeriodSeconds: asked } = given
-  return { ...given, dryRun: given.dryRun.length > 0, gracePeriodSeconds: asked !== undefined && asked < 0 ? 1 : asked, propagation: given.propagation as Propagation | undefined }
-}
-
-/** The options of a deletion as an object: what admission is told. */
-export function deleteOptionsObject({ dryRun, gracePeriodSeconds, propagation, orphanDependents, uid, resourceVersion }: DeleteOptions): JsonObject {
-  const preconditions = { ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } }
   return {
-    kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1',
-    ...gracePeriodSeconds !== undefined && { gracePeriodSeconds }, ...Object.keys(preconditions).length > 0 && { preconditions },
-    ...orphanDependents !== undefined && { orphanDependents }, ...propagation !== undefined && { propagationPolicy: propagation }, ...dryRun && { dryRun: ['All'] },
+    ...given,
+    dryRun: given.dryRun.length > 0,
+    gracePeriodSeconds: asked !== undefined && asked < 0 ? 1 : asked,
+    propagation: given.propagation as Propagation | undefined,
   }
 }
 
-type Given = Omit<DeleteOptions, 'dryRun' | 'propagation'> & { readonly dryRun: readonly string[], readonly propagation: string | undefined }
+/** The options of a deletion as an object: what admission is told. */
+export function deleteOptionsObject({
+  dryRun,
+  gracePeriodSeconds,
+  propagation,
+  orphanDependents,
+  uid,
+  resourceVersion,
+}: DeleteOptions): JsonObject {
+  const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) }
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length > 0 && { preconditions }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagation !== undefined && { propagationPolicy: propagation }),
+    ...(dryRun && { dryRun: ['All'] }),
+  }
+}
+
+type Given = Omit<DeleteOptions, 'dryRun' | 'propagation'> & {
+  readonly dryRun: readonly string[]
+  readonly propagation: string | undefined
+}
 
 function fromQuery(query: Query): Given {
   return {
@@ -67,7 +88,8 @@ function fromQuery(query: Query): Given {
 }
 
 function fromBody(body: JsonObject): Given {
-  if (!kinds.has(body['kind'])) throw badRequest(`the body of a deletion must be DeleteOptions, got ${JSON.stringify(body['kind'])}`)
+  if (!kinds.has(body['kind']))
+    throw badRequest(`the body of a deletion must be DeleteOptions, got ${JSON.stringify(body['kind'])}`)
   const preconditions = isJsonObject(body['preconditions']) ? body['preconditions'] : {}
   return {
     dryRun: textsOf(body['dryRun']),
@@ -81,7 +103,8 @@ function fromBody(body: JsonObject): Given {
 
 function textsOf(value: unknown): string[] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) throw badRequest('dryRun of DeleteOptions must be a list of texts')
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+    throw badRequest('dryRun of DeleteOptions must be a list of texts')
   return value
 }
 
@@ -93,12 +116,14 @@ function textOf(body: JsonObject, name: string): string | undefined {
 
 function numberOf(body: JsonObject, name: string): number | undefined {
   const value = body[name] ?? undefined
-  if (value !== undefined && !Number.isSafeInteger(value)) throw badRequest(`${name} of DeleteOptions must be a whole number`)
+  if (value !== undefined && !Number.isSafeInteger(value))
+    throw badRequest(`${name} of DeleteOptions must be a whole number`)
   return value as number | undefined
 }
 
 function flagOf(body: JsonObject, name: string): boolean | undefined {
   const value = body[name] ?? undefined
-  if (value !== undefined && typeof value !== 'boolean') throw badRequest(`${name} of DeleteOptions must be true or false`)
+  if (value !== undefined && typeof value !== 'boolean')
+    throw badRequest(`${name} of DeleteOptions must be true or false`)
   return value
 }

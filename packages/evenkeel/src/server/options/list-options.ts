@@ -54,22 +54,36 @@ const matchPath = FieldPath.of('resourceVersionMatch')
 function checkList({ match, resourceVersion, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
   const errors: FieldError[] = []
   if (match.length > 0) {
-    if (resourceVersion === '') errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (resourceVersion === '')
+      errors.push(
+        fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+      )
     if (continueToken !== '') errors.push(forbiddenWithContinue())
-    if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(fieldError.notSupported(matchPath, match, ['Exact', 'NotOlderThan', '']))
-    if (match === 'Exact' && resourceVersion === '0') errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    if (match !== 'Exact' && match !== 'NotOlderThan')
+      errors.push(fieldError.notSupported(matchPath, match, ['Exact', 'NotOlderThan', '']))
+    if (match === 'Exact' && resourceVersion === '0')
+      errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
   }
-  if (sendInitialEvents !== undefined) errors.push(fieldError.forbidden(FieldPath.of('sendInitialEvents'), 'sendInitialEvents is forbidden for list'))
+  if (sendInitialEvents !== undefined)
+    errors.push(fieldError.forbidden(FieldPath.of('sendInitialEvents'), 'sendInitialEvents is forbidden for list'))
   return errors
 }
 
 function checkWatch({ match, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
   const errors: FieldError[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
-    errors.push(fieldError.forbidden(matchPath, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+    errors.push(
+      fieldError.forbidden(matchPath, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    )
   }
   if (match.length > 0) {
-    if (sendInitialEvents === undefined) errors.push(fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+    if (sendInitialEvents === undefined)
+      errors.push(
+        fieldError.forbidden(
+          matchPath,
+          'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+        ),
+      )
     if (match !== 'NotOlderThan') errors.push(fieldError.notSupported(matchPath, match, ['NotOlderThan']))
     if (continueToken !== '') errors.push(forbiddenWithContinue())
   }

@@ -21,6 +21,7 @@ export function readInteger(query: Query, name: string): number | undefined {
   const value = query.get(name)
   if (value === null || value === '') return undefined
   const number = Number(value)
-  if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number)) throw badRequest(`${name}: strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
+  if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number))
+    throw badRequest(`${name}: strconv.ParseInt: parsing ${quote(value)}: invalid syntax`)
   return number
 }

@@ -24,16 +24,23 @@ export class Hook {
   readonly #webhooks: WebhookOptions
   readonly #url: URL
   readonly #answerBytesMax: number
-  #open: { readonly connection: Connection, readonly address: string } | undefined
+  #open: { readonly connection: Connection; readonly address: string } | undefined
   #isClosed = false
 
   /** @param answerBytesMax how much of an answer is read before the call has failed */
-  constructor(config: HookConfig, webhooks: WebhookOptions, { answerBytesMax = conversionBytesMax }: { answerBytesMax?: number } = {}) {
+  constructor(
+    config: HookConfig,
+    webhooks: WebhookOptions,
+    { answerBytesMax = conversionBytesMax }: { answerBytesMax?: number } = {},
+  ) {
     this.#config = config
     this.#webhooks = webhooks
     this.#answerBytesMax = answerBytesMax
     const { service } = config
-    this.#url = new URL(config.url ?? `https://${service?.name ?? ''}.${service?.namespace ?? ''}.svc:${service?.port ?? 443}${service?.path ?? '/'}`)
+    this.#url = new URL(
+      config.url ??
+        `https://${service?.name ?? ''}.${service?.namespace ?? ''}.svc:${service?.port ?? 443}${service?.path ?? '/'}`,
+    )
   }
 
   /** Calls under way finish; nothing is kept for the next. */
@@ -49,10 +56,18 @@ export class Hook {
    */
   async ask(question: JsonObject, { signal, timeoutSeconds }: AskOptions): Promise<JsonValue> {
     const target = `${cleanPath(this.#url.pathname)}?timeout=${timeoutSeconds}s`
-    const headers = { 'content-type': 'application/json', 'accept': 'application/json, */*', 'user-agent': 'evenkeel' }
+    const headers = { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'evenkeel' }
     try {
       const connection = await this.#connection()
-      return valueOf(await connection.transport({ method: 'POST', target, headers, body: Buffer.from(JSON.stringify(question)), signal }))
+      return valueOf(
+        await connection.transport({
+          method: 'POST',
+          target,
+          headers,
+          body: Buffer.from(JSON.stringify(question)),
+          signal,
+        }),
+      )
     } catch (error) {
       if (isApiError(error)) throw error
       const reason = error instanceof DeadlineError ? 'context deadline exceeded' : (error as Error).message
@@ -63,12 +78,18 @@ export class Hook {
   async #connection(): Promise<Connection> {
     const { connect = connectHttps, resolveService = noNetwork } = this.#webhooks
     const { service, caBundle = '' } = this.#config
-    const address = service && await resolveService({ namespace: service.namespace, name: service.name, port: service.port ?? 443 })
+    const address =
+      service && (await resolveService({ namespace: service.namespace, name: service.name, port: service.port ?? 443 }))
     const known = address === undefined ? '' : `${address.host}:${address.port}`
     if (this.#open?.address === known) return this.#open.connection
     this.#open?.connection.close()
     const caPem = Buffer.from(caBundle, 'base64').toString().trim()
-    const connection = connect({ origin: this.#url.origin, ...address && { address }, ...caPem !== '' && { caPem }, bytesMax: this.#answerBytesMax })
+    const connection = connect({
+      origin: this.#url.origin,
+      ...(address && { address }),
+      ...(caPem !== '' && { caPem }),
+      bytesMax: this.#answerBytesMax,
+    })
     // Who comes too late may still ask, but nothing is kept for the next.
     if (this.#isClosed) connection.close()
     else this.#open = { connection, address: known }
@@ -85,18 +106,21 @@ function cleanPath(path: string): string {
 }
 
 function noNetwork({ namespace, name }: WebhookService): never {
-  throw new Error(`service "${namespace}/${name}" cannot be reached: this server has no cluster network; name a URL in clientConfig, or start the server with webhooks.resolveService`)
+  throw new Error(
+    `service "${namespace}/${name}" cannot be reached: this server has no cluster network; name a URL in clientConfig, or start the server with webhooks.resolveService`,
+  )
 }
 
 /** The JSON value of an answer. @throws {ApiError} for an answer that is none. */
 function valueOf({ status, headers, body }: WireResponse): JsonValue {
   const bytes = body instanceof Uint8Array ? body : new Uint8Array()
   if (status < 200 || status > 299) throw plain(fromUnexpectedResponse({ code: status, method: 'POST' }).message)
-  if (bytes.byteLength === 0) throw plain(`0-length response with status code: ${status} and content type: ${mediaType(headers['content-type'])}`)
+  if (bytes.byteLength === 0)
+    throw plain(`0-length response with status code: ${status} and content type: ${mediaType(headers['content-type'])}`)
   try {
     return readJson(bytes, { duplicates: false }).value
   } catch {
-    throw plain('couldn\'t get version/kind; json parse error: the response is no JSON')
+    throw plain("couldn't get version/kind; json parse error: the response is no JSON")
   }
 }
 

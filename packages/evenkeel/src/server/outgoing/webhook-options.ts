@@ -33,7 +33,12 @@ export interface ServiceAddress {
 /** Where a webhook is, as configurations and definitions say it. */
 export interface HookConfig {
   readonly url?: string
-  readonly service?: { readonly namespace: string, readonly name: string, readonly path?: string, readonly port?: number }
+  readonly service?: {
+    readonly namespace: string
+    readonly name: string
+    readonly path?: string
+    readonly port?: number
+  }
   /** PEM in base64. */
   readonly caBundle?: string
 }

@@ -15,7 +15,10 @@ interface Answered {
   readonly json: Record<string, unknown>
 }
 
-const types: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json', APPLY: 'application/apply-patch+yaml' }
+const types: Readonly<Record<string, string>> = {
+  PATCH: 'application/merge-patch+json',
+  APPLY: 'application/apply-patch+yaml',
+}
 
 /** Somebody who calls the server; `APPLY` is a patch that applies. */
 export type Caller = (method: string, target: string, body?: unknown) => Promise<Answered>
@@ -32,11 +35,22 @@ export async function startCompany(options: ServerOptions = {}): Promise<Company
     const transport = server.server.as(user)
     return async (method, target, body) => {
       const type = types[method] ?? 'application/json'
-      const request: WireRequest = { method: method === 'APPLY' ? 'PATCH' : method, target, headers: body === undefined ? {} : { 'content-type': type }, signal: new AbortController().signal, ...body !== undefined && { body: Buffer.from(JSON.stringify(body)) } }
+      const request: WireRequest = {
+        method: method === 'APPLY' ? 'PATCH' : method,
+        target,
+        headers: body === undefined ? {} : { 'content-type': type },
+        signal: new AbortController().signal,
+        ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+      }
       const response = await transport(request)
-      const bytes = response.body instanceof Uint8Array ? response.body : Array.isArray(response.body) ? Buffer.concat(response.body as Uint8Array[]) : Buffer.alloc(0)
+      const bytes =
+        response.body instanceof Uint8Array
+          ? response.body
+          : Array.isArray(response.body)
+            ? Buffer.concat(response.body as Uint8Array[])
+            : Buffer.alloc(0)
       const text = Buffer.from(bytes).toString()
-      const json = text.startsWith('{') ? JSON.parse(text) as Record<string, unknown> : {}
+      const json = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}
       return { status: response.status, message: typeof json['message'] === 'string' ? json['message'] : '', json }
     }
   }

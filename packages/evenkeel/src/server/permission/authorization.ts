@@ -54,15 +54,24 @@ const healthPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 const yes = { allowed: true, why: '' }
 const noRules: HeldRules = { rules: [], incomplete: false, errors: [] }
 
-const firstOfAll: Authorizer = Object.assign(({ user, place, path, verb }: Parameters<Authorizer>[0]) => {
-  if (user.groups.includes('system:masters')) return yes
-  return place === undefined && (verb === 'get' || verb === 'head') && healthPaths.test(path) ? yes : undefined
-}, { rulesFor: () => noRules })
+const firstOfAll: Authorizer = Object.assign(
+  ({ user, place, path, verb }: Parameters<Authorizer>[0]) => {
+    if (user.groups.includes('system:masters')) return yes
+    return place === undefined && (verb === 'get' || verb === 'head') && healthPaths.test(path) ? yes : undefined
+  },
+  { rulesFor: () => noRules },
+)
 
 const allRules: HeldRules = {
-  rules: [policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }), policyRule({ verbs: ['*'], nonResourceURLs: ['*'] })],
+  rules: [
+    policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }),
+    policyRule({ verbs: ['*'], nonResourceURLs: ['*'] }),
+  ],
   incomplete: false,
   errors: [],
 }
 
-const allowAuthenticated: Authorizer = Object.assign(({ user }: Parameters<Authorizer>[0]) => (user.groups.includes('system:authenticated') ? yes : undefined), { rulesFor: () => allRules })
+const allowAuthenticated: Authorizer = Object.assign(
+  ({ user }: Parameters<Authorizer>[0]) => (user.groups.includes('system:authenticated') ? yes : undefined),
+  { rulesFor: () => allRules },
+)

@@ -34,7 +34,7 @@ export class Bindings {
   /** Namespace, then subject. */
   readonly #filed = new Map<string, Map<string, Set<Filed>>>()
   /** What was filed for a binding, so that it can be taken out again. */
-  readonly #byBinding = new Map<UnstructuredObject, readonly { readonly subject: string, readonly filed: Filed }[]>()
+  readonly #byBinding = new Map<UnstructuredObject, readonly { readonly subject: string; readonly filed: Filed }[]>()
 
   /** Follows one binding: `old` makes room for `next`. */
   change(old: UnstructuredObject | undefined, next: UnstructuredObject | undefined): void {
@@ -69,7 +69,12 @@ export class Bindings {
     const all = (Array.isArray(subjects) ? subjects : []).flatMap((subject, index) => {
       const key = isJsonObject(subject) ? subjectKey(subject, namespace) : undefined
       if (key === undefined || !isJsonObject(subject)) return []
-      return [{ subject: key, filed: { binding, namespace, role, index, describe: () => describeGrant(binding, role, subject) } }]
+      return [
+        {
+          subject: key,
+          filed: { binding, namespace, role, index, describe: () => describeGrant(binding, role, subject) },
+        },
+      ]
     })
     this.#byBinding.set(binding, all)
     const scope = this.#filed.get(namespace) ?? new Map<string, Set<Filed>>()
@@ -93,7 +98,9 @@ export class Bindings {
 /** The role that a binding gives. */
 export function roleOf(binding: UnstructuredObject | JsonObject): RoleReference {
   const reference = getOwn(binding as JsonObject, 'roleRef')
-  return isJsonObject(reference) ? { kind: textOf(reference, 'kind'), name: textOf(reference, 'name') } : { kind: '', name: '' }
+  return isJsonObject(reference)
+    ? { kind: textOf(reference, 'kind'), name: textOf(reference, 'name') }
+    : { kind: '', name: '' }
 }
 
 const userKey = (name: string): string => `user ${name}`
@@ -102,20 +109,31 @@ const groupKey = (name: string): string => `group ${name}`
 function subjectKey(subject: JsonObject, namespace: string): string | undefined {
   const name = textOf(subject, 'name')
   switch (textOf(subject, 'kind')) {
-    case 'User': return userKey(name)
-    case 'Group': return groupKey(name)
+    case 'User':
+      return userKey(name)
+    case 'Group':
+      return groupKey(name)
     case 'ServiceAccount': {
       const inside = textOf(subject, 'namespace') || namespace
       return inside === '' ? undefined : userKey(`system:serviceaccount:${inside}:${name}`)
     }
-    default: return undefined
+    default:
+      return undefined
   }
 }
 
-function describeGrant({ metadata: { name = '', namespace = '' } }: UnstructuredObject, role: RoleReference, subject: JsonObject): string {
-  const binding = namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`
+function describeGrant(
+  { metadata: { name = '', namespace = '' } }: UnstructuredObject,
+  role: RoleReference,
+  subject: JsonObject,
+): string {
+  const binding =
+    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`
   const kind = textOf(subject, 'kind')
-  const who = kind === 'ServiceAccount' ? `${textOf(subject, 'name')}/${textOf(subject, 'namespace') || namespace}` : textOf(subject, 'name')
+  const who =
+    kind === 'ServiceAccount'
+      ? `${textOf(subject, 'name')}/${textOf(subject, 'namespace') || namespace}`
+      : textOf(subject, 'name')
   return `${binding} of ${role.kind} ${quote(role.name)} to ${kind} ${quote(who)}`
 }
 

@@ -4,8 +4,15 @@ import type { Company } from './as.fixture.ts'
 import { bind, role } from './world.fixture.ts'
 
 const inDev = `${rbac}/namespaces/dev`
-const [pods, secrets] = [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] }, { verbs: ['get'], apiGroups: [''], resources: ['secrets'] }]
-const writeRoles = { verbs: ['create', 'update', 'patch', 'get', 'delete'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'] }
+const [pods, secrets] = [
+  { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] },
+  { verbs: ['get'], apiGroups: [''], resources: ['secrets'] },
+]
+const writeRoles = {
+  verbs: ['create', 'update', 'patch', 'get', 'delete'],
+  apiGroups: ['rbac.authorization.k8s.io'],
+  resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
+}
 
 /** A company where `u` may write roles and read pods in `dev`. */
 async function start(): Promise<Company> {
@@ -27,7 +34,8 @@ test('row 12: who writes a role must hold its rules, and is told which are missi
   const refused = await u('POST', `${inDev}/roles`, role('more', [pods, secrets], 'dev'))
   expect(refused).toMatchObject({
     status: 403,
-    message: 'roles.rbac.authorization.k8s.io "more" is forbidden: user "u" (groups=["devs" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+    message:
+      'roles.rbac.authorization.k8s.io "more" is forbidden: user "u" (groups=["devs" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
     json: { reason: 'Forbidden', details: { name: 'more', group: 'rbac.authorization.k8s.io', kind: 'roles' } },
   })
   // Held in one namespace is not held everywhere.
@@ -51,12 +59,35 @@ test('row 12: who gives a role must hold its rules, or may bind it', async () =>
   await using company = await start()
   const { admin } = company
   const u = company.as('u')
-  expect((await u('POST', `${inDev}/rolebindings`, bind('pods', ['user v'], { namespace: 'dev', name: 'v-pods' }))).status).toBe(201)
+  expect(
+    (await u('POST', `${inDev}/rolebindings`, bind('pods', ['user v'], { namespace: 'dev', name: 'v-pods' }))).status,
+  ).toBe(201)
   const give = bind('secrets', ['user u'], { namespace: 'dev', name: 'u-secrets' })
-  expect(await u('POST', `${inDev}/rolebindings`, give)).toMatchObject({ status: 403, message: expect.stringContaining('rolebindings.rbac.authorization.k8s.io "u-secrets" is forbidden: user "u" (groups=["system:authenticated"]) is attempting to grant') as string })
-  expect((await u('POST', `${rbac}/clusterrolebindings`, bind('pods', ['user u'], { name: 'u-pods' }))).status).toBe(403)
-  expect(await u('POST', `${inDev}/rolebindings`, bind('missing', ['user u'], { namespace: 'dev' }))).toMatchObject({ status: 404, message: 'rolebindings.rbac.authorization.k8s.io "missing" not found' })
-  await admin('POST', `${rbac}/clusterroles`, role('binder', [{ verbs: ['bind'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], resourceNames: ['secrets'] }]))
+  expect(await u('POST', `${inDev}/rolebindings`, give)).toMatchObject({
+    status: 403,
+    message: expect.stringContaining(
+      'rolebindings.rbac.authorization.k8s.io "u-secrets" is forbidden: user "u" (groups=["system:authenticated"]) is attempting to grant',
+    ) as string,
+  })
+  expect((await u('POST', `${rbac}/clusterrolebindings`, bind('pods', ['user u'], { name: 'u-pods' }))).status).toBe(
+    403,
+  )
+  expect(await u('POST', `${inDev}/rolebindings`, bind('missing', ['user u'], { namespace: 'dev' }))).toMatchObject({
+    status: 404,
+    message: 'rolebindings.rbac.authorization.k8s.io "missing" not found',
+  })
+  await admin(
+    'POST',
+    `${rbac}/clusterroles`,
+    role('binder', [
+      {
+        verbs: ['bind'],
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['clusterroles'],
+        resourceNames: ['secrets'],
+      },
+    ]),
+  )
   await admin('POST', `${inDev}/rolebindings`, bind('binder', ['user u'], { namespace: 'dev' }))
   expect((await u('POST', `${inDev}/rolebindings`, give)).status).toBe(201)
   // The right to bind in one namespace is none to bind everywhere.
@@ -68,8 +99,17 @@ test('row 12: adding a subject to a binding gives, taking a finalizer off does n
   await using company = await start()
   const { admin } = company
   const u = company.as('u')
-  await admin('POST', `${inDev}/rolebindings`, { ...bind('secrets', ['user w'], { namespace: 'dev' }), metadata: { name: 'w', namespace: 'dev', finalizers: ['x.dev/y'] } })
-  expect((await u('PATCH', `${inDev}/rolebindings/w`, { subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'u' }] })).status).toBe(403)
+  await admin('POST', `${inDev}/rolebindings`, {
+    ...bind('secrets', ['user w'], { namespace: 'dev' }),
+    metadata: { name: 'w', namespace: 'dev', finalizers: ['x.dev/y'] },
+  })
+  expect(
+    (
+      await u('PATCH', `${inDev}/rolebindings/w`, {
+        subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'u' }],
+      })
+    ).status,
+  ).toBe(403)
   expect((await u('PATCH', `${inDev}/rolebindings/w`, { metadata: { labels: { a: 'b' } } })).status).toBe(403)
   expect((await u('PATCH', `${inDev}/rolebindings/w`, { metadata: { finalizers: null } })).status).toBe(200)
 })
@@ -79,9 +119,20 @@ test('row 12: escalate lifts the check for roles, and a gathering role takes eve
   const { admin } = company
   const u = company.as('u')
   const gathering = { ...role('all', []), aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }
-  expect(await u('POST', `${rbac}/clusterroles`, gathering)).toMatchObject({ status: 403, message: 'clusterroles.rbac.authorization.k8s.io "all" is forbidden: must have cluster-admin privileges to use the aggregationRule' })
-  expect(await u('PATCH', `${rbac}/clusterroles/view`, { rules: [], aggregationRule: null })).toMatchObject({ status: 403, message: expect.stringContaining('aggregationRule') as string })
-  await admin('POST', `${rbac}/clusterroles`, role('escalator', [{ verbs: ['escalate'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'] }]))
+  expect(await u('POST', `${rbac}/clusterroles`, gathering)).toMatchObject({
+    status: 403,
+    message:
+      'clusterroles.rbac.authorization.k8s.io "all" is forbidden: must have cluster-admin privileges to use the aggregationRule',
+  })
+  expect(await u('PATCH', `${rbac}/clusterroles/view`, { rules: [], aggregationRule: null })).toMatchObject({
+    status: 403,
+    message: expect.stringContaining('aggregationRule') as string,
+  })
+  await admin(
+    'POST',
+    `${rbac}/clusterroles`,
+    role('escalator', [{ verbs: ['escalate'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'] }]),
+  )
   await admin('POST', `${rbac}/clusterrolebindings`, bind('escalator', ['user u']))
   expect((await u('POST', `${rbac}/clusterroles`, gathering)).status).toBe(201)
   expect((await u('POST', `${rbac}/clusterroles`, role('more', [secrets]))).status).toBe(201)
@@ -91,6 +142,10 @@ test('row 12: escalate lifts the check for roles, and a gathering role takes eve
 test('row 12: rules beyond counting are refused at once', async () => {
   await using company = await start()
   const many = Array.from({ length: 1000 }, (_, index) => `r${index}`)
-  const answer = await company.as('u')('POST', `${inDev}/roles`, role('many', [{ verbs: many, apiGroups: many, resources: many }], 'dev'))
+  const answer = await company.as('u')(
+    'POST',
+    `${inDev}/roles`,
+    role('many', [{ verbs: many, apiGroups: many, resources: many }], 'dev'),
+  )
   expect(answer).toMatchObject({ status: 403, message: expect.stringContaining('too many to compare') as string })
 })

@@ -23,7 +23,10 @@ import { describeRules, quoteAll } from './rules/describe-rules.ts'
 
 const roleKinds: ReadonlySet<string> = new Set(['roles', 'clusterroles'])
 const bindingKinds: ReadonlySet<string> = new Set(['rolebindings', 'clusterrolebindings'])
-const everything: readonly PolicyRule[] = [policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }), policyRule({ verbs: ['*'], nonResourceURLs: ['*'] })]
+const everything: readonly PolicyRule[] = [
+  policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }),
+  policyRule({ verbs: ['*'], nonResourceURLs: ['*'] }),
+]
 
 interface Surroundings {
   readonly permissions: Permissions
@@ -34,10 +37,23 @@ interface Surroundings {
 export function escalationStep(surroundings: Surroundings): AdmissionStep {
   return {
     name: 'RBACEscalation',
-    concerns: ({ operation, target: { resource: { group, plural } } }) =>
-      group === rbacGroup && (operation === 'CREATE' || operation === 'UPDATE') && (roleKinds.has(plural) || bindingKinds.has(plural)),
+    concerns: ({
+      operation,
+      target: {
+        resource: { group, plural },
+      },
+    }) =>
+      group === rbacGroup &&
+      (operation === 'CREATE' || operation === 'UPDATE') &&
+      (roleKinds.has(plural) || bindingKinds.has(plural)),
     async mutate(draft, admitted) {
-      const { user, old, target: { resource: { plural } } } = admitted
+      const {
+        user,
+        old,
+        target: {
+          resource: { plural },
+        },
+      } = admitted
       if (user === undefined || user.groups.includes('system:masters') || (old && onlyEnds(draft, old))) return false
       await (roleKinds.has(plural) ? checkRole : checkBinding)(draft, { ...surroundings, admitted, user })
       return false
@@ -51,22 +67,51 @@ interface Writing extends Surroundings {
 }
 
 async function checkRole(draft: ObjectDraft, writing: Writing): Promise<void> {
-  const { access, user, admitted: { operation, old, target: { resource: { plural }, namespace, name: present } } } = writing
+  const {
+    access,
+    user,
+    admitted: {
+      operation,
+      old,
+      target: {
+        resource: { plural },
+        namespace,
+        name: present,
+      },
+    },
+  } = writing
   // What is made has no name yet that a rule could be about.
   const name = operation === 'CREATE' ? '' : present
-  const question = { user, verb: 'escalate', path: '', place: { group: rbacGroup, version: '*', resource: plural, subresource: '', namespace, name } }
+  const question = {
+    user,
+    verb: 'escalate',
+    path: '',
+    place: { group: rbacGroup, version: '*', resource: plural, subresource: '', namespace, name },
+  }
   if ((await access.decide(question)).allowed) return
   requireHeld(readRules(draft), draft, writing)
   if (!gathers(draft) && !(old && gathers(old as unknown as JsonObject))) return
-  if (missingOf(everything, writing)?.length !== 0) throw refuse(draft, writing, 'must have cluster-admin privileges to use the aggregationRule')
+  if (missingOf(everything, writing)?.length !== 0)
+    throw refuse(draft, writing, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
 async function checkBinding(draft: ObjectDraft, writing: Writing): Promise<void> {
-  const { access, permissions, user, admitted: { target: { resource: { group, plural }, namespace } } } = writing
+  const {
+    access,
+    permissions,
+    user,
+    admitted: {
+      target: {
+        resource: { group, plural },
+        namespace,
+      },
+    },
+  } = writing
   const role = roleOf(draft)
   const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
   // Another kind of role is for validation to refuse; nobody can hold it.
-  if (role.kind !== 'Role' && role.kind !== 'ClusterRole') throw refuse(draft, writing, `unsupported role reference kind: ${quote(role.kind)}`)
+  if (role.kind !== 'Role' && role.kind !== 'ClusterRole')
+    throw refuse(draft, writing, `unsupported role reference kind: ${quote(role.kind)}`)
   const place = { group: rbacGroup, version: '*', resource, subresource: '', namespace, name: role.name }
   if ((await access.decide({ user, verb: 'bind', path: '', place })).allowed) return
   const rules = permissions.rulesOf(role, namespace)
@@ -77,19 +122,53 @@ async function checkBinding(draft: ObjectDraft, writing: Writing): Promise<void>
 
 function requireHeld(rules: readonly PolicyRule[], draft: ObjectDraft, writing: Writing): void {
   const missing = missingOf(rules, writing)
-  if (missing === undefined) throw refuse(draft, writing, `the rules come to more than ${partsMax} single permissions, which is too many to compare`)
+  if (missing === undefined)
+    throw refuse(
+      draft,
+      writing,
+      `the rules come to more than ${partsMax} single permissions, which is too many to compare`,
+    )
   if (missing.length === 0) return
-  const { user: { name, groups }, permissions, admitted: { target: { namespace } } } = writing
+  const {
+    user: { name, groups },
+    permissions,
+    admitted: {
+      target: { namespace },
+    },
+  } = writing
   const { errors } = permissions.rulesFor(writing.user, namespace)
   const unresolved = errors.length === 0 ? '' : `; resolution errors: [${errors.join(' ')}]`
-  throw refuse(draft, writing, `user ${quote(name)} (groups=${quoteAll(groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(missing)}${unresolved}`)
+  throw refuse(
+    draft,
+    writing,
+    `user ${quote(name)} (groups=${quoteAll(groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(missing)}${unresolved}`,
+  )
 }
 
-function missingOf(rules: readonly PolicyRule[], { permissions, user, admitted: { target: { namespace } } }: Writing): readonly PolicyRule[] | undefined {
+function missingOf(
+  rules: readonly PolicyRule[],
+  {
+    permissions,
+    user,
+    admitted: {
+      target: { namespace },
+    },
+  }: Writing,
+): readonly PolicyRule[] | undefined {
   return uncovered(permissions.rulesFor(user, namespace).rules, rules)
 }
 
-function refuse({ metadata }: ObjectDraft, { admitted: { target: { resource: { group, plural } } } }: Writing, why: string): Error {
+function refuse(
+  { metadata }: ObjectDraft,
+  {
+    admitted: {
+      target: {
+        resource: { group, plural },
+      },
+    },
+  }: Writing,
+  why: string,
+): Error {
   return forbidden({ group, kind: plural, name: String(metadata['name'] ?? '') }, why)
 }
 

@@ -22,8 +22,15 @@ interface OwnerSurroundings {
 export function ownerReferenceStep({ access, registry }: OwnerSurroundings): AdmissionStep {
   return {
     name: 'OwnerReferencesPermissionEnforcement',
-    concerns: ({ operation, target: { resource: { group, plural }, subresource } }) =>
-      (operation === 'CREATE' || operation === 'UPDATE') && !(group === '' && plural === 'pods' && subresource?.name === 'status'),
+    concerns: ({
+      operation,
+      target: {
+        resource: { group, plural },
+        subresource,
+      },
+    }) =>
+      (operation === 'CREATE' || operation === 'UPDATE') &&
+      !(group === '' && plural === 'pods' && subresource?.name === 'status'),
     async validate(object, admitted) {
       const { user, old, operation } = admitted
       if (object === undefined || user === undefined || !changesOwners(object, old)) return
@@ -36,9 +43,22 @@ export function ownerReferenceStep({ access, registry }: OwnerSurroundings): Adm
 }
 
 async function requireDelete(admitted: Admitted, user: User, access: Access): Promise<void> {
-  const { target: { resource: { group, version, plural }, subresource, namespace, name } } = admitted
-  const verdict = await access.decide({ user, verb: 'delete', path: '', place: { group, version, resource: plural, subresource: subresource?.name ?? '', namespace, name } })
-  if (!verdict.allowed) throw refuse(admitted, `cannot set an ownerRef on a resource you can't delete: ${said(verdict)}`)
+  const {
+    target: {
+      resource: { group, version, plural },
+      subresource,
+      namespace,
+      name,
+    },
+  } = admitted
+  const verdict = await access.decide({
+    user,
+    verb: 'delete',
+    path: '',
+    place: { group, version, resource: plural, subresource: subresource?.name ?? '', namespace, name },
+  })
+  if (!verdict.allowed)
+    throw refuse(admitted, `cannot set an ownerRef on a resource you can't delete: ${said(verdict)}`)
 }
 
 interface Blocking extends OwnerSurroundings {
@@ -46,32 +66,73 @@ interface Blocking extends OwnerSurroundings {
   readonly user: User
 }
 
-async function requireFinalizers({ apiVersion, kind, name }: OwnerReference, { access, registry, admitted, user }: Blocking): Promise<void> {
+async function requireFinalizers(
+  { apiVersion, kind, name }: OwnerReference,
+  { access, registry, admitted, user }: Blocking,
+): Promise<void> {
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
-  const owners = registry.all().filter((resource) => resource.group === group && resource.version === version && resource.kind === kind)
-  if (owners.length === 0) throw refuse(admitted, `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind "${kind}" in version "${apiVersion}"`)
+  const owners = registry
+    .all()
+    .filter((resource) => resource.group === group && resource.version === version && resource.kind === kind)
+  if (owners.length === 0)
+    throw refuse(
+      admitted,
+      `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind "${kind}" in version "${apiVersion}"`,
+    )
   for (const owner of owners) {
-    const verdict = await access.decide({ user, verb: 'update', path: '', place: finalizersOf(owner, { name, namespace: admitted.target.namespace }) })
-    if (!verdict.allowed) throw refuse(admitted, `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${said(verdict)}`)
+    const verdict = await access.decide({
+      user,
+      verb: 'update',
+      path: '',
+      place: finalizersOf(owner, { name, namespace: admitted.target.namespace }),
+    })
+    if (!verdict.allowed)
+      throw refuse(
+        admitted,
+        `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${said(verdict)}`,
+      )
   }
 }
 
 // An owner in a namespace is in that of its dependent.
-function finalizersOf({ group, version, plural, scope }: Resource, { name, namespace }: { name: string, namespace: string }): AccessQuestion['place'] {
-  return { group, version, resource: plural, subresource: 'finalizers', namespace: scope === 'Namespaced' ? namespace : '', name }
+function finalizersOf(
+  { group, version, plural, scope }: Resource,
+  { name, namespace }: { name: string; namespace: string },
+): AccessQuestion['place'] {
+  return {
+    group,
+    version,
+    resource: plural,
+    subresource: 'finalizers',
+    namespace: scope === 'Namespaced' ? namespace : '',
+    name,
+  }
 }
 
 function finalizeAnything(user: User): AccessQuestion {
-  return { user, verb: 'update', path: '', place: { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' } }
+  return {
+    user,
+    verb: 'update',
+    path: '',
+    place: { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' },
+  }
 }
 
-function changesOwners({ metadata: { ownerReferences = [] } }: UnstructuredObject, old: UnstructuredObject | undefined): boolean {
+function changesOwners(
+  { metadata: { ownerReferences = [] } }: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): boolean {
   return !deepEqual(ownerReferences, old?.metadata.ownerReferences ?? [])
 }
 
 /** References that block and did not before. */
-function newBlocking({ metadata: { ownerReferences = [] } }: UnstructuredObject, old: UnstructuredObject | undefined): readonly OwnerReference[] {
-  const before = new Set((old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
+function newBlocking(
+  { metadata: { ownerReferences = [] } }: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): readonly OwnerReference[] {
+  const before = new Set(
+    (old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid),
+  )
   return ownerReferences.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !before.has(uid))
 }
 
@@ -80,6 +141,14 @@ function said({ why, error = '<nil>' }: Verdict): string {
   return `${why}, ${error}`
 }
 
-function refuse({ target: { resource: { group, plural }, name } }: Admitted, why: string): Error {
+function refuse(
+  {
+    target: {
+      resource: { group, plural },
+      name,
+    },
+  }: Admitted,
+  why: string,
+): Error {
   return forbidden({ group, kind: plural, name }, why)
 }

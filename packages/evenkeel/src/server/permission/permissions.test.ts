@@ -5,15 +5,27 @@ import { keyOf, Scope } from './scope.ts'
 import { bind, may, role, World } from './world.fixture.ts'
 
 const readPods = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] }
-const decideIn = (scope: Scope, question: AccessQuestion): Verdict | undefined => scope.decide(question, keyOf(question))
-const allowed = (world: World, question: AccessQuestion): boolean => world.permissions.decide(question)?.allowed ?? false
+const decideIn = (scope: Scope, question: AccessQuestion): Verdict | undefined =>
+  scope.decide(question, keyOf(question))
+const allowed = (world: World, question: AccessQuestion): boolean =>
+  world.permissions.decide(question)?.allowed ?? false
 
 test('Permissions: a ClusterRoleBinding holds everywhere, a RoleBinding in its namespace, and says why', () => {
   const world = new World()
-  for (const object of [role('reader', [readPods]), bind('reader', ['user u']), bind('reader', ['group devs'], { namespace: 'dev', name: 'devs' })]) world.put(object)
-  expect(world.permissions.decide(may('get pods'))).toEqual({ allowed: true, why: 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "u"' })
+  for (const object of [
+    role('reader', [readPods]),
+    bind('reader', ['user u']),
+    bind('reader', ['group devs'], { namespace: 'dev', name: 'devs' }),
+  ])
+    world.put(object)
+  expect(world.permissions.decide(may('get pods'))).toEqual({
+    allowed: true,
+    why: 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "u"',
+  })
   expect(allowed(world, may('get pods', { namespace: 'any' }))).toBe(true)
-  expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'], namespace: 'dev' }))?.why).toBe('RBAC: allowed by RoleBinding "devs/dev" of ClusterRole "reader" to Group "devs"')
+  expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'], namespace: 'dev' }))?.why).toBe(
+    'RBAC: allowed by RoleBinding "devs/dev" of ClusterRole "reader" to Group "devs"',
+  )
   expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'], namespace: 'prod' }))).toBeUndefined()
   expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'] }))).toBeUndefined()
   expect(allowed(world, may('create pods'))).toBe(false)
@@ -21,8 +33,15 @@ test('Permissions: a ClusterRoleBinding holds everywhere, a RoleBinding in its n
 
 test('Permissions: a service account is its user, and without a namespace that of the binding', () => {
   const world = new World()
-  for (const object of [role('reader', [readPods]), bind('reader', ['account robot', 'account ops/robot'], { namespace: 'dev' }), bind('reader', ['account robot'])]) world.put(object)
-  expect(world.permissions.decide(may('get pods', { name: 'system:serviceaccount:dev:robot', namespace: 'dev' }))?.why).toBe('RBAC: allowed by RoleBinding "reader/dev" of ClusterRole "reader" to ServiceAccount "robot/dev"')
+  for (const object of [
+    role('reader', [readPods]),
+    bind('reader', ['account robot', 'account ops/robot'], { namespace: 'dev' }),
+    bind('reader', ['account robot']),
+  ])
+    world.put(object)
+  expect(
+    world.permissions.decide(may('get pods', { name: 'system:serviceaccount:dev:robot', namespace: 'dev' }))?.why,
+  ).toBe('RBAC: allowed by RoleBinding "reader/dev" of ClusterRole "reader" to ServiceAccount "robot/dev"')
   expect(allowed(world, may('get pods', { name: 'system:serviceaccount:ops:robot', namespace: 'dev' }))).toBe(true)
   expect(allowed(world, may('get pods', { name: 'system:serviceaccount:dev:robot' }))).toBe(false)
   expect(allowed(world, may('get pods', { name: 'robot', namespace: 'dev' }))).toBe(false)
@@ -32,15 +51,23 @@ test('Permissions: names of a rule are names of objects, and an empty name is no
   const world = new World()
   world.put(role('named', [{ ...readPods, resourceNames: ['a', 'constructor'] }]))
   world.put(bind('named', ['user u']))
-  expect(['a', 'constructor', 'b', '', 'toString', '__proto__'].map((object) => allowed(world, may('get pods', { object })))).toEqual([true, true, false, false, false, false])
+  expect(
+    ['a', 'constructor', 'b', '', 'toString', '__proto__'].map((object) => allowed(world, may('get pods', { object }))),
+  ).toEqual([true, true, false, false, false, false])
 })
 
 test('Permissions: a role that is not there is named in the refusal', () => {
   const world = new World()
   world.put(bind('gone', ['user u']))
   world.put(bind('also-gone', ['user u'], { namespace: 'dev', kind: 'Role' }))
-  expect(world.permissions.decide(may('get pods'))).toEqual({ allowed: false, undecided: true, why: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found' })
-  expect(world.permissions.decide(may('get pods', { namespace: 'dev' }))?.why).toBe('RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "also-gone" not found]')
+  expect(world.permissions.decide(may('get pods'))).toEqual({
+    allowed: false,
+    undecided: true,
+    why: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
+  })
+  expect(world.permissions.decide(may('get pods', { namespace: 'dev' }))?.why).toBe(
+    'RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "also-gone" not found]',
+  )
   expect(world.permissions.rulesFor({ name: 'u', groups: [] }, '').errors).toHaveLength(1)
   expect(world.permissions.rulesOf({ kind: 'Role', name: 'x' }, 'dev')).toBeUndefined()
 })
@@ -67,18 +94,36 @@ test('Permissions: what changes is in force at once, also for a user who asked b
 
 test('Scope: no question is taken for another, however its texts are put together', () => {
   const grant = { namespace: '', role: { kind: 'ClusterRole', name: 'x' }, describe: () => 'x' }
-  const rule = { verbs: ['get'], apiGroups: ['a'], resources: ['pods/log'], resourceNames: [], nonResourceURLs: ['apodslog'] }
+  const rule = {
+    verbs: ['get'],
+    apiGroups: ['a'],
+    resources: ['pods/log'],
+    resourceNames: [],
+    nonResourceURLs: ['apodslog'],
+  }
   // The same letters, cut in other places; and the same as a path.
   const letters = 'getapodslog'
-  const questions: fc.Arbitrary<AccessQuestion> = fc.tuple(fc.constantFrom(0, 3), fc.constantFrom(3, 4, 5), fc.constantFrom(4, 5, 8), fc.boolean()).map(([first, second, third, isPath]) => {
-    const [verb, group, resource, subresource] = [letters.slice(0, first), letters.slice(first, second), letters.slice(second, third), letters.slice(third)]
-    const place = { group, version: '', resource, subresource, namespace: '', name: '' }
-    return { user: { name: '', groups: [] }, verb, path: letters.slice(first), place: isPath ? undefined : place }
-  })
-  fc.assert(fc.property(fc.array(questions, { minLength: 10, maxLength: 40 }), (asked) => {
-    const scope = new Scope([{ grant, rules: [rule] }], [])
-    for (const question of asked) expect(decideIn(scope, question)?.allowed).toBe(decideIn(new Scope([{ grant, rules: [rule] }], []), question)?.allowed)
-  }))
+  const questions: fc.Arbitrary<AccessQuestion> = fc
+    .tuple(fc.constantFrom(0, 3), fc.constantFrom(3, 4, 5), fc.constantFrom(4, 5, 8), fc.boolean())
+    .map(([first, second, third, isPath]) => {
+      const [verb, group, resource, subresource] = [
+        letters.slice(0, first),
+        letters.slice(first, second),
+        letters.slice(second, third),
+        letters.slice(third),
+      ]
+      const place = { group, version: '', resource, subresource, namespace: '', name: '' }
+      return { user: { name: '', groups: [] }, verb, path: letters.slice(first), place: isPath ? undefined : place }
+    })
+  fc.assert(
+    fc.property(fc.array(questions, { minLength: 10, maxLength: 40 }), (asked) => {
+      const scope = new Scope([{ grant, rules: [rule] }], [])
+      for (const question of asked)
+        expect(decideIn(scope, question)?.allowed).toBe(
+          decideIn(new Scope([{ grant, rules: [rule] }], []), question)?.allowed,
+        )
+    }),
+  )
 })
 
 test('Scope: memory is bounded and forgets nothing that matters', () => {

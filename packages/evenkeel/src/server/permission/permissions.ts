@@ -42,7 +42,10 @@ export class Permissions {
   constructor(views: Views) {
     this.#roles = views.of(rbacGroup, 'roles')
     this.#clusterRoles = views.of(rbacGroup, 'clusterroles')
-    for (const view of [this.#roles, this.#clusterRoles]) view.follow(() => { this.#version++ })
+    for (const view of [this.#roles, this.#clusterRoles])
+      view.follow(() => {
+        this.#version++
+      })
     for (const plural of ['rolebindings', 'clusterrolebindings']) {
       views.of(rbacGroup, plural).follow((old, next) => {
         this.#version++
@@ -53,7 +56,9 @@ export class Permissions {
 
   /** For a chain of authorizers. */
   get authorizer(): Authorizer {
-    return Object.assign((question: AccessQuestion) => this.decide(question), { rulesFor: (user: User, namespace: string) => this.rulesFor(user, namespace) })
+    return Object.assign((question: AccessQuestion) => this.decide(question), {
+      rulesFor: (user: User, namespace: string) => this.rulesFor(user, namespace),
+    })
   }
 
   /** A yes, or no opinion. */
@@ -72,9 +77,13 @@ export class Permissions {
   /** All rules that somebody holds in a namespace, or (empty) everywhere. */
   rulesFor(user: User, namespace: string): HeldRules {
     const rights = this.#rightsOf(user)
-    const scopes = [rights.everywhere, ...namespace === '' ? [] : [this.#scope(this.#bindings.of(user, namespace))]]
+    const scopes = [rights.everywhere, ...(namespace === '' ? [] : [this.#scope(this.#bindings.of(user, namespace))])]
     const errors = scopes.flatMap(({ missing }) => missing)
-    return { rules: scopes.flatMap(({ granted }) => granted.flatMap(({ rules }) => rules)), incomplete: false, errors: errors.length === 0 ? [] : [formatErrors(errors)] }
+    return {
+      rules: scopes.flatMap(({ granted }) => granted.flatMap(({ rules }) => rules)),
+      incomplete: false,
+      errors: errors.length === 0 ? [] : [formatErrors(errors)],
+    }
   }
 
   /** The rules of the role that a binding names; undefined when there is no such role. */
@@ -90,7 +99,11 @@ export class Permissions {
   #rightsOf(user: User): Rights {
     const known = this.#rights.get(user)
     if (known?.version === this.#version) return known
-    const rights: Rights = { version: this.#version, everywhere: this.#scope(this.#bindings.of(user, '')), inside: new Map() }
+    const rights: Rights = {
+      version: this.#version,
+      everywhere: this.#scope(this.#bindings.of(user, '')),
+      inside: new Map(),
+    }
     this.#rights.set(user, rights)
     return rights
   }

@@ -66,8 +66,10 @@ export class Scope {
       if (matching.length === 0) continue
       const verdict: Verdict = { allowed: true, why: `RBAC: allowed by ${grant.describe()}` }
       // Names say nothing about paths.
-      if (question.place === undefined || matching.some(({ resourceNames }) => resourceNames.length === 0)) return { always: verdict, named: undefined }
-      for (const name of matching.flatMap(({ resourceNames }) => resourceNames)) if (!named.has(name)) named.set(name, verdict)
+      if (question.place === undefined || matching.some(({ resourceNames }) => resourceNames.length === 0))
+        return { always: verdict, named: undefined }
+      for (const name of matching.flatMap(({ resourceNames }) => resourceNames))
+        if (!named.has(name)) named.set(name, verdict)
     }
     return { always: undefined, named: named.size > 0 ? named : undefined }
   }

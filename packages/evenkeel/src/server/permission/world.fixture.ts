@@ -43,7 +43,12 @@ function pluralOf({ kind }: UnstructuredObject): string {
 
 /** A role; with a namespace, only of that. */
 export function role(name: string, rules: readonly Partial<PolicyRule>[], namespace = ''): UnstructuredObject {
-  return { apiVersion: `${rbacGroup}/v1`, kind: namespace === '' ? 'ClusterRole' : 'Role', metadata: { name, ...namespace !== '' && { namespace } }, rules: rules.map((rule) => ({ ...rule })) }
+  return {
+    apiVersion: `${rbacGroup}/v1`,
+    kind: namespace === '' ? 'ClusterRole' : 'Role',
+    metadata: { name, ...(namespace !== '' && { namespace }) },
+    rules: rules.map((rule) => ({ ...rule })),
+  }
 }
 
 interface BindingOptions {
@@ -53,10 +58,17 @@ interface BindingOptions {
 }
 
 /** A binding, by default of a ClusterRole, named after its role. */
-export function bind(roleName: string, subjects: readonly Subject[], { namespace = '', kind = 'ClusterRole', name = roleName }: BindingOptions = {}): UnstructuredObject {
+export function bind(
+  roleName: string,
+  subjects: readonly Subject[],
+  { namespace = '', kind = 'ClusterRole', name = roleName }: BindingOptions = {},
+): UnstructuredObject {
   return {
-    apiVersion: `${rbacGroup}/v1`, kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding', metadata: { name, ...namespace !== '' && { namespace } },
-    roleRef: { apiGroup: rbacGroup, kind, name: roleName }, subjects: subjects.map(subjectOf),
+    apiVersion: `${rbacGroup}/v1`,
+    kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: { name, ...(namespace !== '' && { namespace }) },
+    roleRef: { apiGroup: rbacGroup, kind, name: roleName },
+    subjects: subjects.map(subjectOf),
   }
 }
 
@@ -64,7 +76,7 @@ function subjectOf(text: Subject): JsonObject {
   const [kind = '', name = ''] = text.split(' ')
   if (kind !== 'account') return { kind: kind === 'user' ? 'User' : 'Group', apiGroup: rbacGroup, name }
   const [namespace = '', account = name] = name.includes('/') ? name.split('/') : []
-  return { kind: 'ServiceAccount', name: account, ...namespace !== '' && { namespace } }
+  return { kind: 'ServiceAccount', name: account, ...(namespace !== '' && { namespace }) }
 }
 
 interface Asked {
@@ -76,7 +88,10 @@ interface Asked {
 }
 
 /** `get pods/log`, asked for a user. */
-export function may(text: string, { name = 'u', groups = [], namespace = '', object = '', group = '' }: Asked = {}): AccessQuestion {
+export function may(
+  text: string,
+  { name = 'u', groups = [], namespace = '', object = '', group = '' }: Asked = {},
+): AccessQuestion {
   const [verb = '', what = ''] = text.split(' ')
   const user = { name, groups }
   if (what.startsWith('/')) return { user, verb, path: what, place: undefined }

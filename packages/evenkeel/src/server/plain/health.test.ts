@@ -16,11 +16,18 @@ test.each([
   ['/readyz', '', [well, ill], [500, '[+]ping ok\n[-]store failed: reason withheld\nreadyz check failed\n']],
   ['/readyz', 'exclude=store', [well, ill], [200, 'ok']],
   ['/livez', 'verbose&exclude=store', [well, ill], [200, '[+]ping ok\n[+]store excluded: ok\nlivez check passed\n']],
-  ['/healthz', 'verbose&exclude=nope', [well], [200, '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n']],
+  [
+    '/healthz',
+    'verbose&exclude=nope',
+    [well],
+    [200, '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nope"\nhealthz check passed\n'],
+  ],
   ['/livez', '', [well, late], [200, 'ok']],
   ['/readyz/ping', '', [well, ill], [200, 'ok']],
   ['/readyz/store', '', [well, ill], [500, 'internal server error: store check failed\n']],
   ['/readyz/nope', '', [well], undefined],
   ['/readyz/ping/more', '', [well], undefined],
   ['/health', '', [well], undefined],
-])('answerHealth of %s?%s', (...[path, query, checks, expected]) => { expect(ask(path, query, checks as never)).toEqual(expected) })
+])('answerHealth of %s?%s', (...[path, query, checks, expected]) => {
+  expect(ask(path, query, checks as never)).toEqual(expected)
+})

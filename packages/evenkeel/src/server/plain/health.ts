@@ -24,7 +24,10 @@ export function answerHealth(path: string, query: Query, checks: readonly Health
   const all = kind === 'livez' ? checks.filter(({ readyOnly }) => !readyOnly) : checks
   if (single !== undefined) {
     const check = all.find(({ name }) => name === single)
-    return check && (check.failure() === undefined ? text(200, 'ok') : text(500, `internal server error: ${single} check failed\n`))
+    return (
+      check &&
+      (check.failure() === undefined ? text(200, 'ok') : text(500, `internal server error: ${single} check failed\n`))
+    )
   }
   return answerAll(kind, query, all)
 }
@@ -37,14 +40,27 @@ function answerAll(kind: string, query: Query, all: readonly HealthCheck[]): Wir
     return { ok, line: ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld` }
   })
   const unknown = excluded.filter((name) => !all.some((check) => check.name === name))
-  const warnings = unknown.length > 0 ? [`warn: some health checks cannot be excluded: no matches for ${unknown.map((name) => JSON.stringify(name)).join(', ')}`] : []
+  const warnings =
+    unknown.length > 0
+      ? [
+          `warn: some health checks cannot be excluded: no matches for ${unknown.map((name) => JSON.stringify(name)).join(', ')}`,
+        ]
+      : []
   const healthy = lines.every(({ ok }) => ok)
   if (healthy && !query.has('verbose')) return text(200, 'ok')
-  const shown = [...lines.map(({ line }) => line), ...warnings, healthy ? `${kind} check passed` : `${kind} check failed`]
+  const shown = [
+    ...lines.map(({ line }) => line),
+    ...warnings,
+    healthy ? `${kind} check passed` : `${kind} check failed`,
+  ]
   return text(healthy ? 200 : 500, `${shown.join('\n')}\n`)
 }
 
 function text(status: number, body: string): WireResponse {
-  const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' }
+  const headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-cache, private',
+  }
   return { status, headers, body: Buffer.from(body) }
 }

@@ -8,9 +8,15 @@ test('metrics count by what the registry knows, whatever clients make up', async
   await tested.ask('GET', '/api/v1/namespaces/default/configmaps')
   await tested.ask('MADEUP', '/api/v1/namespaces/default/configmaps')
   const { text } = await tested.ask('GET', '/metrics')
-  expect(text).toContain('apiserver_request_total{code="404",component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1')
-  expect(text).toContain('apiserver_request_total{code="200",component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 1')
-  expect(text).toMatch(/apiserver_request_total\{code="404",component="apiserver",group="",resource="",scope="",subresource="",verb="\w+",version=""\} 50/)
+  expect(text).toContain(
+    'apiserver_request_total{code="404",component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1',
+  )
+  expect(text).toContain(
+    'apiserver_request_total{code="200",component="apiserver",group="",resource="configmaps",scope="namespace",subresource="",verb="LIST",version="v1"} 1',
+  )
+  expect(text).toMatch(
+    /apiserver_request_total\{code="404",component="apiserver",group="",resource="",scope="",subresource="",verb="\w+",version=""\} 50/,
+  )
   expect(text).not.toContain('made-up')
   expect(text).not.toContain('MADEUP')
   expect(text).toMatch(/_bucket\{[^}]*resource="configmaps"[^}]*le="\+Inf"\} 1/)

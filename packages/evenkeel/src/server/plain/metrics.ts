@@ -8,7 +8,9 @@ import type { Routed } from '../call.ts'
 import type { Registry } from '../resources/registry.ts'
 import type { Resource } from '../resources/resource.ts'
 
-const bucketSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
+const bucketSeconds = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+]
 
 interface Series {
   readonly verb: string
@@ -34,7 +36,7 @@ export class RequestMetrics {
     this.#others = others
   }
 
-  end(routed: Routed | undefined, { status, seconds }: { status: number, seconds: number }): void {
+  end(routed: Routed | undefined, { status, seconds }: { status: number; seconds: number }): void {
     const series = this.#seriesOf(routed)
     series.codes.set(status, (series.codes.get(status) ?? 0) + 1)
     series.count++
@@ -49,7 +51,11 @@ export class RequestMetrics {
     return [
       '# HELP apiserver_request_total Requests by verb, resource and code.',
       '# TYPE apiserver_request_total counter',
-      ...series.flatMap((one) => [...one.codes].map(([code, count]) => `apiserver_request_total{code="${code}",component="apiserver",${labels(one)}} ${count}`)),
+      ...series.flatMap((one) =>
+        [...one.codes].map(
+          ([code, count]) => `apiserver_request_total{code="${code}",component="apiserver",${labels(one)}} ${count}`,
+        ),
+      ),
       '# HELP apiserver_request_duration_seconds Time from request to response, watches until they begin.',
       '# TYPE apiserver_request_duration_seconds histogram',
       ...series.flatMap(durations),
@@ -67,13 +73,44 @@ export class RequestMetrics {
   #newSeries(key: string, routed: Routed | undefined): Series {
     const place = routed?.place
     const resource = place && this.#registry.find(place.group, place.version, place.resource)
-    const isKnown = place === undefined || (resource !== undefined && (place.subresource === '' || resource.subresources.some(({ name }) => name === place.subresource)))
-    if (!isKnown) return this.#series.get('unknown') ?? this.#keep('unknown', { verb: verbLabel(routed?.verb ?? ''), resource: undefined, subresource: '', scope: '' })
-    return this.#keep(key, { verb: verbLabel(routed?.verb ?? ''), resource, subresource: place?.subresource ?? '', scope: place ? scopeOf(place) : '' })
+    const isKnown =
+      place === undefined ||
+      (resource !== undefined &&
+        (place.subresource === '' || resource.subresources.some(({ name }) => name === place.subresource)))
+    if (!isKnown)
+      return (
+        this.#series.get('unknown') ??
+        this.#keep('unknown', { verb: verbLabel(routed?.verb ?? ''), resource: undefined, subresource: '', scope: '' })
+      )
+    return this.#keep(key, {
+      verb: verbLabel(routed?.verb ?? ''),
+      resource,
+      subresource: place?.subresource ?? '',
+      scope: place ? scopeOf(place) : '',
+    })
   }
 
-  #keep(key: string, { verb, resource, subresource, scope }: { verb: string, resource: Resource | undefined, subresource: string, scope: string }): Series {
-    const series = { verb, group: resource?.group ?? '', version: resource?.version ?? '', resource: resource?.plural ?? '', subresource, scope, codes: new Map<number, number>(), buckets: [], sum: 0, count: 0 }
+  #keep(
+    key: string,
+    {
+      verb,
+      resource,
+      subresource,
+      scope,
+    }: { verb: string; resource: Resource | undefined; subresource: string; scope: string },
+  ): Series {
+    const series = {
+      verb,
+      group: resource?.group ?? '',
+      version: resource?.version ?? '',
+      resource: resource?.plural ?? '',
+      subresource,
+      scope,
+      codes: new Map<number, number>(),
+      buckets: [],
+      sum: 0,
+      count: 0,
+    }
     this.#series.set(key, series)
     return series
   }
@@ -85,13 +122,25 @@ function keyOf(routed: Routed | undefined): string {
   return `${routed?.verb ?? ''} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scopeOf(place)}`
 }
 
-const verbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put', 'head'])
+const verbs: ReadonlySet<string> = new Set([
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'post',
+  'put',
+  'head',
+])
 
 function verbLabel(verb: string): string {
   return verbs.has(verb) ? verb.toUpperCase() : 'other'
 }
 
-function scopeOf({ namespace, name }: { namespace: string, name: string }): string {
+function scopeOf({ namespace, name }: { namespace: string; name: string }): string {
   if (name !== '') return 'resource'
   return namespace === '' ? 'cluster' : 'namespace'
 }
@@ -107,5 +156,10 @@ function durations(series: Series): string[] {
     total += series.buckets[index] ?? 0
     return `${name}_bucket{${labels(series)},le="${limit}"} ${total}`
   })
-  return [...buckets, `${name}_bucket{${labels(series)},le="+Inf"} ${series.count}`, `${name}_sum{${labels(series)}} ${series.sum}`, `${name}_count{${labels(series)}} ${series.count}`]
+  return [
+    ...buckets,
+    `${name}_bucket{${labels(series)},le="+Inf"} ${series.count}`,
+    `${name}_sum{${labels(series)}} ${series.sum}`,
+    `${name}_count{${labels(series)}} ${series.count}`,
+  ]
 }

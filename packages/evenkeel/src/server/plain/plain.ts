@@ -32,17 +32,36 @@ interface PlainOptions {
   readonly authentication: Pick<Authentication, 'accounts' | 'keysUrl'>
 }
 
-export function makePlain({ registry, checks, metrics, address, authentication: { accounts, keysUrl } }: PlainOptions): Plain {
+export function makePlain({
+  registry,
+  checks,
+  metrics,
+  address,
+  authentication: { accounts, keysUrl },
+}: PlainOptions): Plain {
   const documents = new Documents(registry, address)
   return async (call) => {
-    const { path, query, request: { method } } = call
-    if (method !== 'GET' && method !== 'HEAD') return isKnown(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
+    const {
+      path,
+      query,
+      request: { method },
+    } = call
+    if (method !== 'GET' && method !== 'HEAD')
+      return isKnown(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
     const health = answerHealth(path, query, checks)
     if (health) return health
-    if (path === '/version' || path === '/version/') return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
-    if (path === '/metrics') return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body: Buffer.from(metrics.render()) }
-    if (path === '/') return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
-    const answer = answerOpenId(path, { tokens: accounts.tokens, keysUrl, address: address() }) ?? await documents.answer(call)
+    if (path === '/version' || path === '/version/')
+      return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
+    if (path === '/metrics')
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+        body: Buffer.from(metrics.render()),
+      }
+    if (path === '/')
+      return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
+    const answer =
+      answerOpenId(path, { tokens: accounts.tokens, keysUrl, address: address() }) ?? (await documents.answer(call))
     if (answer) return answer
     if (isKnownGroup(path, registry)) throw unknownPath()
     return plainText(404, '404 page not found')
@@ -50,11 +69,27 @@ export function makePlain({ registry, checks, metrics, address, authentication: 
 }
 
 function pathsOf(registry: Registry): string[] {
-  const groups = registry.all().filter(({ group }) => group !== '').flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
+  const groups = registry
+    .all()
+    .filter(({ group }) => group !== '')
+    .flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
   return [...new Set([...rootPaths, ...groups])].sort(compareText)
 }
 
-const rootPaths = ['/.well-known/openid-configuration', '/api', '/api/v1', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3', '/openid/v1/jwks', '/readyz', '/version']
+const rootPaths = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openid/v1/jwks',
+  '/readyz',
+  '/version',
+]
 
 /** Below a group that is served, a wrong path is answered as one about resources. */
 export function isKnownGroup(path: string, registry: Registry): boolean {
@@ -89,12 +124,19 @@ class Documents {
     if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
     const discovery = await (this.#discovery ??= discoveryOf(this.#registry, this.#address()))
     const isRoot = path === '/api' || path === '/apis'
-    const { format, shape } = negotiate(call.request.headers['accept'], { formats: ['json', 'yaml', 'protobuf'], accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted) })
+    const { format, shape } = negotiate(call.request.headers['accept'], {
+      formats: ['json', 'yaml', 'protobuf'],
+      accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted),
+    })
     const document = discovery.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
     if (format === 'json') return reply(document, call, { vary: isRoot })
     // The documents of the core group have no version of their own; in protobuf they need one.
-    return replyDocument(call, { apiVersion: 'v1', ...JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject }, { choice: { format } })
+    return replyDocument(
+      call,
+      { apiVersion: 'v1', ...(JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject) },
+      { choice: { format } },
+    )
   }
 
   async #answerOpenApi(call: Call): Promise<WireResponse | undefined> {
@@ -106,7 +148,7 @@ class Documents {
     const hash = call.query.get('hash')
     const current = document.etag.slice(1, -1)
     if (hash !== null && hash !== current) return { status: 301, headers: { location: `${call.path}?hash=${current}` } }
-    return reply(document, call, { vary: true, ...hash !== null && { cacheControl: 'public, immutable' } })
+    return reply(document, call, { vary: true, ...(hash !== null && { cacheControl: 'public, immutable' }) })
   }
 
   #refresh(): void {
@@ -129,8 +171,12 @@ async function openApiOf(registry: Registry, previous?: Promise<OpenApi>): Promi
   return new made.OpenApi(registry.all(), previous === undefined ? {} : { previous: await previous })
 }
 
-function reply({ bytes, etag, contentType }: ServedDocument, { request }: Call, { vary, cacheControl = 'no-cache, private' }: { vary: boolean, cacheControl?: string }): WireResponse {
-  const headers = { etag, 'cache-control': cacheControl, ...vary && { vary: 'Accept' } }
+function reply(
+  { bytes, etag, contentType }: ServedDocument,
+  { request }: Call,
+  { vary, cacheControl = 'no-cache, private' }: { vary: boolean; cacheControl?: string },
+): WireResponse {
+  const headers = { etag, 'cache-control': cacheControl, ...(vary && { vary: 'Accept' }) }
   if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers }
   return { status: 200, headers: { ...headers, 'content-type': contentType }, body: bytes }
 }
@@ -144,5 +190,13 @@ function isAggregated({ kind, group, version }: MediaShape): boolean {
 }
 
 function plainText(status: number, text: string): WireResponse {
-  return { status, headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' }, body: Buffer.from(`${text}\n`) }
+  return {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache, private',
+    },
+    body: Buffer.from(`${text}\n`),
+  }
 }

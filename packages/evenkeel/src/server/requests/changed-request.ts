@@ -16,7 +16,10 @@ export class ChangedRequest implements WireRequest {
   readonly peer?: WirePeer
   readonly #given: WireRequest
 
-  constructor(given: WireRequest, { headers = given.headers, body = given.body }: Partial<Pick<WireRequest, 'headers' | 'body'>> = {}) {
+  constructor(
+    given: WireRequest,
+    { headers = given.headers, body = given.body }: Partial<Pick<WireRequest, 'headers' | 'body'>> = {},
+  ) {
     this.method = given.method
     this.target = given.target
     this.headers = headers

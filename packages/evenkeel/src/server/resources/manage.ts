@@ -42,12 +42,20 @@ interface Managing {
 }
 
 /** Writes into an object about to be stored what its writer now manages. */
-export function track(next: ObjectDraft, live: UnstructuredObject | undefined, managing: Managing): void | Promise<void> {
-  return asking(managing, (able) => { trackNow(next, live, able) })
+export function track(
+  next: ObjectDraft,
+  live: UnstructuredObject | undefined,
+  managing: Managing,
+): void | Promise<void> {
+  return asking(managing, (able) => {
+    trackNow(next, live, able)
+  })
 }
 
 function trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, managing: Managing): void {
-  const entries = managedAfter(requestOf(managing, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }))
+  const entries = managedAfter(
+    requestOf(managing, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }),
+  )
   if (entries) next.metadata['managedFields'] = entries as unknown as JsonValue
   else if (next.metadata['managedFields'] !== undefined) delete next.metadata['managedFields']
 }
@@ -57,31 +65,64 @@ function trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, manag
  *
  * @throws {ApiError} `Conflict`, naming the fields that others manage.
  */
-export function applied(config: JsonObject, live: UnstructuredObject | undefined, { force, ...managing }: Managing & { readonly force: boolean }): JsonObject | Promise<JsonObject> {
-  return asking(managing, (able) => applyConfiguration(requestOf(able, { kind: managing.target.resource.kind, live: live as unknown as JsonObject | undefined, config, force })))
+export function applied(
+  config: JsonObject,
+  live: UnstructuredObject | undefined,
+  { force, ...managing }: Managing & { readonly force: boolean },
+): JsonObject | Promise<JsonObject> {
+  return asking(managing, (able) =>
+    applyConfiguration(
+      requestOf(able, {
+        kind: managing.target.resource.kind,
+        live: live as unknown as JsonObject | undefined,
+        config,
+        force,
+      }),
+    ),
+  )
 }
 
 /** Only where versions have to be asked for is anybody waited for. */
 function asking<T>(managing: Managing, compute: (able: Managing) => T): T | Promise<T> {
   const { resource } = managing.target
-  return resource.reading?.convert === undefined ? compute(managing) : withConversions(resource.reading.convert, (convert) => compute({ ...managing, convert }))
+  return resource.reading?.convert === undefined
+    ? compute(managing)
+    : withConversions(resource.reading.convert, (convert) => compute({ ...managing, convert }))
 }
 
-function requestOf<Rest extends object>({ manager, target: { resource, subresource }, rooms: { clock, registry }, convert }: Managing, rest: Rest): ManagedRequest & Rest {
+function requestOf<Rest extends object>(
+  { manager, target: { resource, subresource }, rooms: { clock, registry }, convert }: Managing,
+  rest: Rest,
+): ManagedRequest & Rest {
   const { apiVersion, schema, filters } = partsOf(resource)
   return {
-    manager, schema, nowMs: clock.now(), apiVersion, subresource: subresource?.name, keepsEmpty: resource.custom,
+    manager,
+    schema,
+    nowMs: clock.now(),
+    apiVersion,
+    subresource: subresource?.name,
+    keepsEmpty: resource.custom,
     filter: filters[subresource?.name ?? ''] ?? undefined,
-    convert: (object, version) => (resource.reading ? convertCustom(object, version, { resource, convert }) : convertTo(object, version, { resource, registry })),
+    convert: (object, version) =>
+      resource.reading
+        ? convertCustom(object, version, { resource, convert })
+        : convertTo(object, version, { resource, registry }),
     ...rest,
   }
 }
 
-function convertTo(object: JsonObject, apiVersion: string, { resource, registry }: { resource: Resource, registry: Rooms['registry'] }): ConvertedObject | undefined {
+function convertTo(
+  object: JsonObject,
+  apiVersion: string,
+  { resource, registry }: { resource: Resource; registry: Rooms['registry'] },
+): ConvertedObject | undefined {
   const from = object['apiVersion'] ?? apiVersion
   const [source, other] = [String(from), apiVersion].map((version) => versionOf(resource, version, registry))
   if (other === undefined) return undefined
-  return { object: source === undefined || source === other ? object : convertBetween(object, source, other), schema: partsOf(other).schema }
+  return {
+    object: source === undefined || source === other ? object : convertBetween(object, source, other),
+    schema: partsOf(other).schema,
+  }
 }
 
 /** Another version of a built-in kind, if the two show the same objects. */
@@ -89,16 +130,24 @@ function versionOf(resource: Resource, apiVersion: string, registry: Rooms['regi
   if (apiVersion === partsOf(resource).apiVersion) return resource
   const { group, version } = parseApiVersion(apiVersion)
   const other = registry.find(group, version, resource.plural)
-  return other?.storage.plural === resource.storage.plural && other.storage.group === resource.storage.group ? other : undefined
+  return other?.storage.plural === resource.storage.plural && other.storage.group === resource.storage.group
+    ? other
+    : undefined
 }
 
 /** Versions of a custom kind count also when they are not served: objects may still have managers of them. */
-function convertCustom(object: JsonObject, apiVersion: string, { resource, convert }: { resource: Resource, convert: ConvertNow | undefined }): ConvertedObject | undefined {
+function convertCustom(
+  object: JsonObject,
+  apiVersion: string,
+  { resource, convert }: { resource: Resource; convert: ConvertNow | undefined },
+): ConvertedObject | undefined {
   const version = apiVersion.startsWith(`${resource.group}/`) ? apiVersion.slice(resource.group.length + 1) : ''
   const schema = resource.reading?.schemaOf(version)
   if (schema === undefined) return undefined
   if ((object['apiVersion'] ?? apiVersion) === apiVersion) return { object, schema: customSchema(schema) }
-  const converted = convert ? convert(object, version) : resource.reading?.read(object as unknown as UnstructuredObject, version)
+  const converted = convert
+    ? convert(object, version)
+    : resource.reading?.read(object as unknown as UnstructuredObject, version)
   return { object: converted as unknown as JsonObject, schema: customSchema(schema) }
 }
 
@@ -112,7 +161,15 @@ const parts = new WeakMap<Resource, Parts>()
 
 function partsOf(resource: Resource): Parts {
   let known = parts.get(resource)
-  if (known === undefined) parts.set(resource, known = { apiVersion: servedType(resource).apiVersion, schema: managedSchema(resource), filters: resetFilters(resource) })
+  if (known === undefined)
+    parts.set(
+      resource,
+      (known = {
+        apiVersion: servedType(resource).apiVersion,
+        schema: managedSchema(resource),
+        filters: resetFilters(resource),
+      }),
+    )
   return known
 }
 
@@ -125,10 +182,21 @@ const customSchemas = new WeakMap<Schema, Schema>()
 
 function customSchema(schema: Schema): Schema {
   let known = customSchemas.get(schema)
-  if (known === undefined) customSchemas.set(schema, known = withMetadata(schema))
+  if (known === undefined) customSchemas.set(schema, (known = withMetadata(schema)))
   return known
 }
 
 function withMetadata({ root }: Schema): Schema {
-  return { definitions: builtinDefinitions, root: { ...root, properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, ...root.properties, metadata: { $ref: 'meta.v1.ObjectMeta' } } } }
+  return {
+    definitions: builtinDefinitions,
+    root: {
+      ...root,
+      properties: {
+        apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        ...root.properties,
+        metadata: { $ref: 'meta.v1.ObjectMeta' },
+      },
+    },
+  }
 }

@@ -37,7 +37,8 @@ export class Registry {
 
   /** A resource whose objects are stored under these names. */
   stored(group: string, plural: string): Resource | undefined {
-    for (const resource of this.#byPath.values()) if (resource.storage.plural === plural && resource.storage.group === group) return resource
+    for (const resource of this.#byPath.values())
+      if (resource.storage.plural === plural && resource.storage.group === group) return resource
     return undefined
   }
 
@@ -71,7 +72,14 @@ const indexes = new WeakMap<readonly Resource[], Index>()
 
 function indexOf(resources: readonly Resource[]): Index {
   let known = indexes.get(resources)
-  if (!known) indexes.set(resources, known = { byPath: new Map(resources.map((resource) => [pathOf(resource), resource])), groups: new Set(resources.map(({ group }) => group)) })
+  if (!known)
+    indexes.set(
+      resources,
+      (known = {
+        byPath: new Map(resources.map((resource) => [pathOf(resource), resource])),
+        groups: new Set(resources.map(({ group }) => group)),
+      }),
+    )
   return known
 }
 

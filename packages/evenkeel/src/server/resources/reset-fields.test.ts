@@ -3,7 +3,13 @@ import { expect, test } from 'vitest'
 import { resetFilters } from './reset-fields.ts'
 import type { Resource } from './resource.ts'
 
-const bucket = { group: 'demo.example.com', kind: 'Bucket', custom: true, subresources: [{ name: 'status' }], rules: {} } as unknown as Resource
+const bucket = {
+  group: 'demo.example.com',
+  kind: 'Bucket',
+  custom: true,
+  subresources: [{ name: 'status' }],
+  rules: {},
+} as unknown as Resource
 
 test('resetFilters of a definition that is served anew are the same ones, so that what was remembered of writes still holds', () => {
   const [before, after] = [resetFilters(bucket), resetFilters({ ...bucket })]

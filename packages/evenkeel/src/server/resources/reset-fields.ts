@@ -15,7 +15,7 @@ export function resetFilters(resource: Resource): ResetFilters {
   const { group, kind, subresources } = resource
   const special = Object.hasOwn(specials, `${group}/${kind}`) ? specials[`${group}/${kind}`] : undefined
   const hasStatus = subresources.some(({ name }) => name === 'status')
-  return { ...hasStatus && { '': withoutStatus, status: statusFilter(resource) }, ...special }
+  return { ...(hasStatus && { '': withoutStatus, status: statusFilter(resource) }), ...special }
 }
 
 // Made once: whoever remembers what a write came to compares filters by `===`, also when a definition is served anew.
@@ -31,7 +31,12 @@ const specials: Readonly<Record<string, ResetFilters>> = {
   '/Namespace': { finalize: withoutStatus },
   '/Pod': {
     ephemeralcontainers: includeFields(['spec', 'ephemeralContainers']),
-    resize: includeFields(...['containers', 'initContainers'].flatMap((list) => [['spec', list, '*', 'resources'], ['spec', list, '*', 'resizePolicy']])),
+    resize: includeFields(
+      ...['containers', 'initContainers'].flatMap((list) => [
+        ['spec', list, '*', 'resources'],
+        ['spec', list, '*', 'resizePolicy'],
+      ]),
+    ),
   },
   'certificates.k8s.io/CertificateSigningRequest': {
     '': excludeFields(['spec'], ['status']),

@@ -4,7 +4,17 @@
  * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
  * of {@link Rules}. The pipeline itself never asks what a kind is called.
  */
-import type { ActionSheet, FieldError, JsonObject, JsonObjectDraft, NameRule, ScalePaths, Schema, Scope, UnstructuredObject } from '#api'
+import type {
+  ActionSheet,
+  FieldError,
+  JsonObject,
+  JsonObjectDraft,
+  NameRule,
+  ScalePaths,
+  Schema,
+  Scope,
+  UnstructuredObject,
+} from '#api'
 import type { Columns } from '../tables/columns.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
@@ -82,7 +92,11 @@ interface ConvertOptions {
   readonly reuse?: boolean
 }
 
-type ConvertObjects = (objects: readonly UnstructuredObject[], version: string, options?: ConvertOptions) => Promise<UnstructuredObject[]>
+type ConvertObjects = (
+  objects: readonly UnstructuredObject[],
+  version: string,
+  options?: ConvertOptions,
+) => Promise<UnstructuredObject[]>
 
 export interface ResourceStorage {
   readonly group: string
@@ -169,7 +183,11 @@ export interface Rules {
 }
 
 /** Judges an object beside the one it replaces; `warn` hears of mistakes that were there before and pass. */
-type ValidateUpdate = (object: UnstructuredObject, old: UnstructuredObject, warn?: (text: string) => void) => FieldError[]
+type ValidateUpdate = (
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+  warn?: (text: string) => void,
+) => FieldError[]
 
 interface DeletionRules {
   /** Whether the object must stay although nothing else keeps it. */

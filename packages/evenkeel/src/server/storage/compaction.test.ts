@@ -9,7 +9,9 @@ test('startCompaction forgets what is older than one interval, and stops', async
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
   const stop = startCompaction(store, { clock, log: silentLogger, intervalMs })
-  const write = async (key: string): Promise<void> => { await store.commit({ key, value: new Uint8Array(1), expect: 0 }) }
+  const write = async (key: string): Promise<void> => {
+    await store.commit({ key, value: new Uint8Array(1), expect: 0 })
+  }
   await write('a')
   await clock.advance(intervalMs)
   expect(await store.compacted()).toBe(0)
@@ -27,7 +29,11 @@ test('startCompaction goes on after a failure', async () => {
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
   let failures = 1
-  const flaky = { ...store, head: () => (failures-- > 0 ? Promise.reject(new Error('away')) : store.head()), compact: (revision: number) => store.compact(revision) }
+  const flaky = {
+    ...store,
+    head: () => (failures-- > 0 ? Promise.reject(new Error('away')) : store.head()),
+    compact: (revision: number) => store.compact(revision),
+  }
   const stop = startCompaction(flaky as never, { clock, log: silentLogger, intervalMs })
   await store.commit({ key: 'a', value: new Uint8Array(1), expect: 0 })
   await clock.advance(3 * intervalMs)

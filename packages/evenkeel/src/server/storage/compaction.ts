@@ -24,7 +24,13 @@ export function startCompaction(store: Store, { clock, log, intervalMs }: Compac
   }
   const again = (): void => {
     cancel = clock.after(intervalMs, () => {
-      step().catch((error: unknown) => { log.warn('old history could not be compacted', { error }) }).finally(() => { if (!stopped) again() })
+      step()
+        .catch((error: unknown) => {
+          log.warn('old history could not be compacted', { error })
+        })
+        .finally(() => {
+          if (!stopped) again()
+        })
     })
   }
   let stopped = false

@@ -23,7 +23,10 @@ test('Expiry hands out no lease that could not be granted', async () => {
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
   let failing = true
-  const expiry = new Expiry({ ...store, grant: (ttlMs: number) => (failing ? Promise.reject(new Error('full')) : store.grant(ttlMs)) } as never, clock)
+  const expiry = new Expiry(
+    { ...store, grant: (ttlMs: number) => (failing ? Promise.reject(new Error('full')) : store.grant(ttlMs)) } as never,
+    clock,
+  )
   await expect(expiry.lease(hourMs)).rejects.toThrow('full')
   failing = false
   expect(await expiry.lease(hourMs)).toBeTypeOf('string')
@@ -38,7 +41,9 @@ test('an Event is gone an hour after it was last written, and watchers are told'
   const events = await tested.watch(`${path}?watch=true&timeoutSeconds=100000`)
   expect(await events.take(1)).toEqual(['ADDED e'])
   await tested.clock.advance(hourMs - 1000)
-  expect((await tested.ask('PATCH', `${path}/e`, { type: 'application/merge-patch+json', body: { count: 2 } })).status).toBe(200)
+  expect(
+    (await tested.ask('PATCH', `${path}/e`, { type: 'application/merge-patch+json', body: { count: 2 } })).status,
+  ).toBe(200)
   await tested.clock.advance(hourMs - 1000)
   expect((await tested.ask('GET', `${path}/e`)).status).toBe(200)
   await tested.clock.advance(70_000)

@@ -7,7 +7,9 @@ const roles = { group: 'rbac.authorization.k8s.io', plural: 'clusterroles', vers
 
 test('objectKey of a namespaced and of a cluster-scoped object', () => {
   expect(objectKey('main', pods, { namespace: 'a', name: 'b' })).toBe('/main/core/pods/a/b')
-  expect(objectKey('main', roles, { name: 'system:node' })).toBe('/main/rbac.authorization.k8s.io/clusterroles/system:node')
+  expect(objectKey('main', roles, { name: 'system:node' })).toBe(
+    '/main/rbac.authorization.k8s.io/clusterroles/system:node',
+  )
 })
 
 test('keyPrefix covers a namespace and no other that begins alike', () => {
@@ -17,9 +19,11 @@ test('keyPrefix covers a namespace and no other that begins alike', () => {
 
 test('objectKey keeps names apart and within what a store allows', () => {
   const name = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((text) => !/[/%]/.test(text))
-  fc.assert(fc.property(name, name, (a, b) => {
-    const [first, second] = [a, b].map((text) => objectKey('c', roles, { name: text }))
-    expect(first).toMatch(/^[!-~]+$/)
-    expect(first === second).toBe(Buffer.from(a).equals(Buffer.from(b)))
-  }))
+  fc.assert(
+    fc.property(name, name, (a, b) => {
+      const [first, second] = [a, b].map((text) => objectKey('c', roles, { name: text }))
+      expect(first).toMatch(/^[!-~]+$/)
+      expect(first === second).toBe(Buffer.from(a).equals(Buffer.from(b)))
+    }),
+  )
 })

@@ -7,13 +7,21 @@
 import type { ResourceStorage } from '../resources/resource.ts'
 
 /** The part that all objects of a resource share, or all of one namespace. */
-export function keyPrefix(cluster: string, storage: ResourceStorage, { namespace = '' }: { namespace?: string } = {}): string {
+export function keyPrefix(
+  cluster: string,
+  storage: ResourceStorage,
+  { namespace = '' }: { namespace?: string } = {},
+): string {
   const root = `/${cluster}/${storage.group === '' ? 'core' : storage.group}/${storage.plural}/`
   return namespace === '' ? root : `${root}${escapeName(namespace)}/`
 }
 
 /** The key of one object. */
-export function objectKey(cluster: string, storage: ResourceStorage, { namespace = '', name }: { namespace?: string, name: string }): string {
+export function objectKey(
+  cluster: string,
+  storage: ResourceStorage,
+  { namespace = '', name }: { namespace?: string; name: string },
+): string {
   return keyPrefix(cluster, storage, { namespace }) + escapeName(name)
 }
 

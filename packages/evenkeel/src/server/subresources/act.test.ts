@@ -11,12 +11,37 @@ const sheets: readonly ActionSheet[] = [
   { name: 'usage', form: 'call' },
 ]
 
-const App = { ...defineKind({ group: 'demo.example.com', version: 'v1', kind: 'App', spec: { type: 'object', properties: { running: { type: 'boolean' } } }, status: { type: 'object', properties: {} } } as const), actions: sheets }
+const App = {
+  ...defineKind({
+    group: 'demo.example.com',
+    version: 'v1',
+    kind: 'App',
+    spec: { type: 'object', properties: { running: { type: 'boolean' } } },
+    status: { type: 'object', properties: {} },
+  } as const),
+  actions: sheets,
+}
 
-async function request(transport: Server['transport'], line: string, { body, headers = {} }: { body?: unknown, headers?: Readonly<Record<string, string>> } = {}): Promise<{ status: number, body: Record<string, unknown> }> {
+async function request(
+  transport: Server['transport'],
+  line: string,
+  { body, headers = {} }: { body?: unknown; headers?: Readonly<Record<string, string>> } = {},
+): Promise<{ status: number; body: Record<string, unknown> }> {
   const [method = '', target = ''] = line.split(' ')
-  const answer = await transport({ method, target, headers: { ...body !== undefined && { 'content-type': 'application/json' }, ...headers }, signal: new AbortController().signal, ...body !== undefined && { body: Buffer.from(JSON.stringify(body)) } })
-  return { status: answer.status, body: answer.body instanceof Uint8Array && answer.body.byteLength > 0 ? JSON.parse(Buffer.from(answer.body).toString()) as Record<string, unknown> : {} }
+  const answer = await transport({
+    method,
+    target,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    signal: new AbortController().signal,
+    ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+  })
+  return {
+    status: answer.status,
+    body:
+      answer.body instanceof Uint8Array && answer.body.byteLength > 0
+        ? (JSON.parse(Buffer.from(answer.body).toString()) as Record<string, unknown>)
+        : {},
+  }
 }
 
 const path = '/apis/demo.example.com/v1/namespaces/default/apps'
@@ -25,10 +50,16 @@ let server: Server
 beforeEach(async () => {
   server = await startServer({ kinds: [App, Operation] })
   onTestFinished(() => server.stop({ graceMs: 0 }))
-  await request(server.transport, `POST ${path}`, { body: { apiVersion: App.apiVersion, kind: 'App', metadata: { name: 'web' }, spec: { running: true } } })
+  await request(server.transport, `POST ${path}`, {
+    body: { apiVersion: App.apiVersion, kind: 'App', metadata: { name: 'web' }, spec: { running: true } },
+  })
 })
 
-async function post(action: string, body?: unknown, transport = server.transport): Promise<{ status: number, body: Record<string, unknown> }> {
+async function post(
+  action: string,
+  body?: unknown,
+  transport = server.transport,
+): Promise<{ status: number; body: Record<string, unknown> }> {
   return request(transport, `POST ${path}/web/${action}`, { body })
 }
 
@@ -38,9 +69,18 @@ async function web(): Promise<KubeObject & { spec: { running: boolean } }> {
 
 describe('POST of an action', () => {
   test('of the form state writes the spec, once', async () => {
-    expect(await post('stop')).toMatchObject({ status: 200, body: { kind: 'ActionResult', action: 'stop', form: 'state', changed: true } })
+    expect(await post('stop')).toMatchObject({
+      status: 200,
+      body: { kind: 'ActionResult', action: 'stop', form: 'state', changed: true },
+    })
     expect((await web()).spec.running).toBe(false)
-    expect(await post('stop')).toMatchObject({ status: 409, body: { reason: 'Conflict', message: expect.stringContaining('stop makes no sense now: it needs object.spec.running') as string } })
+    expect(await post('stop')).toMatchObject({
+      status: 409,
+      body: {
+        reason: 'Conflict',
+        message: expect.stringContaining('stop makes no sense now: it needs object.spec.running') as string,
+      },
+    })
   })
 
   test('of the form token stamps another request each time, with who asked', async () => {
@@ -56,15 +96,30 @@ describe('POST of an action', () => {
     const { status, body } = await post('backup')
     expect(status).toBe(202)
     const { name } = body['operation'] as { name: string }
-    const made = (await request(server.transport, `GET /apis/evenkeel.dev/v1alpha1/namespaces/default/operations/${name}`)).body as unknown as KubeObject & { spec: unknown }
+    const made = (
+      await request(server.transport, `GET /apis/evenkeel.dev/v1alpha1/namespaces/default/operations/${name}`)
+    ).body as unknown as KubeObject & { spec: unknown }
     const { uid } = (await web()).metadata
-    expect(made).toMatchObject({ metadata: { ownerReferences: [{ kind: 'App', name: 'web', uid }] }, spec: { action: 'backup', ttlSeconds: 60, target: { kind: 'App', name: 'web', uid } } })
-    const changed = await request(server.transport, `PATCH /apis/evenkeel.dev/v1alpha1/namespaces/default/operations/${name}`, { body: { spec: { action: 'other' } }, headers: { 'content-type': 'application/merge-patch+json' } })
-    expect(changed).toMatchObject({ status: 422, body: { message: expect.stringContaining('an operation cannot be changed, only cancelled') as string } })
+    expect(made).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'App', name: 'web', uid }] },
+      spec: { action: 'backup', ttlSeconds: 60, target: { kind: 'App', name: 'web', uid } },
+    })
+    const changed = await request(
+      server.transport,
+      `PATCH /apis/evenkeel.dev/v1alpha1/namespaces/default/operations/${name}`,
+      { body: { spec: { action: 'other' } }, headers: { 'content-type': 'application/merge-patch+json' } },
+    )
+    expect(changed).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('an operation cannot be changed, only cancelled') as string },
+    })
   })
 
   test('of the form call is answered by whoever is there, else by an operation that waits for its controller', async () => {
-    expect(await post('usage')).toMatchObject({ status: 202, body: { form: 'call', operation: { name: expect.stringMatching(/^web-usage-/) as string } } })
+    expect(await post('usage')).toMatchObject({
+      status: 202,
+      body: { form: 'call', operation: { name: expect.stringMatching(/^web-usage-/) as string } },
+    })
     const stop = server.onAction(App, 'usage', ({ object }) => ({ of: object.metadata.name ?? '', bytes: 12 }))
     expect(await post('usage')).toMatchObject({ status: 200, body: { output: { of: 'web', bytes: 12 } } })
     stop()
@@ -73,33 +128,64 @@ describe('POST of an action', () => {
 
   test('A35: is a right of its own, and never a GET', async () => {
     const reader = server.as({ name: 'eve', groups: ['system:authenticated'] })
-    expect(await post('restart', undefined, reader)).toMatchObject({ status: 403, body: { message: expect.stringContaining('cannot create resource "apps/restart"') as string } })
+    expect(await post('restart', undefined, reader)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('cannot create resource "apps/restart"') as string },
+    })
     expect(await request(server.transport, `GET ${path}/web/restart`)).toMatchObject({ status: 405 })
   })
 
   test('refuses what its schema does not allow, and what it does not take', async () => {
-    expect(await post('restart', { input: { gently: 'very' } })).toMatchObject({ status: 422, body: { message: expect.stringContaining('input.gently') as string } })
-    expect(await post('stop', { input: {} })).toMatchObject({ status: 422, body: { message: expect.stringContaining('the action stop takes nothing') as string } })
+    expect(await post('restart', { input: { gently: 'very' } })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('input.gently') as string },
+    })
+    expect(await post('stop', { input: {} })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('the action stop takes nothing') as string },
+    })
   })
 
   test('refuses an object that is being deleted, and one that is not there', async () => {
-    await request(server.transport, `PATCH ${path}/web`, { body: { metadata: { finalizers: ['demo.example.com/x'] } }, headers: { 'content-type': 'application/merge-patch+json' } })
+    await request(server.transport, `PATCH ${path}/web`, {
+      body: { metadata: { finalizers: ['demo.example.com/x'] } },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    })
     await request(server.transport, `DELETE ${path}/web`)
-    expect(await post('restart')).toMatchObject({ status: 409, body: { message: expect.stringContaining('it is being deleted') as string } })
+    expect(await post('restart')).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('it is being deleted') as string },
+    })
     expect(await request(server.transport, `POST ${path}/other/restart`)).toMatchObject({ status: 404 })
   })
 
   test('is in discovery, and goes with the annotation', async () => {
-    const names = async (): Promise<string[]> => ((await request(server.transport, 'GET /apis/demo.example.com/v1')).body as unknown as { resources: { name: string }[] }).resources.map(({ name }) => name)
-    expect(await names()).toEqual(expect.arrayContaining(['apps', 'apps/status', 'apps/stop', 'apps/restart', 'apps/backup', 'apps/usage']))
-    await request(server.transport, 'PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/apps.demo.example.com', { body: { metadata: { annotations: { 'evenkeel.dev/actions': null } } }, headers: { 'content-type': 'application/merge-patch+json' } })
+    const names = async (): Promise<string[]> =>
+      (
+        (await request(server.transport, 'GET /apis/demo.example.com/v1')).body as unknown as {
+          resources: { name: string }[]
+        }
+      ).resources.map(({ name }) => name)
+    expect(await names()).toEqual(
+      expect.arrayContaining(['apps', 'apps/status', 'apps/stop', 'apps/restart', 'apps/backup', 'apps/usage']),
+    )
+    await request(
+      server.transport,
+      'PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/apps.demo.example.com',
+      {
+        body: { metadata: { annotations: { 'evenkeel.dev/actions': null } } },
+        headers: { 'content-type': 'application/merge-patch+json' },
+      },
+    )
     expect(await names()).toEqual(['apps', 'apps/status'])
     expect((await post('restart')).status).toBe(404)
   })
 
   test('definitionOf writes the sheets, and refuses those that cannot be meant', () => {
     expect(definitionOf(App).metadata.annotations?.['evenkeel.dev/actions']).toContain('"restart"')
-    expect(() => definitionOf({ ...App, actions: [{ name: 'status', form: 'token' }] })).toThrow('that is a subresource of its own')
+    expect(() => definitionOf({ ...App, actions: [{ name: 'status', form: 'token' }] })).toThrow(
+      'that is a subresource of its own',
+    )
     expect(() => definitionOf({ ...App, actions: [{ name: 'start', form: 'state' }] })).toThrow('give patch')
   })
 })

@@ -20,13 +20,19 @@ export class ActionAnswerers {
   readonly #byAction = new Map<string, ActionAnswerer>()
 
   /** The last one who wants to answer does; the function takes it away again. */
-  add({ group, kind }: { readonly group: string, readonly kind: string }, action: string, answer: ActionAnswerer): () => void {
+  add(
+    { group, kind }: { readonly group: string; readonly kind: string },
+    action: string,
+    answer: ActionAnswerer,
+  ): () => void {
     const id = idOf(group, kind, action)
     this.#byAction.set(id, answer)
-    return () => { if (this.#byAction.get(id) === answer) this.#byAction.delete(id) }
+    return () => {
+      if (this.#byAction.get(id) === answer) this.#byAction.delete(id)
+    }
   }
 
-  find({ group, kind }: { readonly group: string, readonly kind: string }, action: string): ActionAnswerer | undefined {
+  find({ group, kind }: { readonly group: string; readonly kind: string }, action: string): ActionAnswerer | undefined {
     return this.#byAction.get(idOf(group, kind, action))
   }
 }

@@ -6,7 +6,11 @@ import type { JsonObject, JsonObjectDraft, JsonValue, UnstructuredObject } from 
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 
 /** Puts back what a write to `part` may not touch. Parts that are no part of the object itself are left alone. */
-export function keepOnlyPart(part: string, object: ObjectDraft, { old, resource }: { old: UnstructuredObject, resource: Resource }): void {
+export function keepOnlyPart(
+  part: string,
+  object: ObjectDraft,
+  { old, resource }: { old: UnstructuredObject; resource: Resource },
+): void {
   switch (part) {
     case 'status':
     case 'approval':
@@ -50,7 +54,11 @@ function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { cust
   }
 }
 
-function keepInSpec(object: ObjectDraft, old: UnstructuredObject, change: (next: JsonObject, before: JsonObject) => JsonObjectDraft): void {
+function keepInSpec(
+  object: ObjectDraft,
+  old: UnstructuredObject,
+  change: (next: JsonObject, before: JsonObject) => JsonObjectDraft,
+): void {
   const [next, before] = [objectOf(object['spec']), objectOf(old['spec'] as JsonValue | undefined)]
   const spec = { ...before, ...change(next, before) }
   putBack(object, old, ['metadata'])
@@ -70,5 +78,5 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value as readonly JsonValue[] : []
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
 }

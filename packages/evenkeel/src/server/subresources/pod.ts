@@ -18,7 +18,7 @@ import { removeObject } from '../walks/remove.ts'
 /** POST of an eviction: a deletion that asks nicely. Disruption budgets have no say here yet. */
 export async function evict(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await admitDocument(await readOptionsBody(call.request) ?? {}, { call, target, rooms, dryRun })
+  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, rooms, dryRun })
   const given = isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {}
   const options = readDeleteOptions(new Query(), given)
   await removeObject(target, { ...options, dryRun: dryRun || options.dryRun }, rooms)
@@ -28,26 +28,38 @@ export async function evict(call: Call, target: Target, rooms: Rooms): Promise<W
 /** POST of a binding: says which node a Pod runs on, once. */
 export async function bind(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await admitDocument(await readOptionsBody(call.request) ?? {}, { call, target, rooms, dryRun })
+  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, rooms, dryRun })
   const node = isJsonObject(body['target']) ? body['target']['name'] : undefined
   if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
-  await modify((current) => {
-    const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject, status?: JsonObject }
-    const bound = draft.spec?.['nodeName'] ?? ''
-    if (bound !== '') throw conflict({ kind: 'pods/binding', name: target.name }, `pod ${target.name} is already assigned to node ${JSON.stringify(bound)}`)
-    draft.spec = { ...draft.spec, nodeName: node }
-    draft.status = { ...draft.status, conditions: scheduled(draft.status?.['conditions'], formatTime(rooms.clock.now())) }
-    return draft
-  }, { call, target, rooms, dryRun, admitted: false })
+  await modify(
+    (current) => {
+      const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject; status?: JsonObject }
+      const bound = draft.spec?.['nodeName'] ?? ''
+      if (bound !== '')
+        throw conflict(
+          { kind: 'pods/binding', name: target.name },
+          `pod ${target.name} is already assigned to node ${JSON.stringify(bound)}`,
+        )
+      draft.spec = { ...draft.spec, nodeName: node }
+      draft.status = {
+        ...draft.status,
+        conditions: scheduled(draft.status?.['conditions'], formatTime(rooms.clock.now())),
+      }
+      return draft
+    },
+    { call, target, rooms, dryRun, admitted: false },
+  )
   return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
 }
 
 function scheduled(conditions: JsonValue | undefined, now: string): JsonValue {
-  const others = Array.isArray(conditions) ? conditions.filter((condition) => isJsonObject(condition) && condition['type'] !== 'PodScheduled') : []
+  const others = Array.isArray(conditions)
+    ? conditions.filter((condition) => isJsonObject(condition) && condition['type'] !== 'PodScheduled')
+    : []
   return [...others, { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now }]
 }
 
 function created(): JsonObject {
-  const document: JsonObjectDraft = { ...successStatus(undefined) as unknown as JsonObjectDraft, code: 201 }
+  const document: JsonObjectDraft = { ...(successStatus(undefined) as unknown as JsonObjectDraft), code: 201 }
   return document
 }

@@ -23,7 +23,7 @@ export async function review(call: Call, target: Target, rooms: Rooms): Promise<
   const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
   const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const draft = await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun: false }) as ObjectDraft
+  const draft = (await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun: false })) as ObjectDraft
   const status = await statusOf(draft, { kind: resource.kind, call, target, rooms })
   const object = { ...draft, ...emptied(resource.kind, rooms), status }
   return replyObject(call, object as unknown as UnstructuredObject, { status: 201, resource, choice, rooms })
@@ -36,12 +36,19 @@ interface Asked {
   readonly rooms: Rooms
 }
 
-async function statusOf(draft: ObjectDraft, { kind, call, target, rooms: { access, authentication } }: Asked): Promise<JsonObject> {
+async function statusOf(
+  draft: ObjectDraft,
+  { kind, call, target, rooms: { access, authentication } }: Asked,
+): Promise<JsonObject> {
   switch (kind) {
-    case 'SelfSubjectReview': return { userInfo: userInfo(call.user) }
-    case 'TokenReview': return await tokenReviewStatus(draft, authentication.tokens)
-    case 'SelfSubjectRulesReview': return rulesStatus(draft, { call, target, access })
-    default: return await accessStatus(draft, { call, target, access })
+    case 'SelfSubjectReview':
+      return { userInfo: userInfo(call.user) }
+    case 'TokenReview':
+      return await tokenReviewStatus(draft, authentication.tokens)
+    case 'SelfSubjectRulesReview':
+      return rulesStatus(draft, { call, target, access })
+    default:
+      return await accessStatus(draft, { call, target, access })
   }
 }
 

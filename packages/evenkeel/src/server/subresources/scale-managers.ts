@@ -27,28 +27,60 @@ export function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: 
  *
  * @throws {ApiError} `Conflict`, when another one manages the count.
  */
-export function applyScale(config: JsonObject, live: UnstructuredObject, { force, ...writer }: ScaleWriter & { readonly force: boolean }): JsonObject {
+export function applyScale(
+  config: JsonObject,
+  live: UnstructuredObject,
+  { force, ...writer }: ScaleWriter & { readonly force: boolean },
+): JsonObject {
   return applyConfiguration({ ...requestOf(writer), kind: 'Scale', live: live as unknown as JsonObject, config, force })
 }
 
-function requestOf({ manager, schema, rooms }: ScaleWriter): { manager: string, schema: Schema, apiVersion: string, subresource: string, nowMs: number } {
+function requestOf({ manager, schema, rooms }: ScaleWriter): {
+  manager: string
+  schema: Schema
+  apiVersion: string
+  subresource: string
+  nowMs: number
+} {
   return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: rooms.clock.now() }
 }
 
 /** A Scale with those managers of its object that manage the count. */
-export function withScaleManagers(scale: UnstructuredObject, object: UnstructuredObject, paths: ReplicasPaths): UnstructuredObject {
+export function withScaleManagers(
+  scale: UnstructuredObject,
+  object: UnstructuredObject,
+  paths: ReplicasPaths,
+): UnstructuredObject {
   const managedFields = toScaleEntries(object.metadata.managedFields, paths)
-  return { ...scale, metadata: { ...scale.metadata, ...managedFields && { managedFields } } } as UnstructuredObject
+  return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } } as UnstructuredObject
 }
 
 /** Writes into an object who manages it, after its Scale was written. */
-export function takeScaleManagers(object: ObjectDraft, scale: ObjectDraft, { paths, apiVersion }: { paths: ReplicasPaths, apiVersion: string }): void {
+export function takeScaleManagers(
+  object: ObjectDraft,
+  scale: ObjectDraft,
+  { paths, apiVersion }: { paths: ReplicasPaths; apiVersion: string },
+): void {
   const parent = object.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined
-  setEntries(object, fromScaleEntries({ parent, scale: scale.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined, apiVersion }, paths))
+  setEntries(
+    object,
+    fromScaleEntries(
+      {
+        parent,
+        scale: scale.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined,
+        apiVersion,
+      },
+      paths,
+    ),
+  )
 }
 
 /** Where each version of a kind has its count. Managers of versions that have none of that are left alone. */
-export function replicasPaths({ resource }: Target, { metadata: { managedFields = [] } }: UnstructuredObject, { registry }: Pick<Rooms, 'registry'>): ReplicasPaths {
+export function replicasPaths(
+  { resource }: Target,
+  { metadata: { managedFields = [] } }: UnstructuredObject,
+  { registry }: Pick<Rooms, 'registry'>,
+): ReplicasPaths {
   const paths = new Map<string, readonly string[] | null>()
   for (const { apiVersion = '' } of managedFields) {
     // A version that is no longer served may still be known: what it says is kept, whatever it is.
@@ -57,7 +89,10 @@ export function replicasPaths({ resource }: Target, { metadata: { managedFields 
   for (const other of registry.all()) {
     if (other.storage.group !== resource.storage.group || other.storage.plural !== resource.storage.plural) continue
     const hasScale = other.subresources.some(({ name }) => name === 'scale')
-    paths.set(servedType(other).apiVersion, hasScale ? namesOf(other.scale?.specReplicasPath ?? '.spec.replicas') : null)
+    paths.set(
+      servedType(other).apiVersion,
+      hasScale ? namesOf(other.scale?.specReplicasPath ?? '.spec.replicas') : null,
+    )
   }
   return paths
 }

@@ -2,9 +2,26 @@
  * The scale of something that has replicas: `autoscaling/v1 Scale`, read from and written to its owner.
  */
 import {
-  FieldPath, fieldError, formatLabelRequirements, getOwn, internalError, invalid, isJsonObject, labelRequirementsOf, parseLabelSelector, setOwn,
+  FieldPath,
+  fieldError,
+  formatLabelRequirements,
+  getOwn,
+  internalError,
+  invalid,
+  isJsonObject,
+  labelRequirementsOf,
+  parseLabelSelector,
+  setOwn,
 } from '#api'
-import type { JsonObject, JsonObjectDraft, JsonValue, LabelSelector, Schema, SchemaNode, UnstructuredObject } from '#api'
+import type {
+  JsonObject,
+  JsonObjectDraft,
+  JsonValue,
+  LabelSelector,
+  Schema,
+  SchemaNode,
+  UnstructuredObject,
+} from '#api'
 import type { WireResponse } from '#wire'
 import { admissionOf } from '../admission/write-admission.ts'
 import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
@@ -22,7 +39,14 @@ import { modify } from '../walks/modify.ts'
 import { applyType, patchType, patcher, readPatch, shapePatched } from '../walks/patch.ts'
 import { readObject } from '../walks/read.ts'
 import { checkName } from '../walks/update.ts'
-import { applyScale, namesOf, replicasPaths, takeScaleManagers, trackScale, withScaleManagers } from './scale-managers.ts'
+import {
+  applyScale,
+  namesOf,
+  replicasPaths,
+  takeScaleManagers,
+  trackScale,
+  withScaleManagers,
+} from './scale-managers.ts'
 
 const type = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
@@ -36,16 +60,19 @@ export async function scale(call: Call, target: Target, rooms: Rooms): Promise<W
     return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, rooms })
   }
   const { dryRun, ...wanted } = await wantedScale(call, { resource, target, rooms })
-  const { stored } = await modify(async (current) => {
-    const paths = replicasPaths(target, current, rooms)
-    const before = withScaleManagers(scaleOf(current, target), current, paths)
-    const next = await wanted.from(before)
-    await admissionOf('UPDATE', { call, target, rooms, dryRun })?.mutate(next, before)
-    checkScale(next, target)
-    const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
-    takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
-    return changed
-  }, { call, target, rooms, dryRun, admitted: (object) => scaleOf(object, target) })
+  const { stored } = await modify(
+    async (current) => {
+      const paths = replicasPaths(target, current, rooms)
+      const before = withScaleManagers(scaleOf(current, target), current, paths)
+      const next = await wanted.from(before)
+      await admissionOf('UPDATE', { call, target, rooms, dryRun })?.mutate(next, before)
+      checkScale(next, target)
+      const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
+      takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
+      return changed
+    },
+    { call, target, rooms, dryRun, admitted: (object) => scaleOf(object, target) },
+  )
   await prepare([stored], target.resource)
   return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, rooms })
 }
@@ -68,10 +95,16 @@ async function wantedScale(call: Call, scaling: Scaling): Promise<WantedScale> {
   const type = call.verb === 'patch' ? patchType(call, resource) : undefined
   if (type === applyType) return appliedScale(call, scaling)
   const bytes = await readBody(call.request)
-  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, type === undefined ? 'UpdateOptions' : 'PatchOptions')
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
+    call.query,
+    type === undefined ? 'UpdateOptions' : 'PatchOptions',
+  )
   const writer = { manager: managerName(fieldManager, call.request.headers['user-agent']), schema: scaleSchema, rooms }
   const shaping = { fieldValidation, warnings: call.warnings }
-  const read = type === undefined ? readScale(bytes, { call, resource, shaping }) : patchedScale(bytes, type, { resource, shaping })
+  const read =
+    type === undefined
+      ? readScale(bytes, { call, resource, shaping })
+      : patchedScale(bytes, type, { resource, shaping })
   return {
     dryRun,
     async from(current) {
@@ -85,12 +118,19 @@ async function wantedScale(call: Call, scaling: Scaling): Promise<WantedScale> {
 
 type ReadScale = (current: UnstructuredObject) => ObjectDraft | Promise<ObjectDraft>
 
-function readScale(bytes: Uint8Array, { call, resource, shaping }: { call: Call, resource: Resource, shaping: ShapeOptions }): ReadScale {
+function readScale(
+  bytes: Uint8Array,
+  { call, resource, shaping }: { call: Call; resource: Resource; shaping: ShapeOptions },
+): ReadScale {
   const format = bodyFormat(call.request)
   return async () => shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
 }
 
-function patchedScale(bytes: Uint8Array, type: string, { resource, shaping }: { resource: Resource, shaping: ShapeOptions }): ReadScale {
+function patchedScale(
+  bytes: Uint8Array,
+  type: string,
+  { resource, shaping }: { resource: Resource; shaping: ShapeOptions },
+): ReadScale {
   const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
   return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
@@ -98,7 +138,12 @@ function patchedScale(bytes: Uint8Array, type: string, { resource, shaping }: { 
 
 async function appliedScale(call: Call, { resource, target, rooms }: Scaling): Promise<WantedScale> {
   const bytes = await readBody(call.request)
-  const { dryRun, fieldValidation, fieldManager: manager, force } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+  const {
+    dryRun,
+    fieldValidation,
+    fieldManager: manager,
+    force,
+  } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
   const { config, repeated } = await readConfiguration(bytes)
   const shaping = { fieldValidation, warnings: call.warnings }
   return {
@@ -114,16 +159,20 @@ async function appliedScale(call: Call, { resource, target, rooms }: Scaling): P
 }
 
 function scaleOf(object: UnstructuredObject, { resource }: Target): UnstructuredObject {
-  const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject, status?: JsonObject }
+  const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject; status?: JsonObject }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
   const selector = resource.scale ? textAt(object, resource.scale.labelSelectorPath) : selectorText(spec?.['selector'])
-  const replicas = resource.scale ? specReplicas(object, resource.scale.specReplicasPath) : spec?.['replicas'] ?? 0
+  const replicas = resource.scale ? specReplicas(object, resource.scale.specReplicasPath) : (spec?.['replicas'] ?? 0)
   return {
-    kind: 'Scale', apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
     // As upstream writes it, a count of 0 is left out of the spec but not of the status.
     spec: replicas === 0 ? {} : { replicas },
-    status: { replicas: (resource.scale ? valueAt(object, resource.scale.statusReplicasPath) : status?.['replicas']) ?? 0, ...selector !== '' && { selector } },
+    status: {
+      replicas: (resource.scale ? valueAt(object, resource.scale.statusReplicasPath) : status?.['replicas']) ?? 0,
+      ...(selector !== '' && { selector }),
+    },
   } as UnstructuredObject
 }
 
@@ -132,20 +181,25 @@ function selectorText(selector: unknown): string {
   if (!isJsonObject(selector)) return ''
   const wellFormed = isJsonObject(selector['matchLabels']) || Array.isArray(selector['matchExpressions'])
   const requirements = labelRequirementsOf((wellFormed ? selector : { matchLabels: selector }) as LabelSelector)
-  return requirements === undefined ? '' : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
+  return requirements === undefined
+    ? ''
+    : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
 }
 
 // A custom object is judged as a whole, by what its definition says about scale.
 function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: Target): void {
   if (resource.custom) return
-  const replicas = isJsonObject(spec) ? spec['replicas'] ?? 0 : 0
+  const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
   if (Number(replicas) >= 0) return
-  throw invalid({ group: 'autoscaling', kind: 'Scale', name: String(metadata['name'] ?? name) }, [fieldError.invalid(FieldPath.of('spec', 'replicas'), replicas, 'must be greater than or equal to 0')])
+  throw invalid({ group: 'autoscaling', kind: 'Scale', name: String(metadata['name'] ?? name) }, [
+    fieldError.invalid(FieldPath.of('spec', 'replicas'), replicas, 'must be greater than or equal to 0'),
+  ])
 }
 
 function specReplicas(object: UnstructuredObject, path: string): JsonValue {
   const value = valueAt(object, path)
-  if (typeof value !== 'number') throw internalError(new Error(`the spec replicas field ${JSON.stringify(path)} does not exist`))
+  if (typeof value !== 'number')
+    throw internalError(new Error(`the spec replicas field ${JSON.stringify(path)} does not exist`))
   return value
 }
 
@@ -171,9 +225,13 @@ function putAt(draft: JsonObjectDraft, path: string, value: JsonValue): void {
 }
 
 // The version a client names in the scale is the version of the object it scales.
-function withReplicas(current: UnstructuredObject, { spec, metadata }: ObjectDraft, path = '.spec.replicas'): ObjectDraft {
+function withReplicas(
+  current: UnstructuredObject,
+  { spec, metadata }: ObjectDraft,
+  path = '.spec.replicas',
+): ObjectDraft {
   const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject }
-  const replicas = isJsonObject(spec) ? spec['replicas'] ?? 0 : 0
+  const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
   putAt(draft, path, replicas)
   const { resourceVersion, uid } = metadata
   if (resourceVersion) draft.metadata['resourceVersion'] = resourceVersion
@@ -184,10 +242,20 @@ function withReplicas(current: UnstructuredObject, { spec, metadata }: ObjectDra
 const scaleSchema: Schema = {
   name: definitionName(type),
   definitions: builtinDefinitions,
-  get root(): SchemaNode { return builtinDefinitions(definitionName(type)) ?? {} },
+  get root(): SchemaNode {
+    return builtinDefinitions(definitionName(type)) ?? {}
+  },
 }
 
 // What the rooms need to know to read and write a Scale: the rest is the owner's.
 function scaleResource(owner: Resource): Resource {
-  return { ...owner, ...type, listKind: 'ScaleList', schema: scaleSchema, custom: false, columns: columnsFor(type.group, type.kind), storage: { ...type, plural: 'scales' } }
+  return {
+    ...owner,
+    ...type,
+    listKind: 'ScaleList',
+    schema: scaleSchema,
+    custom: false,
+    columns: columnsFor(type.group, type.kind),
+    storage: { ...type, plural: 'scales' },
+  }
 }

@@ -7,5 +7,9 @@ import type { Target } from '../call.ts'
 /** The refusal of a subresource that this server cannot serve. */
 export function unavailable({ resource: { group, plural }, subresource, name }: Target): ApiError {
   const what = `${plural}/${subresource?.name ?? ''}`
-  return new ApiError('MethodNotAllowed', `${what} of ${JSON.stringify(name)} is not available: it needs a node, and this server runs no containers`, { subject: { group, kind: plural, name } })
+  return new ApiError(
+    'MethodNotAllowed',
+    `${what} of ${JSON.stringify(name)} is not available: it needs a node, and this server runs no containers`,
+    { subject: { group, kind: plural, name } },
+  )
 }

@@ -40,10 +40,13 @@ const year = 365 * day
 /** 2^63 - 1 nanoseconds, the longest time upstream can tell: 292 years. */
 const durationMaxMs = 9_223_372_036_854
 const units = {
-  s: { letter: 's', seconds: 1 }, m: { letter: 'm', seconds: minute }, h: { letter: 'h', seconds: hour }, d: { letter: 'd', seconds: day },
+  s: { letter: 's', seconds: 1 },
+  m: { letter: 'm', seconds: minute },
+  h: { letter: 'h', seconds: hour },
+  d: { letter: 'd', seconds: day },
   y: { letter: 'y', seconds: year },
 } satisfies Record<string, Unit>
-const ranges: readonly { readonly below: number, readonly unit: Unit, readonly rest?: Unit }[] = [
+const ranges: readonly { readonly below: number; readonly unit: Unit; readonly rest?: Unit }[] = [
   { below: 10 * minute, unit: units.m, rest: units.s },
   { below: 3 * hour, unit: units.m },
   { below: 8 * hour, unit: units.h, rest: units.m },
@@ -55,6 +58,6 @@ const ranges: readonly { readonly below: number, readonly unit: Unit, readonly r
 
 function formatIn(seconds: number, unit: Unit, rest?: Unit): string {
   const whole = `${Math.floor(seconds / unit.seconds)}${unit.letter}`
-  const left = rest ? Math.floor(seconds % unit.seconds / rest.seconds) : 0
+  const left = rest ? Math.floor((seconds % unit.seconds) / rest.seconds) : 0
   return rest && left > 0 ? `${whole}${left}${rest.letter}` : whole
 }

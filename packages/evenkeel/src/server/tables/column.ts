@@ -40,9 +40,13 @@ export function identifying({ definition, cell }: Column): Column {
   return { definition: { ...definition, format: 'name' }, cell }
 }
 
-export const plainName: Column = column('Name', 'The name of the object, unique among its kind and namespace.', (o) => o.text('metadata', 'name'))
+export const plainName: Column = column('Name', 'The name of the object, unique among its kind and namespace.', (o) =>
+  o.text('metadata', 'name'),
+)
 export const name: Column = identifying(plainName)
-export const created: Column = column('Age', 'How long ago the object was created.', (o, nowMs) => o.age(nowMs, 'metadata', 'creationTimestamp'))
+export const created: Column = column('Age', 'How long ago the object was created.', (o, nowMs) =>
+  o.age(nowMs, 'metadata', 'creationTimestamp'),
+)
 
 /** The columns of a kind, in the order they are printed. */
 export function columnsOf(...columns: readonly Column[]): Columns {
@@ -56,7 +60,10 @@ export function columnsOf(...columns: readonly Column[]): Columns {
 }
 
 /** What kinds show that have nothing of their own to show: a name, and when it was created as a time, not as an age. */
-export const plainColumns: Columns = columnsOf(name, typed(column('Created At', 'When the object was created.', creationTime), 'date'))
+export const plainColumns: Columns = columnsOf(
+  name,
+  typed(column('Created At', 'When the object was created.', creationTime), 'date'),
+)
 
 function creationTime(object: View): string {
   const createdMs = toMs(object.at('metadata', 'creationTimestamp').value) ?? zeroTimeMs

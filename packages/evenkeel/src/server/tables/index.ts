@@ -27,5 +27,14 @@ export function columnsFor(group: string, kind: string): Columns {
 }
 
 const builtin: ReadonlyMap<string, Columns> = new Map(
-  [workloadKinds, networkKinds, storageKinds, clusterKinds, eventKinds, admissionKinds, scalingKinds, deviceKinds].flatMap((kinds) => Object.entries(kinds)),
+  [
+    workloadKinds,
+    networkKinds,
+    storageKinds,
+    clusterKinds,
+    eventKinds,
+    admissionKinds,
+    scalingKinds,
+    deviceKinds,
+  ].flatMap((kinds) => Object.entries(kinds)),
 )

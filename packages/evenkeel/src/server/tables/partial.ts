@@ -9,7 +9,10 @@ import type { KubeObject, ListMeta, ObjectList } from '#api'
 export type MetaVersion = 'v1' | 'v1beta1'
 
 /** An object without everything but its metadata. The kind it had cannot be told any more. */
-export function metadataOnly({ metadata }: KubeObject, { version = 'v1' }: { readonly version?: MetaVersion } = {}): KubeObject {
+export function metadataOnly(
+  { metadata }: KubeObject,
+  { version = 'v1' }: { readonly version?: MetaVersion } = {},
+): KubeObject {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata }
 }
 
@@ -19,7 +22,10 @@ interface MetadataListOptions {
 }
 
 /** A list of objects without everything but their metadata. */
-export function metadataListOnly(objects: readonly KubeObject[], { metadata = {}, version = 'v1' }: MetadataListOptions = {}): ObjectList<KubeObject> {
+export function metadataListOnly(
+  objects: readonly KubeObject[],
+  { metadata = {}, version = 'v1' }: MetadataListOptions = {},
+): ObjectList<KubeObject> {
   const items = objects.map((object) => metadataOnly(object, { version }))
   return { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${version}`, metadata, items }
 }

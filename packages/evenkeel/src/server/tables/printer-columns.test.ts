@@ -8,8 +8,24 @@ const shape = {
   apiVersion: 'example.com/v1',
   kind: 'Shape',
   metadata: { name: 'round', creationTimestamp: '2026-01-01T00:00:00Z', labels: { 'example.com/tier': 'gold' } },
-  spec: { sides: 4, ratio: 1.5, tiny: 0.00002, filled: true, color: 'red', empty: null, list: ['a', { b: '<' }], sorted: { 10: 1, 9: 2 } },
-  status: { conditions: [{ type: 'Ready', status: 'True' }, { type: 'Synced', status: 'False' }], at: 'noon', never: '' },
+  spec: {
+    sides: 4,
+    ratio: 1.5,
+    tiny: 0.00002,
+    filled: true,
+    color: 'red',
+    empty: null,
+    list: ['a', { b: '<' }],
+    sorted: { 10: 1, 9: 2 },
+  },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      { type: 'Synced', status: 'False' },
+    ],
+    at: 'noon',
+    never: '',
+  },
 }
 
 function cellOf(type: PrinterColumn['type'], jsonPath: string): Cell | undefined {
@@ -18,7 +34,10 @@ function cellOf(type: PrinterColumn['type'], jsonPath: string): Cell | undefined
 
 test('columnsFromPrinter shows the age when nothing else is asked for', () => {
   const columns = columnsFromPrinter([])
-  expect(columns.definitions.map(({ name, type, format, priority }) => [name, type, format, priority])).toEqual([['Name', 'string', 'name', 0], ['Age', 'date', '', 0]])
+  expect(columns.definitions.map(({ name, type, format, priority }) => [name, type, format, priority])).toEqual([
+    ['Name', 'string', 'name', 0],
+    ['Age', 'date', '', 0],
+  ])
   expect(columns.cells(shape, nowMs)).toEqual(['round', '60s'])
 })
 
@@ -35,15 +54,33 @@ test('columnsFromPrinter puts the name first and takes over what a column says',
 })
 
 test.each<[PrinterColumn['type'], string, Cell]>([
-  ['string', '.spec.color', 'red'], ['string', '.spec.sides', '4'], ['string', '.spec.ratio', '1.5'], ['string', '.spec.tiny', '2e-05'],
-  ['string', '.spec.filled', 'true'], ['string', '.spec.empty', '<no value>'], ['string', '.spec.missing', null],
-  ['string', '.spec.list', '["a",{"b":"\\u003c"}]'], ['string', '.spec.sorted', '{"10":1,"9":2}'],
-  ['string', '.status.conditions[?(@.type=="Ready")].status', 'True'], ['string', '.status.conditions[*].status', 'True'],
-  ['string', '.metadata.labels[\'example\\.com/tier\']', 'gold'], ['string', '.metadata.labels.example\\.com/tier', 'gold'],
-  ['integer', '.spec.sides', 4], ['integer', '.spec.ratio', 1], ['integer', '.spec.color', null], ['integer', '.spec.filled', null], ['integer', '.spec.empty', null],
-  ['number', '.spec.ratio', 1.5], ['number', '.spec.sides', 4], ['number', '.spec.color', null],
-  ['boolean', '.spec.filled', true], ['boolean', '.spec.sides', null],
-  ['date', '.metadata.creationTimestamp', '60s'], ['date', '.status.at', '<invalid>'], ['date', '.status.never', '<unknown>'], ['date', '.spec.sides', null],
+  ['string', '.spec.color', 'red'],
+  ['string', '.spec.sides', '4'],
+  ['string', '.spec.ratio', '1.5'],
+  ['string', '.spec.tiny', '2e-05'],
+  ['string', '.spec.filled', 'true'],
+  ['string', '.spec.empty', '<no value>'],
+  ['string', '.spec.missing', null],
+  ['string', '.spec.list', '["a",{"b":"\\u003c"}]'],
+  ['string', '.spec.sorted', '{"10":1,"9":2}'],
+  ['string', '.status.conditions[?(@.type=="Ready")].status', 'True'],
+  ['string', '.status.conditions[*].status', 'True'],
+  ['string', ".metadata.labels['example\\.com/tier']", 'gold'],
+  ['string', '.metadata.labels.example\\.com/tier', 'gold'],
+  ['integer', '.spec.sides', 4],
+  ['integer', '.spec.ratio', 1],
+  ['integer', '.spec.color', null],
+  ['integer', '.spec.filled', null],
+  ['integer', '.spec.empty', null],
+  ['number', '.spec.ratio', 1.5],
+  ['number', '.spec.sides', 4],
+  ['number', '.spec.color', null],
+  ['boolean', '.spec.filled', true],
+  ['boolean', '.spec.sides', null],
+  ['date', '.metadata.creationTimestamp', '60s'],
+  ['date', '.status.at', '<invalid>'],
+  ['date', '.status.never', '<unknown>'],
+  ['date', '.spec.sides', null],
 ])('columnsFromPrinter shows the %s at %s as %j', (type, path, cell) => {
   expect(cellOf(type, path)).toBe(cell)
 })

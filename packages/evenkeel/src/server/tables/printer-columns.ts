@@ -23,7 +23,12 @@ export function columnsFromPrinter(printerColumns: readonly PrinterColumn[]): Co
 }
 
 const defaultColumns: readonly PrinterColumn[] = [
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'How long ago the object was created.' },
+  {
+    name: 'Age',
+    type: 'date',
+    jsonPath: '.metadata.creationTimestamp',
+    description: 'How long ago the object was created.',
+  },
 ]
 const depthMax = 500
 
@@ -31,7 +36,13 @@ function toColumn(printer: PrinterColumn): Column {
   const path = parsePath(printer.jsonPath)
   const { name: title, type, format = '', description = '', priority = 0 } = printer
   return {
-    definition: { name: title, type, format, description: description || `The value at ${printer.jsonPath}.`, priority },
+    definition: {
+      name: title,
+      type,
+      format,
+      description: description || `The value at ${printer.jsonPath}.`,
+      priority,
+    },
     cell(object, nowMs) {
       const found = findAll(path, object.value)
       return found === undefined || found.length === 0 ? null : toCell(found[0], type, nowMs)
@@ -84,6 +95,8 @@ function escapeCharacter(character: string): string {
 function jsonText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value ?? null)
-  const keys = Object.keys(value).filter((key) => getOwn(value, key) !== undefined).sort(compareText)
+  const keys = Object.keys(value)
+    .filter((key) => getOwn(value, key) !== undefined)
+    .sort(compareText)
   return `{${keys.map((key) => `${JSON.stringify(key)}:${jsonText(getOwn(value, key))}`).join(',')}}`
 }

@@ -2,20 +2,40 @@ import { expect, test } from 'vitest'
 import { columnsFor, makeTable, metadataListOnly, metadataOnly } from './index.ts'
 
 const nowMs = 1_767_225_660_000
-const metadata = { name: 'settings', namespace: 'default', creationTimestamp: '2026-01-01T00:00:00Z', labels: { a: 'b' }, resourceVersion: '7' }
+const metadata = {
+  name: 'settings',
+  namespace: 'default',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  labels: { a: 'b' },
+  resourceVersion: '7',
+}
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: '1', b: '2' } }
 const columns = columnsFor('', 'ConfigMap')
 const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
 
 test('makeTable gives columns, a row per object, and the metadata of each', () => {
-  const table = makeTable({ columns, objects: [configMap, configMap], nowMs, listMeta: { resourceVersion: '9', continue: 'more' } })
+  const table = makeTable({
+    columns,
+    objects: [configMap, configMap],
+    nowMs,
+    listMeta: { resourceVersion: '9', continue: 'more' },
+  })
   expect(Object.keys(table)).toEqual(['kind', 'apiVersion', 'metadata', 'columnDefinitions', 'rows'])
-  expect(table).toMatchObject({ kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: '9', continue: 'more' } })
+  expect(table).toMatchObject({
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { resourceVersion: '9', continue: 'more' },
+  })
   expect(table.columnDefinitions?.map(({ name, type, format, priority }) => [name, type, format, priority])).toEqual([
-    ['Name', 'string', 'name', 0], ['Data', 'string', '', 0], ['Age', 'string', '', 0],
+    ['Name', 'string', 'name', 0],
+    ['Data', 'string', '', 0],
+    ['Age', 'string', '', 0],
   ])
   expect(table.columnDefinitions?.every(({ description }) => description.length > 0)).toBe(true)
-  expect(table.rows).toEqual([{ cells: ['settings', 2, '60s'], object: partial }, { cells: ['settings', 2, '60s'], object: partial }])
+  expect(table.rows).toEqual([
+    { cells: ['settings', 2, '60s'], object: partial },
+    { cells: ['settings', 2, '60s'], object: partial },
+  ])
 })
 
 test('makeTable of nothing has no rows and still has columns', () => {
@@ -24,14 +44,19 @@ test('makeTable of nothing has no rows and still has columns', () => {
 })
 
 test('makeTable includes as much of the object as asked for', () => {
-  const shown = (request: object): unknown => makeTable({ columns, objects: [configMap], nowMs, ...request }).rows[0]?.object
+  const shown = (request: object): unknown =>
+    makeTable({ columns, objects: [configMap], nowMs, ...request }).rows[0]?.object
   expect(shown({ includeObject: 'Metadata' })).toEqual(partial)
   expect(shown({ includeObject: 'Object' })).toBe(configMap)
   expect(shown({ includeObject: 'None' })).toBeNull()
 })
 
 test('makeTable keeps the metadata of the bookmark that ends the initial events', () => {
-  const bookmark = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } }
+  const bookmark = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
+  }
   const table = makeTable({ columns, objects: [bookmark], nowMs, includeObject: 'None' })
   expect(table.rows).toEqual([{ cells: ['', 0, '<unknown>'], object: { ...partial, metadata: bookmark.metadata } }])
 })
@@ -48,10 +73,17 @@ test('makeTable in the older version', () => {
 })
 
 test('makeTable marks the rows of pods that have ended', () => {
-  const objects = ['Running', 'Succeeded', 'Failed'].map((phase) => ({ apiVersion: 'v1', kind: 'Pod', metadata, status: { phase } }))
+  const objects = ['Running', 'Succeeded', 'Failed'].map((phase) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    status: { phase },
+  }))
   const { rows } = makeTable({ columns: columnsFor('', 'Pod'), objects, nowMs })
   expect(rows.map(({ conditions }) => conditions?.map(({ type, status, reason }) => [type, status, reason]))).toEqual([
-    undefined, [['Completed', 'True', 'Succeeded']], [['Completed', 'True', 'Failed']],
+    undefined,
+    [['Completed', 'True', 'Succeeded']],
+    [['Completed', 'True', 'Failed']],
   ])
 })
 
@@ -63,7 +95,15 @@ test('metadataOnly keeps the metadata and nothing else', () => {
 
 test('metadataListOnly makes a list of partial objects', () => {
   expect(metadataListOnly([configMap], { metadata: { resourceVersion: '9' } })).toEqual({
-    kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: '9' }, items: [partial],
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: { resourceVersion: '9' },
+    items: [partial],
   })
-  expect(metadataListOnly([], { version: 'v1beta1' })).toEqual({ kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1beta1', metadata: {}, items: [] })
+  expect(metadataListOnly([], { version: 'v1beta1' })).toEqual({
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.k8s.io/v1beta1',
+    metadata: {},
+    items: [],
+  })
 })

@@ -54,12 +54,15 @@ function makeRow(object: UnstructuredObject, request: TableRequest): TableRow {
   const conditions = request.columns.conditions?.(object) ?? []
   return {
     cells: request.columns.cells(object, request.nowMs),
-    ...conditions.length > 0 && { conditions },
+    ...(conditions.length > 0 && { conditions }),
     object: shownObject(object, request),
   }
 }
 
-function shownObject(object: UnstructuredObject, { includeObject = 'Metadata', version = 'v1' }: TableRequest): KubeObject | null {
+function shownObject(
+  object: UnstructuredObject,
+  { includeObject = 'Metadata', version = 'v1' }: TableRequest,
+): KubeObject | null {
   if (includeObject === 'Object') return object
   // The bookmark that ends the initial events is recognised by its annotation, so it is never left out.
   if (includeObject === 'None' && !endsInitialEvents(object)) return null

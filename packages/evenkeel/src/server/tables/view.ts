@@ -61,7 +61,9 @@ export class View {
   entries(...path: readonly string[]): [string, View][] {
     const value = this.#get(path)
     if (!isJsonObject(value)) return []
-    return Object.keys(value).sort().map((key) => [key, new View(getOwn(value, key))])
+    return Object.keys(value)
+      .sort()
+      .map((key) => [key, new View(getOwn(value, key))])
   }
 
   /** How many items or entries there are. */

@@ -19,7 +19,7 @@ export class View {
   readonly #objects = new Map<string, UnstructuredObject>()
   readonly #listeners: ViewListener[] = []
   #version = 0
-  #listed: { readonly version: number, readonly objects: readonly UnstructuredObject[] } | undefined
+  #listed: { readonly version: number; readonly objects: readonly UnstructuredObject[] } | undefined
 
   constructor(group: string, plural: string) {
     this.group = group
@@ -51,7 +51,7 @@ export class View {
   }
 
   /** Everything is as in these entries. */
-  replace(entries: Iterable<{ readonly value: Uint8Array, readonly revision: number }>): void {
+  replace(entries: Iterable<{ readonly value: Uint8Array; readonly revision: number }>): void {
     const gone = new Set(this.#objects.keys())
     for (const { value, revision } of entries) gone.delete(this.#put(new StoredObject(value, revision).object))
     for (const key of gone) this.#remove(key)
@@ -64,7 +64,7 @@ export class View {
   }
 
   /** @param place namespace and name */
-  remove(place: { readonly namespace: string, readonly name: string }): void {
+  remove(place: { readonly namespace: string; readonly name: string }): void {
     this.#remove(`${place.namespace}/${place.name}`)
     this.#version++
   }

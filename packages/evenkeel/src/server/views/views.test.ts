@@ -11,14 +11,25 @@ import { Views } from './views.ts'
 
 const storage = { group: 'rbac.authorization.k8s.io', plural: 'roles', version: 'v1', kind: 'Role' }
 
-function role(name: string, namespace = 'default'): { key: string, value: Uint8Array } {
-  return { key: objectKey('default', storage, { namespace, name }), value: Buffer.from(JSON.stringify({ kind: 'Role', apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name, namespace } })) }
+function role(name: string, namespace = 'default'): { key: string; value: Uint8Array } {
+  return {
+    key: objectKey('default', storage, { namespace, name }),
+    value: Buffer.from(
+      JSON.stringify({ kind: 'Role', apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name, namespace } }),
+    ),
+  }
 }
 
-async function makeViews(): Promise<{ store: Store, views: Views }> {
+async function makeViews(): Promise<{ store: Store; views: Views }> {
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
-  const views = new Views({ store, clock, log: silentLogger, cluster: 'default', registry: new Registry(makeCatalog({ rulesFor, columnsFor })) })
+  const views = new Views({
+    store,
+    clock,
+    log: silentLogger,
+    cluster: 'default',
+    registry: new Registry(makeCatalog({ rulesFor, columnsFor })),
+  })
   await store.commit({ ...role('system:first'), expect: 0 })
   return { store, views }
 }
@@ -48,7 +59,7 @@ test('caughtUp resolves for revisions of other kinds, and when the views are sto
   await views.start()
   await store.commit({ key: '/default/core/configmaps/default/x', value: Buffer.from('{}'), expect: 0 })
   await views.caughtUp(await store.head())
-  const waiting = views.caughtUp(await store.head() + 10)
+  const waiting = views.caughtUp((await store.head()) + 10)
   views.stop()
   await waiting
   expect(() => views.of('', 'namespaces')).toThrow('asked for too late')

@@ -25,7 +25,7 @@ interface Followed {
   readonly prefix: string
   source: Watch | undefined
   seen: number
-  readonly waiting: { readonly revision: number, readonly done: Deferred<undefined> }[]
+  readonly waiting: { readonly revision: number; readonly done: Deferred<undefined> }[]
 }
 
 /** How long a loop that failed waits before it reads again. */
@@ -64,7 +64,9 @@ export class Views {
     this.#started = true
     await Promise.all([...this.#followed.values()].map((followed) => this.#read(followed)))
     for (const followed of this.#followed.values()) {
-      this.#follow(followed).catch((error: unknown) => { this.#options.log.error('a view is no longer followed', { resource: followed.view.plural, error }) })
+      this.#follow(followed).catch((error: unknown) => {
+        this.#options.log.error('a view is no longer followed', { resource: followed.view.plural, error })
+      })
     }
   }
 
@@ -113,7 +115,8 @@ export class Views {
   }
 
   async #hear(followed: Followed): Promise<void> {
-    if (followed.source) for await (const { revision, changes } of followed.source) this.#take(followed, { revision, changes })
+    if (followed.source)
+      for await (const { revision, changes } of followed.source) this.#take(followed, { revision, changes })
   }
 
   async #readAgain(followed: Followed): Promise<void> {
@@ -126,7 +129,19 @@ export class Views {
     }
   }
 
-  #take(followed: Followed, { revision, changes }: { revision: number, changes: readonly { readonly key: string, readonly entry?: { readonly value: Uint8Array, readonly revision: number } | undefined }[] }): void {
+  #take(
+    followed: Followed,
+    {
+      revision,
+      changes,
+    }: {
+      revision: number
+      changes: readonly {
+        readonly key: string
+        readonly entry?: { readonly value: Uint8Array; readonly revision: number } | undefined
+      }[]
+    },
+  ): void {
     for (const { key, entry } of changes) {
       if (entry) {
         followed.view.put(entry.value, entry.revision)

@@ -14,7 +14,9 @@ import { randomKind, valueFor } from './random-kind.fixture.ts'
 const runs = Number(process.env['EVENKEEL_RUNS'] ?? 25)
 
 let tested: TestServer
-beforeAll(async () => { tested = await TestServer.start() })
+beforeAll(async () => {
+  tested = await TestServer.start()
+})
 afterAll(() => tested.server.stop())
 
 interface Write {
@@ -23,17 +25,27 @@ interface Write {
   readonly spec: JsonObject
 }
 
-interface LiveObject extends JsonObject { readonly metadata: JsonObject & { readonly managedFields?: never, readonly resourceVersion: string } }
+interface LiveObject extends JsonObject {
+  readonly metadata: JsonObject & { readonly managedFields?: never; readonly resourceVersion: string }
+}
 
-const history = randomKind.chain(({ spec, hasStatus }) => fc.record({
-  schema: fc.constant<SchemaNode>({ type: 'object', properties: { spec, status: { type: 'object', properties: { ready: { type: 'boolean' } } } } }),
-  hasStatus: fc.constant(hasStatus),
-  writes: fc.array(fc.record<Write>({
-    op: fc.constantFrom('apply', 'apply', 'force', 'force', 'again', 'update', 'patch', 'create'),
-    manager: fc.constantFrom('one', 'two', 'three'),
-    spec: valueFor(spec) as fc.Arbitrary<JsonObject>,
-  }), { minLength: 3, maxLength: 14 }),
-}))
+const history = randomKind.chain(({ spec, hasStatus }) =>
+  fc.record({
+    schema: fc.constant<SchemaNode>({
+      type: 'object',
+      properties: { spec, status: { type: 'object', properties: { ready: { type: 'boolean' } } } },
+    }),
+    hasStatus: fc.constant(hasStatus),
+    writes: fc.array(
+      fc.record<Write>({
+        op: fc.constantFrom('apply', 'apply', 'force', 'force', 'again', 'update', 'patch', 'create'),
+        manager: fc.constantFrom('one', 'two', 'three'),
+        spec: valueFor(spec) as fc.Arbitrary<JsonObject>,
+      }),
+      { minLength: 3, maxLength: 14 },
+    ),
+  }),
+)
 
 let kinds = 0
 
@@ -44,35 +56,58 @@ class Scene {
   readonly applied = new Map<string, JsonObject>()
   readonly #plural = `kind${++kinds}s`
 
-  constructor({ schema, hasStatus }: { schema: SchemaNode, hasStatus: boolean }) {
+  constructor({ schema, hasStatus }: { schema: SchemaNode; hasStatus: boolean }) {
     this.schema = schema
     this.hasStatus = hasStatus
   }
 
   async define(): Promise<void> {
-    const definition = { metadata: { name: `${this.#plural}.chance.example.com` }, spec: { group: 'chance.example.com', scope: 'Namespaced', names: { plural: this.#plural, kind: 'Chance' }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: this.schema }, ...this.hasStatus && { subresources: { status: {} } } }] } }
-    expect((await tested.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition })).status).toBe(201)
+    const definition = {
+      metadata: { name: `${this.#plural}.chance.example.com` },
+      spec: {
+        group: 'chance.example.com',
+        scope: 'Namespaced',
+        names: { plural: this.#plural, kind: 'Chance' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: this.schema },
+            ...(this.hasStatus && { subresources: { status: {} } }),
+          },
+        ],
+      },
+    }
+    expect(
+      (await tested.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { body: definition }))
+        .status,
+    ).toBe(201)
   }
 
   object(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
     return { apiVersion: 'chance.example.com/v1', kind: 'Chance', metadata: { name: 'o', ...metadata }, spec }
   }
 
-  send(method: string, rest: string, asked: { type?: string, body: unknown }): ReturnType<TestServer['ask']> {
+  send(method: string, rest: string, asked: { type?: string; body: unknown }): ReturnType<TestServer['ask']> {
     return tested.ask(method, `/apis/chance.example.com/v1/namespaces/default/${this.#plural}${rest}`, asked)
   }
 
   apply(manager: string, config: JsonObject, force: boolean): ReturnType<TestServer['ask']> {
-    return this.send('PATCH', `/o?fieldManager=${manager}&force=${force}`, { type: 'application/apply-patch+yaml', body: config })
+    return this.send('PATCH', `/o?fieldManager=${manager}&force=${force}`, {
+      type: 'application/apply-patch+yaml',
+      body: config,
+    })
   }
 
   async live(): Promise<LiveObject | undefined> {
     const { status, json } = await this.send('GET', '/o', { body: undefined })
-    return status === 200 ? json as unknown as LiveObject : undefined
+    return status === 200 ? (json as unknown as LiveObject) : undefined
   }
 }
 
-const entriesOf = (object: JsonObject | undefined): readonly ManagedFieldsEntry[] => (object?.['metadata'] as { managedFields?: readonly ManagedFieldsEntry[] } | undefined)?.managedFields ?? []
+const entriesOf = (object: JsonObject | undefined): readonly ManagedFieldsEntry[] =>
+  (object?.['metadata'] as { managedFields?: readonly ManagedFieldsEntry[] } | undefined)?.managedFields ?? []
 
 async function take(scene: Scene, { op, manager, spec }: Write): Promise<void> {
   const before = await scene.live()
@@ -84,7 +119,10 @@ async function take(scene: Scene, { op, manager, spec }: Write): Promise<void> {
       if (before) await scene.send('PUT', `/o?fieldManager=${manager}`, { body: { ...before, spec } })
       return
     case 'patch':
-      await scene.send('PATCH', `/o?fieldManager=${manager}`, { type: 'application/merge-patch+json', body: { spec: { ...spec, a: null } } })
+      await scene.send('PATCH', `/o?fieldManager=${manager}`, {
+        type: 'application/merge-patch+json',
+        body: { spec: { ...spec, a: null } },
+      })
       return
     default:
       await takeApply(scene, { op, manager, spec }, before)
@@ -92,16 +130,22 @@ async function take(scene: Scene, { op, manager, spec }: Write): Promise<void> {
 }
 
 async function takeApply(scene: Scene, { op, manager, spec }: Write, before: LiveObject | undefined): Promise<void> {
-  const config = op === 'again' ? scene.applied.get(manager) ?? scene.object(spec) : scene.object(spec)
+  const config = op === 'again' ? (scene.applied.get(manager) ?? scene.object(spec)) : scene.object(spec)
   const { schema, hasStatus } = scene
-  const [exact, careful] = before ? [wouldApplyChange(before, config, { manager, schema, hasStatus }), wouldApplyChange(before, config, { manager })] : [true, true]
+  const [exact, careful] = before
+    ? [wouldApplyChange(before, config, { manager, schema, hasStatus }), wouldApplyChange(before, config, { manager })]
+    : [true, true]
   const { status, json } = await scene.apply(manager, config, op !== 'apply')
-  const isQuiet = status === 200 && json['metadata']?.['resourceVersion'] as unknown === before?.metadata.resourceVersion
+  const isQuiet =
+    status === 200 && (json['metadata']?.['resourceVersion'] as unknown) === before?.metadata.resourceVersion
   expect(exact).toBe(!isQuiet)
   if (!careful) expect(isQuiet).toBe(true)
   if (status >= 300) return
   const again = await scene.apply(manager, config, op !== 'apply')
-  expect(again).toMatchObject({ status: 200, json: { metadata: { resourceVersion: json['metadata']?.['resourceVersion'] } } })
+  expect(again).toMatchObject({
+    status: 200,
+    json: { metadata: { resourceVersion: json['metadata']?.['resourceVersion'] } },
+  })
   checkDropped(before, again.json as unknown as JsonObject, { manager })
   scene.applied.set(manager, config)
 }
@@ -118,13 +162,16 @@ function checkDropped(before: JsonObject | undefined, after: JsonObject, { manag
     if (!isPlain || touches(still, path)) continue
     const isShared = touches(others, path)
     if (!isShared) expect({ path, value: valueAt(after, path) }).toEqual({ path, value: undefined })
-    else if (others.has(path) && !isContainer(valueAt(before, path))) expect({ path, value: valueAt(after, path) }).toEqual({ path, value: valueAt(before, path) })
+    else if (others.has(path) && !isContainer(valueAt(before, path)))
+      expect({ path, value: valueAt(after, path) }).toEqual({ path, value: valueAt(before, path) })
   }
 }
 
 /** Whether a path, something above it or something below it is among others. */
 function touches(paths: ReturnType<typeof pathsOf>, path: string): boolean {
-  return [...paths].some((other) => other === path || other.startsWith(`${path.slice(0, -1)},`) || path.startsWith(`${other.slice(0, -1)},`))
+  return [...paths].some(
+    (other) => other === path || other.startsWith(`${path.slice(0, -1)},`) || path.startsWith(`${other.slice(0, -1)},`),
+  )
 }
 
 const isContainer = (value: unknown): boolean => typeof value === 'object' && value !== null
@@ -132,10 +179,31 @@ const isContainer = (value: unknown): boolean => typeof value === 'object' && va
 /** Everything that is there belongs to somebody, but for defaults, and for containers that somebody emptied. */
 function checkOwned(object: JsonObject, schema: SchemaNode): void {
   const { managedFields: _, ...metadata } = object['metadata'] as JsonObject
-  const root = { ...schema, properties: { apiVersion: { type: 'string' as const }, kind: { type: 'string' as const }, metadata: { type: 'object' as const, 'x-kubernetes-preserve-unknown-fields': true }, ...schema.properties } }
-  const [all] = managedAfter({ manager: 'x', apiVersion: 'chance.example.com/v1', nowMs: 0, schema: { root, definitions: () => undefined }, live: undefined, next: filled({ ...object, metadata }) as JsonObject }) ?? []
+  const root = {
+    ...schema,
+    properties: {
+      apiVersion: { type: 'string' as const },
+      kind: { type: 'string' as const },
+      metadata: { type: 'object' as const, 'x-kubernetes-preserve-unknown-fields': true },
+      ...schema.properties,
+    },
+  }
+  const [all] =
+    managedAfter({
+      manager: 'x',
+      apiVersion: 'chance.example.com/v1',
+      nowMs: 0,
+      schema: { root, definitions: () => undefined },
+      live: undefined,
+      next: filled({ ...object, metadata }) as JsonObject,
+    }) ?? []
   const owned = ownedByOthers(entriesOf(object), () => false)
-  const lost = leavesOf(all?.fieldsV1).filter((path) => !owned.has(path) && !hasOwnerAbove(path, owned) && !stepsOf(path).some((step) => step === 'f:metadata' || /^f:d/.test(step)))
+  const lost = leavesOf(all?.fieldsV1).filter(
+    (path) =>
+      !owned.has(path) &&
+      !hasOwnerAbove(path, owned) &&
+      !stepsOf(path).some((step) => step === 'f:metadata' || /^f:d/.test(step)),
+  )
   expect(lost).toEqual([])
 }
 
@@ -163,17 +231,24 @@ async function checkTakenBack(scene: Scene, object: LiveObject): Promise<void> {
   expect(deepEqual(back.json, object)).toBe(true)
 }
 
-test(`managers of random kinds keep their promises through random writes (${runs} histories)`, async () => {
-  await fc.assert(fc.asyncProperty(history, async ({ writes, ...kind }) => {
-    const scene = new Scene(kind)
-    await scene.define()
-    for (const write of writes) {
-      await take(scene, write)
-      await tested.clock.advance(1000)
-      const object = await scene.live()
-      if (!object) continue
-      checkOwned(object, kind.schema)
-      await checkTakenBack(scene, object)
-    }
-  }), { numRuns: runs })
-}, 60_000 + runs * 500)
+test(
+  `managers of random kinds keep their promises through random writes (${runs} histories)`,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(history, async ({ writes, ...kind }) => {
+        const scene = new Scene(kind)
+        await scene.define()
+        for (const write of writes) {
+          await take(scene, write)
+          await tested.clock.advance(1000)
+          const object = await scene.live()
+          if (!object) continue
+          checkOwned(object, kind.schema)
+          await checkTakenBack(scene, object)
+        }
+      }),
+      { numRuns: runs },
+    )
+  },
+  60_000 + runs * 500,
+)

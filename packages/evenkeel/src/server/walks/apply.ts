@@ -26,7 +26,9 @@ export async function applyAll(call: Call, target: Target, rooms: Rooms): Promis
   const { resource } = target
   const choice = chooseForm(call, resource)
   const bytes = await readBody(call.request)
-  const { dryRun, fieldManager, fieldValidation, force } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+  const { dryRun, fieldManager, fieldValidation, force } = readWriteOptions(call.query, 'PatchOptions', {
+    isApply: true,
+  })
   const { config, repeated } = await readConfiguration(bytes)
   const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
     const object = await applied(config, current, { manager: fieldManager, target, rooms, force })
@@ -40,7 +42,13 @@ export async function applyAll(call: Call, target: Target, rooms: Rooms): Promis
     await authorizeCreation(call, target, rooms.access)
     return createObject(async () => asNew(await wanted(undefined), target), { call, target, rooms, dryRun })
   }
-  const { stored, created } = await modify(wanted, { call, target, rooms, dryRun, create: target.subresource === undefined ? create : undefined })
+  const { stored, created } = await modify(wanted, {
+    call,
+    target,
+    rooms,
+    dryRun,
+    create: target.subresource === undefined ? create : undefined,
+  })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
 }
 
@@ -48,12 +56,22 @@ export async function applyAll(call: Call, target: Target, rooms: Rooms): Promis
 function isUntouched({ metadata, ...rest }: JsonObject, current: UnstructuredObject | undefined): boolean {
   if (current === undefined) return false
   const { metadata: before, ...restBefore } = current
-  const sameFields = (a: object, b: object): boolean => Object.entries(a).every(([key, value]) => key === 'managedFields' || (b as JsonObject)[key] === value)
-  return sameFields(rest, restBefore) && sameFields(restBefore, rest) && sameFields(metadata as JsonObject, before) && sameFields(before, metadata as JsonObject)
+  const sameFields = (a: object, b: object): boolean =>
+    Object.entries(a).every(([key, value]) => key === 'managedFields' || (b as JsonObject)[key] === value)
+  return (
+    sameFields(rest, restBefore) &&
+    sameFields(restBefore, rest) &&
+    sameFields(metadata as JsonObject, before) &&
+    sameFields(before, metadata as JsonObject)
+  )
 }
 
 /** What an apply made of an object, as an object of its kind. Managed fields were just written: they need no second look. */
-export function shapeApplied({ metadata, ...rest }: JsonObject, resource: Resource, options: ShapeOptions): ObjectDraft {
+export function shapeApplied(
+  { metadata, ...rest }: JsonObject,
+  resource: Resource,
+  options: ShapeOptions,
+): ObjectDraft {
   const { managedFields, ...others } = metadata as JsonObject
   const text = JSON.stringify({ ...rest, metadata: others })
   const shaped = shapeObject({ value: JSON.parse(text) as JsonObject, duplicates: [] }, resource, options)
@@ -79,7 +97,10 @@ export async function readConfiguration(bytes: Uint8Array): Promise<Configuratio
     throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
   })
   const config = value ?? {}
-  if (!isJsonObject(config)) throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`)
+  if (!isJsonObject(config))
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`,
+    )
   return { config, repeated: duplicates.length === 0 ? [] : await complaints(bytes, duplicates) }
 }
 
@@ -98,7 +119,10 @@ const countedBytesMax = 256 * 1024
  */
 export function objectTo(repeated: readonly string[], { fieldValidation, warnings }: ShapeOptions): void {
   if (repeated.length === 0 || fieldValidation === 'Ignore') return
-  if (fieldValidation === 'Strict') throw badRequest(`error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${repeated.join('\n  ')}`)
+  if (fieldValidation === 'Strict')
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${repeated.join('\n  ')}`,
+    )
   for (const sentence of repeated) warnings.add(sentence)
 }
 
@@ -109,7 +133,11 @@ export function objectTo(repeated: readonly string[], { fieldValidation, warning
  */
 function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target): ObjectDraft {
   const uid = String(draft.metadata['uid'] ?? '')
-  if (uid !== '') throw conflict({ group, kind: plural, name }, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+  if (uid !== '')
+    throw conflict(
+      { group, kind: plural, name },
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    )
   delete draft.metadata['resourceVersion']
   return draft
 }

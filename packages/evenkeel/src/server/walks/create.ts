@@ -32,7 +32,10 @@ export async function create(call: Call, target: Target, rooms: Rooms): Promise<
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
   const bytes = await readBody(call.request)
   const wanted = async (): Promise<ObjectDraft> =>
-    shapeObject(await parseObject(bytes, format, resource.kind), resource, { fieldValidation: options.fieldValidation, warnings: call.warnings })
+    shapeObject(await parseObject(bytes, format, resource.kind), resource, {
+      fieldValidation: options.fieldValidation,
+      warnings: call.warnings,
+    })
   const manager = managerName(options.fieldManager, call.request.headers['user-agent'])
   const stored = await createObject(wanted, { call, target, rooms, dryRun: options.dryRun, manager })
   return replyStored(call, stored, { status: 201, resource, choice, rooms })
@@ -53,15 +56,26 @@ interface CreateOptions {
  *
  * @throws {ApiError} `AlreadyExists`, `Invalid`, `NotFound` or `Forbidden` (its namespace), `InternalError`.
  */
-export async function createObject(wanted: () => ObjectDraft | Promise<ObjectDraft>, options: CreateOptions): Promise<StoredObject> {
+export async function createObject(
+  wanted: () => ObjectDraft | Promise<ObjectDraft>,
+  options: CreateOptions,
+): Promise<StoredObject> {
   const { target, rooms } = options
   const first = await tracked(await wanted(), options)
-  const admission = admissionOf('CREATE', { ...options, target: { ...target, name: String(first.metadata['name'] ?? '') } })
+  const admission = admissionOf('CREATE', {
+    ...options,
+    target: { ...target, name: String(first.metadata['name'] ?? '') },
+  })
   if (admission) await mutateFirst(first, admission, options)
   // Whoever changed it is not asked again when a race is lost.
   const text = admission && JSON.stringify(first)
   for (let attempt = 1; ; attempt++) {
-    const object = attempt === 1 ? first : text === undefined ? await tracked(await wanted(), options) : JSON.parse(text) as ObjectDraft
+    const object =
+      attempt === 1
+        ? first
+        : text === undefined
+          ? await tracked(await wanted(), options)
+          : (JSON.parse(text) as ObjectDraft)
     const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
     const result = await createOnce(object, admission, options)
     if (result.ok) return result.stored
@@ -82,15 +96,23 @@ async function tracked(object: ObjectDraft, { target, rooms, manager }: CreateOp
 }
 
 /** Nobody is asked about something that has no place to be. */
-async function mutateFirst(object: ObjectDraft, admission: WriteAdmission, { call, target, rooms }: CreateOptions): Promise<void> {
+async function mutateFirst(
+  object: ObjectDraft,
+  admission: WriteAdmission,
+  { call, target, rooms }: CreateOptions,
+): Promise<void> {
   settleNew(object, { call, target })
   await admitInto(target, String(object.metadata['name'] ?? ''), rooms)
   await admission.mutate(object)
 }
 
-async function createOnce(object: ObjectDraft, admission: WriteAdmission | undefined, { call, target, rooms, dryRun }: CreateOptions): Promise<Written & { readonly name: string }> {
+async function createOnce(
+  object: ObjectDraft,
+  admission: WriteAdmission | undefined,
+  { call, target, rooms, dryRun }: CreateOptions,
+): Promise<Written & { readonly name: string }> {
   const refusals: FieldError[] = []
-  const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
+  const context = { ...writeContext(call, target, rooms), ...(await othersOf(target, rooms, refusals)) }
   mutateNew(object, { call, target, rooms, context })
   const name = String(object.metadata['name'] ?? '')
   const checks = await admitInto(target, name, rooms)
@@ -99,26 +121,57 @@ async function createOnce(object: ObjectDraft, admission: WriteAdmission | undef
   if (admission) await admission.validate(object as unknown as UnstructuredObject)
   if (!dryRun) {
     refuseVersion(object)
-    return { name, ...await persist(object as JsonObject, { rooms, target, expect: 0, checks }) }
+    return { name, ...(await persist(object as JsonObject, { rooms, target, expect: 0, checks })) }
   }
   const current = await fetchCurrent(name, { rooms, target })
-  if (current) return { name, ok: false, key: keyOfTarget(target, name, rooms), current: { key: '', value: current.bytes, revision: current.revision, created: 0 } }
-  return { name, ok: true, stored: new StoredObject(withoutVersion(new Unstamped(await toStored(object as JsonObject, target.resource))), 0) }
+  if (current)
+    return {
+      name,
+      ok: false,
+      key: keyOfTarget(target, name, rooms),
+      current: { key: '', value: current.bytes, revision: current.revision, created: 0 },
+    }
+  return {
+    name,
+    ok: true,
+    stored: new StoredObject(withoutVersion(new Unstamped(await toStored(object as JsonObject, target.resource))), 0),
+  }
 }
 
 /** What hooks are told about a write. */
-export function writeContext({ warnings, user }: Writer, { subresource }: Target, { clock }: Pick<Rooms, 'clock'>): WriteContext {
-  return { now: formatTime(clock.now()), warn: (text) => { warnings.add(text) }, ...subresource && { subresource: subresource.name }, ...user && { user: userInfo(user) } }
+export function writeContext(
+  { warnings, user }: Writer,
+  { subresource }: Target,
+  { clock }: Pick<Rooms, 'clock'>,
+): WriteContext {
+  return {
+    now: formatTime(clock.now()),
+    warn: (text) => {
+      warnings.add(text)
+    },
+    ...(subresource && { subresource: subresource.name }),
+    ...(user && { user: userInfo(user) }),
+  }
 }
 
 /** For kinds whose rules look at their neighbours: all of them but the one that is written, and where to complain. */
-export async function othersOf({ resource, namespace, name }: Target, { store, cluster }: Rooms, refusals: FieldError[]): Promise<Pick<WriteContext, 'others' | 'refuse'>> {
+export async function othersOf(
+  { resource, namespace, name }: Target,
+  { store, cluster }: Rooms,
+  refusals: FieldError[],
+): Promise<Pick<WriteContext, 'others' | 'refuse'>> {
   if (!resource.rules.looksAtOthers) return {}
   const range = await store.range(keyPrefix(cluster, resource.storage))
   const entries = range.ok ? range.entries : []
-  const others = entries.map(({ value, revision }) => new StoredObject(value, revision).object)
+  const others = entries
+    .map(({ value, revision }) => new StoredObject(value, revision).object)
     .filter(({ metadata }) => metadata.name !== name || metadata.namespace !== namespace)
-  return { others, refuse: (error) => { refusals.push(error) } }
+  return {
+    others,
+    refuse: (error) => {
+      refusals.push(error)
+    },
+  }
 }
 
 function refuseClosed({ resource: { group, plural, rules } }: Target, name: string): void {
@@ -128,15 +181,24 @@ function refuseClosed({ resource: { group, plural, rules } }: Target, name: stri
 
 /** It is the store that objects to a version, after everybody else: whoever only tries, or has worse mistakes, does not hear of it. */
 function refuseVersion({ metadata }: ObjectDraft): void {
-  if (metadata['resourceVersion'] !== undefined && metadata['resourceVersion'] !== '' && metadata['resourceVersion'] !== '0') {
+  if (
+    metadata['resourceVersion'] !== undefined &&
+    metadata['resourceVersion'] !== '' &&
+    metadata['resourceVersion'] !== '0'
+  ) {
     throw new ApiError('InternalError', 'resourceVersion should not be set on objects to be created')
   }
 }
 
-function lost({ current }: Extract<Written, { ok: false }>, { target: { resource }, name, generated }: { target: Target, name: string, generated: boolean }): ApiError {
+function lost(
+  { current }: Extract<Written, { ok: false }>,
+  { target: { resource }, name, generated }: { target: Target; name: string; generated: boolean },
+): ApiError {
   const subject = { group: resource.group, kind: resource.plural, name }
   if (generated) return generateNameConflict(subject)
-  const terminating = current !== undefined && new StoredObject(current.value, current.revision).object.metadata.deletionTimestamp !== undefined
+  const terminating =
+    current !== undefined &&
+    new StoredObject(current.value, current.revision).object.metadata.deletionTimestamp !== undefined
   return alreadyExists(subject, { terminating })
 }
 

@@ -42,14 +42,20 @@ export async function list(call: Call, target: Target, rooms: Rooms): Promise<Wi
 
 /** Compressed right here when it is worth it: runs of objects are remembered in that form. */
 async function replyText(call: Call, text: ListText, rooms: Rooms): Promise<WireResponse> {
-  const { method, headers: { 'accept-encoding': encodings = '' } } = call.request
+  const {
+    method,
+    headers: { 'accept-encoding': encodings = '' },
+  } = call.request
   const headers = headersOf(call, 'json')
-  if (text.size < packedSizeMin || method === 'HEAD' || !acceptsGzip(encodings)) return { status: 200, headers, body: joinedList(text, rooms) }
+  if (text.size < packedSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
+    return { status: 200, headers, body: joinedList(text, rooms) }
   return { status: 200, headers: { ...headers, ...packedHeaders }, body: await packedList(text, rooms) }
 }
 
 function areCurrent({ entries }: Page, resource: Resource): boolean {
-  return resource.reading === undefined ? isStoredForm(resource) : entries.every(({ value, revision }) => isCurrent({ bytes: value, writtenAt: revision }, resource))
+  return resource.reading === undefined
+    ? isStoredForm(resource)
+    : entries.every(({ value, revision }) => isCurrent({ bytes: value, writtenAt: revision }, resource))
 }
 
 /** Some objects of a collection, as they lie in the store, and what the list says about itself. */
@@ -81,12 +87,13 @@ export async function readPage(target: Target, options: ListOptions, { rooms, sh
 }
 
 type Start =
-  | { readonly kind: 'newest' | 'any' | 'notOlderThan', readonly after?: string }
-  | { readonly kind: 'exact', readonly revision: number, readonly after?: string }
+  | { readonly kind: 'newest' | 'any' | 'notOlderThan'; readonly after?: string }
+  | { readonly kind: 'exact'; readonly revision: number; readonly after?: string }
 
 function startOf({ resourceVersion, match, limit, continueToken }: ListOptions): Start {
   const requested = parseRequestedVersion(resourceVersion)
-  if (requested === undefined) throw badRequest(`invalid resource version ${JSON.stringify(resourceVersion)}: it must be a whole number`)
+  if (requested === undefined)
+    throw badRequest(`invalid resource version ${JSON.stringify(resourceVersion)}: it must be a whole number`)
   if (continueToken !== '') {
     if (requested.kind === 'version') throw badRequest('specifying resource version is not allowed when using continue')
     const { revision, after } = parseContinue(continueToken)
@@ -115,19 +122,30 @@ interface Collected {
 const scanMin = 500
 
 async function collect(collection: Collection, start: Start): Promise<Collected> {
-  const { target, rooms, limit, selection, selection: { prefix, matches } } = collection
+  const {
+    target,
+    rooms,
+    limit,
+    selection,
+    selection: { prefix, matches },
+  } = collection
   const found: Entry[] = []
   let after = start.after === undefined ? undefined : prefix + start.after
   let revision = start.kind === 'exact' ? start.revision : undefined
   for (;;) {
     const wanted = limit === 0 ? undefined : matches ? Math.max(limit, scanMin) : limit
     const result = await guarded(target, 'list', () => rangeOf(selection, { rooms, revision, after, limit: wanted }))
-    if (!result.ok) throw refusal(result, { requested: revision ?? 0, ...start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) } })
+    if (!result.ok)
+      throw refusal(result, {
+        requested: revision ?? 0,
+        ...(start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) }),
+      })
     const { entries, remaining } = result
     revision = result.revision
     // Without a selector the first range is the page.
-    if (matches === undefined) return { revision, entries, remaining, ...remaining > 0 && { after: lastKey(entries, prefix) } }
-    const left = entries.length - await pick(entries, { ...collection, found }) + remaining
+    if (matches === undefined)
+      return { revision, entries, remaining, ...(remaining > 0 && { after: lastKey(entries, prefix) }) }
+    const left = entries.length - (await pick(entries, { ...collection, found })) + remaining
     if (left === 0) return { revision, entries: found, remaining: 0 }
     if (found.length === limit) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
     after = entries.at(-1)?.key
@@ -135,10 +153,19 @@ async function collect(collection: Collection, start: Start): Promise<Collected>
 }
 
 /** Adds those that are meant, up to the limit, and tells how many it looked at. What was parsed for it is not kept. */
-async function pick(entries: readonly Entry[], { target, share, selection: { matches }, limit, found }: Collection & { readonly found: Entry[] }): Promise<number> {
+async function pick(
+  entries: readonly Entry[],
+  { target, share, selection: { matches }, limit, found }: Collection & { readonly found: Entry[] },
+): Promise<number> {
   for (let start = 0; start < entries.length; start += scanMin) {
-    const items = entries.slice(start, start + scanMin).map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
-    const preparing = prepare(items.map(({ stored }) => stored), target.resource, { reuse: true })
+    const items = entries
+      .slice(start, start + scanMin)
+      .map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
+    const preparing = prepare(
+      items.map(({ stored }) => stored),
+      target.resource,
+      { reuse: true },
+    )
     if (preparing) await preparing
     for (const [index, { entry, stored }] of items.entries()) {
       const pausing = share.add(entry.value.byteLength)
@@ -166,7 +193,8 @@ async function rangeOf({ prefix, key }: Selection, { rooms: { store }, revision,
   if (key === undefined) return store.range(prefix, { revision, after, limit })
   const result = await store.get(key, { revision })
   if (!result.ok) return result
-  const entries: readonly Entry[] = result.entry === undefined || (after !== undefined && key <= after) ? [] : [result.entry]
+  const entries: readonly Entry[] =
+    result.entry === undefined || (after !== undefined && key <= after) ? [] : [result.entry]
   return { ok: true as const, revision: result.revision, entries, remaining: 0 }
 }
 
@@ -175,6 +203,6 @@ function metadataOf({ revision, after, remaining }: Collected, { matches }: Sele
   return {
     resourceVersion: String(revision),
     continue: formatContinue({ revision, after }),
-    ...matches === undefined && { remainingItemCount: remaining },
+    ...(matches === undefined && { remainingItemCount: remaining }),
   }
 }

@@ -27,13 +27,17 @@ export function stepsOf(path: string): string[] {
 }
 
 /** What all entries together own, but for those of one manager. */
-export function ownedByOthers(entries: readonly ManagedFieldsEntry[], isMine: (entry: ManagedFieldsEntry) => boolean): Paths {
+export function ownedByOthers(
+  entries: readonly ManagedFieldsEntry[],
+  isMine: (entry: ManagedFieldsEntry) => boolean,
+): Paths {
   return new Set(entries.filter((entry) => !isMine(entry)).flatMap(({ fieldsV1 }) => [...pathsOf(fieldsV1)]))
 }
 
 /** The value at a path of plain fields; undefined for other paths, and when there is none. */
 export function valueAt(object: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = object
-  for (const step of stepsOf(path)) value = step.startsWith('f:') && isJsonObject(value) ? getOwn(value, step.slice(2)) : undefined
+  for (const step of stepsOf(path))
+    value = step.startsWith('f:') && isJsonObject(value) ? getOwn(value, step.slice(2)) : undefined
   return value
 }

@@ -65,7 +65,11 @@ export async function modify(change: ObjectChange, options: ModifyOptions): Prom
 }
 
 /** The result, or undefined when somebody else was faster. */
-async function modifyOnce(change: ObjectChange, stored: StoredObject, options: ModifyOptions): Promise<StoredObject | undefined> {
+async function modifyOnce(
+  change: ObjectChange,
+  stored: StoredObject,
+  options: ModifyOptions,
+): Promise<StoredObject | undefined> {
   const { call, target, rooms, dryRun, manager, meansUid = false, admitted } = options
   const { resource } = target
   const preparing = prepare([stored], resource)
@@ -82,19 +86,20 @@ async function modifyOnce(change: ObjectChange, stored: StoredObject, options: M
   }
   checkVersion(wanted, current, resource)
   const refusals: FieldError[] = []
-  const context = { ...writeContext(call, target, rooms), ...await othersOf(target, rooms, refusals) }
+  const context = { ...writeContext(call, target, rooms), ...(await othersOf(target, rooms, refusals)) }
   mutateChanged(wanted, current, { call, target, rooms, context })
   const object = wanted as unknown as UnstructuredObject
   await resource.rules.ready?.(object)
   validateChanged(object, current, { target, refusals, warn: context.warn })
-  if (admission) await (admitted ? admission.validate(admitted(object), admitted(current)) : admission.validate(object, current))
+  if (admission)
+    await (admitted ? admission.validate(admitted(object), admitted(current)) : admission.validate(object, current))
   const expect = stored.revision
   const next = completed(wanted as JsonObject, stored, resource)
   if (isLastWrite(object, current, resource)) {
     const gone = dryRun || (await erase(target.name, { rooms, target, expect })).ok
     return gone ? unwritten(next, stored, resource) : undefined
   }
-  if (sameContent(object, current) && await liesAs(next, stored, resource)) return stored
+  if (sameContent(object, current) && (await liesAs(next, stored, resource))) return stored
   if (dryRun) return unwritten(next, stored, resource)
   const written = await persist(next, { rooms, target, expect })
   return written.ok ? written.stored : undefined
@@ -111,7 +116,7 @@ async function unwritten(next: JsonObject, { revision }: StoredObject, resource:
  */
 async function liesAs(next: JsonObject, stored: StoredObject, resource: Resource): Promise<boolean> {
   if (isFresh(stored, resource)) return true
-  return sameContent(await toStored(next, resource) as unknown as UnstructuredObject, stored.object)
+  return sameContent((await toStored(next, resource)) as unknown as UnstructuredObject, stored.object)
 }
 
 function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObject, { group, plural }: Resource): void {
@@ -120,7 +125,11 @@ function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObjec
 }
 
 /** The version an object says it replaces must be the present one; some kinds may be replaced without saying any. */
-function checkVersion({ metadata }: ObjectDraft, current: UnstructuredObject, { group, plural, rules }: Resource): void {
+function checkVersion(
+  { metadata }: ObjectDraft,
+  current: UnstructuredObject,
+  { group, plural, rules }: Resource,
+): void {
   const subject: NamedSubject = { group, kind: plural, name: current.metadata.name ?? '' }
   const version = metadata['resourceVersion'] ?? ''
   if (version === '' || version === '0') {
@@ -128,14 +137,19 @@ function checkVersion({ metadata }: ObjectDraft, current: UnstructuredObject, { 
       metadata['resourceVersion'] = current.metadata.resourceVersion
       return
     }
-    throw invalid(subject, [fieldError.invalid(FieldPath.of('metadata', 'resourceVersion'), 0, 'must be specified for an update')])
+    throw invalid(subject, [
+      fieldError.invalid(FieldPath.of('metadata', 'resourceVersion'), 0, 'must be specified for an update'),
+    ])
   }
   if (version !== current.metadata.resourceVersion) throw staleVersion(subject)
 }
 
 /** The object that is there is not the one that was meant. */
 export function uidConflict(subject: NamedSubject, uid: string, present: string): ApiError {
-  return conflict(subject, `StorageError: invalid object, Code: 4, Key: ${subject.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present}`)
+  return conflict(
+    subject,
+    `StorageError: invalid object, Code: 4, Key: ${subject.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present}`,
+  )
 }
 
 /** Whether this write takes away the last thing that keeps a deleted object. */
@@ -147,8 +161,12 @@ function isLastWrite({ metadata, ...rest }: UnstructuredObject, old: Unstructure
 
 /** Whether there is nothing to write: all is as it was, but perhaps when managers say they wrote it. */
 function sameContent(object: UnstructuredObject, old: UnstructuredObject): boolean {
-  for (const name of Object.keys(object)) if (name !== 'metadata' && !deepEqual(object[name], getOwn(old, name))) return false
+  for (const name of Object.keys(object))
+    if (name !== 'metadata' && !deepEqual(object[name], getOwn(old, name))) return false
   for (const name of Object.keys(old)) if (old[name] !== undefined && getOwn(object, name) === undefined) return false
   const [{ managedFields, ...metadata }, { managedFields: oldFields, ...oldMetadata }] = [object.metadata, old.metadata]
-  return sameManagers(managedFields, oldFields) && deepEqual({ ...metadata, resourceVersion: '' }, { ...oldMetadata, resourceVersion: '' })
+  return (
+    sameManagers(managedFields, oldFields) &&
+    deepEqual({ ...metadata, resourceVersion: '' }, { ...oldMetadata, resourceVersion: '' })
+  )
 }

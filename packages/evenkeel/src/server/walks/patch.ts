@@ -5,8 +5,20 @@
  * patch that says nothing about the version is applied again when somebody else was faster.
  */
 import {
-  ApiError, FieldPath, applyJsonPatch, applyMergePatch, applyStrategicMergePatch, badRequest, fieldError, invalid, isApiError, isBadRequest, isInvalid, isJsonObject,
-  requestEntityTooLarge, unsupportedMediaType,
+  ApiError,
+  FieldPath,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  badRequest,
+  fieldError,
+  invalid,
+  isApiError,
+  isBadRequest,
+  isInvalid,
+  isJsonObject,
+  requestEntityTooLarge,
+  unsupportedMediaType,
 } from '#api'
 import type { JsonObject, JsonObjectDraft, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
 import { parseMediaType, readJson } from '#wire'
@@ -42,12 +54,21 @@ export async function patch(call: Call, target: Target, rooms: Rooms): Promise<W
   const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
   const isBlind = !mentionsManagers(value)
-  const { stored } = await modify((current) => {
-    const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), { bytes, duplicates, resource, fieldValidation, warnings: call.warnings })
-    checkName(patched, target)
-    applyDefaults(patched, resource)
-    return patched
-  }, { call, target, rooms, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) })
+  const { stored } = await modify(
+    (current) => {
+      const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
+        bytes,
+        duplicates,
+        resource,
+        fieldValidation,
+        warnings: call.warnings,
+      })
+      checkName(patched, target)
+      applyDefaults(patched, resource)
+      return patched
+    },
+    { call, target, rooms, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
+  )
   return replyStored(call, stored, { resource, choice, rooms })
 }
 
@@ -82,7 +103,9 @@ export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ..
   } catch (error) {
     if (!isBadRequest(error)) throw error
     const text = Buffer.from(bytes).toString()
-    throw invalid({ kind: '', name: '' }, [fieldError.invalid(FieldPath.of('patch'), text, error.message.replace(/^.* cannot be handled as a \w+: /, ''))])
+    throw invalid({ kind: '', name: '' }, [
+      fieldError.invalid(FieldPath.of('patch'), text, error.message.replace(/^.* cannot be handled as a \w+: /, '')),
+    ])
   }
 }
 
@@ -106,8 +129,19 @@ export function patchType({ request: { headers } }: Call, { custom }: Resource):
 export function patcher(type: string, value: JsonValue, { schema }: Resource): ApplyPatch {
   if (type === json) {
     if (!Array.isArray(value)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
-    if (value.length > operationsMax) throw requestEntityTooLarge(`The allowed maximum operations in a JSON patch is ${operationsMax}, got ${value.length}`)
-    return (current) => copyOf(withPlainRefusal(() => applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], { negativeIndices: true, missingIsNull: true })))
+    if (value.length > operationsMax)
+      throw requestEntityTooLarge(
+        `The allowed maximum operations in a JSON patch is ${operationsMax}, got ${value.length}`,
+      )
+    return (current) =>
+      copyOf(
+        withPlainRefusal(() =>
+          applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], {
+            negativeIndices: true,
+            missingIsNull: true,
+          }),
+        ),
+      )
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
   if (type === merge) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
@@ -122,7 +156,10 @@ function withPlainRefusal<T>(apply: () => T): T {
     return apply()
   } catch (error) {
     if (!isInvalid(error)) throw error
-    throw new ApiError('Invalid', 'the server rejected our request due to an error in our request', { causes: [{ reason: 'FieldValueInvalid', message: plainReason(error.message), field: 'patch' }], cause: error })
+    throw new ApiError('Invalid', 'the server rejected our request due to an error in our request', {
+      causes: [{ reason: 'FieldValueInvalid', message: plainReason(error.message), field: 'patch' }],
+      cause: error,
+    })
   }
 }
 
@@ -132,14 +169,21 @@ function plainReason(message: string): string {
 
 /** Whether a patch could say something about managed fields; one that does not has them left alone, whatever they are. */
 function mentionsManagers(value: JsonValue): boolean {
-  if (!Array.isArray(value)) return isJsonObject(value) && isJsonObject(value['metadata']) && value['metadata']['managedFields'] !== undefined
-  return value.some((operation) => [operation?.['path'], operation?.['from']].some((path) => path === '' || path === '/metadata' || typeof path === 'string' && path.startsWith('/metadata/managedFields')))
+  if (!Array.isArray(value))
+    return isJsonObject(value) && isJsonObject(value['metadata']) && value['metadata']['managedFields'] !== undefined
+  return value.some((operation) =>
+    [operation?.['path'], operation?.['from']].some(
+      (path) =>
+        path === '' || path === '/metadata' || (typeof path === 'string' && path.startsWith('/metadata/managedFields')),
+    ),
+  )
 }
 
 // They need not be copied and read again for each patch.
 function withoutManagers(current: UnstructuredObject): UnstructuredObject {
   const metadata: JsonObjectDraft = {}
-  for (const [name, value] of Object.entries(current.metadata)) if (name !== 'managedFields') metadata[name] = value as JsonValue
+  for (const [name, value] of Object.entries(current.metadata))
+    if (name !== 'managedFields') metadata[name] = value as JsonValue
   return { ...current, metadata } as UnstructuredObject
 }
 

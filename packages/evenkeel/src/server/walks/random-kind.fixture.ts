@@ -14,34 +14,70 @@ interface RandomKind {
 const names = ['a', 'b', 'c', '__proto__'] as const
 const words = fc.constantFrom('x', 'y', 'z')
 
-const scalarNode: fc.Arbitrary<SchemaNode> = fc.constantFrom<SchemaNode>({ type: 'string' }, { type: 'integer' }, { type: 'boolean' }, { 'x-kubernetes-int-or-string': true })
+const scalarNode: fc.Arbitrary<SchemaNode> = fc.constantFrom<SchemaNode>(
+  { type: 'string' },
+  { type: 'integer' },
+  { type: 'boolean' },
+  { 'x-kubernetes-int-or-string': true },
+)
 
 function nodeOf(depth: number): fc.Arbitrary<SchemaNode> {
   if (depth === 0) return scalarNode
   const inside = nodeOf(depth - 1)
-  return fc.oneof(scalarNode, structOf(inside), mapOf(inside), listOf(inside), fc.constant<SchemaNode>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }))
+  return fc.oneof(
+    scalarNode,
+    structOf(inside),
+    mapOf(inside),
+    listOf(inside),
+    fc.constant<SchemaNode>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
+  )
 }
 
 function structOf(inside: fc.Arbitrary<SchemaNode>): fc.Arbitrary<SchemaNode> {
-  const fields = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), inside), { selector: ([name]) => name, minLength: 1, maxLength: 3 })
-  return fc.record({ fields, atomic: fc.integer({ min: 0, max: 5 }), hasDefault: fc.boolean() }).map(({ fields: chosen, atomic, hasDefault }) => ({
-    type: 'object',
-    properties: Object.fromEntries([...chosen, ...hasDefault ? [['d', { type: 'integer', default: 1 }] as const] : []]),
-    ...atomic === 0 && { 'x-kubernetes-map-type': 'atomic' as const },
-  }))
+  const fields = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), inside), {
+    selector: ([name]) => name,
+    minLength: 1,
+    maxLength: 3,
+  })
+  return fc
+    .record({ fields, atomic: fc.integer({ min: 0, max: 5 }), hasDefault: fc.boolean() })
+    .map(({ fields: chosen, atomic, hasDefault }) => ({
+      type: 'object',
+      properties: Object.fromEntries([
+        ...chosen,
+        ...(hasDefault ? [['d', { type: 'integer', default: 1 }] as const] : []),
+      ]),
+      ...(atomic === 0 && { 'x-kubernetes-map-type': 'atomic' as const }),
+    }))
 }
 
 function mapOf(inside: fc.Arbitrary<SchemaNode>): fc.Arbitrary<SchemaNode> {
-  return fc.record({ inside, atomic: fc.integer({ min: 0, max: 5 }) }).map(({ inside: additionalProperties, atomic }) => ({ type: 'object', additionalProperties, ...atomic === 0 && { 'x-kubernetes-map-type': 'atomic' as const } }))
+  return fc
+    .record({ inside, atomic: fc.integer({ min: 0, max: 5 }) })
+    .map(({ inside: additionalProperties, atomic }) => ({
+      type: 'object',
+      additionalProperties,
+      ...(atomic === 0 && { 'x-kubernetes-map-type': 'atomic' as const }),
+    }))
 }
 
 function listOf(inside: fc.Arbitrary<SchemaNode>): fc.Arbitrary<SchemaNode> {
   const atomic = inside.map((items): SchemaNode => ({ type: 'array', items, 'x-kubernetes-list-type': 'atomic' }))
-  const set = fc.constantFrom<SchemaNode>({ type: 'string' }, { type: 'integer' }).map((items): SchemaNode => ({ type: 'array', items, 'x-kubernetes-list-type': 'set' }))
-  const keyed = fc.record({ inside, keys: fc.constantFrom(['name'], ['name', 'dport']) }).map(({ inside: v, keys }): SchemaNode => ({
-    type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys,
-    items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, dport: { type: 'integer', default: 1 }, v, w: { type: 'string' } } },
-  }))
+  const set = fc
+    .constantFrom<SchemaNode>({ type: 'string' }, { type: 'integer' })
+    .map((items): SchemaNode => ({ type: 'array', items, 'x-kubernetes-list-type': 'set' }))
+  const keyed = fc
+    .record({ inside, keys: fc.constantFrom(['name'], ['name', 'dport']) })
+    .map(({ inside: v, keys }): SchemaNode => ({
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': keys,
+      items: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string' }, dport: { type: 'integer', default: 1 }, v, w: { type: 'string' } },
+      },
+    }))
   return fc.oneof(atomic, set, { arbitrary: keyed, weight: 2 })
 }
 
@@ -53,7 +89,8 @@ export const randomKind: fc.Arbitrary<RandomKind> = fc.record({
 /** A value that fits a schema. */
 export function valueFor(node: SchemaNode): fc.Arbitrary<JsonValue> {
   if (node['x-kubernetes-int-or-string']) return fc.oneof(words, fc.integer({ min: 0, max: 2 }))
-  if (node['x-kubernetes-preserve-unknown-fields']) return fc.constantFrom<JsonValue>({ a: { b: 1 } }, { a: { b: 2, c: [1] } }, { c: [1, 2] }, {})
+  if (node['x-kubernetes-preserve-unknown-fields'])
+    return fc.constantFrom<JsonValue>({ a: { b: 1 } }, { a: { b: 2, c: [1] } }, { c: [1, 2] }, {})
   switch (node.type) {
     case 'integer':
       return fc.integer({ min: 0, max: 2 })
@@ -62,7 +99,12 @@ export function valueFor(node: SchemaNode): fc.Arbitrary<JsonValue> {
     case 'array':
       return itemsFor(node)
     case 'object':
-      return node.properties ? fieldsFor(node) : fc.dictionary(fc.constantFrom('k', 'l', 'constructor'), valueFor(node.additionalProperties as SchemaNode), { maxKeys: 2, noNullPrototype: true })
+      return node.properties
+        ? fieldsFor(node)
+        : fc.dictionary(fc.constantFrom('k', 'l', 'constructor'), valueFor(node.additionalProperties as SchemaNode), {
+            maxKeys: 2,
+            noNullPrototype: true,
+          })
     default:
       return words
   }
@@ -80,7 +122,8 @@ function itemsFor(node: SchemaNode): fc.Arbitrary<JsonValue> {
   const item = valueFor(node.items as SchemaNode)
   if (node['x-kubernetes-list-type'] === 'atomic') return fc.array(item, { maxLength: 2 })
   const keys = node['x-kubernetes-list-map-keys']
-  const selector = (value: JsonValue): string => (keys ? JSON.stringify(keys.map((key) => (value as JsonObject)[key] ?? 1)) : JSON.stringify(value))
+  const selector = (value: JsonValue): string =>
+    keys ? JSON.stringify(keys.map((key) => (value as JsonObject)[key] ?? 1)) : JSON.stringify(value)
   // An empty list that is merged by item belongs to nobody: there is nothing in it to own.
   return fc.uniqueArray(item, { minLength: 1, maxLength: 3, selector })
 }

@@ -20,8 +20,15 @@ export async function read(call: Call, target: Target, rooms: Rooms): Promise<Wi
  *
  * @throws {ApiError} `NotFound`; `Timeout`, when a version is asked for that we have not reached.
  */
-export async function readObject(target: Target, rooms: Rooms, { notOlderThan = '' }: { notOlderThan?: string } = {}): Promise<StoredObject> {
-  const { resource: { group, plural }, name } = target
+export async function readObject(
+  target: Target,
+  rooms: Rooms,
+  { notOlderThan = '' }: { notOlderThan?: string } = {},
+): Promise<StoredObject> {
+  const {
+    resource: { group, plural },
+    name,
+  } = target
   const result = await guarded(target, 'get', () => rooms.store.get(keyOfTarget(target, name, rooms)))
   if (!result.ok) throw refusal(result)
   requireReached(notOlderThan, result.revision)
@@ -36,6 +43,8 @@ export async function readObject(target: Target, rooms: Rooms, { notOlderThan = 
  */
 export function requireReached(version: string, head: number): void {
   if (version === '' || version === '0') return
-  if (parseRequestedVersion(version) === undefined) throw badRequest(`invalid resource version ${JSON.stringify(version)}: it must be a whole number`)
-  if (Number(version) > head) throw refusal({ ok: false, reason: 'ahead', revision: head }, { requested: Number(version) })
+  if (parseRequestedVersion(version) === undefined)
+    throw badRequest(`invalid resource version ${JSON.stringify(version)}: it must be a whole number`)
+  if (Number(version) > head)
+    throw refusal({ ok: false, reason: 'ahead', revision: head }, { requested: Number(version) })
 }

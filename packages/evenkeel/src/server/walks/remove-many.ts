@@ -26,7 +26,11 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
   const waiting = items.values()
   const admission = deletionOf(call, target, { options, rooms })
   const removeRest = async (): Promise<void> => {
-    for (const { object: { metadata: { name = '', namespace = '' } } } of waiting) {
+    for (const {
+      object: {
+        metadata: { name = '', namespace = '' },
+      },
+    } of waiting) {
       await removeObject({ ...target, name, namespace }, { ...options, admission }, rooms).catch((error: unknown) => {
         if (!isNotFound(error)) throw error
       })
@@ -36,6 +40,11 @@ export async function removeMany(call: Call, target: Target, rooms: Rooms): Prom
   const preparing = prepare(items, resource, { reuse: true })
   if (preparing) await preparing
   const objects = items.map((stored) => toServed(stored, resource) as unknown as JsonObject)
-  const document = { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: page.metadata as JsonObject, items: objects }
+  const document = {
+    kind: resource.listKind,
+    apiVersion: servedType(resource).apiVersion,
+    metadata: page.metadata as JsonObject,
+    items: objects,
+  }
   return replyDocument(call, document, { choice: { format: choice.format } })
 }

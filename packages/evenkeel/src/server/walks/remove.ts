@@ -24,17 +24,27 @@ export async function remove(call: Call, target: Target, rooms: Rooms): Promise<
   const { resource } = target
   const choice = chooseForm(call, resource)
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const { stored, gone } = await removeObject(target, { ...options, admission: deletionOf(call, target, { options, rooms }) }, rooms)
+  const { stored, gone } = await removeObject(
+    target,
+    { ...options, admission: deletionOf(call, target, { options, rooms }) },
+    rooms,
+  )
   warnAboutOrphans(call, options, resource)
   if (!gone || resource.rules.returnsDeleted) {
     const status = !gone && options.orphanDependents === false ? 202 : 200
     return replyStored(call, stored, { status, resource, choice, rooms })
   }
-  return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, { choice: { format: choice.format } })
+  return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, {
+    choice: { format: choice.format },
+  })
 }
 
 /** The admission of a deletion; undefined when it concerns nobody. */
-export function deletionOf(call: Call, target: Target, { options, rooms }: { options: DeleteOptions, rooms: Rooms }): WriteAdmission | undefined {
+export function deletionOf(
+  call: Call,
+  target: Target,
+  { options, rooms }: { options: DeleteOptions; rooms: Rooms },
+): WriteAdmission | undefined {
   return admissionOf('DELETE', { call, target, rooms, dryRun: options.dryRun, options: deleteOptionsObject(options) })
 }
 
@@ -55,7 +65,10 @@ interface Removed {
  * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
  */
 export async function removeObject(target: Target, options: RemoveOptions, rooms: Rooms): Promise<Removed> {
-  const { resource: { group, plural }, name } = target
+  const {
+    resource: { group, plural },
+    name,
+  } = target
   admitDeletion(target, name)
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const stored = await fetchCurrent(name, { rooms, target })
@@ -91,9 +104,17 @@ async function removeOnce(stored: StoredObject, { target, options, rooms }: Remo
   if (plan === 'waits') return { stored, gone: false }
   await options.admission?.validate(undefined, toServed(stored, resource))
   if (plan === 'leave') return { stored, gone: false }
-  if (plan === 'erase') return options.dryRun || (await erase(target.name, { rooms, target, expect })).ok ? { stored, gone: true } : undefined
-  if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
-  const written = await persist(completed(plan as JsonObject, stored, form), { rooms, target: { ...target, resource: form }, expect })
+  if (plan === 'erase')
+    return options.dryRun || (await erase(target.name, { rooms, target, expect })).ok
+      ? { stored, gone: true }
+      : undefined
+  if (options.dryRun)
+    return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
+  const written = await persist(completed(plan as JsonObject, stored, form), {
+    rooms,
+    target: { ...target, resource: form },
+    expect,
+  })
   return written.ok ? { stored: written.stored, gone: false } : undefined
 }
 
@@ -104,7 +125,11 @@ interface Circumstances {
 }
 
 /** What a deletion does to an object: nothing because its time runs already, nothing more, away with it, or the object as it is marked. */
-function planRemoval(object: UnstructuredObject, draft: ObjectDraft, { resource, options, nowMs }: Circumstances): 'waits' | 'leave' | 'erase' | ObjectDraft {
+function planRemoval(
+  object: UnstructuredObject,
+  draft: ObjectDraft,
+  { resource, options, nowMs }: Circumstances,
+): 'waits' | 'leave' | 'erase' | ObjectDraft {
   const { metadata } = object
   const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
   if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
@@ -118,7 +143,11 @@ function planRemoval(object: UnstructuredObject, draft: ObjectDraft, { resource,
 }
 
 /** Sets the time an object has left; says whether it goes now, has been given time, or was given time before. */
-function planGrace(draft: ObjectDraft, { metadata, ...rest }: UnstructuredObject, { resource: { rules }, options, nowMs }: Circumstances): 'now' | 'given' | 'pending' {
+function planGrace(
+  draft: ObjectDraft,
+  { metadata, ...rest }: UnstructuredObject,
+  { resource: { rules }, options, nowMs }: Circumstances,
+): 'now' | 'given' | 'pending' {
   const graceful = rules.graceSeconds
   if (graceful === undefined) return 'now'
   const { deletionTimestamp, deletionGracePeriodSeconds: present = 0 } = metadata
@@ -156,11 +185,18 @@ function countDeletion({ metadata }: ObjectDraft): void {
 }
 
 /** The finalizers an object has from now on: the two that belong to propagation come and go with the policy. */
-function finalizersFor(present: readonly string[], { resource: { rules }, options: { orphanDependents, propagation } }: Omit<Circumstances, 'nowMs'>): string[] {
+function finalizersFor(
+  present: readonly string[],
+  { resource: { rules }, options: { orphanDependents, propagation } }: Omit<Circumstances, 'nowMs'>,
+): string[] {
   const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
   if (rules.dependents === 'none') return others
   const said = orphanDependents === undefined ? propagation : orphanDependents ? 'Orphan' : 'Background'
-  const kept = present.includes(orphanFinalizer) ? 'Orphan' : present.includes(foregroundFinalizer) ? 'Foreground' : undefined
+  const kept = present.includes(orphanFinalizer)
+    ? 'Orphan'
+    : present.includes(foregroundFinalizer)
+      ? 'Foreground'
+      : undefined
   const policy = said ?? kept ?? (rules.dependents === 'orphan' ? 'Orphan' : 'Background')
   if (policy === 'Orphan') return [...others, orphanFinalizer]
   return policy === 'Foreground' ? [...others, foregroundFinalizer] : others
@@ -170,22 +206,41 @@ function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
   return JSON.stringify(draft) !== JSON.stringify(object)
 }
 
-function checkPreconditions({ metadata }: UnstructuredObject, { uid, resourceVersion }: DeleteOptions, { resource: { group, kind, plural, rules }, name }: Target): void {
+function checkPreconditions(
+  { metadata }: UnstructuredObject,
+  { uid, resourceVersion }: DeleteOptions,
+  { resource: { group, kind, plural, rules }, name }: Target,
+): void {
   const subject = { group, kind, name }
   if (uid !== undefined && uid !== metadata.uid) {
     // Namespaces have a way of their own to be deleted, and words of their own for this.
-    if (rules.deletion) throw conflict({ ...subject, kind: plural }, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`)
-    throw conflict(subject, `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`)
+    if (rules.deletion)
+      throw conflict(
+        { ...subject, kind: plural },
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`,
+      )
+    throw conflict(
+      subject,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`,
+    )
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    throw conflict(subject, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`)
+    throw conflict(
+      subject,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`,
+    )
   }
 }
 
 function deletedStatus({ object: { metadata } }: StoredObject, { group, plural }: Resource): Status {
-  return successStatus({ name: metadata.name ?? '', ...group && { group }, kind: plural, uid: metadata.uid ?? '' })
+  return successStatus({ name: metadata.name ?? '', ...(group && { group }), kind: plural, uid: metadata.uid ?? '' })
 }
 
-function warnAboutOrphans({ warnings }: Call, { propagation, orphanDependents }: DeleteOptions, { rules: { orphanWarning } }: Resource): void {
-  if (orphanWarning !== undefined && propagation === undefined && orphanDependents === undefined) warnings.add(orphanWarning)
+function warnAboutOrphans(
+  { warnings }: Call,
+  { propagation, orphanDependents }: DeleteOptions,
+  { rules: { orphanWarning } }: Resource,
+): void {
+  if (orphanWarning !== undefined && propagation === undefined && orphanDependents === undefined)
+    warnings.add(orphanWarning)
 }

@@ -26,7 +26,10 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
   const bytes = await readBody(call.request)
   const wanted = async (): Promise<ObjectDraft> => {
-    const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, { fieldValidation, warnings: call.warnings })
+    const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, {
+      fieldValidation,
+      warnings: call.warnings,
+    })
     checkName(draft, target)
     applyDefaults(draft, resource)
     return draft
@@ -34,7 +37,7 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
   const first = await wanted()
   let fresh: ObjectDraft | undefined = first
   const next = async (): Promise<ObjectDraft> => {
-    const draft = fresh ?? await wanted()
+    const draft = fresh ?? (await wanted())
     fresh = undefined
     return draft
   }
@@ -44,7 +47,12 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
   }
   const mayCreate = resource.rules.createOnUpdate && target.subresource === undefined
   const { stored, created } = await modify(next, {
-    call, target, rooms, dryRun, manager, meansUid: true,
+    call,
+    target,
+    rooms,
+    dryRun,
+    manager,
+    meansUid: true,
     create: mayCreate ? create : undefined,
   })
   return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
@@ -69,8 +77,10 @@ function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target
  */
 export function checkName({ metadata }: ObjectDraft, { name, namespace, resource: { scope } }: Target): void {
   const given = metadata['name'] ?? ''
-  if (given === '') throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
-  if (given !== name) throw badRequest(`the name of the object (${String(given)}) does not match the name on the URL (${name})`)
+  if (given === '')
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  if (given !== name)
+    throw badRequest(`the name of the object (${String(given)}) does not match the name on the URL (${name})`)
   const inside = metadata['namespace'] ?? ''
   if (scope === 'Namespaced' && inside !== '' && inside !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')

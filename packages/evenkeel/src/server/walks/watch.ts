@@ -42,13 +42,18 @@ export async function watch(call: Call, target: Target, rooms: Rooms): Promise<W
   const choice = chooseForm(call, resource)
   if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
   const options = withName(readListOptions(call.query, { watch: true }), target.name)
-  if (parseRequestedVersion(options.resourceVersion) === undefined) throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
+  if (parseRequestedVersion(options.resourceVersion) === undefined)
+    throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
   const selection = select(target, options, rooms)
   const { matches, key } = selection
   const framer = new Framer({ resource, choice, query: call.query, matches, key, clock: rooms.clock })
   const leave = countWatch(call, rooms)
   try {
-    return { status: 200, headers: headersOf(call, choice.format, { stream: true }), body: await begin({ call, target, rooms, options, selection, framer, leave }) }
+    return {
+      status: 200,
+      headers: headersOf(call, choice.format, { stream: true }),
+      body: await begin({ call, target, rooms, options, selection, framer, leave }),
+    }
   } catch (error) {
     leave()
     throw error
@@ -67,12 +72,19 @@ function countWatch(call: Call, { traffic }: Rooms): () => void {
 
 // The old way to watch one object names it in the path.
 function withName(options: ListOptions, name: string): ListOptions {
-  return name === '' ? options : { ...options, fields: [...options.fields, { field: 'metadata.name', operator: '=', value: name }] }
+  return name === ''
+    ? options
+    : { ...options, fields: [...options.fields, { field: 'metadata.name', operator: '=', value: name }] }
 }
 
 /** Finds the point to start from and begins to listen there. */
 async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
-  const { options: { resourceVersion, sendInitialEvents, bookmarks }, options, rooms, framer } = watching
+  const {
+    options: { resourceVersion, sendInitialEvents, bookmarks },
+    options,
+    rooms,
+    framer,
+  } = watching
   const head = await rooms.store.head()
   if (sendInitialEvents && Number(resourceVersion) > head) {
     watching.leave()
@@ -83,12 +95,30 @@ async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
     return live(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
   }
   const share = rooms.traffic.share(watching.call.request)
-  const page = await readPage(watching.target, { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined }, { rooms, share })
+  const page = await readPage(
+    watching.target,
+    { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined },
+    { rooms, share },
+  )
   const from = Number(page.metadata.resourceVersion)
-  return live(watching, { source: listenFrom(watching, from), above: from, existing: page.entries, ...sendInitialEvents && bookmarks && { mark: from } })
+  return live(watching, {
+    source: listenFrom(watching, from),
+    above: from,
+    existing: page.entries,
+    ...(sendInitialEvents && bookmarks && { mark: from }),
+  })
 }
 
-function listenFrom({ call: { request: { signal } }, rooms, selection }: Watching, after: number): Watch {
+function listenFrom(
+  {
+    call: {
+      request: { signal },
+    },
+    rooms,
+    selection,
+  }: Watching,
+  after: number,
+): Watch {
   return rooms.store.watch(selection.key ?? selection.prefix, { after, signal })
 }
 
@@ -106,7 +136,10 @@ interface Beginning {
 }
 
 /** What is there, then what happens. */
-async function* live(watching: Watching, { source, above, existing = [], mark }: Beginning): AsyncGenerator<Uint8Array, void> {
+async function* live(
+  watching: Watching,
+  { source, above, existing = [], mark }: Beginning,
+): AsyncGenerator<Uint8Array, void> {
   const { call, target, options, framer } = watching
   const { stop, isLast } = schedule(source, watching)
   try {
@@ -117,10 +150,14 @@ async function* live(watching: Watching, { source, above, existing = [], mark }:
       if (preparing) await preparing
       const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
       if (bytes) yield bytes
-      else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above) yield framer.bookmark(batch.revision)
+      else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above)
+        yield framer.bookmark(batch.revision)
       if (isLast(batch)) break
     }
-    if (source.end?.reason === 'compacted') yield framer.error(toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)))
+    if (source.end?.reason === 'compacted')
+      yield framer.error(
+        toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)),
+      )
   } catch (error) {
     if (call.request.signal.aborted || target.resource.retired?.aborted) return
     yield framer.error(toStatus(error))
@@ -141,17 +178,27 @@ interface Schedule {
 /** Bookmarks now and then, the end when the time is over, the server stops or the resource is no longer what it was. */
 function schedule(source: Watch, { options, target, rooms: { clock, random, stopping, store } }: Watching): Schedule {
   const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(random, timeoutMinSeconds)) * 1000
-  const close = (): void => { source.close() }
+  const close = (): void => {
+    source.close()
+  }
   let last = Number.POSITIVE_INFINITY
   const retire = (): void => {
-    store.head().then((head) => {
-      last = head
-      source.requestProgress()
-    }).catch(close)
+    store
+      .head()
+      .then((head) => {
+        last = head
+        source.requestProgress()
+      })
+      .catch(close)
   }
   const cancels = [clock.after(timeoutMs, close), onAbort(stopping, close), onAbort(target.resource.retired, retire)]
   if (options.bookmarks) {
-    if (timeoutMs > farewellMs) cancels.push(clock.after(timeoutMs - farewellMs, () => { source.requestProgress() }))
+    if (timeoutMs > farewellMs)
+      cancels.push(
+        clock.after(timeoutMs - farewellMs, () => {
+          source.requestProgress()
+        }),
+      )
     let cancel = (): void => {}
     const again = (): void => {
       cancel = clock.after(bookmarkMs, () => {
@@ -160,7 +207,14 @@ function schedule(source: Watch, { options, target, rooms: { clock, random, stop
       })
     }
     again()
-    cancels.push(() => { cancel() })
+    cancels.push(() => {
+      cancel()
+    })
   }
-  return { stop: () => { for (const cancel of cancels) cancel() }, isLast: ({ revision }) => revision >= last }
+  return {
+    stop: () => {
+      for (const cancel of cancels) cancel()
+    },
+    isLast: ({ revision }) => revision >= last,
+  }
 }

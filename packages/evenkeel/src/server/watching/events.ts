@@ -30,11 +30,13 @@ export function eventOf(change: Change, { matches }: EventOptions): ObjectEvent 
   const before = change.previous && storedOf(change.previous)
   const isIn = now !== undefined && (matches === undefined || matches(now))
   if (now && isIn) {
-    const wasIn = before === undefined ? change.entry?.created !== change.revision : matches === undefined || matches(before)
+    const wasIn =
+      before === undefined ? change.entry?.created !== change.revision : matches === undefined || matches(before)
     return { type: wasIn ? 'MODIFIED' : 'ADDED', stored: now }
   }
   if (before === undefined) {
-    if (now === undefined) throw expired(`the content of ${change.key} before revision ${change.revision} is no longer known`)
+    if (now === undefined)
+      throw expired(`the content of ${change.key} before revision ${change.revision} is no longer known`)
     return undefined
   }
   if (matches !== undefined && !matches(before)) return undefined
@@ -50,7 +52,13 @@ const lasts = new WeakMap<Change, StoredObject>()
 
 function lastOf(change: Change, before: StoredObject): StoredObject {
   let last = lasts.get(change)
-  if (last === undefined) lasts.set(change, last = new StoredObject(restamped(before.bytes, change.revision), change.revision, { writtenAt: before.revision }))
+  if (last === undefined)
+    lasts.set(
+      change,
+      (last = new StoredObject(restamped(before.bytes, change.revision), change.revision, {
+        writtenAt: before.revision,
+      })),
+    )
   return last
 }
 
@@ -58,6 +66,6 @@ const parsed = new WeakMap<Entry, StoredObject>()
 
 function storedOf(entry: Entry): StoredObject {
   let stored = parsed.get(entry)
-  if (stored === undefined) parsed.set(entry, stored = new StoredObject(entry.value, entry.revision))
+  if (stored === undefined) parsed.set(entry, (stored = new StoredObject(entry.value, entry.revision)))
   return stored
 }

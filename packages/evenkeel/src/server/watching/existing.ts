@@ -23,7 +23,10 @@ const pieceItems = 500
 /** Smaller ones may wait in a queue of the socket while the next is asked for. */
 const lentBytesMin = 131_072
 
-export async function* existingFrames(entries: readonly Entry[], { framer, resource, isLent }: ExistingOptions): AsyncGenerator<Uint8Array, void> {
+export async function* existingFrames(
+  entries: readonly Entry[],
+  { framer, resource, isLent }: ExistingOptions,
+): AsyncGenerator<Uint8Array, void> {
   let memory: Buffer | undefined
   const allocate = (bytes: number): Buffer => {
     if (!isLent || bytes < lentBytesMin) return allocatePiece(bytes)

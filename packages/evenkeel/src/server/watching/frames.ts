@@ -38,7 +38,8 @@ export class Framer {
 
   constructor(options: FramerOptions) {
     this.#options = options
-    this.#plain = options.choice.format === 'json' && options.choice.shape === undefined && isStoredForm(options.resource)
+    this.#plain =
+      options.choice.format === 'json' && options.choice.shape === undefined && isStoredForm(options.resource)
   }
 
   /** The frames of a batch; undefined when there is nothing to tell. */
@@ -46,7 +47,9 @@ export class Framer {
     const { matches, key } = this.#options
     const whole = (batch.changes[0]?.revision ?? 0) > above
     if (!this.#plain || matches !== undefined || key !== undefined || !whole) {
-      return this.#frames(batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key)))
+      return this.#frames(
+        batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key)),
+      )
     }
     let frames = sharedFrames.get(batch)
     if (frames === undefined) {
@@ -65,13 +68,18 @@ export class Framer {
     const { matches, key, resource } = this.#options
     const meant = changes.filter((change) => key === undefined || change.key === key)
     if (matches) await prepare(meant.flatMap(storedIn), resource, { reuse: true })
-    await prepare(meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []), resource, { reuse: true })
+    await prepare(
+      meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []),
+      resource,
+      { reuse: true },
+    )
   }
 
   /** Objects that were there before the watch began, in memory that is asked for once. */
   existing(items: readonly StoredObject[], allocate: (bytes: number) => Buffer): Uint8Array | undefined {
     const { resource } = this.#options
-    if (!this.#plain || !items.every((stored) => isCurrent(stored, resource))) return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
+    if (!this.#plain || !items.every((stored) => isCurrent(stored, resource)))
+      return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
     let bytes = 0
     for (const stored of items) bytes += opening.ADDED.length + stored.bytes.length + closing.length
     const frames = allocate(bytes)
@@ -82,7 +90,10 @@ export class Framer {
   /** How far the watcher has seen everything; `initial` ends the list of what was there. */
   bookmark(revision: number, { initial = false }: { initial?: boolean } = {}): Uint8Array {
     const { resource } = this.#options
-    const metadata = { resourceVersion: String(revision), ...initial && { annotations: { 'k8s.io/initial-events-end': 'true' } } }
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(initial && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+    }
     const object = { ...servedType(resource), metadata } as unknown as UnstructuredObject
     return this.#encode('BOOKMARK', this.#shape(object))
   }
@@ -102,19 +113,30 @@ export class Framer {
   }
 
   #frame({ type, stored }: ObjectEvent): Uint8Array {
-    if (this.#plain && isCurrent(stored, this.#options.resource)) return Buffer.concat([opening[type], stored.bytes, closing])
+    if (this.#plain && isCurrent(stored, this.#options.resource))
+      return Buffer.concat([opening[type], stored.bytes, closing])
     return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
   }
 
   #shape(object: UnstructuredObject): JsonObject {
-    const { choice: { shape }, resource, query, clock } = this.#options
+    const {
+      choice: { shape },
+      resource,
+      query,
+      clock,
+    } = this.#options
     if (shape === undefined) return object as unknown as JsonObject
     const version = shape.version as MetaVersion
     if (shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
     const headers = this.#tableHeaders
     this.#tableHeaders = false
     const table = makeTable({
-      columns: resource.columns, objects: [object], includeObject: includeObjectOf(query), nowMs: clock.now(), version, headers,
+      columns: resource.columns,
+      objects: [object],
+      includeObject: includeObjectOf(query),
+      nowMs: clock.now(),
+      version,
+      headers,
       listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
     })
     return table as unknown as JsonObject
@@ -140,8 +162,8 @@ function writeWhole(items: readonly StoredObject[], frames: Buffer): number {
   let at = 0
   for (const { bytes } of items) {
     frames.set(opening.ADDED, at)
-    frames.set(bytes, at += opening.ADDED.length)
-    frames.set(closing, at += bytes.length)
+    frames.set(bytes, (at += opening.ADDED.length))
+    frames.set(closing, (at += bytes.length))
     at += closing.length
   }
   return at
@@ -153,7 +175,7 @@ function writeShort(items: readonly StoredObject[], frames: Buffer): number {
   let at = 0
   for (const { bytes } of items) {
     frames.set(opening.ADDED, at)
-    frames.set(bytes, at += opening.ADDED.length)
+    frames.set(bytes, (at += opening.ADDED.length))
     const { start, end } = finder.find(at, at + bytes.length)
     if (end > start) frames.copyWithin(start, end, at + bytes.length)
     at += bytes.length - (end - start)

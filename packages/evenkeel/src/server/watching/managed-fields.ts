@@ -48,7 +48,8 @@ export class ManagedFieldsFinder {
   /** Where the fields of the metadata begin; below 0 when they are not found. */
   #metadataIn(start: number, end: number): number {
     const beginning = this.#beginning
-    if (beginning !== metadata && end - start >= beginning.length && beginning.isAt(this.#view, start)) return start + beginning.length
+    if (beginning !== metadata && end - start >= beginning.length && beginning.isAt(this.#view, start))
+      return start + beginning.length
     const found = this.#findField(start + 1, end, metadata)
     if (found < 0) return -1
     this.#beginning = new Literal(this.#bytes.subarray(start, found + metadata.length))

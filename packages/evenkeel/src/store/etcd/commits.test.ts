@@ -12,7 +12,11 @@ let store: Store
 let other: Store
 let prefixes = 0
 
-const put = (key: string, text: string, expect = 0): Write => ({ key, value: new Uint8Array(Buffer.from(text)), expect })
+const put = (key: string, text: string, expect = 0): Write => ({
+  key,
+  value: new Uint8Array(Buffer.from(text)),
+  expect,
+})
 
 async function committed(one: Store, ...writes: readonly Write[]): Promise<number> {
   const result = await one.commitAll(writes)
@@ -21,19 +25,28 @@ async function committed(one: Store, ...writes: readonly Write[]): Promise<numbe
 }
 
 /** Commits through a server that hears us but is not heard; cut only once it has done what we asked, and `meanwhile` too. */
-async function commitUnheard(writes: readonly Write[], meanwhile: (revision: number) => Promise<unknown> = () => Promise.resolve()): Promise<CommitResult> {
+async function commitUnheard(
+  writes: readonly Write[],
+  meanwhile: (revision: number) => Promise<unknown> = () => Promise.resolve(),
+): Promise<CommitResult> {
   const before = await other.head()
   proxy.isMute = true
   const committing = store.commitAll(writes)
   committing.catch(() => undefined)
-  await eventually('etcd has made the commit', async () => await other.head() > before)
+  await eventually('etcd has made the commit', async () => (await other.head()) > before)
   await meanwhile(before + 1)
   proxy.cut()
   return committing
 }
 
 /** Commits through a connection that loses what we say. */
-async function commitUnsaid(writes: readonly Write[], { meanwhile = () => Promise.resolve(), checks = [] }: { meanwhile?: () => Promise<unknown>, checks?: readonly { key: string, expect: number }[] } = {}): Promise<CommitResult> {
+async function commitUnsaid(
+  writes: readonly Write[],
+  {
+    meanwhile = () => Promise.resolve(),
+    checks = [],
+  }: { meanwhile?: () => Promise<unknown>; checks?: readonly { key: string; expect: number }[] } = {},
+): Promise<CommitResult> {
   proxy.isDeaf = true
   const committing = store.commitAll(writes, { checks })
   committing.catch(() => undefined)
@@ -42,10 +55,16 @@ async function commitUnsaid(writes: readonly Write[], { meanwhile = () => Promis
   return committing
 }
 
-const unknown = { name: 'StoreError', reason: 'Failed', message: expect.stringContaining('may or may not have been stored') as string }
+const unknown = {
+  name: 'StoreError',
+  reason: 'Failed',
+  message: expect.stringContaining('may or may not have been stored') as string,
+}
 
 describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (skipped: ${etcdMissing})` : ''}`, () => {
-  beforeAll(async () => { server = await EtcdServer.start() })
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+  })
   beforeEach(async () => {
     proxy = await Proxy.start(server.port)
     const prefix = `/commit-${++prefixes}/`
@@ -57,7 +76,9 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     await Promise.all([store.close(), other.close()])
     await proxy.stop()
   })
-  afterAll(async () => { await server.stop() })
+  afterAll(async () => {
+    await server.stop()
+  })
 
   test('is ok, with its revision, when a key carries its mark', async () => {
     const head = await other.head()
@@ -73,12 +94,16 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
 
   test('is ok, with its own revision, when others have written over it since', async () => {
     const first = await committed(other, put('a', '1'))
-    const result = await commitUnheard([put('a', '2', first)], async (revision) => committed(other, put('a', '4', await committed(other, put('a', '3', revision)))))
+    const result = await commitUnheard([put('a', '2', first)], async (revision) =>
+      committed(other, put('a', '4', await committed(other, put('a', '3', revision)))),
+    )
     expect(result).toEqual({ ok: true, revision: first + 1 })
   })
 
   test('is unknown when the key it made was deleted since', async () => {
-    await expect(commitUnheard([put('a', '1')], (revision) => committed(other, { key: 'a', expect: revision }))).rejects.toMatchObject(unknown)
+    await expect(
+      commitUnheard([put('a', '1')], (revision) => committed(other, { key: 'a', expect: revision })),
+    ).rejects.toMatchObject(unknown)
   })
 
   test('is unknown when it only deleted', async () => {
@@ -102,21 +127,32 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
 
   test('has lost the race when it never arrived and the key moved on', async () => {
     const first = await committed(other, put('a', '1'), put('b', '1'))
-    const lost = await commitUnsaid([put('a', '2', first)], { meanwhile: () => committed(other, put('a', 'theirs', first)) })
+    const lost = await commitUnsaid([put('a', '2', first)], {
+      meanwhile: () => committed(other, put('a', 'theirs', first)),
+    })
     expect(lost).toMatchObject({ ok: false, key: 'a', current: { revision: first + 1 } })
-    const lostDelete = await commitUnsaid([{ key: 'b', expect: first }], { meanwhile: () => committed(other, put('b', 'theirs', first)) })
+    const lostDelete = await commitUnsaid([{ key: 'b', expect: first }], {
+      meanwhile: () => committed(other, put('b', 'theirs', first)),
+    })
     expect(lostDelete).toMatchObject({ ok: false, key: 'b', current: { revision: first + 2 } })
   })
 
   test('has lost the race when it never arrived and what it checked moved on', async () => {
     const first = await committed(other, put('a', '1'), put('leader', 'me'))
-    const lost = await commitUnsaid([put('a', '2', first)], { checks: [{ key: 'leader', expect: first }], meanwhile: () => committed(other, put('leader', 'you', first)) })
+    const lost = await commitUnsaid([put('a', '2', first)], {
+      checks: [{ key: 'leader', expect: first }],
+      meanwhile: () => committed(other, put('leader', 'you', first)),
+    })
     expect(lost).toMatchObject({ ok: false, key: 'leader', current: { revision: first + 1 } })
   })
 
   test('is unknown when a key that was to be absent is there: it may be deleted before a late try', async () => {
     const first = await committed(other, put('a', '1'))
-    await expect(commitUnsaid([put('a', '2', first), put('new', '1')], { meanwhile: () => committed(other, put('new', 'theirs')) })).rejects.toMatchObject(unknown)
+    await expect(
+      commitUnsaid([put('a', '2', first), put('new', '1')], {
+        meanwhile: () => committed(other, put('new', 'theirs')),
+      }),
+    ).rejects.toMatchObject(unknown)
   })
 
   test('is unknown when its key was deleted and made anew', async () => {

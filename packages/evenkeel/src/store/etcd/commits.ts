@@ -63,15 +63,21 @@ export class Commits {
   }
 
   /** @throws {StoreError} `NoLease`, `Failed` when nobody can know whether it happened, or an `RpcError`. */
-  async commit(writes: readonly Write[], checks: readonly Check[], { signal }: AbortOptions = {}): Promise<CommitResult> {
+  async commit(
+    writes: readonly Write[],
+    checks: readonly Check[],
+    { signal }: AbortOptions = {},
+  ): Promise<CommitResult> {
     const attempt = this.#prepare(writes, checks)
     let lost: RpcError | undefined
     for (let retries = 0; ; retries++) {
       try {
-        const { isDone, revision, found } = decodeTxn(await this.#client.call(methods.txn, attempt.request, { signal, isOnce: true }))
+        const { isDone, revision, found } = decodeTxn(
+          await this.#client.call(methods.txn, attempt.request, { signal, isOnce: true }),
+        )
         if (isDone) return { ok: true, revision }
         if (!lost) return this.#raceLost(attempt, found)
-        return await this.#judge(attempt, found, { signal }) ?? throwUnknown(attempt, lost)
+        return (await this.#judge(attempt, found, { signal })) ?? throwUnknown(attempt, lost)
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         if (!error.isUncertain && !lost) throw error.says('requested lease not found') ? noLease(writes, error) : error
@@ -94,8 +100,8 @@ export class Commits {
       expected: expected.map(({ key, expect }) => ({ key: this.#keyspace.inEtcd(key), revision: expect })),
       writes: writes.map(({ key, value, stampAt, lease }) => ({
         key: this.#keyspace.inEtcd(key),
-        ...value && { value: [valueHeader(nonce, stampAt), value] },
-        ...lease !== undefined && { lease: parseLease(lease) ?? noSuchLease },
+        ...(value && { value: [valueHeader(nonce, stampAt), value] }),
+        ...(lease !== undefined && { lease: parseLease(lease) ?? noSuchLease }),
       })),
     })
     return { writes, expected, nonce, request }
@@ -125,8 +131,14 @@ export class Commits {
   }
 
   /** Whether a commit happened, from what its keys are like now; undefined when they do not tell, or it may still happen. */
-  async #judge(attempt: Attempt, found: TxnAnswer['found'], { signal }: AbortOptions): Promise<CommitResult | undefined> {
-    const own = attempt.writes.map((_, index) => found[index]).find((entry) => entry && isWrittenBy(attempt.nonce, entry.value))
+  async #judge(
+    attempt: Attempt,
+    found: TxnAnswer['found'],
+    { signal }: AbortOptions,
+  ): Promise<CommitResult | undefined> {
+    const own = attempt.writes
+      .map((_, index) => found[index])
+      .find((entry) => entry && isWrittenBy(attempt.nonce, entry.value))
     if (own) return { ok: true, revision: own.modified }
     const isOver = attempt.expected.some(({ expect }, index) => expect > 0 && (found[index]?.modified ?? 0) !== expect)
     if (!isOver) return undefined
@@ -136,7 +148,11 @@ export class Commits {
   }
 
   /** The revision at which a commit was made that others have written over; 0 if it never was, undefined if history does not tell. */
-  async #revisionOf({ writes, nonce }: Attempt, found: TxnAnswer['found'], { signal }: AbortOptions): Promise<number | undefined> {
+  async #revisionOf(
+    { writes, nonce }: Attempt,
+    found: TxnAnswer['found'],
+    { signal }: AbortOptions,
+  ): Promise<number | undefined> {
     if (writes.some((write, index) => isUntouched(write, found[index]))) return 0
     const index = writes.findIndex(({ value, expect }, at) => value && expect > 0 && found[at])
     const expect = writes[index]?.expect
@@ -152,7 +168,9 @@ export class Commits {
   /** The same key before it got this value; undefined when that cannot be read any more. */
   async #before({ key, modified }: KeyValue, { signal }: AbortOptions): Promise<KeyValue | undefined> {
     try {
-      return decodeRange(await this.#client.call(methods.range, encodeRange({ key, revision: modified - 1 }), { signal })).entries[0]
+      return decodeRange(
+        await this.#client.call(methods.range, encodeRange({ key, revision: modified - 1 }), { signal }),
+      ).entries[0]
     } catch (error) {
       if (error instanceof RpcError) return undefined
       throw error
@@ -175,11 +193,19 @@ export function parseLease(lease: string): bigint | undefined {
 
 function noLease(writes: readonly Write[], cause: RpcError): StoreError {
   const leases = [...new Set(writes.flatMap(({ lease }) => lease ?? []))]
-  return new StoreError('NoLease', `lease ${leases.join(' or ')} is gone; grant a new one before writing ${writes.map(({ key }) => key).join(', ')}`, { cause })
+  return new StoreError(
+    'NoLease',
+    `lease ${leases.join(' or ')} is gone; grant a new one before writing ${writes.map(({ key }) => key).join(', ')}`,
+    { cause },
+  )
 }
 
 function unknown({ writes }: Attempt, cause: RpcError): StoreError {
-  return new StoreError('Failed', `the answer to the commit of ${writes.map(({ key }) => key).join(', ')} was lost; it may or may not have been stored, read to know: ${cause.message}`, { cause })
+  return new StoreError(
+    'Failed',
+    `the answer to the commit of ${writes.map(({ key }) => key).join(', ')} was lost; it may or may not have been stored, read to know: ${cause.message}`,
+    { cause },
+  )
 }
 
 function throwUnknown(attempt: Attempt, cause: RpcError): never {

@@ -16,10 +16,14 @@ import { createInterface } from 'node:readline'
 import { sleep, SystemClock } from '#base'
 
 /** Why tests that need etcd are skipped; undefined when they are not. */
-export const etcdMissing: string | undefined = spawnSync('etcd', ['--version']).status === 0 ? undefined : 'there is no etcd binary on this machine'
+export const etcdMissing: string | undefined =
+  spawnSync('etcd', ['--version']).status === 0 ? undefined : 'there is no etcd binary on this machine'
 
 /** Why tests that administer an etcd are skipped; Debian ships etcdctl in a package of its own (etcd-client). */
-export const etcdctlMissing: string | undefined = spawnSync('etcdctl', ['version'], { env: { ...process.env, ETCDCTL_API: '3' } }).status === 0 ? undefined : 'there is no etcdctl binary on this machine'
+export const etcdctlMissing: string | undefined =
+  spawnSync('etcdctl', ['version'], { env: { ...process.env, ETCDCTL_API: '3' } }).status === 0
+    ? undefined
+    : 'there is no etcdctl binary on this machine'
 
 /** The name of a test that needs etcdctl, with the reason when it is skipped. */
 export function withEtcdctl(name: string): string {
@@ -28,13 +32,15 @@ export function withEtcdctl(name: string): string {
 
 const startsMax = 5
 const running = new Set<ChildProcess>()
-process.on('exit', () => { for (const child of running) child.kill('SIGKILL') })
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 export interface EtcdServerOptions {
   /** More arguments for etcd. */
   args?: readonly string[]
   /** Serve clients with this certificate, and ask them for one of the same authority. */
-  tls?: { readonly caFile: string, readonly certFile: string, readonly keyFile: string }
+  tls?: { readonly caFile: string; readonly certFile: string; readonly keyFile: string }
 }
 
 export class EtcdServer {
@@ -57,8 +63,17 @@ export class EtcdServer {
 
   static async #startOnce({ args = [], tls }: EtcdServerOptions): Promise<EtcdServer> {
     const peer = `http://127.0.0.1:${await freePort()}`
-    const guard = tls ? ['--cert-file', tls.certFile, '--key-file', tls.keyFile, '--trusted-ca-file', tls.caFile, '--client-cert-auth'] : []
-    const server = await EtcdServer.#make(tls ? 'https' : 'http', peer, ['--name', 'm0', '--initial-cluster', `m0=${peer}`, ...guard, ...args])
+    const guard = tls
+      ? ['--cert-file', tls.certFile, '--key-file', tls.keyFile, '--trusted-ca-file', tls.caFile, '--client-cert-auth']
+      : []
+    const server = await EtcdServer.#make(tls ? 'https' : 'http', peer, [
+      '--name',
+      'm0',
+      '--initial-cluster',
+      `m0=${peer}`,
+      ...guard,
+      ...args,
+    ])
     try {
       await server.startAgain()
     } catch (error) {
@@ -74,7 +89,8 @@ export class EtcdServer {
     while (peers.length < size) peers.push(`http://127.0.0.1:${await freePort()}`)
     const cluster = peers.map((peer, index) => `m${index}=${peer}`).join()
     const servers: EtcdServer[] = []
-    for (const [index, peer] of peers.entries()) servers.push(await EtcdServer.#make('http', peer, ['--name', `m${index}`, '--initial-cluster', cluster]))
+    for (const [index, peer] of peers.entries())
+      servers.push(await EtcdServer.#make('http', peer, ['--name', `m${index}`, '--initial-cluster', cluster]))
     await Promise.all(servers.map((server) => server.startAgain()))
     return servers
   }
@@ -84,8 +100,25 @@ export class EtcdServer {
     const port = await freePort()
     const client = `${protocol}://127.0.0.1:${port}`
     return new EtcdServer(port, folder, [
-      '--data-dir', folder, '--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer,
-      '--heartbeat-interval', '20', '--election-timeout', '200', '--logger', 'zap', '--log-outputs', 'stderr', ...args,
+      '--data-dir',
+      folder,
+      '--listen-client-urls',
+      client,
+      '--advertise-client-urls',
+      client,
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--heartbeat-interval',
+      '20',
+      '--election-timeout',
+      '200',
+      '--logger',
+      'zap',
+      '--log-outputs',
+      'stderr',
+      ...args,
     ])
   }
 
@@ -137,7 +170,10 @@ export class EtcdServer {
 
   /** Runs etcdctl against this server; gives what it printed. */
   control(...args: readonly string[]): string {
-    const { stdout, stderr, status } = spawnSync('etcdctl', ['--endpoints', this.endpoint, ...args], { env: { ...process.env, ETCDCTL_API: '3' }, encoding: 'utf8' })
+    const { stdout, stderr, status } = spawnSync('etcdctl', ['--endpoints', this.endpoint, ...args], {
+      env: { ...process.env, ETCDCTL_API: '3' },
+      encoding: 'utf8',
+    })
     if (status !== 0) throw new Error(`etcdctl ${args.join(' ')}: ${stderr}`)
     return stdout
   }
@@ -147,7 +183,7 @@ export class EtcdServer {
 export async function eventually(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const clock = new SystemClock()
   const until = clock.monotonic() + 30_000
-  while (!await isTrue()) {
+  while (!(await isTrue())) {
     if (clock.monotonic() > until) throw new Error(`never happened: ${what}`)
     await sleep(clock, 5)
   }

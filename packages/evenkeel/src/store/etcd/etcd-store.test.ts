@@ -17,7 +17,12 @@ async function open(options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const textOf = (entry: Entry | undefined): string | undefined => entry && Buffer.from(entry.value).toString()
-const put = (key: string, text: string, more: number | Partial<Write> = 0): Write => ({ key, value: bytes(text), expect: 0, ...typeof more === 'number' ? { expect: more } : more })
+const put = (key: string, text: string, more: number | Partial<Write> = 0): Write => ({
+  key,
+  value: bytes(text),
+  expect: 0,
+  ...(typeof more === 'number' ? { expect: more } : more),
+})
 
 async function committed(store: Store, ...writes: readonly Write[]): Promise<number> {
   const result = await store.commitAll(writes)
@@ -26,9 +31,15 @@ async function committed(store: Store, ...writes: readonly Write[]): Promise<num
 }
 
 describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing})` : ''}`, () => {
-  beforeAll(async () => { server = await EtcdServer.start() })
-  afterEach(async () => { await Promise.all(stores.splice(0).map((store) => store.close())) })
-  afterAll(async () => { await server.stop() })
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+  })
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()))
+  })
+  afterAll(async () => {
+    await server.stop()
+  })
 
   describe('commit', () => {
     test('numbers commits upward and gives back what was written', async () => {
@@ -37,14 +48,22 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       const first = await committed(store, put('a', 'one'))
       const second = await committed(store, put('a', 'two', first))
       expect([first, second]).toEqual([head + 1, head + 2])
-      expect(await store.get('a')).toEqual({ ok: true, revision: second, entry: { key: 'a', value: bytes('two'), revision: second, created: first } })
+      expect(await store.get('a')).toEqual({
+        ok: true,
+        revision: second,
+        entry: { key: 'a', value: bytes('two'), revision: second, created: first },
+      })
       expect(await store.head()).toBe(second)
     })
 
     test('tells the loser of a race what is there, and writes nothing', async () => {
       const store = await open()
       const first = await committed(store, put('a', 'one'))
-      expect(await store.commit(put('a', 'two'))).toEqual({ ok: false, key: 'a', current: { key: 'a', value: bytes('one'), revision: first, created: first } })
+      expect(await store.commit(put('a', 'two'))).toEqual({
+        ok: false,
+        key: 'a',
+        current: { key: 'a', value: bytes('one'), revision: first, created: first },
+      })
       expect(await store.commit(put('b', 'two', first))).toEqual({ ok: false, key: 'b', current: undefined })
       expect(await store.commit({ key: 'a', expect: first - 1 })).toMatchObject({ ok: false, key: 'a' })
       expect(await store.head()).toBe(first)
@@ -53,8 +72,8 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('puts the revision where the stamp says', async () => {
       const store = await open()
       const first = await committed(store, put('a', '{"v":""}', { stampAt: 6 }), put('b', '', { stampAt: 0 }))
-      expect(textOf((await store.get('a') as { entry: Entry }).entry)).toBe(`{"v":"${first}"}`)
-      expect(textOf((await store.get('b') as { entry: Entry }).entry)).toBe(String(first))
+      expect(textOf(((await store.get('a')) as { entry: Entry }).entry)).toBe(`{"v":"${first}"}`)
+      expect(textOf(((await store.get('b')) as { entry: Entry }).entry)).toBe(String(first))
       const lost = await store.commit(put('a', 'x'))
       expect(!lost.ok && textOf(lost.current)).toBe(`{"v":"${first}"}`)
     })
@@ -72,8 +91,19 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       const store = await open()
       const first = await committed(store, put('a', '1'), put('b', '1'), put('c', '1'))
       const second = await committed(store, put('a', '2', first), { key: 'b', expect: first }, put('d', '2'))
-      expect(await store.range('')).toMatchObject({ revision: second, entries: [{ key: 'a', revision: second }, { key: 'c', revision: first }, { key: 'd', revision: second }] })
-      expect(await store.commitAll([put('a', '3', second), put('c', '3', second)])).toMatchObject({ ok: false, key: 'c', current: { revision: first } })
+      expect(await store.range('')).toMatchObject({
+        revision: second,
+        entries: [
+          { key: 'a', revision: second },
+          { key: 'c', revision: first },
+          { key: 'd', revision: second },
+        ],
+      })
+      expect(await store.commitAll([put('a', '3', second), put('c', '3', second)])).toMatchObject({
+        ok: false,
+        key: 'c',
+        current: { revision: first },
+      })
       expect(await store.head()).toBe(second)
     })
 
@@ -84,30 +114,56 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.commitAll(writes, { checks })).toMatchObject({ ok: true })
       const lost = await store.commitAll(Array.from({ length: 128 }, (_, index) => put(`k${127 - index}`, 'x')))
       expect(lost).toMatchObject({ ok: false, key: 'k99' })
-      await expect(store.commitAll([...writes, ...writes.map((write) => ({ ...write, key: `${write.key}b` }))])).rejects.toThrow(RangeError)
+      await expect(
+        store.commitAll([...writes, ...writes.map((write) => ({ ...write, key: `${write.key}b` }))]),
+      ).rejects.toThrow(RangeError)
     })
 
     test('checks other keys, and names the first that is not as expected', async () => {
       const store = await open()
       const first = await committed(store, put('leader', 'me'))
-      expect(await store.commit(put('a', '1'), { checks: [{ key: 'leader', expect: first }, { key: 'none', expect: 0 }] })).toMatchObject({ ok: true })
-      const lost = await store.commit(put('b', '1'), { checks: [{ key: 'a', expect: 0 }, { key: 'leader', expect: 1 }] })
+      expect(
+        await store.commit(put('a', '1'), {
+          checks: [
+            { key: 'leader', expect: first },
+            { key: 'none', expect: 0 },
+          ],
+        }),
+      ).toMatchObject({ ok: true })
+      const lost = await store.commit(put('b', '1'), {
+        checks: [
+          { key: 'a', expect: 0 },
+          { key: 'leader', expect: 1 },
+        ],
+      })
       expect(lost).toMatchObject({ ok: false, key: 'a', current: { key: 'a' } })
-      expect(await store.commit(put('leader', 'you'), { checks: [{ key: 'a', expect: 0 }] })).toMatchObject({ ok: false, key: 'leader' })
+      expect(await store.commit(put('leader', 'you'), { checks: [{ key: 'a', expect: 0 }] })).toMatchObject({
+        ok: false,
+        key: 'leader',
+      })
     })
 
     test('lets one of many racing writers win', async () => {
       const [one, two] = [await open(), await open({ prefix: `/test-${prefixes}/` })]
-      const results = await Promise.all(Array.from({ length: 32 }, (_, index) => (index % 2 ? one : two).commit(put('a', String(index)))))
+      const results = await Promise.all(
+        Array.from({ length: 32 }, (_, index) => (index % 2 ? one : two).commit(put('a', String(index)))),
+      )
       expect(results.filter(({ ok }) => ok)).toHaveLength(1)
     })
 
     test('refuses what is too large for etcd, at its limit and above that of gRPC', async () => {
       const store = await open()
       const value = new Uint8Array(1_600_000)
-      await expect(store.commit({ key: 'a', value, expect: 0 })).rejects.toMatchObject({ name: 'StoreError', reason: 'TooLarge' })
-      await expect(store.commit({ key: 'a', value: new Uint8Array(3 * 1024 * 1024), expect: 0 })).rejects.toMatchObject({ reason: 'TooLarge' })
-      await expect(store.commit({ key: 'a', value: new Uint8Array(3 * 1024 * 1024 + 1), expect: 0 })).rejects.toThrow(RangeError)
+      await expect(store.commit({ key: 'a', value, expect: 0 })).rejects.toMatchObject({
+        name: 'StoreError',
+        reason: 'TooLarge',
+      })
+      await expect(store.commit({ key: 'a', value: new Uint8Array(3 * 1024 * 1024), expect: 0 })).rejects.toMatchObject(
+        { reason: 'TooLarge' },
+      )
+      await expect(store.commit({ key: 'a', value: new Uint8Array(3 * 1024 * 1024 + 1), expect: 0 })).rejects.toThrow(
+        RangeError,
+      )
       expect(await store.commit({ key: 'a', value: new Uint8Array(1_500_000), expect: 0 })).toMatchObject({ ok: true })
     })
   })
@@ -127,7 +183,11 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await seen(second)).toEqual([second, 'a=2', 'b=2'])
       expect(await seen(third)).toEqual([third, 'b=2'])
       expect(await seen(0)).toEqual([0])
-      expect(await store.get('a', { revision: second })).toMatchObject({ ok: true, revision: second, entry: { revision: second, created: first } })
+      expect(await store.get('a', { revision: second })).toMatchObject({
+        ok: true,
+        revision: second,
+        entry: { revision: second, created: first },
+      })
       expect(await store.get('a', { revision: 0 })).toEqual({ ok: true, revision: 0, entry: undefined })
     })
 
@@ -144,7 +204,8 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('pages through more keys than one answer holds, at one revision', async () => {
       const store = await open()
       const keys = Array.from({ length: 1500 }, (_, index) => `k${String(index).padStart(5, '0')}`)
-      for (let at = 0; at < keys.length; at += 100) await committed(store, ...keys.slice(at, at + 100).map((key) => put(key, key)))
+      for (let at = 0; at < keys.length; at += 100)
+        await committed(store, ...keys.slice(at, at + 100).map((key) => put(key, key)))
       const all = await store.range('k')
       expect(all.ok && all.entries.map(({ key }) => key)).toEqual(keys)
       expect(all.ok && all.remaining).toBe(0)
@@ -153,13 +214,20 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(page.ok && page.remaining).toBe(700)
       const [head, extra] = [await store.head(), await committed(store, put('k00099x', 'new'))]
       expect(extra).toBe(head + 1)
-      expect(await store.range('k', { limit: 1, after: 'k00099', revision: head })).toMatchObject({ revision: head, remaining: 1399, entries: [{ key: 'k00100' }] })
+      expect(await store.range('k', { limit: 1, after: 'k00099', revision: head })).toMatchObject({
+        revision: head,
+        remaining: 1399,
+        entries: [{ key: 'k00100' }],
+      })
     })
 
     test('takes `after` from before and behind the prefix', async () => {
       const store = await open()
       const revision = await committed(store, put('b/1', '1'), put('b/2', '2'), put('c', '3'))
-      expect(await store.range('b/', { after: 'a' })).toMatchObject({ entries: [{ key: 'b/1' }, { key: 'b/2' }], remaining: 0 })
+      expect(await store.range('b/', { after: 'a' })).toMatchObject({
+        entries: [{ key: 'b/1' }, { key: 'b/2' }],
+        remaining: 0,
+      })
       expect(await store.range('b/', { after: 'b/1' })).toMatchObject({ entries: [{ key: 'b/2' }], remaining: 0 })
       expect(await store.range('b/', { after: 'c' })).toEqual({ ok: true, revision, entries: [], remaining: 0 })
     })
@@ -179,13 +247,18 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.hash('')).not.toMatchObject({ hash: before.ok && before.hash })
       expect(await store.hash('', { revision: first })).toEqual(before)
       expect(await store.hash('b')).toMatchObject({ ok: true, revision: second })
-      expect((await store.hash('b') as { hash: string }).hash).toBe((await store.hash('b', { revision: first }) as { hash: string }).hash)
+      expect(((await store.hash('b')) as { hash: string }).hash).toBe(
+        ((await store.hash('b', { revision: first })) as { hash: string }).hash,
+      )
     })
 
     test.skipIf(etcdctlMissing)(withEtcdctl('names keys that others wrote below the prefix'), async () => {
       const store = await open()
       server.control('put', `/test-${prefixes}/foreign`, 'not ours, and long enough for a header')
-      await expect(store.get('foreign')).rejects.toMatchObject({ reason: 'Damaged', message: expect.stringContaining('foreign') as string })
+      await expect(store.get('foreign')).rejects.toMatchObject({
+        reason: 'Damaged',
+        message: expect.stringContaining('foreign') as string,
+      })
       await expect(store.range('')).rejects.toMatchObject({ reason: 'Damaged' })
       expect(await store.range('other')).toMatchObject({ ok: true })
     })
@@ -194,7 +267,10 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
   describe('lease', () => {
     test('tells the time that etcd will use, in whole seconds', async () => {
       const store = await open()
-      expect(await store.grant(60_000)).toMatchObject({ ttlMs: 60_000, id: expect.stringMatching(/^[0-9]+$/) as string })
+      expect(await store.grant(60_000)).toMatchObject({
+        ttlMs: 60_000,
+        id: expect.stringMatching(/^[0-9]+$/) as string,
+      })
       expect(await store.grant(60_001)).toMatchObject({ ttlMs: 61_000 })
       expect((await store.grant(1)).ttlMs).toBeGreaterThanOrEqual(1000)
       expect((await store.grant(2 ** 51)).ttlMs).toBe(9_000_000_000_000)
@@ -228,7 +304,10 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('that is gone refuses a commit', async () => {
       const store = await open()
       for (const lease of ['7', 'no number', '0', String(2n ** 63n)]) {
-        await expect(store.commit(put('a', '1', { lease }))).rejects.toMatchObject({ reason: 'NoLease', message: expect.stringContaining(lease) as string })
+        await expect(store.commit(put('a', '1', { lease }))).rejects.toMatchObject({
+          reason: 'NoLease',
+          message: expect.stringContaining(lease) as string,
+        })
         expect([await store.renew(lease), await store.revoke(lease)]).toEqual([false, false])
       }
     })
@@ -238,7 +317,13 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('refuses calls after close, and closes twice', async () => {
       const store = await open()
       await Promise.all([store.close(), store.close()])
-      for (const call of [() => store.head(), () => store.get('a'), () => store.commit(put('a', '1')), () => store.grant(1000), () => store.compact(1)]) {
+      for (const call of [
+        () => store.head(),
+        () => store.get('a'),
+        () => store.commit(put('a', '1')),
+        () => store.grant(1000),
+        () => store.compact(1),
+      ]) {
         await expect(call()).rejects.toMatchObject({ name: 'StoreError', reason: 'Closed' })
       }
       const watch = store.watch('', { after: 1 })
@@ -257,9 +342,14 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       const reason = new Error('changed my mind')
       await expect(store.get('a', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
       const calls = [
-        (signal: AbortSignal) => store.get('a', { signal }), (signal: AbortSignal) => store.range('', { signal }), (signal: AbortSignal) => store.commit(put('a', '1'), { signal }),
-        (signal: AbortSignal) => store.grant(1000, { signal }), (signal: AbortSignal) => store.renew('7', { signal }), (signal: AbortSignal) => store.hash('', { signal }),
-        (signal: AbortSignal) => store.compacted({ signal }), (signal: AbortSignal) => store.compact(1, { signal }),
+        (signal: AbortSignal) => store.get('a', { signal }),
+        (signal: AbortSignal) => store.range('', { signal }),
+        (signal: AbortSignal) => store.commit(put('a', '1'), { signal }),
+        (signal: AbortSignal) => store.grant(1000, { signal }),
+        (signal: AbortSignal) => store.renew('7', { signal }),
+        (signal: AbortSignal) => store.hash('', { signal }),
+        (signal: AbortSignal) => store.compacted({ signal }),
+        (signal: AbortSignal) => store.compact(1, { signal }),
       ]
       for (const call of calls) {
         const controller = new AbortController()
@@ -275,7 +365,14 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       const { signal } = new AbortController()
       const after = await store.head({ signal })
       await store.commit(put('a', '1'), { signal })
-      await Promise.all([store.get('a', { signal }), store.range('', { signal }), store.hash('', { signal }), store.compacted({ signal }), store.renew('7', { signal }), store.grant(1000, { signal })])
+      await Promise.all([
+        store.get('a', { signal }),
+        store.range('', { signal }),
+        store.hash('', { signal }),
+        store.compacted({ signal }),
+        store.renew('7', { signal }),
+        store.grant(1000, { signal }),
+      ])
       const watch = store.watch('', { after, signal })
       await watch[Symbol.asyncIterator]().next()
       watch.close()
@@ -285,7 +382,9 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
     test('checks what it was given before it opens', async () => {
       await expect(openEtcdStore({ endpoints: [] })).rejects.toThrow(RangeError)
       await expect(openEtcdStore({ endpoints: ['ftp://x'] })).rejects.toThrow('ftp://x')
-      await expect(openEtcdStore({ endpoints: [server.endpoint], prefix: '/no-slash' })).rejects.toThrow('must end with /')
+      await expect(openEtcdStore({ endpoints: [server.endpoint], prefix: '/no-slash' })).rejects.toThrow(
+        'must end with /',
+      )
     })
   })
 })

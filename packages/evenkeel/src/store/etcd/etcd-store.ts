@@ -13,7 +13,23 @@ import type { AbortOptions, Clock, Logger, Random } from '#base'
 import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites } from '../check.ts'
 import { ContentHash } from '../content-hash.ts'
 import { isStoreError, StoreError } from '../store-error.ts'
-import type { CommitOptions, CommitResult, Entry, GetResult, HashResult, Lease, RangeOptions, RangeResult, ReadOptions, Refused, Store, StoreFailure, Watch, WatchOptions, Write } from '../store.ts'
+import type {
+  CommitOptions,
+  CommitResult,
+  Entry,
+  GetResult,
+  HashResult,
+  Lease,
+  RangeOptions,
+  RangeResult,
+  ReadOptions,
+  Refused,
+  Store,
+  StoreFailure,
+  Watch,
+  WatchOptions,
+  Write,
+} from '../store.ts'
 import { Commits } from './commits.ts'
 import { EtcdWatch } from './etcd-watch.ts'
 import { Feed } from './feed.ts'
@@ -64,13 +80,31 @@ export interface EtcdStoreOptions extends AbortOptions {
  * @throws {StoreError} `Unusable` when it does not, or does not let us in.
  */
 export async function openEtcdStore({
-  endpoints, tls = {}, user, password, prefix = '/evenkeel/', timeouts = {}, recentBytesMax = 16 * 1024 * 1024,
-  clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, signal,
+  endpoints,
+  tls = {},
+  user,
+  password,
+  prefix = '/evenkeel/',
+  timeouts = {},
+  recentBytesMax = 16 * 1024 * 1024,
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  log = silentLogger,
+  signal,
 }: EtcdStoreOptions): Promise<Store> {
   checkEndpoints(endpoints)
   checkKey(prefix)
   if (!prefix.endsWith('/')) throw new RangeError(`prefix must end with /, got ${prefix}`)
-  const client = new Client({ endpoints, tls, user, password, timeouts: { ...defaultTimeouts, ...timeouts }, clock, random, log })
+  const client = new Client({
+    endpoints,
+    tls,
+    user,
+    password,
+    timeouts: { ...defaultTimeouts, ...timeouts },
+    clock,
+    random,
+    log,
+  })
   const keyspace = new Keyspace(prefix)
   const reads = new Reads(client, keyspace)
   try {
@@ -82,7 +116,13 @@ export async function openEtcdStore({
     throw new StoreError('Unusable', `${message}; check that etcd runs at ${endpoints.join(', ')}`, { cause: error })
   }
   const feed = new Feed({ client, keyspace, clock, log, reads, recentBytesMax })
-  return new EtcdStore({ client, reads, feed, commits: new Commits({ client, keyspace, random, log }), leases: new Leases(client, random) })
+  return new EtcdStore({
+    client,
+    reads,
+    feed,
+    commits: new Commits({ client, keyspace, random, log }),
+    leases: new Leases(client, random),
+  })
 }
 
 interface EtcdStoreParts {
@@ -145,7 +185,9 @@ class EtcdStore implements Store {
   range(prefix: string, { revision, after, limit = Infinity, signal }: RangeOptions = {}): Promise<RangeResult> {
     return this.#do(`read ${prefix}`, signal, async () => {
       const entries: Entry[] = []
-      const last = await this.#scan(prefix, { revision, after, limit, signal }, (entry) => { entries.push(entry) })
+      const last = await this.#scan(prefix, { revision, after, limit, signal }, (entry) => {
+        entries.push(entry)
+      })
       return last.ok ? { ok: true, revision: last.revision, entries, remaining: last.remaining } : last
     })
   }
@@ -187,14 +229,18 @@ class EtcdStore implements Store {
   hash(prefix: string, { revision, signal }: ReadOptions = {}): Promise<HashResult> {
     return this.#do(`read ${prefix}`, signal, async () => {
       const hash = new ContentHash()
-      const last = await this.#scan(prefix, { revision, limit: Infinity, signal }, (entry) => { hash.add(entry) })
+      const last = await this.#scan(prefix, { revision, limit: Infinity, signal }, (entry) => {
+        hash.add(entry)
+      })
       return last.ok ? { ok: true, revision: last.revision, hash: hash.digest() } : last
     })
   }
 
   failure(): StoreFailure | undefined {
     if (this.#client.failure !== undefined) return { state: 'unreachable', message: this.#client.failure }
-    return this.#isFull ? { state: 'full', message: 'etcd is full; compact, defragment and clear its NOSPACE alarm, or raise its quota' } : undefined
+    return this.#isFull
+      ? { state: 'full', message: 'etcd is full; compact, defragment and clear its NOSPACE alarm, or raise its quota' }
+      : undefined
   }
 
   close(): Promise<void> {
@@ -234,11 +280,15 @@ class EtcdStore implements Store {
   }
 
   /** Visits every entry, page by page; gives the last page, or why there is none. */
-  async #scan(prefix: string, { revision, after, limit, signal }: RangeOptions & { limit: number }, visit: (entry: Entry) => void): Promise<{ ok: true, revision: number, remaining: number } | Refused> {
+  async #scan(
+    prefix: string,
+    { revision, after, limit, signal }: RangeOptions & { limit: number },
+    visit: (entry: Entry) => void,
+  ): Promise<{ ok: true; revision: number; remaining: number } | Refused> {
     checkPrefix(prefix)
     checkLimit(limit)
     if (revision !== undefined) checkRevision(revision)
-    let last: { ok: true, revision: number, remaining: number } | Refused = { ok: true, revision: 0, remaining: 0 }
+    let last: { ok: true; revision: number; remaining: number } | Refused = { ok: true, revision: 0, remaining: 0 }
     for await (const page of this.#reads.pages(prefix, { revision, after, limit, signal })) {
       last = page
       if (page.ok) for (const entry of page.entries) visit(entry)
@@ -247,12 +297,19 @@ class EtcdStore implements Store {
   }
 }
 
-const defaultTimeouts: Required<EtcdTimeouts> = { connectMs: 3_000, requestMs: 10_000, retryMs: 15_000, pingMs: 6_000, pingTimeoutMs: 4_000 }
+const defaultTimeouts: Required<EtcdTimeouts> = {
+  connectMs: 3_000,
+  requestMs: 10_000,
+  retryMs: 15_000,
+  pingMs: 6_000,
+  pingTimeoutMs: 4_000,
+}
 
 function checkEndpoints(endpoints: readonly string[]): void {
   if (endpoints.length === 0) throw new RangeError('endpoints must name at least one server')
   for (const endpoint of endpoints) {
-    if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) throw new RangeError(`an endpoint begins with http:// or https://, got ${endpoint}`)
+    if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
+      throw new RangeError(`an endpoint begins with http:// or https://, got ${endpoint}`)
   }
 }
 

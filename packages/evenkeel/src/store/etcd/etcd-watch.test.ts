@@ -16,10 +16,16 @@ async function open(options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
 }
 
 /** A second store on the keys of the one opened last. */
-const openTwin = (options: Partial<EtcdStoreOptions> = {}): Promise<Store> => open({ prefix: `/watch-${prefixes}/`, ...options })
+const openTwin = (options: Partial<EtcdStoreOptions> = {}): Promise<Store> =>
+  open({ prefix: `/watch-${prefixes}/`, ...options })
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
-const put = (key: string, text: string, more: number | Partial<Write> = 0): Write => ({ key, value: bytes(text), expect: 0, ...typeof more === 'number' ? { expect: more } : more })
+const put = (key: string, text: string, more: number | Partial<Write> = 0): Write => ({
+  key,
+  value: bytes(text),
+  expect: 0,
+  ...(typeof more === 'number' ? { expect: more } : more),
+})
 
 async function committed(store: Store, ...writes: readonly Write[]): Promise<number> {
   const result = await store.commitAll(writes)
@@ -48,12 +54,19 @@ async function endOf(watch: Watch): Promise<WatchEnd | undefined> {
 }
 
 const changesOf = (batches: readonly WatchBatch[]): Change[] => batches.flatMap(({ changes }) => changes)
-const told = ({ key, revision, entry, previous }: Change): string => `${revision} ${key} ${entry ? Buffer.from(entry.value).toString() : '-'} was ${previous ? Buffer.from(previous.value).toString() : '-'}`
+const told = ({ key, revision, entry, previous }: Change): string =>
+  `${revision} ${key} ${entry ? Buffer.from(entry.value).toString() : '-'} was ${previous ? Buffer.from(previous.value).toString() : '-'}`
 
 describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing})` : ''}`, () => {
-  beforeAll(async () => { server = await EtcdServer.start() })
-  afterEach(async () => { await Promise.all(stores.splice(0).map((store) => store.close())) })
-  afterAll(async () => { await server.stop() })
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+  })
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()))
+  })
+  afterAll(async () => {
+    await server.stop()
+  })
 
   test('tells puts, changes and deletes with what was before', async () => {
     const store = await open()
@@ -63,7 +76,11 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const second = await committed(store, put('a', 'two', first))
     const third = await committed(store, { key: 'a', expect: second })
     const changes = changesOf(await readUntil(watch, third))
-    expect(changes.map(told)).toEqual([`${first} a ${first}one was -`, `${second} a two was ${first}one`, `${third} a - was two`])
+    expect(changes.map(told)).toEqual([
+      `${first} a ${first}one was -`,
+      `${second} a two was ${first}one`,
+      `${third} a - was two`,
+    ])
     expect(changes[2]?.previous).toMatchObject({ key: 'a', revision: second, created: first })
   })
 
@@ -88,7 +105,10 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
 
   test('tells the changes of one commit together, also when etcd sends them in pieces', async () => {
     const store = await open()
-    const writes = Array.from({ length: 20 }, (_, index) => ({ key: `k${String(index).padStart(2, '0')}`, value: new Uint8Array(70_000).fill(index) }))
+    const writes = Array.from({ length: 20 }, (_, index) => ({
+      key: `k${String(index).padStart(2, '0')}`,
+      value: new Uint8Array(70_000).fill(index),
+    }))
     const after = await store.head()
     const live = store.watch('', { after, backlogBytesMax: 64 * 1024 * 1024 })
     const first = await committed(store, ...writes.map((write) => ({ ...write, expect: 0 })))
@@ -102,7 +122,11 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
         expect(changes.at(-1)?.revision).toBe(revision)
         for (const { revision: at } of changes) counts.set(at, (counts.get(at) ?? 0) + 1)
       }
-      expect([...counts]).toEqual([[first, 20], [second, 20], [third, 20]])
+      expect([...counts]).toEqual([
+        [first, 20],
+        [second, 20],
+        [third, 20],
+      ])
       expect(new Set(changesOf(batches).map(({ key, revision }) => `${key}@${revision}`)).size).toBe(60)
     }
   })
@@ -130,10 +154,13 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     expect(await store.compact(compacted - 1)).toEqual({ ok: true })
     for (const one of [store, await openTwin()]) {
       expect(await one.compacted()).toBe(compacted)
-      for (const after of [0, 1, compacted - 1]) expect(await endOf(one.watch('', { after }))).toEqual({ reason: 'compacted', compacted })
+      for (const after of [0, 1, compacted - 1])
+        expect(await endOf(one.watch('', { after }))).toEqual({ reason: 'compacted', compacted })
       for (const after of [compacted, compacted + 1, revision - 1]) {
         const changes = changesOf(await readUntil(one.watch('', { after }), revision))
-        expect(changes.map((change) => change.revision)).toEqual(Array.from({ length: revision - after }, (_, index) => after + 1 + index))
+        expect(changes.map((change) => change.revision)).toEqual(
+          Array.from({ length: revision - after }, (_, index) => after + 1 + index),
+        )
       }
       expect(await one.get('a', { revision: compacted - 1 })).toEqual({ ok: false, reason: 'compacted', compacted })
       expect(await one.range('', { revision: compacted - 1 })).toEqual({ ok: false, reason: 'compacted', compacted })
@@ -147,7 +174,11 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
       const revision = await committed(store, put(`k${round}`, '1'))
       await twin.compact(revision)
       expect(await store.compacted()).toBe(revision)
-      expect(await store.get('a', { revision: revision - 1 })).toEqual({ ok: false, reason: 'compacted', compacted: revision })
+      expect(await store.get('a', { revision: revision - 1 })).toEqual({
+        ok: false,
+        reason: 'compacted',
+        compacted: revision,
+      })
     }
   })
 
@@ -164,7 +195,8 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const store = await open()
     const after = await store.head()
     let revision = 0
-    for (let index = 0; index < 30; index++) revision = await committed(store, { key: 'a', value: new Uint8Array(100_000).fill(index), expect: revision })
+    for (let index = 0; index < 30; index++)
+      revision = await committed(store, { key: 'a', value: new Uint8Array(100_000).fill(index), expect: revision })
     const watch = store.watch('', { after, backlogBytesMax: 10_000 })
     expect(changesOf(await readUntil(watch, revision))).toHaveLength(30)
     expect(watch.end).toBeUndefined()
@@ -177,7 +209,8 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     slow.requestProgress()
     await readUntil(slow, after)
     let revision = 0
-    for (let index = 0; index < 10; index++) revision = await committed(store, { key: 'a', value: new Uint8Array(10_000), expect: revision })
+    for (let index = 0; index < 10; index++)
+      revision = await committed(store, { key: 'a', value: new Uint8Array(10_000), expect: revision })
     expect(changesOf(await readUntil(other, revision))).toHaveLength(10)
     expect(slow.end).toEqual({ reason: 'overflow' })
     expect(await endOf(slow)).toEqual({ reason: 'overflow' })
@@ -189,7 +222,11 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const reason = new Error('enough')
     for (const isLive of [false, true]) {
       const controller = new AbortController()
-      const [closed, aborted, left] = [store.watch('', { after }), store.watch('', { after, signal: controller.signal }), store.watch('', { after })]
+      const [closed, aborted, left] = [
+        store.watch('', { after }),
+        store.watch('', { after, signal: controller.signal }),
+        store.watch('', { after }),
+      ]
       for (const watch of isLive ? [closed, aborted, left] : []) {
         watch.requestProgress()
         await readUntil(watch, after)
@@ -202,32 +239,46 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
       await left[Symbol.asyncIterator]().return?.()
       expect(await endOf(left)).toBeUndefined()
     }
-    await expect(store.watch('', { after, signal: AbortSignal.abort(reason) })[Symbol.asyncIterator]().next()).rejects.toBe(reason)
+    await expect(
+      store
+        .watch('', { after, signal: AbortSignal.abort(reason) })
+        [Symbol.asyncIterator]()
+        .next(),
+    ).rejects.toBe(reason)
     const last = store.watch('', { after })
     await store.close()
     expect(last.end).toEqual({ reason: 'closed' })
   })
 
-  test.skipIf(etcdctlMissing)(withEtcdctl('fails over a key that others wrote, and only where that is watched'), async () => {
-    const store = await open()
-    const after = await store.head()
-    const [hit, spared] = [store.watch('f', { after }), store.watch('a', { after })]
-    for (const watch of [hit, spared]) {
-      watch.requestProgress()
-      await readUntil(watch, after)
-    }
-    server.control('put', `/watch-${prefixes}/foreign`, 'not ours, and long enough for a header')
-    expect(await endOf(hit)).toMatchObject({ reason: 'failed', cause: { reason: 'Damaged', message: expect.stringContaining('foreign') as string } })
-    const revision = await committed(store, put('a', '1'))
-    expect(changesOf(await readUntil(spared, revision))).toHaveLength(1)
-  })
+  test.skipIf(etcdctlMissing)(
+    withEtcdctl('fails over a key that others wrote, and only where that is watched'),
+    async () => {
+      const store = await open()
+      const after = await store.head()
+      const [hit, spared] = [store.watch('f', { after }), store.watch('a', { after })]
+      for (const watch of [hit, spared]) {
+        watch.requestProgress()
+        await readUntil(watch, after)
+      }
+      server.control('put', `/watch-${prefixes}/foreign`, 'not ours, and long enough for a header')
+      expect(await endOf(hit)).toMatchObject({
+        reason: 'failed',
+        cause: { reason: 'Damaged', message: expect.stringContaining('foreign') as string },
+      })
+      const revision = await committed(store, put('a', '1'))
+      expect(changesOf(await readUntil(spared, revision))).toHaveLength(1)
+    },
+  )
 
   test('tells the end of a lease as one commit', async () => {
     const store = await open()
     const { id } = await store.grant(1_000)
     const revision = await committed(store, put('a', '1', { lease: id }), put('b', '1', { lease: id }))
     const [batch] = await readUntil(store.watch('', { after: revision }), revision + 1)
-    expect(batch?.changes.map(({ key, entry, previous }) => [key, entry, previous?.lease])).toEqual([['a', undefined, id], ['b', undefined, id]])
+    expect(batch?.changes.map(({ key, entry, previous }) => [key, entry, previous?.lease])).toEqual([
+      ['a', undefined, id],
+      ['b', undefined, id],
+    ])
   })
 
   test('tells two stores the same order, whoever writes', async () => {
@@ -236,11 +287,14 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const watches = stores.map((store) => store.watch('', { after }))
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       const store = stores[writer % 2] as Store
-      for (let index = 0; index < 25; index++) await committed(store, put(`${writer}/${index}`, 'x'), put(`${writer}-${index}`, 'y'))
+      for (let index = 0; index < 25; index++)
+        await committed(store, put(`${writer}/${index}`, 'x'), put(`${writer}-${index}`, 'y'))
     })
     await Promise.all(writers)
     const head = await (stores[0] as Store).head()
-    const [one, two] = await Promise.all(watches.map(async (watch) => changesOf(await readUntil(watch, head)).map(told)))
+    const [one, two] = await Promise.all(
+      watches.map(async (watch) => changesOf(await readUntil(watch, head)).map(told)),
+    )
     expect(one).toHaveLength(400)
     expect(two).toEqual(one)
   })
@@ -262,7 +316,8 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
         const watch = store.watch('', { after: Math.max(1, head - randomInt(random, 5)) })
         if (randomInt(random, 2) === 0) watch.requestProgress()
         const reading = randomInt(random, 2) === 0 ? watch[Symbol.asyncIterator]().next() : undefined
-        for (let wait = randomInt(random, 6); wait > 0; wait--) await (randomInt(random, 2) === 0 ? Promise.resolve() : nextTurn(turns))
+        for (let wait = randomInt(random, 6); wait > 0; wait--)
+          await (randomInt(random, 2) === 0 ? Promise.resolve() : nextTurn(turns))
         if (randomInt(random, 3) === 0) await committed(store, put(`${worker}/${round}`, 'x'))
         if (randomInt(random, 10) === 0) await store.compact(await store.head())
         watch.close()
@@ -297,5 +352,5 @@ async function applied(store: Store, after: number, changes: readonly Change[]):
     if (entry) state.set(key, Buffer.from(entry.value).toString())
     else state.delete(key)
   }
-  return new Map([...state].sort(([a], [b]) => a < b ? -1 : 1))
+  return new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -48,7 +48,9 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     this.#feed = feed
     this.#reads = reads
     this.#cursor = options.after
-    this.#channel = watchChannel(options, () => { this.#over.abort(new Error('the watch is over')) })
+    this.#channel = watchChannel(options, () => {
+      this.#over.abort(new Error('the watch is over'))
+    })
     feed.open()
     this.done = this.#run()
   }
@@ -86,7 +88,9 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   offer(batch: WatchBatch): void {
     if (batch.revision <= this.#cursor) return
     const isNew = (batch.changes[0]?.revision ?? batch.revision) > this.#cursor
-    this.#channel.push(isNew ? batch : { ...batch, changes: batch.changes.filter(({ revision }) => revision > this.#cursor) })
+    this.#channel.push(
+      isNew ? batch : { ...batch, changes: batch.changes.filter(({ revision }) => revision > this.#cursor) },
+    )
     this.#cursor = batch.revision
   }
 
@@ -101,7 +105,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
 
   async #run(): Promise<void> {
     try {
-      while (this.#channel.open && await this.#isServed()) {
+      while (this.#channel.open && (await this.#isServed())) {
         while (this.#cursor < this.#feed.start) await this.#replayRemote()
         if (await this.#replayRecent()) await this.#stayLive()
       }
@@ -138,7 +142,9 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   /** Reads a watch of our own until the feed has the rest. */
   async #replayRemote(): Promise<void> {
     const phase = new AbortController()
-    const stop = onAbort(this.#over.signal, (reason) => { phase.abort(reason) })
+    const stop = onAbort(this.#over.signal, (reason) => {
+      phase.abort(reason)
+    })
     const upstream = this.#feed.upstream(this.#cursor)
     upstream.reach(this.#feed.start, { signal: phase.signal }).catch(() => undefined)
     try {
@@ -167,7 +173,11 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     this.#live = live
     this.#feed.join(this.#prefix, this)
     const over = deferred<undefined>()
-    const stops = [this.#over.signal, live.signal].map((signal) => onAbort(signal, () => { over.resolve(undefined) }))
+    const stops = [this.#over.signal, live.signal].map((signal) =>
+      onAbort(signal, () => {
+        over.resolve(undefined)
+      }),
+    )
     if (this.#isProgressWanted) void this.#tellProgress(live.signal)
     await over.promise
     for (const stop of stops) stop()

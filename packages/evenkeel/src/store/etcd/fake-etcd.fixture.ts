@@ -9,7 +9,7 @@ import { FrameReader } from './rpc/frames.ts'
 import type { ProtobufWriter } from './rpc/protobuf.ts'
 
 /** An answer, or the code and text of a refusal. */
-export type FakeAnswer = ProtobufWriter | { readonly code: number, readonly text: string }
+export type FakeAnswer = ProtobufWriter | { readonly code: number; readonly text: string }
 
 export type FakeHandler = (path: string, message: Uint8Array, send: (answer: FakeAnswer) => void) => void
 
@@ -21,7 +21,9 @@ export class FakeEtcd {
   static async start(handler: FakeHandler): Promise<FakeEtcd> {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
-    server.on('stream', (stream, headers) => { serve(stream, String(headers[':path']), handler) })
+    server.on('stream', (stream, headers) => {
+      serve(stream, String(headers[':path']), handler)
+    })
     return new FakeEtcd(server)
   }
 
@@ -47,16 +49,28 @@ function serve(stream: ServerHttp2Stream, path: string, handler: FakeHandler): v
   const send = (answer: FakeAnswer): void => {
     if (stream.destroyed) return
     if ('code' in answer) {
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': String(answer.code), 'grpc-message': encodeURIComponent(answer.text) }, { endStream: true })
+      stream.respond(
+        {
+          ':status': 200,
+          'content-type': 'application/grpc',
+          'grpc-status': String(answer.code),
+          'grpc-message': encodeURIComponent(answer.text),
+        },
+        { endStream: true },
+      )
       return
     }
     if (!stream.headersSent) {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      stream.on('wantTrailers', () => { stream.sendTrailers({ 'grpc-status': '0' }) })
+      stream.on('wantTrailers', () => {
+        stream.sendTrailers({ 'grpc-status': '0' })
+      })
     }
     if (isStream) stream.write(answer.frame())
     else stream.end(answer.frame())
   }
   stream.on('error', () => undefined)
-  stream.on('data', (chunk: Buffer) => { for (const message of reader.push(chunk)) handler(path, message, send) })
+  stream.on('data', (chunk: Buffer) => {
+    for (const message of reader.push(chunk)) handler(path, message, send)
+  })
 }

@@ -39,7 +39,7 @@ export class Feed {
   #watches = 0
   #start = 0
   #position = 0
-  #running: { readonly upstream: Upstream, readonly stop: AbortController, readonly done: Promise<void> } | undefined
+  #running: { readonly upstream: Upstream; readonly stop: AbortController; readonly done: Promise<void> } | undefined
 
   constructor(options: FeedOptions) {
     this.#options = options
@@ -145,7 +145,8 @@ export class Feed {
     let gone = 0
     while (this.#recentBytes > recentBytesMax * 0.75 && gone < this.#recent.length) {
       const { revision } = this.#recent[gone] as Told
-      for (let one = this.#recent[gone]; one?.revision === revision; one = this.#recent[++gone]) this.#recentBytes -= bytesOf(one)
+      for (let one = this.#recent[gone]; one?.revision === revision; one = this.#recent[++gone])
+        this.#recentBytes -= bytesOf(one)
       this.#start = revision
     }
     this.#recent.splice(0, gone)

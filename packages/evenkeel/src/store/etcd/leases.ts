@@ -41,10 +41,14 @@ export class Leases {
   async renew(lease: string, { signal }: AbortOptions = {}): Promise<boolean> {
     const id = parseLease(lease)
     if (id === undefined) return false
-    return this.#client.attempt(async (connection) => {
-      for await (const message of connection.stream(methods.keepAlive, encodeLease(id), { signal })) return decodeLease(message).ttl > 0
-      throw new RpcError('Internal', 'etcd ended a keep-alive without a word', { isUncertain: true })
-    }, { signal })
+    return this.#client.attempt(
+      async (connection) => {
+        for await (const message of connection.stream(methods.keepAlive, encodeLease(id), { signal }))
+          return decodeLease(message).ttl > 0
+        throw new RpcError('Internal', 'etcd ended a keep-alive without a word', { isUncertain: true })
+      },
+      { signal },
+    )
   }
 
   async revoke(lease: string, { signal }: AbortOptions = {}): Promise<boolean> {
@@ -61,6 +65,6 @@ export class Leases {
 
   /** 63 random bits, never 0, which would mean that etcd chooses. */
   #newId(): bigint {
-    return (BigInt(this.#random.uint32() >>> 1) << 32n | BigInt(this.#random.uint32())) || 1n
+    return (BigInt(this.#random.uint32() >>> 1) << 32n) | BigInt(this.#random.uint32()) || 1n
   }
 }

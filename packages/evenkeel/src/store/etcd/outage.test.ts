@@ -10,13 +10,20 @@ let server: EtcdServer
 let proxy: Proxy
 const stores: Store[] = []
 
-async function open(endpoints: readonly string[], options: Partial<Parameters<typeof openEtcdStore>[0]> = {}): Promise<Store> {
+async function open(
+  endpoints: readonly string[],
+  options: Partial<Parameters<typeof openEtcdStore>[0]> = {},
+): Promise<Store> {
   const store = await openEtcdStore({ endpoints, ...options })
   stores.push(store)
   return store
 }
 
-const put = (key: string, text: string, expect = 0): Write => ({ key, value: new Uint8Array(Buffer.from(text)), expect })
+const put = (key: string, text: string, expect = 0): Write => ({
+  key,
+  value: new Uint8Array(Buffer.from(text)),
+  expect,
+})
 
 async function committed(store: Store, ...writes: readonly Write[]): Promise<number> {
   const result = await store.commitAll(writes)
@@ -25,7 +32,7 @@ async function committed(store: Store, ...writes: readonly Write[]): Promise<num
 }
 
 /** Collects everything a watch tells. */
-function collect(watch: Watch): { readonly changes: Change[], readonly done: Promise<void> } {
+function collect(watch: Watch): { readonly changes: Change[]; readonly done: Promise<void> } {
   const changes: Change[] = []
   const read = async (): Promise<void> => {
     for await (const batch of watch) changes.push(...batch.changes)
@@ -79,7 +86,8 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     const [all, some] = [collect(store.watch('', { after })), collect(store.watch('k1', { after }))]
     let [revision, count] = [0, 0]
     for (let round = 0; round < 3; round++) {
-      for (let index = 0; index < 20; index++) revision = await committed(store, put(`k${count++}`, 'x'), put(`k1/${count}`, 'y'))
+      for (let index = 0; index < 20; index++)
+        revision = await committed(store, put(`k${count++}`, 'x'), put(`k1/${count}`, 'y'))
       await server.kill()
       await eventually('the store notices', () => store.failure()?.state === 'unreachable')
       const reading = store.get('k0')
@@ -88,12 +96,17 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
       await eventually('the store is well again', () => store.failure() === undefined)
     }
     revision = await committed(store, put('last', 'x'), put('k1/last', 'y'))
-    await eventually('the watches have seen the last', () => all.changes.at(-1)?.revision === revision && some.changes.at(-1)?.revision === revision)
+    await eventually(
+      'the watches have seen the last',
+      () => all.changes.at(-1)?.revision === revision && some.changes.at(-1)?.revision === revision,
+    )
     // Every key was written once, so the keys in order say that nothing is missing and nothing came twice. Revisions
     // need not be consecutive: a store that has to find out how far it has seen everything may take one.
     const pairs = [...Array.from({ length: 60 }, (_, index) => [`k${index}`, `k1/${index + 1}`]), ['last', 'k1/last']]
     expect(all.changes.map(({ key }) => key)).toEqual(pairs.flat())
-    expect(some.changes.filter(({ key }) => key.startsWith('k1/')).map(({ key }) => key)).toEqual(pairs.map(([, second]) => second))
+    expect(some.changes.filter(({ key }) => key.startsWith('k1/')).map(({ key }) => key)).toEqual(
+      pairs.map(([, second]) => second),
+    )
   })
 
   test('costs an empty etcd no revision to be watched from 0', async () => {
@@ -103,12 +116,17 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     expect(await nextOf(watch)).toEqual({ revision: 1, changes: [] })
     expect(await store.head()).toBe(1)
     expect([await store.compacted(), await store.compact(1), await store.compacted()]).toEqual([0, { ok: true }, 1])
-    expect(await store.watch('', { after: 0 })[Symbol.asyncIterator]().next()).toEqual({ done: true, value: { reason: 'compacted', compacted: 1 } })
+    expect(await store.watch('', { after: 0 })[Symbol.asyncIterator]().next()).toEqual({
+      done: true,
+      value: { reason: 'compacted', compacted: 1 },
+    })
     expect(await store.get('a', { revision: 0 })).toEqual({ ok: false, reason: 'compacted', compacted: 1 })
   })
 
   test('notices a server that stands still, and goes on when it moves', async () => {
-    const store = await open([server.endpoint], { timeouts: { pingMs: 50, pingTimeoutMs: 50, connectMs: 200, retryMs: 30_000 } })
+    const store = await open([server.endpoint], {
+      timeouts: { pingMs: 50, pingTimeoutMs: 50, connectMs: 200, retryMs: 30_000 },
+    })
     const after = await store.head()
     const { changes } = collect(store.watch('', { after }))
     const first = await committed(store, put('a', '1'))
@@ -137,7 +155,10 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     expect(changes.map(({ key }) => key)).toEqual(Array.from({ length: 200 }, (_, index) => `k${index}`))
   })
 
-  test.each([['five changes', 5], ['one delete, of which compaction leaves no trace', 0]])('ends watches when what they missed was compacted: %s', async (_, puts) => {
+  test.each([
+    ['five changes', 5],
+    ['one delete, of which compaction leaves no trace', 0],
+  ])('ends watches when what they missed was compacted: %s', async (_, puts) => {
     const [store, other] = [await open([proxy.endpoint]), await open([server.endpoint])]
     const first = await committed(store, put('a', '1'))
     const watches = [store.watch('', { after: first }), store.watch('a', { after: first })]
@@ -152,7 +173,11 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     if (puts === 0) revision = await committed(other, { key: 'a', expect: revision })
     await other.compact(revision)
     proxy.isClosed = false
-    for (const watch of watches) expect(await watch[Symbol.asyncIterator]().next()).toEqual({ done: true, value: { reason: 'compacted', compacted: revision } })
+    for (const watch of watches)
+      expect(await watch[Symbol.asyncIterator]().next()).toEqual({
+        done: true,
+        value: { reason: 'compacted', compacted: revision },
+      })
     const watch = store.watch('', { after: revision })
     const next = await committed(other, put('b', 'y'))
     expect(await nextOf(watch)).toMatchObject({ revision: next })
@@ -178,11 +203,19 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     const store = await open([server.endpoint], { timeouts: { retryMs: 300, connectMs: 200 } })
     await server.kill()
     await expect(store.get('a')).rejects.toMatchObject({ reason: 'Failed' })
-    expect(store.failure()).toMatchObject({ state: 'unreachable', message: expect.stringContaining(server.endpoint) as string })
+    expect(store.failure()).toMatchObject({
+      state: 'unreachable',
+      message: expect.stringContaining(server.endpoint) as string,
+    })
     await expect(store.commit(put('a', '1'))).rejects.toMatchObject({ reason: 'Failed' })
-    await expect(openEtcdStore({ endpoints: [server.endpoint], timeouts: { retryMs: 100 } })).rejects.toMatchObject({ reason: 'Unusable', message: expect.stringContaining(server.endpoint) as string })
+    await expect(openEtcdStore({ endpoints: [server.endpoint], timeouts: { retryMs: 100 } })).rejects.toMatchObject({
+      reason: 'Unusable',
+      message: expect.stringContaining(server.endpoint) as string,
+    })
     const reason = new Error('no more patience')
-    await expect(openEtcdStore({ endpoints: [server.endpoint], signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(openEtcdStore({ endpoints: [server.endpoint], signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    )
   })
 
   test('leaves nothing when it is closed, with or without etcd', async () => {
@@ -193,7 +226,11 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
       const store = await openEtcdStore({ endpoints: [server.endpoint], clock, log, timeouts: { retryMs: 500 } })
       const after = await store.head()
       const controller = new AbortController()
-      const watches = [store.watch('', { after }), store.watch('a', { after: after - 1 }), store.watch('', { after, signal: controller.signal })]
+      const watches = [
+        store.watch('', { after }),
+        store.watch('a', { after: after - 1 }),
+        store.watch('', { after, signal: controller.signal }),
+      ]
       watches[0]?.requestProgress()
       await nextOf(watches[0] as Watch)
       if (isKilled) await server.kill()

@@ -43,19 +43,29 @@ interface Seen {
 
 /** For every batch: was exactly that told so far which was written up to its revision? Gives the batches that lie. */
 function lies({ after, prefix, batches }: Seen, written: readonly Written[]): unknown[] {
-  const expected = written.filter(([revision, key]) => revision > after && key.startsWith(prefix)).map(([revision, key]) => `${revision} ${key}`)
+  const expected = written
+    .filter(([revision, key]) => revision > after && key.startsWith(prefix))
+    .map(([revision, key]) => `${revision} ${key}`)
   const told: string[] = []
   return batches.flatMap((batch) => {
     told.push(...batch.changes.map(({ revision, key }) => `${revision} ${key}`))
     const should = expected.filter((line) => Number.parseInt(line, 10) <= batch.revision)
-    return told.join() === should.join() ? [] : [{ after, prefix, revision: batch.revision, told: told.length, should: should.length }]
+    return told.join() === should.join()
+      ? []
+      : [{ after, prefix, revision: batch.revision, told: told.length, should: should.length }]
   })
 }
 
 describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing})` : ''}`, () => {
-  beforeAll(async () => { server = await EtcdServer.start() })
-  afterEach(async () => { await Promise.all(stores.splice(0).map((store) => store.close())) })
-  afterAll(async () => { await server.stop() })
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+  })
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()))
+  })
+  afterAll(async () => {
+    await server.stop()
+  })
 
   test('is never ahead of what was told, with writers in our and in other prefixes, from any revision', async () => {
     const [store, writer, foreign] = [await open('/one/', 20_000), await open('/one/'), await open('/two/')]
@@ -73,8 +83,22 @@ describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing}
     const seen: Seen[] = []
     for (let round = 0; round < 4; round++) {
       const head = await store.head()
-      const watches = [[start, ''], [head, ''], [start + 100, 'x1'], [head - 1, 'nothing'], [start, 'nothing']] as const
-      seen.push(...await Promise.all(watches.map(async ([after, prefix]) => ({ after, prefix, batches: await readAsking(store.watch(prefix, { after }), () => head) }))))
+      const watches = [
+        [start, ''],
+        [head, ''],
+        [start + 100, 'x1'],
+        [head - 1, 'nothing'],
+        [start, 'nothing'],
+      ] as const
+      seen.push(
+        ...(await Promise.all(
+          watches.map(async ([after, prefix]) => ({
+            after,
+            prefix,
+            batches: await readAsking(store.watch(prefix, { after }), () => head),
+          })),
+        )),
+      )
     }
     stop.abort()
     await Promise.all(writing)

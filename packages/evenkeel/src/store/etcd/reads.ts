@@ -57,19 +57,29 @@ export class Reads {
    */
   async compacted({ signal }: AbortOptions = {}): Promise<number> {
     const known = this.#compacted
-    const found = await this.#client.attempt((connection) => this.#compactedSince(Math.max(known, 1), connection, { signal }), { signal })
+    const found = await this.#client.attempt(
+      (connection) => this.#compactedSince(Math.max(known, 1), connection, { signal }),
+      { signal },
+    )
     this.#compacted = Math.max(this.#compacted, found ?? known)
     return this.#compacted
   }
 
   /** Says whether history after this revision is there: the newest revision if it is. */
-  async serves(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true, revision: number } | Refused> {
-    if (revision === 0 && this.#compacted > 0) return { ok: false, reason: 'compacted', compacted: await this.compacted({ signal }) }
-    const answer = await this.#try({ key: this.#keyspace.marker, revision: Math.max(revision, 1), isKeysOnly: true }, { signal })
+  async serves(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true; revision: number } | Refused> {
+    if (revision === 0 && this.#compacted > 0)
+      return { ok: false, reason: 'compacted', compacted: await this.compacted({ signal }) }
+    const answer = await this.#try(
+      { key: this.#keyspace.marker, revision: Math.max(revision, 1), isKeysOnly: true },
+      { signal },
+    )
     return answer.ok ? { ok: true, revision: answer.found.revision } : answer
   }
 
-  async get(key: string, { revision, signal }: { revision: number | undefined } & AbortOptions): Promise<{ ok: true, revision: number, entry: Entry | undefined } | Refused> {
+  async get(
+    key: string,
+    { revision, signal }: { revision: number | undefined } & AbortOptions,
+  ): Promise<{ ok: true; revision: number; entry: Entry | undefined } | Refused> {
     const answer = await this.#at(revision, { key: this.#keyspace.inEtcd(key) }, { signal })
     if (!answer.ok) return answer
     const [entry] = answer.found.entries
@@ -77,10 +87,17 @@ export class Reads {
   }
 
   /** The pages of a read, the last of them perhaps empty; a refusal is the only, or the last, thing that comes. */
-  async *pages(prefix: string, { revision, after, limit, signal }: PageOptions): AsyncGenerator<Page | Refused, void, undefined> {
+  async *pages(
+    prefix: string,
+    { revision, after, limit, signal }: PageOptions,
+  ): AsyncGenerator<Page | Refused, void, undefined> {
     let [at, behind, left, keys] = [revision, after, Math.ceil(limit), firstPageKeys]
     for (;;) {
-      const answer = await this.#at(at, { ...this.#keyspace.range(prefix, behind), limit: Math.min(keys, left) }, { signal })
+      const answer = await this.#at(
+        at,
+        { ...this.#keyspace.range(prefix, behind), limit: Math.min(keys, left) },
+        { signal },
+      )
       if (!answer.ok) {
         yield answer
         return
@@ -111,13 +128,17 @@ export class Reads {
   }
 
   /** Reads at a revision that may not be there; at 0 there was nothing, and etcd cannot be asked. */
-  async #at(revision: number | undefined, request: RangeRequest, { signal }: AbortOptions): Promise<{ ok: true, found: RangeAnswer } | Refused> {
+  async #at(
+    revision: number | undefined,
+    request: RangeRequest,
+    { signal }: AbortOptions,
+  ): Promise<{ ok: true; found: RangeAnswer } | Refused> {
     if (revision !== 0) return this.#try(revision === undefined ? request : { ...request, revision }, { signal })
     const served = await this.serves(0, { signal })
     return served.ok ? { ok: true, found: { revision: served.revision, entries: [], count: 0 } } : served
   }
 
-  async #try(request: RangeRequest, { signal }: AbortOptions): Promise<{ ok: true, found: RangeAnswer } | Refused> {
+  async #try(request: RangeRequest, { signal }: AbortOptions): Promise<{ ok: true; found: RangeAnswer } | Refused> {
     try {
       return { ok: true, found: await this.#ask(request, { signal }) }
     } catch (error) {
@@ -135,14 +156,24 @@ export class Reads {
    * Where history begins, if a revision is no longer served. Only a watch that starts too early is
    * told so, and only by a server that knows of the compaction, so one and the same is asked twice.
    */
-  async #compactedSince(revision: number, connection: Connection, { signal }: AbortOptions): Promise<number | undefined> {
+  async #compactedSince(
+    revision: number,
+    connection: Connection,
+    { signal }: AbortOptions,
+  ): Promise<number | undefined> {
     try {
-      await connection.unary(methods.range, encodeRange({ key: this.#keyspace.marker, revision, isKeysOnly: true }), { signal })
+      await connection.unary(methods.range, encodeRange({ key: this.#keyspace.marker, revision, isKeysOnly: true }), {
+        signal,
+      })
       return undefined
     } catch (error) {
       if (!isCompacted(error)) throw error
     }
-    for await (const message of connection.stream(methods.watch, encodeWatch({ key: this.#keyspace.marker }, revision), { signal })) {
+    for await (const message of connection.stream(
+      methods.watch,
+      encodeWatch({ key: this.#keyspace.marker }, revision),
+      { signal },
+    )) {
       const { compacted } = decodeWatch(message)
       if (compacted > 0) return compacted
     }
@@ -161,5 +192,5 @@ function isFuture(error: unknown): boolean {
 /** As many keys as make a page of a good size, if the next ones are like the last ones. */
 function nextPageKeys({ entries }: RangeAnswer): number {
   const bytes = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
-  return Math.max(1, Math.min(pageKeysMax, Math.floor(pageBytes * entries.length / (bytes + 1))))
+  return Math.max(1, Math.min(pageKeysMax, Math.floor((pageBytes * entries.length) / (bytes + 1))))
 }

@@ -22,12 +22,15 @@ describe('openValue', () => {
     expect(opened(stored('hello', stamp), 1234)).toBe(`${'hello'.slice(0, stamp)}1234${'hello'.slice(stamp)}`)
   })
 
-  test.each([126, 127, 128, 16_382, 16_383, 16_384, 3 * 1024 * 1024])('finds a stamp far into the value, at %i', (stamp) => {
-    const bytes = Buffer.concat([valueHeader(nonce, stamp), new Uint8Array(3 * 1024 * 1024).fill(0x61)])
-    const value = openValue('k', bytes, 42)
-    expect(value.length).toBe(3 * 1024 * 1024 + 2)
-    expect(Buffer.from(value.subarray(stamp, stamp + 2)).toString()).toBe('42')
-  })
+  test.each([126, 127, 128, 16_382, 16_383, 16_384, 3 * 1024 * 1024])(
+    'finds a stamp far into the value, at %i',
+    (stamp) => {
+      const bytes = Buffer.concat([valueHeader(nonce, stamp), new Uint8Array(3 * 1024 * 1024).fill(0x61)])
+      const value = openValue('k', bytes, 42)
+      expect(value.length).toBe(3 * 1024 * 1024 + 2)
+      expect(Buffer.from(value.subarray(stamp, stamp + 2)).toString()).toBe('42')
+    },
+  )
 
   test('shares no memory with the message and is a plain array of bytes', () => {
     const bytes = stored('hello')
@@ -38,15 +41,21 @@ describe('openValue', () => {
   })
 
   test('refuses what others wrote, and what a later release wrote, naming the key', () => {
-    expect(() => openValue('a/b', Buffer.from('{"foreign":"json, long enough to have a header"}'), 7)).toThrow(expect.objectContaining({ reason: 'Damaged', message: expect.stringContaining('a/b') as string }))
+    expect(() => openValue('a/b', Buffer.from('{"foreign":"json, long enough to have a header"}'), 7)).toThrow(
+      expect.objectContaining({ reason: 'Damaged', message: expect.stringContaining('a/b') as string }),
+    )
     expect(() => openValue('a/b', new Uint8Array(0), 7)).toThrow(expect.objectContaining({ reason: 'Damaged' }))
     const newer = stored('hello')
     newer[3] = 2
-    expect(() => openValue('a/b', newer, 7)).toThrow(expect.objectContaining({ reason: 'NewerFormat', message: expect.stringContaining('a/b') as string }))
+    expect(() => openValue('a/b', newer, 7)).toThrow(
+      expect.objectContaining({ reason: 'NewerFormat', message: expect.stringContaining('a/b') as string }),
+    )
   })
 
   test('refuses a value that is cut off before its stamp', () => {
-    expect(() => openValue('a/b', stored('hello', 5).subarray(0, 15), 7)).toThrow(expect.objectContaining({ reason: 'Damaged' }))
+    expect(() => openValue('a/b', stored('hello', 5).subarray(0, 15), 7)).toThrow(
+      expect.objectContaining({ reason: 'Damaged' }),
+    )
   })
 })
 

@@ -21,7 +21,7 @@ const stampAt = nonceAt + nonceBytes
 export function valueHeader(nonce: Uint8Array, stamp: number | undefined): Uint8Array {
   const header = [...magic, version, ...nonce]
   let rest = stamp === undefined ? 0 : stamp + 1
-  for (; rest > 0x7f; rest >>>= 7) header.push(rest & 0x7f | 0x80)
+  for (; rest > 0x7f; rest >>>= 7) header.push((rest & 0x7f) | 0x80)
   header.push(rest)
   return Uint8Array.from(header)
 }
@@ -50,14 +50,21 @@ export function isWrittenBy(nonce: Uint8Array, stored: Uint8Array): boolean {
 
 function checkHeader(key: string, stored: Uint8Array): void {
   if (stored.length <= stampAt || magic.some((byte, index) => stored[index] !== byte)) {
-    throw new StoreError('Damaged', `the value of ${key} in etcd was not written by Evenkeel; delete the key with etcdctl, or use another prefix`)
+    throw new StoreError(
+      'Damaged',
+      `the value of ${key} in etcd was not written by Evenkeel; delete the key with etcdctl, or use another prefix`,
+    )
   }
   const found = stored[magic.length] ?? 0
-  if (found !== version) throw new StoreError('NewerFormat', `the value of ${key} has format ${found}, this release knows ${version}; upgrade`)
+  if (found !== version)
+    throw new StoreError(
+      'NewerFormat',
+      `the value of ${key} has format ${found}, this release knows ${version}; upgrade`,
+    )
 }
 
 /** Where the revision goes in the value, and where the value begins. */
-function readStamp(key: string, stored: Uint8Array): { stamp: number | undefined, start: number } {
+function readStamp(key: string, stored: Uint8Array): { stamp: number | undefined; start: number } {
   let [position, start] = [0, stampAt]
   for (let shift = 0; shift < 28; shift += 7) {
     const byte = stored[start++] ?? 0
@@ -65,6 +72,7 @@ function readStamp(key: string, stored: Uint8Array): { stamp: number | undefined
     if (byte < 0x80) break
   }
   const stamp = position === 0 ? undefined : position - 1
-  if (start > stored.length || (stamp ?? 0) > stored.length - start) throw new StoreError('Damaged', `the value of ${key} in etcd is cut off; restore it from a backup`)
+  if (start > stored.length || (stamp ?? 0) > stored.length - start)
+    throw new StoreError('Damaged', `the value of ${key} in etcd is cut off; restore it from a backup`)
   return { stamp, start }
 }

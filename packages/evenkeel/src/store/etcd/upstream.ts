@@ -36,7 +36,7 @@ export interface UpstreamOptions {
 }
 
 /** A change, or a key that somebody else wrote below our prefix. */
-export type Told = Change | { readonly key: string, readonly revision: number, readonly error: unknown }
+export type Told = Change | { readonly key: string; readonly revision: number; readonly error: unknown }
 
 /** Some whole commits. */
 export interface UpstreamBatch {
@@ -97,7 +97,9 @@ export class Upstream {
       const before = this.#position
       const connection = await this.#client.connection({ signal })
       try {
-        this.#stream = connection.stream(methods.watch, encodeWatch(this.#keyspace.all, Math.max(before, 1)), { signal })
+        this.#stream = connection.stream(methods.watch, encodeWatch(this.#keyspace.all, Math.max(before, 1)), {
+          signal,
+        })
         yield* this.#follow(this.#stream, connection.isProgressOrdered)
       } catch (error) {
         signal?.throwIfAborted()
@@ -139,7 +141,8 @@ export class Upstream {
       if (answer.isCanceled) throw refusal(answer)
       this.#begun.resolve(undefined)
       if (answer.events.length > 0) yield* this.#take(answer)
-      else if (!answer.isCreated && (answer.watchId >= 0 || isProgressOrdered)) yield* this.#advance([], answer.revision)
+      else if (!answer.isCreated && (answer.watchId >= 0 || isProgressOrdered))
+        yield* this.#advance([], answer.revision)
       this.#isIdle = true
     }
   }
@@ -173,8 +176,8 @@ export class Upstream {
       return {
         key,
         revision,
-        ...!isDelete && { entry: this.#keyspace.entry(entry) },
-        ...previous && { previous: this.#keyspace.entry(previous) },
+        ...(!isDelete && { entry: this.#keyspace.entry(entry) }),
+        ...(previous && { previous: this.#keyspace.entry(previous) }),
       }
     } catch (error) {
       return { key, revision, error }
@@ -204,5 +207,7 @@ function isPassing(error: unknown): boolean {
 function refusal({ compacted, reason }: WatchAnswer): Error {
   if (compacted > 0) return new CompactedError(compacted)
   const error = new RpcError('Unavailable', reason, { isUncertain: false })
-  return /permission denied|user name is empty/.test(reason) ? new StoreError('Failed', `etcd did not let us watch: ${reason}; check user, password and role`, { cause: error }) : error
+  return /permission denied|user name is empty/.test(reason)
+    ? new StoreError('Failed', `etcd did not let us watch: ${reason}; check user, password and role`, { cause: error })
+    : error
 }

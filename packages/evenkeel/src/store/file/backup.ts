@@ -20,7 +20,7 @@ import { recoverBackup } from './recover.ts'
 import { writeSnapshot } from './snapshot.ts'
 
 /** Writes everything in an open store into one new file, while the store goes on serving. */
-export async function saveBackup(store: FileStore, file: string): Promise<{ bytes: number, revision: number }> {
+export async function saveBackup(store: FileStore, file: string): Promise<{ bytes: number; revision: number }> {
   const absolute = path.resolve(file)
   try {
     return await store.backup(new NodeDisk(path.dirname(absolute)), path.basename(absolute))
@@ -41,7 +41,11 @@ export interface RestoreOptions {
 }
 
 /** Makes a store out of a backup, in a folder that is empty or not there. Gives the revision it starts from. */
-export async function restoreBackup(file: string, folder: string, { bumpRevisions = 1_000_000_000, clock = new SystemClock(), random = new SystemRandom() }: RestoreOptions = {}): Promise<{ entries: number, revision: number }> {
+export async function restoreBackup(
+  file: string,
+  folder: string,
+  { bumpRevisions = 1_000_000_000, clock = new SystemClock(), random = new SystemRandom() }: RestoreOptions = {},
+): Promise<{ entries: number; revision: number }> {
   if (!(bumpRevisions >= 0)) throw new RangeError(`bumpRevisions must be 0 or more, got ${bumpRevisions}`)
   const absolute = path.resolve(file)
   try {
@@ -49,7 +53,8 @@ export async function restoreBackup(file: string, folder: string, { bumpRevision
     const { disk, release } = await openFolder(folder, { clock, random })
     try {
       const taken = (await disk.list()).find((name) => !name.startsWith('owner.'))
-      if (taken !== undefined) throw new StoreError('Unusable', `${disk.label} is not empty (it holds ${taken}): restore into a new folder`)
+      if (taken !== undefined)
+        throw new StoreError('Unusable', `${disk.label} is not empty (it holds ${taken}): restore into a new folder`)
       return await fill(disk, { ...backup, bumpRevisions, clock })
     } finally {
       await release()
@@ -60,19 +65,39 @@ export async function restoreBackup(file: string, folder: string, { bumpRevision
 }
 
 /** The log is made before the snapshot: a snapshot without a log behind it would count as damaged. */
-async function fill(disk: Disk, { versions, leases, storeId = '', revision, bumpRevisions, clock }: Awaited<ReturnType<typeof recoverBackup>> & { bumpRevisions: number, clock: Clock }): Promise<{ entries: number, revision: number }> {
+async function fill(
+  disk: Disk,
+  {
+    versions,
+    leases,
+    storeId = '',
+    revision,
+    bumpRevisions,
+    clock,
+  }: Awaited<ReturnType<typeof recoverBackup>> & { bumpRevisions: number; clock: Clock },
+): Promise<{ entries: number; revision: number }> {
   const bumped = revision + bumpRevisions
   versions.publish([], bumped)
   const log = await LogFile.create(disk, { kind: 'log', storeId, number: 1, revision: bumped })
   await log.close()
   const name = fileName('snapshot', 1)
-  await writeSnapshot({ versions, clock, leases: () => leases, ceiling: () => bumped }, { disk, temporary: name.replace(/ek$/, 'tmp'), name, header: { kind: 'snapshot', storeId, number: 1 } })
+  await writeSnapshot(
+    { versions, clock, leases: () => leases, ceiling: () => bumped },
+    { disk, temporary: name.replace(/ek$/, 'tmp'), name, header: { kind: 'snapshot', storeId, number: 1 } },
+  )
   return { entries: versions.size, revision: bumped }
 }
 
 function explained(what: string, error: unknown): unknown {
   if (error instanceof StoreError || error instanceof RangeError) return error
   const code = codeOf(error)
-  const why = code === 'ENOENT' ? 'there is no such file or folder' : code === 'EEXIST' ? 'the name is taken, choose another' : error instanceof Error ? error.message : String(error)
+  const why =
+    code === 'ENOENT'
+      ? 'there is no such file or folder'
+      : code === 'EEXIST'
+        ? 'the name is taken, choose another'
+        : error instanceof Error
+          ? error.message
+          : String(error)
   return new StoreError('Unusable', `${what}: ${why}`, { cause: error })
 }

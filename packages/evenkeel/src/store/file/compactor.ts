@@ -90,7 +90,11 @@ export class Compactor {
       return true
     } catch (error) {
       this.#notBelowBytes = journal.logBytes * patience
-      if (!this.#stop.signal.aborted) this.#logger.warn('the log could not be compacted, trying again later', { error, revision: source.versions.published })
+      if (!this.#stop.signal.aborted)
+        this.#logger.warn('the log could not be compacted, trying again later', {
+          error,
+          revision: source.versions.published,
+        })
       return false
     } finally {
       this.#running = undefined
@@ -116,7 +120,11 @@ export class Compactor {
     const number = this.#logNumber
     const name = fileName('snapshot', number)
     const temporary = name.replace(/ek$/, 'tmp')
-    const { bytes } = await writeSnapshot(source, { disk, temporary, name, header: { kind: 'snapshot', storeId, number } }, { signal: this.#stop.signal })
+    const { bytes } = await writeSnapshot(
+      source,
+      { disk, temporary, name, header: { kind: 'snapshot', storeId, number } },
+      { signal: this.#stop.signal },
+    )
     this.#snapshotBytes = bytes
   }
 
@@ -142,7 +150,7 @@ export class Compactor {
   async #shorten(name: string): Promise<void> {
     const file = await this.#options.disk.open(name, 'write')
     try {
-      if (await file.size() > spareBytesMax) await file.truncate(spareBytesMax)
+      if ((await file.size()) > spareBytesMax) await file.truncate(spareBytesMax)
     } finally {
       await file.close()
     }

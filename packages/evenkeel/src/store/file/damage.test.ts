@@ -9,7 +9,11 @@ type Files = Map<string, Buffer>
 
 /** The state as text, so that states can be compared and collected. */
 function textOf(entries: readonly Entry[]): string {
-  return entries.map(({ key, value, revision, created }) => `${key}=${Buffer.from(value).toString('latin1')}@${revision}/${created}`).join(' ')
+  return entries
+    .map(
+      ({ key, value, revision, created }) => `${key}=${Buffer.from(value).toString('latin1')}@${revision}/${created}`,
+    )
+    .join(' ')
 }
 
 async function stateOf(store: Store): Promise<string> {
@@ -19,7 +23,7 @@ async function stateOf(store: Store): Promise<string> {
 }
 
 /** A folder with a snapshot and a log behind it, and every state it ever had. */
-async function makeFiles({ closed }: { closed: boolean }): Promise<{ files: Files, states: Set<string> }> {
+async function makeFiles({ closed }: { closed: boolean }): Promise<{ files: Files; states: Set<string> }> {
   const disk = new SimulatedDisk()
   const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
   const states = new Set<string>([''])
@@ -56,7 +60,7 @@ async function outcome(files: Files): Promise<{ state: string } | { refusal: str
 }
 
 /** Every file with one byte changed, in one bit and in all. */
-function* flips(files: Files): Generator<{ name: string, at: number, flipped: Buffer }> {
+function* flips(files: Files): Generator<{ name: string; at: number; flipped: Buffer }> {
   for (const [name, bytes] of files) {
     for (let change = 0; change < bytes.length * 2; change++) {
       const at = change >> 1
@@ -114,8 +118,11 @@ test('a snapshot with any flipped byte behind its header is refused', async () =
 
 test('a missing log or snapshot is refused, each with the name of what is missing', async () => {
   const { files } = await makeFiles({ closed: true })
-  const without = (name: string): SimulatedDisk => new SimulatedDisk({}, new Map([...files].filter(([file]) => file !== name)))
-  await expect(openOnDisk(without('snapshot-00000002.ek'))).rejects.toThrow(/log-00000001\.ek is damaged: it is missing/)
+  const without = (name: string): SimulatedDisk =>
+    new SimulatedDisk({}, new Map([...files].filter(([file]) => file !== name)))
+  await expect(openOnDisk(without('snapshot-00000002.ek'))).rejects.toThrow(
+    /log-00000001\.ek is damaged: it is missing/,
+  )
   await expect(openOnDisk(without('log-00000002.ek'))).rejects.toThrow(/log-00000002\.ek is damaged: it is missing/)
 })
 
@@ -130,7 +137,10 @@ test('a log in the middle that lost its end is refused', async () => {
   const files = disk.contents()
   const middle = files.get('log-00000002.ek') ?? Buffer.alloc(0)
   for (let length = 0; length < middle.length; length++) {
-    expect(await outcome(new Map(files).set('log-00000002.ek', middle.subarray(0, length))), `cut to ${length}`).toEqual({ refusal: 'Damaged' })
+    expect(
+      await outcome(new Map(files).set('log-00000002.ek', middle.subarray(0, length))),
+      `cut to ${length}`,
+    ).toEqual({ refusal: 'Damaged' })
   }
 })
 
@@ -143,10 +153,17 @@ test('files of another store do not mix in', async () => {
 
 test('a foreign file, a foreign name and a newer format each say what to do', async () => {
   const { files } = await makeFiles({ closed: true })
-  const open = (more: [string, Buffer]): Promise<unknown> => openOnDisk(new SimulatedDisk({}, new Map(files).set(...more)))
-  await expect(open(['log-00000002.ek', Buffer.from('just some text of somebody, longer than a header of ours would be, really')])).rejects.toThrow(/was not written by Evenkeel: move it away/)
-  await expect(open(['notes.txt', Buffer.from('hello')])).rejects.toThrow(/holds notes\.txt, which is not a file of a store: choose an empty folder/)
+  const open = (more: [string, Buffer]): Promise<unknown> =>
+    openOnDisk(new SimulatedDisk({}, new Map(files).set(...more)))
+  await expect(
+    open(['log-00000002.ek', Buffer.from('just some text of somebody, longer than a header of ours would be, really')]),
+  ).rejects.toThrow(/was not written by Evenkeel: move it away/)
+  await expect(open(['notes.txt', Buffer.from('hello')])).rejects.toThrow(
+    /holds notes\.txt, which is not a file of a store: choose an empty folder/,
+  )
   const newer = Buffer.from(files.get('log-00000002.ek') ?? Buffer.alloc(0))
   newer.writeUInt16LE(7, 8)
-  await expect(open(['log-00000002.ek', newer])).rejects.toThrow(/has format 7, this version reads up to 1: use the version of Evenkeel that wrote it/)
+  await expect(open(['log-00000002.ek', newer])).rejects.toThrow(
+    /has format 7, this version reads up to 1: use the version of Evenkeel that wrote it/,
+  )
 })

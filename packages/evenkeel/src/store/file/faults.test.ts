@@ -39,7 +39,9 @@ async function live(disk: SimulatedDisk, known: Known): Promise<void> {
   await Promise.all([put('/a'), put('/b')])
   await store.compactLog()
   await Promise.all([put('/c'), put('/d')])
-  await store.close().catch((error: unknown) => { if (!(error instanceof Error)) throw error })
+  await store.close().catch((error: unknown) => {
+    if (!(error instanceof Error)) throw error
+  })
 }
 
 /** Everything acknowledged is there; what was refused for lack of room is not. */
@@ -50,7 +52,8 @@ async function verify(disk: SimulatedDisk, { acked, unknown }: Known, note: stri
   if (!found.ok) throw new Error('the newest revision can always be read')
   const keys = new Set(found.entries.map(({ key }) => key))
   for (const key of acked.keys()) expect(keys, `${note}: ${key} was acknowledged`).toContain(key)
-  for (const key of keys) expect(acked.has(key) || unknown.has(key), `${note}: ${key} was refused and is there`).toBe(true)
+  for (const key of keys)
+    expect(acked.has(key) || unknown.has(key), `${note}: ${key} was refused and is there`).toBe(true)
   expect(found.revision).toBeGreaterThanOrEqual(Math.max(1, ...acked.values()))
 }
 
@@ -123,7 +126,9 @@ test('a full disk refuses puts and goes on with reads, deletes and watches; with
   await expect(fill()).rejects.toMatchObject({ reason: 'NoSpace' })
   expect(revisions.length).toBeGreaterThan(5)
   expect(store.failure()).toMatchObject({ state: 'full' })
-  await expect(store.commit({ key: '/more', value, expect: 0 })).rejects.toThrow(/is full: free some room, or delete objects/)
+  await expect(store.commit({ key: '/more', value, expect: 0 })).rejects.toThrow(
+    /is full: free some room, or delete objects/,
+  )
 
   const watch = store.watch('', { after: await store.head() })
   const deleted = await store.commit({ key: '/k/0', expect: revisions[0] ?? 0 })
@@ -171,11 +176,17 @@ test('a commit that was refused for lack of room never shows, and its key can be
   const disk = new SimulatedDisk(limits)
   const store = await openOnDisk(disk, { clock, reserveBytes: 0 })
   await settle()
-  await expect(store.commit({ key: '/big', value: Buffer.alloc(5_000), expect: 0 })).rejects.toMatchObject({ reason: 'NoSpace' })
+  await expect(store.commit({ key: '/big', value: Buffer.alloc(5_000), expect: 0 })).rejects.toMatchObject({
+    reason: 'NoSpace',
+  })
   limits.bytesMax = 1e9
   clock.fire()
   await settle()
   const result = await store.commit({ key: '/big', value, expect: 0 })
   expect(result.ok).toBe(true)
-  await verify(disk, { acked: new Map([['/big', result.ok ? result.revision : 0]]), unknown: new Set() }, 'after a refusal')
+  await verify(
+    disk,
+    { acked: new Map([['/big', result.ok ? result.revision : 0]]), unknown: new Set() },
+    'after a refusal',
+  )
 })

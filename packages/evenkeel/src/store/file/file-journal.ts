@@ -63,12 +63,22 @@ export class FileJournal implements Journal {
   #durableCeiling: number
   #active = false
   #running: Promise<void> | undefined
-  #rotation: { readonly log: LogFile, readonly done: Deferred<undefined> } | undefined
+  #rotation: { readonly log: LogFile; readonly done: Deferred<undefined> } | undefined
   #full: StoreError | undefined
   #failed: StoreError | undefined
   #bytesBefore: number
 
-  constructor({ clock, log, label, ceiling, bytesBefore, logger = silentLogger, onFull, onFlushed, onClosing }: FileJournalOptions) {
+  constructor({
+    clock,
+    log,
+    label,
+    ceiling,
+    bytesBefore,
+    logger = silentLogger,
+    onFull,
+    onFlushed,
+    onClosing,
+  }: FileJournalOptions) {
     this.#clock = clock
     this.#log = log
     this.#label = label
@@ -139,7 +149,13 @@ export class FileJournal implements Journal {
     if (!this.#failed) {
       for (const lease of this.#sink?.leases() ?? []) writeGrant(this.#frame, lease)
       writeNumber(this.#frame, 'clean', this.#durableCeiling)
-      await this.#flush().then(() => this.#log.cut()).catch((error: unknown) => { this.#logger.warn('the store could not be closed in good order; the next start will skip revisions', { error }) })
+      await this.#flush()
+        .then(() => this.#log.cut())
+        .catch((error: unknown) => {
+          this.#logger.warn('the store could not be closed in good order; the next start will skip revisions', {
+            error,
+          })
+        })
     }
     await this.#log.close()
   }
@@ -213,13 +229,21 @@ export class FileJournal implements Journal {
       this.#fail(cause)
       return
     }
-    this.#full = new StoreError('NoSpace', `the disk of ${this.#label} is full: free some room, or delete objects; reads, deletes and watches go on`, { cause: error })
+    this.#full = new StoreError(
+      'NoSpace',
+      `the disk of ${this.#label} is full: free some room, or delete objects; reads, deletes and watches go on`,
+      { cause: error },
+    )
     this.#drop()
     this.#sink?.refused(this.#full)
   }
 
   #fail(cause: unknown): StoreError {
-    this.#failed = new StoreError('Failed', `writing to ${this.#label} failed (${messageOf(cause)}): nothing more is written; check the disk, then restart`, { cause })
+    this.#failed = new StoreError(
+      'Failed',
+      `writing to ${this.#label} failed (${messageOf(cause)}): nothing more is written; check the disk, then restart`,
+      { cause },
+    )
     this.#logger.error('the store failed', { error: this.#failed })
     this.#drop()
     this.#rotation?.done.reject(this.#failed)
@@ -236,7 +260,7 @@ export class FileJournal implements Journal {
   }
 
   /** The first frame of a log says how long the one before was, so that a cut in the middle of the chain shows. */
-  async #switch({ log, done }: { log: LogFile, done: Deferred<undefined> }): Promise<void> {
+  async #switch({ log, done }: { log: LogFile; done: Deferred<undefined> }): Promise<void> {
     this.#rotation = undefined
     const first = new FrameBuilder(64)
     writeNumber(first, 'follows', this.#log.length)
@@ -253,7 +277,9 @@ export class FileJournal implements Journal {
     this.#bytesBefore += old.length
     done.resolve(undefined)
     // Everything in it is durable, so a file that does not close well costs nothing but a word.
-    await old.close().catch((error: unknown) => { this.#logger.warn('an old log could not be closed', { error }) })
+    await old.close().catch((error: unknown) => {
+      this.#logger.warn('an old log could not be closed', { error })
+    })
   }
 
   #encode(record: JournalRecord): void {

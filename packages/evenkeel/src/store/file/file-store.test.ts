@@ -11,8 +11,12 @@ import { settle, StillClock } from './still-clock.fixture.ts'
 
 let folder = ''
 
-beforeEach(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'evenkeel-file-')) })
-afterEach(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'evenkeel-file-'))
+})
+afterEach(() => {
+  fs.rmSync(folder, { recursive: true, force: true })
+})
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 
@@ -65,7 +69,10 @@ test('after a stop that was not in good order revisions jump above the ceiling a
   expect(await textAt(again, '/a')).toBe('one')
   expect(await again.get('/a', { revision: last })).toEqual({ ok: false, reason: 'compacted', compacted: head })
   const watch = again.watch('', { after: last })
-  expect(await watch[Symbol.asyncIterator]().next()).toMatchObject({ done: true, value: { reason: 'compacted', compacted: head } })
+  expect(await watch[Symbol.asyncIterator]().next()).toMatchObject({
+    done: true,
+    value: { reason: 'compacted', compacted: head },
+  })
   expect(await put(again, ['/b', 'two'])).toBe(head + 1)
 })
 
@@ -89,7 +96,7 @@ test('revisions never go back over many crashes, with more commits than one bloc
     const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0, logBytesMin: 100_000 })
     expect(await store.head()).toBeGreaterThanOrEqual(highest)
     const commits = Array.from({ length: 6_000 }, (_, number) => put(store, [`/${crash}/${number}`, 'x']))
-    highest = Math.max(...await Promise.all(commits))
+    highest = Math.max(...(await Promise.all(commits)))
     contents = disk.contents()
   }
 })
@@ -99,17 +106,22 @@ test('compactLog leaves one snapshot and one log, and everything in them', async
   let store = await openFileStore(data)
   for (let number = 0; number < 2_000; number++) await put(store, [`/k/${number % 50}/${number}`, `value ${number}`])
   const gone = await store.get('/k/0/0')
-  await store.commit({ key: '/k/0/0', expect: gone.ok ? gone.entry?.revision ?? 0 : 0 })
+  await store.commit({ key: '/k/0/0', expect: gone.ok ? (gone.entry?.revision ?? 0) : 0 })
   const hash = await store.hash('')
   expect(await store.compactLog()).toBe(true)
-  expect(fs.readdirSync(data).filter((name) => name.endsWith('.ek')).sort()).toEqual(['log-00000002.ek', 'snapshot-00000002.ek'])
+  expect(
+    fs
+      .readdirSync(data)
+      .filter((name) => name.endsWith('.ek'))
+      .sort(),
+  ).toEqual(['log-00000002.ek', 'snapshot-00000002.ek'])
   await put(store, ['/after', 'the snapshot'])
   await store.close()
   store = await openFileStore(data)
   expect(await textAt(store, '/after')).toBe('the snapshot')
   expect(await store.hash('/k/')).toMatchObject({ hash: expect.any(String) as string })
   const after = await store.get('/after')
-  await store.commit({ key: '/after', expect: after.ok ? after.entry?.revision ?? 0 : 0 })
+  await store.commit({ key: '/after', expect: after.ok ? (after.entry?.revision ?? 0) : 0 })
   expect(await store.hash('')).toMatchObject({ hash: hash.ok ? hash.hash : '' })
   await store.close()
 })
@@ -119,10 +131,12 @@ test('the log is compacted in the background while writers go on, and nothing is
   let store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0, logBytesMin: 20_000 })
   const revisions = new Map<string, number>()
   for (let round = 0; round < 60; round++) {
-    await Promise.all(Array.from({ length: 10 }, async (_, writer) => {
-      const key = `/k/${writer}`
-      revisions.set(key, await put(store, [key, `${round} `.repeat(40)], revisions.get(key)))
-    }))
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, writer) => {
+        const key = `/k/${writer}`
+        revisions.set(key, await put(store, [key, `${round} `.repeat(40)], revisions.get(key)))
+      }),
+    )
   }
   expect([...disk.contents().keys()].some((name) => name.startsWith('snapshot'))).toBe(true)
   expect([...disk.contents().values()].reduce((sum, { length }) => sum + length, 0)).toBeLessThan(80_000)
@@ -193,17 +207,25 @@ test('backup and restore refuse to overwrite anything, and say what to do', asyn
   expect(fs.readFileSync(backup)).toEqual(before)
   await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(/is in use by another process/)
   await store.close()
-  await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(/is not empty .*: restore into a new folder/)
-  await expect(restoreBackup(path.join(folder, 'nothing.ek'), path.join(folder, 'new'))).rejects.toThrow(/could not be restored: there is no such file/)
+  await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(
+    /is not empty .*: restore into a new folder/,
+  )
+  await expect(restoreBackup(path.join(folder, 'nothing.ek'), path.join(folder, 'new'))).rejects.toThrow(
+    /could not be restored: there is no such file/,
+  )
   fs.writeFileSync(path.join(folder, 'text.ek'), 'this is not a backup')
-  await expect(restoreBackup(path.join(folder, 'text.ek'), path.join(folder, 'new'))).rejects.toThrow(/was not written by Evenkeel/)
+  await expect(restoreBackup(path.join(folder, 'text.ek'), path.join(folder, 'new'))).rejects.toThrow(
+    /was not written by Evenkeel/,
+  )
   expect(fs.existsSync(path.join(folder, 'new'))).toBe(false)
 })
 
 test('a path that is a file, a folder of somebody else and a second opening each say what to do', async () => {
   fs.writeFileSync(path.join(folder, 'file'), 'hello')
   await expect(openFileStore(path.join(folder, 'file'))).rejects.toThrow(/file is not a folder: choose another path/)
-  await expect(openFileStore(folder)).rejects.toThrow(/holds file, which is not a file of a store: choose an empty folder/)
+  await expect(openFileStore(folder)).rejects.toThrow(
+    /holds file, which is not a file of a store: choose an empty folder/,
+  )
   expect(fs.readFileSync(path.join(folder, 'file'), 'utf8')).toBe('hello')
   expect(fs.readdirSync(folder)).toEqual(['file'])
   const store = await openFileStore(path.join(folder, 'data'))
@@ -217,7 +239,8 @@ test('files and folder are for their owner only', async () => {
   await put(store, ['/a', 'secret'])
   await store.compactLog()
   expect(fs.statSync(data).mode & 0o077).toBe(0)
-  for (const name of fs.readdirSync(data).filter((file) => file.endsWith('.ek'))) expect(fs.statSync(path.join(data, name)).mode & 0o077, name).toBe(0)
+  for (const name of fs.readdirSync(data).filter((file) => file.endsWith('.ek')))
+    expect(fs.statSync(path.join(data, name)).mode & 0o077, name).toBe(0)
   await store.close()
 })
 
@@ -236,7 +259,11 @@ test('close waits for writes under way and leaves no socket, file or timer behin
 
 test('all commits of a turn share one write and one sync', async () => {
   const calls: string[] = []
-  const disk = new SimulatedDisk({ before: ({ operation }) => { calls.push(operation) } })
+  const disk = new SimulatedDisk({
+    before: ({ operation }) => {
+      calls.push(operation)
+    },
+  })
   const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
   await settle()
   calls.length = 0

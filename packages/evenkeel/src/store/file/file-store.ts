@@ -54,7 +54,7 @@ export interface FileStoreOptions extends RetentionOptions {
 /** A durable store, with what only files can do. */
 export interface FileStore extends Store {
   /** Writes a backup of the newest revision into a folder, under a name that must be free. */
-  backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }>
+  backup(disk: Disk, name: string): Promise<{ bytes: number; revision: number }>
   /** Replaces the logs by a snapshot now; false when that did not work out. */
   compactLog(): Promise<boolean>
 }
@@ -77,10 +77,25 @@ export interface DiskStoreOptions extends FileStoreOptions {
 }
 
 /** Opens a store on any disk, also a simulated one. Nobody else may have it open. */
-export async function openOnDisk(disk: Disk, { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger, logBytesMin = 64 * 1024 * 1024, reserveBytes = 4 * 1024 * 1024, onClosed, ...retention }: DiskStoreOptions = {}): Promise<FileStore> {
+export async function openOnDisk(
+  disk: Disk,
+  {
+    clock = new SystemClock(),
+    random = new SystemRandom(),
+    log = silentLogger,
+    logBytesMin = 64 * 1024 * 1024,
+    reserveBytes = 4 * 1024 * 1024,
+    onClosed,
+    ...retention
+  }: DiskStoreOptions = {},
+): Promise<FileStore> {
   if (!(logBytesMin >= 1)) throw new RangeError(`logBytesMin must be 1 or more, got ${logBytesMin}`)
   if (!(reserveBytes >= 0)) throw new RangeError(`reserveBytes must be 0 or more, got ${reserveBytes}`)
-  const { recovered, ...begun } = await begin(disk, { random, log, reserve: new Reserve(disk, { bytes: reserveBytes }) })
+  const { recovered, ...begun } = await begin(disk, {
+    random,
+    log,
+    reserve: new Reserve(disk, { bytes: reserveBytes }),
+  })
   const store = new DiskStore({ ...begun, disk, clock, random, log, retention, recovered, logBytesMin, onClosed })
   // Every start leaves a log; many short lives in a row would otherwise make each start slower than the last.
   if (recovered.logs >= logsMax) await store.compactLog()
@@ -99,18 +114,29 @@ interface Begun {
 }
 
 /** Everything from a folder of files to a store that could serve. */
-async function begin(disk: Disk, { random, log, reserve }: { random: Random, log: Logger, reserve: Reserve }): Promise<Begun> {
+async function begin(
+  disk: Disk,
+  { random, log, reserve }: { random: Random; log: Logger; reserve: Reserve },
+): Promise<Begun> {
   try {
     const plan = await planFolder(disk)
     const recovered = await recover(disk, plan)
-    if (!recovered.clean) log.warn('the store was not closed in good order; revisions go on above the last ceiling', { folder: disk.label, revision: recovered.revision })
+    if (!recovered.clean)
+      log.warn('the store was not closed in good order; revisions go on above the last ceiling', {
+        folder: disk.label,
+        revision: recovered.revision,
+      })
     await mend(disk, recovered)
     for (const name of plan.leftovers) await disk.remove(name)
     const storeId = recovered.storeId ?? newStoreId(random)
-    return { recovered, storeId, reserve, ...await beginLog(disk, { ...recovered, storeId }, reserve) }
+    return { recovered, storeId, reserve, ...(await beginLog(disk, { ...recovered, storeId }, reserve)) }
   } catch (error) {
     if (isStoreError(error)) throw error
-    const what = isNoSpace(error) ? 'its disk is full: free some room, then start again' : error instanceof Error ? error.message : String(error)
+    const what = isNoSpace(error)
+      ? 'its disk is full: free some room, then start again'
+      : error instanceof Error
+        ? error.message
+        : String(error)
     throw new StoreError('Unusable', `${disk.label} cannot be opened: ${what}`, { cause: error })
   }
 }
@@ -139,9 +165,16 @@ class DiskStore extends LocalStore implements FileStore {
     const { disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin } = parts
     const { versions, leases, revision, snapshotBytes } = recovered
     const journal = new FileJournal({
-      clock, log: logFile, label: disk.label, ceiling, logger: log, bytesBefore: recovered.logBytes,
+      clock,
+      log: logFile,
+      label: disk.label,
+      ceiling,
+      logger: log,
+      bytesBefore: recovered.logBytes,
       onFull: () => this.#makeRoom(),
-      onFlushed: () => { this.#compactor.consider() },
+      onFlushed: () => {
+        this.#compactor.consider()
+      },
       onClosing: () => {
         this.#retry?.()
         return this.#compactor.stop()
@@ -151,13 +184,29 @@ class DiskStore extends LocalStore implements FileStore {
     this.#parts = parts
     this.#journal = journal
     this.#source = { versions, clock, leases: () => this.leases(), ceiling: () => journal.ceiling }
-    this.#compactor = new Compactor({ disk, clock, journal, source: this.#source, storeId, logNumber: logFile.number, snapshotBytes, logBytesMin, logger: log })
+    this.#compactor = new Compactor({
+      disk,
+      clock,
+      journal,
+      source: this.#source,
+      storeId,
+      logNumber: logFile.number,
+      snapshotBytes,
+      logBytesMin,
+      logger: log,
+    })
     void this.#keepReserve()
   }
 
-  async backup(disk: Disk, name: string): Promise<{ bytes: number, revision: number }> {
-    if ((await disk.list()).includes(name)) throw new StoreError('Unusable', `${disk.label}/${name} is there already: choose another name for the backup`)
-    return writeSnapshot(this.#source, { disk, temporary: `${name}.tmp`, name, header: { kind: 'backup', storeId: this.#parts.storeId, number: 0 } })
+  async backup(disk: Disk, name: string): Promise<{ bytes: number; revision: number }> {
+    if ((await disk.list()).includes(name))
+      throw new StoreError('Unusable', `${disk.label}/${name} is there already: choose another name for the backup`)
+    return writeSnapshot(this.#source, {
+      disk,
+      temporary: `${name}.tmp`,
+      name,
+      header: { kind: 'backup', storeId: this.#parts.storeId, number: 0 },
+    })
   }
 
   compactLog(): Promise<boolean> {
@@ -192,14 +241,24 @@ class DiskStore extends LocalStore implements FileStore {
 
   /** What deletes have freed comes back to the disk only by a snapshot; worth a try when it would be small. */
   async #recoverRoom(): Promise<void> {
-    const { disk, recovered: { versions }, reserve } = this.#parts
-    if (this.#compactor.diskBytes > 2 * (versions.liveBytes - versions.history.bytes) && await this.#compactor.compact()) await giveUpRoom(disk, reserve)
+    const {
+      disk,
+      recovered: { versions },
+      reserve,
+    } = this.#parts
+    if (
+      this.#compactor.diskBytes > 2 * (versions.liveBytes - versions.history.bytes) &&
+      (await this.#compactor.compact())
+    )
+      await giveUpRoom(disk, reserve)
     await this.#keepReserve()
   }
 
   #lookAgain(): void {
     this.#retry?.()
-    this.#retry = this.#parts.clock.after(fullRetryMs, () => { void this.#recoverRoom() })
+    this.#retry = this.#parts.clock.after(fullRetryMs, () => {
+      void this.#recoverRoom()
+    })
   }
 }
 
@@ -219,7 +278,11 @@ async function mend(disk: Disk, { torn, unused }: Recovered): Promise<void> {
 }
 
 /** Every start has a log of its own, which begins with where it stands. On a full disk it takes the room kept back. */
-async function beginLog(disk: Disk, recovered: Recovered & { storeId: string }, reserve: Reserve): Promise<{ logFile: LogFile, ceiling: number }> {
+async function beginLog(
+  disk: Disk,
+  recovered: Recovered & { storeId: string },
+  reserve: Reserve,
+): Promise<{ logFile: LogFile; ceiling: number }> {
   try {
     return await writeFirstFrame(disk, recovered)
   } catch (error) {
@@ -237,7 +300,10 @@ async function giveUpRoom(disk: Disk, reserve: Reserve): Promise<void> {
   if ((await disk.list()).includes(spareName)) await disk.remove(spareName)
 }
 
-async function writeFirstFrame(disk: Disk, { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string }): Promise<{ logFile: LogFile, ceiling: number }> {
+async function writeFirstFrame(
+  disk: Disk,
+  { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string },
+): Promise<{ logFile: LogFile; ceiling: number }> {
   const logFile = await LogFile.create(disk, { kind: 'log', storeId, number: nextLog, revision })
   try {
     const first = new FrameBuilder(64)

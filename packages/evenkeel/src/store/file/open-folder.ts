@@ -13,7 +13,10 @@ import { NodeDisk } from './disk/node-disk.ts'
 import { lockFolder } from './owner-lock.ts'
 
 /** @throws StoreError `Unusable` or `Locked`. */
-export async function openFolder(folder: string, { clock, random }: { clock: Clock, random: Random }): Promise<{ disk: Disk, release: () => Promise<void> }> {
+export async function openFolder(
+  folder: string,
+  { clock, random }: { clock: Clock; random: Random },
+): Promise<{ disk: Disk; release: () => Promise<void> }> {
   const absolute = path.resolve(folder)
   try {
     await fs.promises.mkdir(absolute, { recursive: true, mode: 0o700 })
@@ -29,12 +32,18 @@ export async function openFolder(folder: string, { clock, random }: { clock: Clo
 function explain(folder: string, error: unknown): string {
   switch (codeOf(error)) {
     case 'EEXIST':
-    case 'ENOTDIR': return `${folder} is not a folder: choose another path for the store`
+    case 'ENOTDIR':
+      return `${folder} is not a folder: choose another path for the store`
     case 'EACCES':
-    case 'EPERM': return `${folder} may not be written by this user: change its owner, or choose another folder`
-    case 'EROFS': return `${folder} is on a read-only file system: mount it writable, or choose another folder`
-    case 'ENOENT': return `${folder} could not be made: the folder above it is read-only or not there; choose another folder`
-    case 'ENOSPC': return `the disk of ${folder} is full: free some room, or choose another folder`
-    default: return `${folder} cannot be used for a store: ${error instanceof Error ? error.message : String(error)}`
+    case 'EPERM':
+      return `${folder} may not be written by this user: change its owner, or choose another folder`
+    case 'EROFS':
+      return `${folder} is on a read-only file system: mount it writable, or choose another folder`
+    case 'ENOENT':
+      return `${folder} could not be made: the folder above it is read-only or not there; choose another folder`
+    case 'ENOSPC':
+      return `the disk of ${folder} is full: free some room, or choose another folder`
+    default:
+      return `${folder} cannot be used for a store: ${error instanceof Error ? error.message : String(error)}`
   }
 }

@@ -10,18 +10,27 @@ import { lockFolder } from './owner-lock.ts'
 const clock = new SystemClock()
 let folder = ''
 
-beforeEach(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'evenkeel-lock-')) })
-afterEach(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'evenkeel-lock-'))
+})
+afterEach(() => {
+  fs.rmSync(folder, { recursive: true, force: true })
+})
 
-const lock = (seed: string, where = folder): ReturnType<typeof lockFolder> => lockFolder(where, { clock, random: new SeededRandom(seed) })
+const lock = (seed: string, where = folder): ReturnType<typeof lockFolder> =>
+  lockFolder(where, { clock, random: new SeededRandom(seed) })
 
 /** Listens on a socket in the folder as an owner would, then is killed: what a crash leaves behind. */
 async function leaveDeadOwner(name: string): Promise<void> {
   const script = `require('node:net').createServer().listen(${JSON.stringify(path.join(folder, name))}, () => process.stdout.write('up'))`
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await new Promise((resolve) => { child.stdout.once('data', resolve) })
+  await new Promise((resolve) => {
+    child.stdout.once('data', resolve)
+  })
   child.kill('SIGKILL')
-  await new Promise((resolve) => { child.once('close', resolve) })
+  await new Promise((resolve) => {
+    child.once('close', resolve)
+  })
 }
 
 test('lockFolder refuses a second owner and lets the next in after release', async () => {
@@ -46,8 +55,9 @@ test('of many that try at the same moment at most one gets the folder, and it is
   for (let round = 0; round < 40; round++) {
     if (round % 4 === 0) await leaveDeadOwner(`owner.${100 + round}.sock`)
     const tries = await Promise.allSettled(Array.from({ length: 6 }, (_, number) => lock(`${round}/${number}`)))
-    const owners = tries.flatMap((result) => result.status === 'fulfilled' ? [result.value] : [])
-    for (const result of tries) if (result.status === 'rejected') expect(isStoreError(result.reason, 'Locked')).toBe(true)
+    const owners = tries.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    for (const result of tries)
+      if (result.status === 'rejected') expect(isStoreError(result.reason, 'Locked')).toBe(true)
     expect(owners.length, `round ${round}`).toBe(1)
     for (const owner of owners) await owner.release()
   }
@@ -68,8 +78,12 @@ test('a busy owner whose event loop stands still is not robbed', async () => {
       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))
     })`
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await new Promise((resolve) => { child.stdout.once('data', resolve) })
+  await new Promise((resolve) => {
+    child.stdout.once('data', resolve)
+  })
   await expect(lock('1')).rejects.toMatchObject({ reason: 'Locked' })
   child.kill('SIGKILL')
-  await new Promise((resolve) => { child.once('close', resolve) })
+  await new Promise((resolve) => {
+    child.once('close', resolve)
+  })
 })

@@ -29,7 +29,10 @@ interface OwnerLock {
 const attempts = 5
 
 /** Takes the folder for this process. @throws StoreError `Locked` when another one lives in it. */
-export async function lockFolder(folder: string, { clock, random }: { clock: Clock, random: Random }): Promise<OwnerLock> {
+export async function lockFolder(
+  folder: string,
+  { clock, random }: { clock: Clock; random: Random },
+): Promise<OwnerLock> {
   const handle = await fs.promises.open(folder, 'r')
   try {
     const server = await listenUnderOwnName(shortPath(folder, handle.fd), random)
@@ -52,14 +55,19 @@ interface Claim {
   readonly own: string
 }
 
-async function claim(folder: string, { base, handle, server, own }: Claim, { clock, random }: { clock: Clock, random: Random }): Promise<OwnerLock> {
+async function claim(
+  folder: string,
+  { base, handle, server, own }: Claim,
+  { clock, random }: { clock: Clock; random: Random },
+): Promise<OwnerLock> {
   try {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const owners = ownersIn(await fs.promises.readdir(folder))
       if (await anyAlive(base, owners)) break
       const number = Math.max(0, ...owners) + 1
-      if (!await link(path.join(base, own), path.join(base, ownerName(number)))) continue
-      if (await isAlone(folder, { base, number })) return { release: () => release({ base, handle, server, own: ownerName(number) }) }
+      if (!(await link(path.join(base, own), path.join(base, ownerName(number))))) continue
+      if (await isAlone(folder, { base, number }))
+        return { release: () => release({ base, handle, server, own: ownerName(number) }) }
       await fs.promises.rm(path.join(base, ownerName(number)), { force: true })
       await sleep(clock, 1 + randomInt(random, 20))
     }
@@ -70,7 +78,7 @@ async function claim(folder: string, { base, handle, server, own }: Claim, { clo
 }
 
 /** Step 4: looks at all others, and sweeps up after those that are gone. */
-async function isAlone(folder: string, { base, number }: { base: string, number: number }): Promise<boolean> {
+async function isAlone(folder: string, { base, number }: { base: string; number: number }): Promise<boolean> {
   const rivals = ownersIn(await fs.promises.readdir(folder)).filter((other) => other !== number)
   if (await anyAlive(base, rivals)) return false
   await Promise.all(rivals.map((rival) => fs.promises.rm(path.join(base, ownerName(rival)), { force: true })))
@@ -86,14 +94,24 @@ async function release({ base, handle, server, own }: Claim): Promise<void> {
 /** Socket paths are limited to about 100 bytes; on Linux an open folder has a short one. */
 function shortPath(folder: string, descriptor: number): string {
   if (process.platform === 'linux') return `/proc/self/fd/${descriptor}`
-  if (process.platform === 'win32') throw new StoreError('Unusable', 'the file store does not run on Windows yet, because it cannot lock its folder there: use WSL, or a memory or etcd store')
-  if (folder.length > 70) throw new StoreError('Unusable', `the path ${folder} is too long for a lock (70 characters at most on this system): choose a shorter one`)
+  if (process.platform === 'win32')
+    throw new StoreError(
+      'Unusable',
+      'the file store does not run on Windows yet, because it cannot lock its folder there: use WSL, or a memory or etcd store',
+    )
+  if (folder.length > 70)
+    throw new StoreError(
+      'Unusable',
+      `the path ${folder} is too long for a lock (70 characters at most on this system): choose a shorter one`,
+    )
   return folder
 }
 
-async function listenUnderOwnName(base: string, random: Random): Promise<{ server: net.Server, own: string }> {
+async function listenUnderOwnName(base: string, random: Random): Promise<{ server: net.Server; own: string }> {
   const own = `owner.new.${random.uint32().toString(36)}${random.uint32().toString(36)}.sock`
-  const server = net.createServer((socket) => { socket.destroy() })
+  const server = net.createServer((socket) => {
+    socket.destroy()
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(path.join(base, own), resolve)
@@ -144,5 +162,9 @@ async function link(from: string, to: string): Promise<boolean> {
 }
 
 function stop(server: net.Server): Promise<void> {
-  return new Promise((resolve) => { server.close(() => { resolve() }) })
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+  })
 }

@@ -40,7 +40,11 @@ interface SnapshotTarget {
 }
 
 /** Writes a snapshot of the newest revision; gives its length and revision. Whatever fails, the temporary file is gone. */
-export async function writeSnapshot(source: SnapshotSource, target: SnapshotTarget, { signal }: AbortOptions = {}): Promise<{ bytes: number, revision: number }> {
+export async function writeSnapshot(
+  source: SnapshotSource,
+  target: SnapshotTarget,
+  { signal }: AbortOptions = {},
+): Promise<{ bytes: number; revision: number }> {
   const { disk, temporary, name } = target
   const pin = source.versions.pin()
   try {

@@ -16,7 +16,9 @@ export class StillClock implements Clock {
 
   after(_delayMs: number, callback: () => void): Cancel {
     this.#timers.add(callback)
-    return () => { this.#timers.delete(callback) }
+    return () => {
+      this.#timers.delete(callback)
+    }
   }
 
   soon(callback: () => void): void {

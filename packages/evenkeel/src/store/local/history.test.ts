@@ -30,18 +30,27 @@ test('History.after gives whole commits behind a revision, up to the limit and t
 })
 
 test('History does what a list does', () => {
-  fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }), fc.nat({ max: 70 }), fc.nat({ max: 70 }), (gaps, upTo, after) => {
-    let revision = 1
-    const revisions = gaps.map((gap) => revision += gap)
-    const history = filled(...revisions)
-    while (history.shiftUpTo(upTo)) { /* all of them */ }
-    const left = revisions.filter((one) => one > upTo)
-    expect(history.length).toBe(left.length)
-    expect(revisionsOf(history.after(Math.max(after, upTo), 1_000))).toEqual(left.filter((one) => one > after))
-    for (const count of [0, 1, left.length - 1, left.length]) {
-      if (count >= 0) expect(history.revisionBehind(count)).toBe(left.at(-1 - count))
-    }
-  }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }),
+      fc.nat({ max: 70 }),
+      fc.nat({ max: 70 }),
+      (gaps, upTo, after) => {
+        let revision = 1
+        const revisions = gaps.map((gap) => (revision += gap))
+        const history = filled(...revisions)
+        while (history.shiftUpTo(upTo)) {
+          /* all of them */
+        }
+        const left = revisions.filter((one) => one > upTo)
+        expect(history.length).toBe(left.length)
+        expect(revisionsOf(history.after(Math.max(after, upTo), 1_000))).toEqual(left.filter((one) => one > after))
+        for (const count of [0, 1, left.length - 1, left.length]) {
+          if (count >= 0) expect(history.revisionBehind(count)).toBe(left.at(-1 - count))
+        }
+      },
+    ),
+  )
 })
 
 test('History forgets the oldest, one at a time, and stays right over many', () => {
@@ -62,7 +71,9 @@ test('History counts what it keeps alive, and nothing when it is empty', () => {
   expect(first).toBeGreaterThanOrEqual(1_000)
   history.push(second)
   expect(history.bytes - first).toBeLessThan(1_000)
-  while (history.shiftUpTo(10)) { /* all of them */ }
+  while (history.shiftUpTo(10)) {
+    /* all of them */
+  }
   expect(history.bytes).toBe(0)
 })
 

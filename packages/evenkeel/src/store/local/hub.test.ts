@@ -6,8 +6,10 @@ import type { WatchChannel } from '../watch-channel.ts'
 import { Hub } from './hub.ts'
 import { Version } from './version.ts'
 
-const version = (key: string, revision: number): Version => new Version(key, revision, { created: revision, lease: undefined })
-const channel = (): WatchChannel => new Channel<WatchBatch, WatchEnd>({ weightMax: 1_000_000, overflow: { reason: 'overflow' } })
+const version = (key: string, revision: number): Version =>
+  new Version(key, revision, { created: revision, lease: undefined })
+const channel = (): WatchChannel =>
+  new Channel<WatchBatch, WatchEnd>({ weightMax: 1_000_000, overflow: { reason: 'overflow' } })
 
 function joined(hub: Hub, prefix: string): WatchChannel {
   const made = channel()
@@ -26,7 +28,8 @@ async function told(watch: WatchChannel): Promise<WatchBatch[]> {
   return batches
 }
 
-const keysOf = (batches: readonly WatchBatch[]): string[] => batches.flatMap(({ changes }) => changes.map(({ key }) => key))
+const keysOf = (batches: readonly WatchBatch[]): string[] =>
+  batches.flatMap(({ changes }) => changes.map(({ key }) => key))
 
 describe('Hub.tell', () => {
   test('tells each watcher of the keys below its prefix, in order, in one batch', async () => {
@@ -34,7 +37,10 @@ describe('Hub.tell', () => {
     const prefixes = ['', '/', '/a', '/a/', '/a/b', '/ab', '/b', '/c']
     const watches = prefixes.map((prefix) => joined(hub, prefix))
     const keys = ['/a/b', '/a', '/b', '/ab', '/a/bc']
-    hub.tell(keys.map((key, index) => version(key, 2 + index)), 6)
+    hub.tell(
+      keys.map((key, index) => version(key, 2 + index)),
+      6,
+    )
     for (const [index, prefix] of prefixes.entries()) {
       const batches = await told(watches[index] as WatchChannel)
       expect(keysOf(batches)).toEqual(keys.filter((key) => key.startsWith(prefix)))
@@ -70,7 +76,9 @@ describe('Hub.tell', () => {
 
   test('is not disturbed by a watcher that overflows', async () => {
     const hub = new Hub()
-    const small: WatchChannel = watchChannel({ backlogBytesMax: 1 }, () => { hub.leave('/', small) })
+    const small: WatchChannel = watchChannel({ backlogBytesMax: 1 }, () => {
+      hub.leave('/', small)
+    })
     hub.add(small)
     hub.join('/', small)
     const other = joined(hub, '/')

@@ -11,10 +11,15 @@ import type { Version } from './version.ts'
 
 /** What a store wants to remember. */
 export type JournalRecord =
-  | { readonly type: 'commit', readonly revision: number, readonly versions: readonly Version[] }
-  | { readonly type: 'grant', readonly lease: string, readonly ttlMs: number }
-  | { readonly type: 'revoke', readonly lease: string, readonly revision: number, readonly versions: readonly Version[] }
-  | { readonly type: 'compact', readonly revision: number }
+  | { readonly type: 'commit'; readonly revision: number; readonly versions: readonly Version[] }
+  | { readonly type: 'grant'; readonly lease: string; readonly ttlMs: number }
+  | {
+      readonly type: 'revoke'
+      readonly lease: string
+      readonly revision: number
+      readonly versions: readonly Version[]
+    }
+  | { readonly type: 'compact'; readonly revision: number }
 
 /** How the store hears of the fate of its records; always called in the order of appending. */
 export interface JournalSink {

@@ -15,65 +15,86 @@ function keysFrom(keyspace: Keyspace, from = '', limit = Infinity): string[] {
   return keys
 }
 
-const steps = fc.array(fc.record({ do: fc.constantFrom('put', 'put', 'remove', 'scan'), key: keyArbitrary }), { maxLength: 300 })
+const steps = fc.array(fc.record({ do: fc.constantFrom('put', 'put', 'remove', 'scan'), key: keyArbitrary }), {
+  maxLength: 300,
+})
 
 test('Keyspace does what a sorted list does', () => {
-  fc.assert(fc.property(steps, (list) => {
-    const keyspace = new Keyspace()
-    const model = new Map<string, Version>()
-    for (const [index, step] of list.entries()) {
-      if (step.do === 'put') {
-        const made = version(step.key, index)
-        keyspace.put(made)
-        model.set(step.key, made)
-      } else if (step.do === 'remove') {
-        keyspace.remove(step.key)
-        model.delete(step.key)
-      } else expect(keysFrom(keyspace, step.key)).toEqual([...model.keys()].filter((key) => key >= step.key).sort())
-      expect(keyspace.size).toBe(model.size)
-      expect(keyspace.find(step.key)).toBe(model.get(step.key))
-    }
-    expect(keysFrom(keyspace)).toEqual([...model.keys()].sort())
-  }))
+  fc.assert(
+    fc.property(steps, (list) => {
+      const keyspace = new Keyspace()
+      const model = new Map<string, Version>()
+      for (const [index, step] of list.entries()) {
+        if (step.do === 'put') {
+          const made = version(step.key, index)
+          keyspace.put(made)
+          model.set(step.key, made)
+        } else if (step.do === 'remove') {
+          keyspace.remove(step.key)
+          model.delete(step.key)
+        } else expect(keysFrom(keyspace, step.key)).toEqual([...model.keys()].filter((key) => key >= step.key).sort())
+        expect(keyspace.size).toBe(model.size)
+        expect(keyspace.find(step.key)).toBe(model.get(step.key))
+      }
+      expect(keysFrom(keyspace)).toEqual([...model.keys()].sort())
+    }),
+  )
 })
 
 test('Keyspace scans what begins with a prefix, over any number of blocks', () => {
   const keyspace = new Keyspace()
-  const keys = ['a', 'b/', 'b0'].flatMap((start) => Array.from({ length: blockMax + 7 }, (_, index) => `${start}${String(index).padStart(5, '0')}`)).sort()
+  const keys = ['a', 'b/', 'b0']
+    .flatMap((start) => Array.from({ length: blockMax + 7 }, (_, index) => `${start}${String(index).padStart(5, '0')}`))
+    .sort()
   for (const key of keys) keyspace.put(version(key))
   const scanned = (prefix: string, from = prefix): string[] => {
     const found: string[] = []
     keyspace.scan(from, ({ key }) => found.push(key) > 0, { prefix })
     return found
   }
-  for (const prefix of ['', 'a', 'b', 'b/', 'b0', 'b/001', 'c', 'b/00518']) expect(scanned(prefix)).toEqual(keys.filter((key) => key.startsWith(prefix)))
+  for (const prefix of ['', 'a', 'b', 'b/', 'b0', 'b/001', 'c', 'b/00518'])
+    expect(scanned(prefix)).toEqual(keys.filter((key) => key.startsWith(prefix)))
   expect(scanned('b/', 'b/00100')).toEqual(keys.filter((key) => key.startsWith('b/') && key >= 'b/00100'))
 })
 
 test('Keyspace does with packed blocks what it does with the same keys put one by one', () => {
-  fc.assert(fc.property(fc.uniqueArray(keyArbitrary, { maxLength: 40 }), fc.integer({ min: 1, max: 7 }), steps, (keys, width, list) => {
-    const [packed, plain] = [new Keyspace(), new Keyspace()]
-    const versions = keys.sort().map((key) => version(key))
-    for (let at = 0; at < versions.length; at += width) {
-      const part = versions.slice(at, at + width)
-      expect(packed.appendPacked({ first: part[0]?.key ?? '', last: part.at(-1)?.key ?? '', count: part.length, unpack: () => part })).toBe(true)
-    }
-    for (const one of versions) plain.put(one)
-    for (const [index, step] of list.entries()) {
-      const made = version(step.key, index)
-      for (const keyspace of [packed, plain]) {
-        if (step.do === 'put') keyspace.put(made)
-        else if (step.do === 'remove') keyspace.remove(step.key)
-      }
-      expect([packed.size, packed.find(step.key)]).toEqual([plain.size, plain.find(step.key)])
-      if (step.do === 'scan') expect(keysFrom(packed, step.key, 3)).toEqual(keysFrom(plain, step.key, 3))
-    }
-    expect(keysFrom(packed)).toEqual(keysFrom(plain))
-  }))
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(keyArbitrary, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 7 }),
+      steps,
+      (keys, width, list) => {
+        const [packed, plain] = [new Keyspace(), new Keyspace()]
+        const versions = keys.sort().map((key) => version(key))
+        for (let at = 0; at < versions.length; at += width) {
+          const part = versions.slice(at, at + width)
+          expect(
+            packed.appendPacked({
+              first: part[0]?.key ?? '',
+              last: part.at(-1)?.key ?? '',
+              count: part.length,
+              unpack: () => part,
+            }),
+          ).toBe(true)
+        }
+        for (const one of versions) plain.put(one)
+        for (const [index, step] of list.entries()) {
+          const made = version(step.key, index)
+          for (const keyspace of [packed, plain]) {
+            if (step.do === 'put') keyspace.put(made)
+            else if (step.do === 'remove') keyspace.remove(step.key)
+          }
+          expect([packed.size, packed.find(step.key)]).toEqual([plain.size, plain.find(step.key)])
+          if (step.do === 'scan') expect(keysFrom(packed, step.key, 3)).toEqual(keysFrom(plain, step.key, 3))
+        }
+        expect(keysFrom(packed)).toEqual(keysFrom(plain))
+      },
+    ),
+  )
 })
 
 /** Numbers below the count, each once, in an order that looks like none. */
-const shuffled = (count: number): number[] => Array.from({ length: count }, (_, index) => index * 7919 % count)
+const shuffled = (count: number): number[] => Array.from({ length: count }, (_, index) => (index * 7919) % count)
 
 test.each<[string, number[]]>([
   ['rising', Array.from({ length: 5_000 }, (_, index) => index)],

@@ -79,7 +79,7 @@ export class Keyspace {
       const isInside = block.at(-1)?.key.startsWith(prefix) === true
       for (let place = at === start ? lowerBound(block, from) : 0; place < block.length; place++) {
         const version = block[place]
-        if (version && (!isInside && !version.key.startsWith(prefix) || !visit(version))) return
+        if (version && ((!isInside && !version.key.startsWith(prefix)) || !visit(version))) return
       }
     }
   }

@@ -13,14 +13,21 @@ interface Fixture {
 function setUp(): Fixture {
   const clock = new SimulatedClock()
   const expired: string[] = []
-  const leases: Leases = new Leases({ clock, onExpire: (id) => {
-    const keys = leases.take(id)
-    expired.push(`${id}@${clock.monotonic()}:${keys?.join() ?? 'gone'}`)
-  } })
+  const leases: Leases = new Leases({
+    clock,
+    onExpire: (id) => {
+      const keys = leases.take(id)
+      expired.push(`${id}@${clock.monotonic()}:${keys?.join() ?? 'gone'}`)
+    },
+  })
   return { clock, leases, expired }
 }
 
-const lease = (id: string, ttlMs: number, leftMs = ttlMs): { id: string, ttlMs: number, leftMs: number } => ({ id, ttlMs, leftMs })
+const lease = (id: string, ttlMs: number, leftMs = ttlMs): { id: string; ttlMs: number; leftMs: number } => ({
+  id,
+  ttlMs,
+  leftMs,
+})
 
 test('Leases expire exactly when their time is up, in order, with their keys', async () => {
   const { clock, leases, expired } = setUp()
@@ -97,7 +104,12 @@ test('Leases that are stopped never expire', async () => {
 test('Leases tell of one that cannot be ended once, and of the others too', async () => {
   const clock = new SimulatedClock()
   const told: string[] = []
-  const leases = new Leases({ clock, onExpire: (id) => { told.push(id) } })
+  const leases = new Leases({
+    clock,
+    onExpire: (id) => {
+      told.push(id)
+    },
+  })
   leases.add(lease('a', 10))
   leases.add(lease('b', 10))
   await clock.advance(1_000)
@@ -116,41 +128,52 @@ test('Leases are deaf to jumps of the wall clock', async () => {
   expect(expired).toEqual(['a@1000:'])
 })
 
-type Step = { do: 'add' | 'renew' | 'take', id: number, ttlMs: number } | { do: 'advance', byMs: number }
+type Step = { do: 'add' | 'renew' | 'take'; id: number; ttlMs: number } | { do: 'advance'; byMs: number }
 
 test('Leases do what a list of due times does', async () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({ do: fc.constantFrom('add' as const, 'renew' as const, 'take' as const), id: fc.nat({ max: 5 }), ttlMs: fc.integer({ min: 1, max: 50 }) }),
+    fc.record({
+      do: fc.constantFrom('add' as const, 'renew' as const, 'take' as const),
+      id: fc.nat({ max: 5 }),
+      ttlMs: fc.integer({ min: 1, max: 50 }),
+    }),
     fc.record({ do: fc.constant('advance' as const), byMs: fc.integer({ min: 0, max: 30 }) }),
   )
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
-    const { clock, leases, expired } = setUp()
-    const model = new Map<string, { ttlMs: number, dueMs: number }>()
-    const ended: string[] = []
-    for (const one of steps) {
-      if (one.do === 'advance') {
-        await clock.advance(one.byMs)
-        for (const [id, { dueMs }] of [...model].filter(([, { dueMs: due }]) => due <= clock.monotonic())) {
-          ended.push(`${id}@${dueMs}:`)
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
+      const { clock, leases, expired } = setUp()
+      const model = new Map<string, { ttlMs: number; dueMs: number }>()
+      const ended: string[] = []
+      for (const one of steps) {
+        if (one.do === 'advance') {
+          await clock.advance(one.byMs)
+          for (const [id, { dueMs }] of [...model].filter(([, { dueMs: due }]) => due <= clock.monotonic())) {
+            ended.push(`${id}@${dueMs}:`)
+            model.delete(id)
+          }
+          continue
+        }
+        const id = String(one.id)
+        const known = model.get(id)
+        if (one.do === 'add' && !known) {
+          leases.add(lease(id, one.ttlMs))
+          model.set(id, { ttlMs: one.ttlMs, dueMs: clock.monotonic() + one.ttlMs })
+        } else if (one.do === 'renew') {
+          expect(leases.renew(id)).toBe(known !== undefined)
+          if (known) known.dueMs = clock.monotonic() + known.ttlMs
+        } else if (one.do === 'take') {
+          expect(leases.take(id)).toEqual(known && [])
           model.delete(id)
         }
-        continue
       }
-      const id = String(one.id)
-      const known = model.get(id)
-      if (one.do === 'add' && !known) {
-        leases.add(lease(id, one.ttlMs))
-        model.set(id, { ttlMs: one.ttlMs, dueMs: clock.monotonic() + one.ttlMs })
-      } else if (one.do === 'renew') {
-        expect(leases.renew(id)).toBe(known !== undefined)
-        if (known) known.dueMs = clock.monotonic() + known.ttlMs
-      } else if (one.do === 'take') {
-        expect(leases.take(id)).toEqual(known && [])
-        model.delete(id)
-      }
-    }
-    expect([...expired].sort()).toEqual(ended.sort())
-    expect(leases.states().map(({ id }) => id).sort()).toEqual([...model.keys()].sort())
-    expect(clock.pending).toBe(model.size > 0 ? 1 : 0)
-  }))
+      expect([...expired].sort()).toEqual(ended.sort())
+      expect(
+        leases
+          .states()
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual([...model.keys()].sort())
+      expect(clock.pending).toBe(model.size > 0 ? 1 : 0)
+    }),
+  )
 })

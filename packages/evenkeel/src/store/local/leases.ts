@@ -31,7 +31,7 @@ export class Leases {
   #timerDueMs = Infinity
   #stopped = false
 
-  constructor({ clock, onExpire }: { clock: Clock, onExpire: (id: string) => void }) {
+  constructor({ clock, onExpire }: { clock: Clock; onExpire: (id: string) => void }) {
     this.#clock = clock
     this.#onExpire = onExpire
   }
@@ -94,7 +94,10 @@ export class Leases {
     this.#cancel?.()
     this.#cancel = undefined
     this.#timerDueMs = dueMs
-    if (dueMs < Infinity) this.#cancel = this.#clock.after(Math.max(dueMs - this.#clock.monotonic(), 0), () => { this.#fire() })
+    if (dueMs < Infinity)
+      this.#cancel = this.#clock.after(Math.max(dueMs - this.#clock.monotonic(), 0), () => {
+        this.#fire()
+      })
   }
 
   /** Each lease is off the heap before its end is told, so one that cannot be ended now is not told in a loop. */

@@ -22,13 +22,21 @@ function setUp(): Fixture {
 }
 
 /** A promise and whether it is settled yet, which can be asked without waiting for it. */
-function observed<T>(promise: Promise<T>): { promise: Promise<T>, isSettled: () => boolean } {
+function observed<T>(promise: Promise<T>): { promise: Promise<T>; isSettled: () => boolean } {
   let isSettled = false
-  promise.then(() => { isSettled = true }, () => { isSettled = true })
+  promise.then(
+    () => {
+      isSettled = true
+    },
+    () => {
+      isSettled = true
+    },
+  )
   return { promise, isSettled: () => isSettled }
 }
 
-const put = (store: LocalStore, key: string, { at = 0, value = key } = {}): Promise<CommitResult> => store.commit({ key, value: bytes(value), expect: at })
+const put = (store: LocalStore, key: string, { at = 0, value = key } = {}): Promise<CommitResult> =>
+  store.commit({ key, value: bytes(value), expect: at })
 
 async function keysOf(store: LocalStore): Promise<string[]> {
   const result = await store.range('')
@@ -53,7 +61,12 @@ describe('a commit that is not durable yet', () => {
     expect(await store.get('/a', { revision: 2 })).toEqual({ ok: false, reason: 'ahead', revision: 1 })
     expect(await store.compact(2)).toEqual({ ok: false, reason: 'ahead', revision: 1 })
     journal.durable()
-    expect([await made.promise, (await told.promise)?.changes[0]?.key, await keysOf(store), await store.head()]).toEqual([{ ok: true, revision: 2 }, '/a', ['/a'], 2])
+    expect([
+      await made.promise,
+      (await told.promise)?.changes[0]?.key,
+      await keysOf(store),
+      await store.head(),
+    ]).toEqual([{ ok: true, revision: 2 }, '/a', ['/a'], 2])
   })
 
   test('is visible before its writer is answered', async () => {
@@ -66,14 +79,20 @@ describe('a commit that is not durable yet', () => {
   test('is answered in the order of revisions, some at a time', async () => {
     const { clock, journal, store } = setUp()
     const answers: number[] = []
-    for (const key of ['/a', '/b', '/c']) void put(store, key).then((result) => { if (result.ok) answers.push(result.revision) })
+    for (const key of ['/a', '/b', '/c'])
+      void put(store, key).then((result) => {
+        if (result.ok) answers.push(result.revision)
+      })
     await settle(clock)
     journal.durable(2)
     await settle(clock)
     expect([answers, await keysOf(store), await store.head()]).toEqual([[2, 3], ['/a', '/b'], 3])
     journal.durable(1)
     await settle(clock)
-    expect([answers, await keysOf(store)]).toEqual([[2, 3, 4], ['/a', '/b', '/c']])
+    expect([answers, await keysOf(store)]).toEqual([
+      [2, 3, 4],
+      ['/a', '/b', '/c'],
+    ])
   })
 
   test('decides races: the next writer must expect it', async () => {
@@ -82,7 +101,10 @@ describe('a commit that is not durable yet', () => {
     const second = put(store, '/a', { at: 2, value: 'second' })
     expect(journal.records).toHaveLength(2)
     journal.durable()
-    expect([await first, await second]).toEqual([{ ok: true, revision: 2 }, { ok: true, revision: 3 }])
+    expect([await first, await second]).toEqual([
+      { ok: true, revision: 2 },
+      { ok: true, revision: 3 },
+    ])
   })
 })
 
@@ -94,7 +116,11 @@ describe('a race against a commit that is not durable yet', () => {
     await settle(clock)
     expect([loser.isSettled(), journal.records.length]).toEqual([false, 1])
     journal.durable()
-    expect(await loser.promise).toMatchObject({ ok: false, key: '/a', current: { revision: 2, value: bytes('winner') } })
+    expect(await loser.promise).toMatchObject({
+      ok: false,
+      key: '/a',
+      current: { revision: 2, value: bytes('winner') },
+    })
   })
 
   test('is won after all if that commit is refused', async () => {
@@ -127,12 +153,17 @@ describe('a race against a commit that is not durable yet', () => {
     journal.durable()
     await first
     void store.commit({ key: '/a', expect: 2 })
-    const checked = observed(store.commit({ key: '/b', value: bytes('b'), expect: 0 }, { checks: [{ key: '/a', expect: 2 }] }))
+    const checked = observed(
+      store.commit({ key: '/b', value: bytes('b'), expect: 0 }, { checks: [{ key: '/a', expect: 2 }] }),
+    )
     const created = observed(put(store, '/a', { at: 2 }))
     await settle(clock)
     expect([checked.isSettled(), created.isSettled()]).toEqual([false, false])
     journal.durable()
-    expect([await checked.promise, await created.promise]).toEqual([{ ok: false, key: '/a', current: undefined }, { ok: false, key: '/a', current: undefined }])
+    expect([await checked.promise, await created.promise]).toEqual([
+      { ok: false, key: '/a', current: undefined },
+      { ok: false, key: '/a', current: undefined },
+    ])
   })
 })
 
@@ -142,9 +173,19 @@ describe('commits that are refused', () => {
     const before = put(store, '/kept', { value: 'kept' })
     journal.durable()
     await before
-    const refused = [put(store, '/kept', { at: 2, value: 'changed' }), put(store, '/kept', { at: 3, value: 'again' }), store.commit({ key: '/kept', expect: 4 }), put(store, '/new'), store.commitAll([{ key: '/x', value: bytes('x'), expect: 0 }, { key: '/y', value: bytes('y'), expect: 0 }])]
+    const refused = [
+      put(store, '/kept', { at: 2, value: 'changed' }),
+      put(store, '/kept', { at: 3, value: 'again' }),
+      store.commit({ key: '/kept', expect: 4 }),
+      put(store, '/new'),
+      store.commitAll([
+        { key: '/x', value: bytes('x'), expect: 0 },
+        { key: '/y', value: bytes('y'), expect: 0 },
+      ]),
+    ]
     journal.refuse(noSpace)
-    for (const result of await Promise.allSettled(refused)) expect(result).toEqual({ status: 'rejected', reason: noSpace })
+    for (const result of await Promise.allSettled(refused))
+      expect(result).toEqual({ status: 'rejected', reason: noSpace })
     expect(await keysOf(store)).toEqual(['/kept'])
     expect(await store.get('/kept')).toMatchObject({ entry: { value: bytes('kept'), revision: 2 } })
     const after = put(store, '/kept', { at: 2, value: 'after' })
@@ -263,7 +304,13 @@ describe('LocalStore', () => {
   test('scans many keys in steps, sees one revision, and is refused when compaction overtakes it', async () => {
     const { clock, journal, store } = setUp()
     for (let start = 0; start < 20_000; start += 100) {
-      const made = store.commitAll(Array.from({ length: 100 }, (_, index) => ({ key: `/${String(start + index).padStart(6, '0')}`, value: bytes('x'), expect: 0 })))
+      const made = store.commitAll(
+        Array.from({ length: 100 }, (_, index) => ({
+          key: `/${String(start + index).padStart(6, '0')}`,
+          value: bytes('x'),
+          expect: 0,
+        })),
+      )
       journal.durable()
       await made
     }
@@ -275,7 +322,11 @@ describe('LocalStore', () => {
     await clock.advance(0)
     await settle(clock)
     const ranged = await ranging.promise
-    expect(ranged.ok && [ranged.entries.length, ranged.entries[0]?.value, ranged.revision]).toEqual([20_000, bytes('x'), 201])
+    expect(ranged.ok && [ranged.entries.length, ranged.entries[0]?.value, ranged.revision]).toEqual([
+      20_000,
+      bytes('x'),
+      201,
+    ])
     expect(await hashing.promise).toMatchObject({ ok: true, revision: 201 })
     const overtaken = store.range('', { revision: 201 })
     const compacting = store.compact(202)
@@ -289,7 +340,9 @@ describe('LocalStore', () => {
   test('gives up a long scan when its signal aborts', async () => {
     const { clock, journal, store } = setUp()
     for (let start = 0; start < 9_000; start += 100) {
-      const made = store.commitAll(Array.from({ length: 100 }, (_, index) => ({ key: `/${start + index}`, value: bytes('x'), expect: 0 })))
+      const made = store.commitAll(
+        Array.from({ length: 100 }, (_, index) => ({ key: `/${start + index}`, value: bytes('x'), expect: 0 })),
+      )
       journal.durable()
       await made
     }
@@ -314,16 +367,42 @@ describe('LocalStore', () => {
 
   test('takes over what a journal remembers: contents, revisions, leases and the keys they hold', async () => {
     const [clock, journal, versions] = [new SimulatedClock(), new ScriptedJournal(), new Versions()]
-    versions.publish([versions.apply({ key: '/held', value: bytes('x'), lease: '7' }, 2), versions.apply({ key: '/free', value: bytes('x') }, 2)], 2)
-    const store = new LocalStore({ clock, journal, versions, lastRevision: 50, leases: [{ id: '7', ttlMs: 1_000, leftMs: 600 }, { id: '8', ttlMs: 1_000, leftMs: 900 }] })
+    versions.publish(
+      [
+        versions.apply({ key: '/held', value: bytes('x'), lease: '7' }, 2),
+        versions.apply({ key: '/free', value: bytes('x') }, 2),
+      ],
+      2,
+    )
+    const store = new LocalStore({
+      clock,
+      journal,
+      versions,
+      lastRevision: 50,
+      leases: [
+        { id: '7', ttlMs: 1_000, leftMs: 600 },
+        { id: '8', ttlMs: 1_000, leftMs: 900 },
+      ],
+    })
     expect([await keysOf(store), await store.head(), clock.nextInMs]).toEqual([['/free', '/held'], 2, 600])
     const made = put(store, '/new')
     journal.durable()
     expect(await made).toEqual({ ok: true, revision: 51 })
     await clock.advance(599)
-    expect([store.leases(), journal.waiting]).toEqual([[{ id: '7', ttlMs: 1_000, leftMs: 1 }, { id: '8', ttlMs: 1_000, leftMs: 301 }], 0])
+    expect([store.leases(), journal.waiting]).toEqual([
+      [
+        { id: '7', ttlMs: 1_000, leftMs: 1 },
+        { id: '8', ttlMs: 1_000, leftMs: 301 },
+      ],
+      0,
+    ])
     await clock.advance(1)
-    expect(journal.records.at(-1)).toMatchObject({ type: 'revoke', lease: '7', revision: 52, versions: [{ key: '/held' }] })
+    expect(journal.records.at(-1)).toMatchObject({
+      type: 'revoke',
+      lease: '7',
+      revision: 52,
+      versions: [{ key: '/held' }],
+    })
     journal.durable()
     expect([await keysOf(store), await store.renew('8')]).toEqual([['/free', '/new'], true])
   })

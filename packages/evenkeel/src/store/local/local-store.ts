@@ -10,7 +10,23 @@ import type { AbortOptions, Clock, Logger, Random } from '#base'
 import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites } from '../check.ts'
 import { ContentHash } from '../content-hash.ts'
 import { StoreError } from '../store-error.ts'
-import type { CommitOptions, CommitResult, Entry, GetResult, HashResult, Lease, RangeOptions, RangeResult, ReadOptions, Refused, Store, StoreFailure, Watch, WatchOptions, Write } from '../store.ts'
+import type {
+  CommitOptions,
+  CommitResult,
+  Entry,
+  GetResult,
+  HashResult,
+  Lease,
+  RangeOptions,
+  RangeResult,
+  ReadOptions,
+  Refused,
+  Store,
+  StoreFailure,
+  Watch,
+  WatchOptions,
+  Write,
+} from '../store.ts'
 import { Hub } from './hub.ts'
 import type { Journal, JournalRecord, JournalSink } from './journal.ts'
 import { Leases } from './leases.ts'
@@ -57,15 +73,37 @@ export class LocalStore implements Store, JournalSink {
   readonly #log: Logger
   #closed: Promise<void> | undefined
 
-  constructor({ clock, journal, versions = new Versions(), lastRevision = versions.published, leases = [], retention, random = new SystemRandom(), log = silentLogger }: LocalStoreOptions) {
+  constructor({
+    clock,
+    journal,
+    versions = new Versions(),
+    lastRevision = versions.published,
+    leases = [],
+    retention,
+    random = new SystemRandom(),
+    log = silentLogger,
+  }: LocalStoreOptions) {
     this.#clock = clock
     this.#journal = journal
     this.#versions = versions
-    this.#writer = new Writer({ versions, journal, lastRevision, hasLease: (id) => this.#leases.has(id), onPublished: (records, changed) => { this.#published(records, changed) } })
+    this.#writer = new Writer({
+      versions,
+      journal,
+      lastRevision,
+      hasLease: (id) => this.#leases.has(id),
+      onPublished: (records, changed) => {
+        this.#published(records, changed)
+      },
+    })
     this.#retention = new Retention(versions, { ...retention, clock })
     this.#random = random
     this.#log = log
-    this.#leases = new Leases({ clock, onExpire: (id) => { this.#end(id).catch(() => undefined) } })
+    this.#leases = new Leases({
+      clock,
+      onExpire: (id) => {
+        this.#end(id).catch(() => undefined)
+      },
+    })
     this.#resumeLeases(leases)
     journal.bind(this)
   }
@@ -112,7 +150,8 @@ export class LocalStore implements Store, JournalSink {
         if (entries.length < limit) entries.push(entryOf(version))
         else remaining++
       })
-      const answer = (at: number | Refused): RangeResult => (typeof at === 'number' ? { ok: true, revision: at, entries, remaining } : at)
+      const answer = (at: number | Refused): RangeResult =>
+        typeof at === 'number' ? { ok: true, revision: at, entries, remaining } : at
       return scanned instanceof Promise ? scanned.then(answer) : answer(scanned)
     })
   }
@@ -158,7 +197,9 @@ export class LocalStore implements Store, JournalSink {
     return this.#now(signal, async () => {
       checkPrefix(prefix)
       const hash = new ContentHash()
-      const at = await this.#scan(prefix, { revision, from: '', signal }, (version) => { hash.add(entryOf(version)) })
+      const at = await this.#scan(prefix, { revision, from: '', signal }, (version) => {
+        hash.add(entryOf(version))
+      })
       return typeof at === 'number' ? { ok: true, revision: at, hash: hash.digest() } : at
     })
   }
@@ -216,7 +257,11 @@ export class LocalStore implements Store, JournalSink {
   }
 
   /** Visits one revision, at once if it is small. */
-  #scan(prefix: string, { revision, from, signal }: { revision: number | undefined, from: string, signal: AbortSignal | undefined }, visit: (version: Version) => void): number | Refused | Promise<number | Refused> {
+  #scan(
+    prefix: string,
+    { revision, from, signal }: { revision: number | undefined; from: string; signal: AbortSignal | undefined },
+    visit: (version: Version) => void,
+  ): number | Refused | Promise<number | Refused> {
     const at = this.#at(revision)
     if (typeof at !== 'number') return at
     const next = this.#versions.scan({ prefix, revision: at, from, visitMax: scanStep }, visit)
@@ -224,7 +269,11 @@ export class LocalStore implements Store, JournalSink {
   }
 
   /** The rest, in steps; a compaction that overtakes the scan ends it, because versions may be gone. */
-  async #scanOn(prefix: string, { at, from, signal }: { at: number, from: string, signal: AbortSignal | undefined }, visit: (version: Version) => void): Promise<number | Refused> {
+  async #scanOn(
+    prefix: string,
+    { at, from, signal }: { at: number; from: string; signal: AbortSignal | undefined },
+    visit: (version: Version) => void,
+  ): Promise<number | Refused> {
     let next: string | undefined = from
     while (next !== undefined) {
       await nextTurn(this.#clock)
@@ -249,7 +298,9 @@ export class LocalStore implements Store, JournalSink {
   #settleLease({ key, lease, older }: Version): void {
     if (older?.lease !== undefined && older.lease !== lease) this.#leases.detach(older.lease, key)
     if (lease === undefined || this.#leases.attach(lease, key)) return
-    this.#writer.revoke(lease, [key]).catch((error: unknown) => { this.#log.error('a key outlived its lease', { key, lease, error }) })
+    this.#writer.revoke(lease, [key]).catch((error: unknown) => {
+      this.#log.error('a key outlived its lease', { key, lease, error })
+    })
   }
 
   /** Ends a lease with its keys; false when it is gone. A full disk gives it a little more time. */
@@ -270,8 +321,11 @@ export class LocalStore implements Store, JournalSink {
   #resumeLeases(leases: readonly LeaseState[]): void {
     for (const lease of leases) this.#leases.add(lease)
     if (leases.length === 0) return
-    this.#versions.scan({ prefix: '', revision: this.#versions.published, from: '', visitMax: Infinity }, ({ key, lease }) => {
-      if (lease !== undefined) this.#leases.attach(lease, key)
-    })
+    this.#versions.scan(
+      { prefix: '', revision: this.#versions.published, from: '', visitMax: Infinity },
+      ({ key, lease }) => {
+        if (lease !== undefined) this.#leases.attach(lease, key)
+      },
+    )
   }
 }

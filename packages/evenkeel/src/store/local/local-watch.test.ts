@@ -29,7 +29,8 @@ async function batchOf(watch: LocalWatch): Promise<WatchBatch | undefined> {
   return done ? undefined : value
 }
 
-const revisionsOf = (batch: WatchBatch | undefined): number[] | undefined => batch?.changes.map(({ revision }) => revision)
+const revisionsOf = (batch: WatchBatch | undefined): number[] | undefined =>
+  batch?.changes.map(({ revision }) => revision)
 const reason = new Error('enough')
 
 describe('LocalWatch', () => {
@@ -40,7 +41,9 @@ describe('LocalWatch', () => {
     const first = await batchOf(reader)
     const more = write()
     const [second, third] = [await batchOf(reader), await batchOf(reader)]
-    expect([first, second, third].flatMap((batch) => revisionsOf(batch) ?? [])).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 2))
+    expect([first, second, third].flatMap((batch) => revisionsOf(batch) ?? [])).toEqual(
+      Array.from({ length: 1_201 }, (_, index) => index + 2),
+    )
     expect(third?.revision).toBe(more)
     const waiting = batchOf(reader)
     expect(revisionsOf(await Promise.race([waiting, Promise.resolve(undefined)]))).toBe(undefined)
@@ -70,9 +73,14 @@ describe('LocalWatch', () => {
     write()
     write()
     versions.compact(3)
-    while (versions.clean(100)) { /* all of it */ }
+    while (versions.clean(100)) {
+      /* all of it */
+    }
     const batches = [await batchOf(reader), await batchOf(reader)]
-    expect(batches.map((batch) => [revisionsOf(batch), batch?.changes[0]?.previous?.revision])).toEqual([[[2], undefined], [[3], 2]])
+    expect(batches.map((batch) => [revisionsOf(batch), batch?.changes[0]?.previous?.revision])).toEqual([
+      [[2], undefined],
+      [[3], 2],
+    ])
   })
 
   test('gives progress in its place', async () => {
@@ -82,16 +90,35 @@ describe('LocalWatch', () => {
     write()
     reader.requestProgress()
     const told = [await batchOf(reader), await batchOf(reader), await batchOf(reader)]
-    expect(told.map((batch) => [batch?.revision, revisionsOf(batch)])).toEqual([[1, []], [2, [2]], [2, []]])
+    expect(told.map((batch) => [batch?.revision, revisionsOf(batch)])).toEqual([
+      [1, []],
+      [2, [2]],
+      [2, []],
+    ])
   })
 })
 
 describe('a LocalWatch that is over leaves nothing behind', () => {
   test.each<[string, (fixture: Fixture, watch: LocalWatch) => unknown]>([
-    ['closed', (_, watch) => { watch.close() }],
+    [
+      'closed',
+      (_, watch) => {
+        watch.close()
+      },
+    ],
     ['left', (_, watch) => watch.return()],
-    ['overflowed', ({ write }) => { for (let index = 0; index < 10; index++) write('/a', 1_000) }],
-    ['ended by the store', ({ hub }) => { hub.endAll({ reason: 'closed' }) }],
+    [
+      'overflowed',
+      ({ write }) => {
+        for (let index = 0; index < 10; index++) write('/a', 1_000)
+      },
+    ],
+    [
+      'ended by the store',
+      ({ hub }) => {
+        hub.endAll({ reason: 'closed' })
+      },
+    ],
   ])('when it is %s', async (_, finish) => {
     const fixture = setUp()
     fixture.write()
@@ -111,7 +138,10 @@ describe('a LocalWatch that is over leaves nothing behind', () => {
   test('when its signal aborts, before or during', async () => {
     const { hub, watch } = setUp()
     const controller = new AbortController()
-    const [before, during] = [watch({ after: 1, signal: AbortSignal.abort(reason) }), watch({ after: 1, signal: controller.signal })]
+    const [before, during] = [
+      watch({ after: 1, signal: AbortSignal.abort(reason) }),
+      watch({ after: 1, signal: controller.signal }),
+    ]
     expect(hub.size).toBe(1)
     controller.abort(reason)
     expect(hub.size).toBe(0)
@@ -126,7 +156,10 @@ describe('a LocalWatch that is over leaves nothing behind', () => {
     versions.compact(3)
     const refused = [watch({ after: 1 }), watch({ after: 4 })]
     const ends = await Promise.all(refused.map((one) => one.next()))
-    expect(ends.map(({ value }) => value as unknown)).toEqual([{ reason: 'compacted', compacted: 3 }, { reason: 'ahead', revision: 3 }])
+    expect(ends.map(({ value }) => value as unknown)).toEqual([
+      { reason: 'compacted', compacted: 3 },
+      { reason: 'ahead', revision: 3 },
+    ])
     expect(hub.size).toBe(0)
   })
 })

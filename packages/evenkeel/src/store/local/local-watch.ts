@@ -27,12 +27,14 @@ export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | u
   #live = false
   #progressAsked = false
 
-  constructor(prefix: string, { versions, hub }: { versions: Versions, hub: Hub }, options: WatchOptions) {
+  constructor(prefix: string, { versions, hub }: { versions: Versions; hub: Hub }, options: WatchOptions) {
     this.#prefix = prefix
     this.#versions = versions
     this.#hub = hub
     this.#cursor = options.after
-    this.#channel = watchChannel(options, () => { hub.leave(prefix, this.#channel) })
+    this.#channel = watchChannel(options, () => {
+      hub.leave(prefix, this.#channel)
+    })
     if (this.#channel.open) hub.add(this.#channel)
     if (options.after === versions.published) this.#join()
   }

@@ -5,7 +5,11 @@ import type { RetentionOptions } from './retention.ts'
 import { Versions } from './versions.ts'
 
 /** A store that keeps history as it is told, and a way to write to it. */
-function setUp(options: RetentionOptions): { clock: SimulatedClock, versions: Versions, write: (bytes?: number) => void } {
+function setUp(options: RetentionOptions): {
+  clock: SimulatedClock
+  versions: Versions
+  write: (bytes?: number) => void
+} {
   const [clock, versions] = [new SimulatedClock(), new Versions()]
   const retention = new Retention(versions, { ...options, clock })
   const write = (bytes = 1): void => {
@@ -83,6 +87,9 @@ describe('Retention by bytes', () => {
   })
 })
 
-test.each<RetentionOptions>([{ historyMs: 0 }, { historyMs: NaN }, { historyChangesMax: 0 }, { historyBytesMax: -1 }])('Retention refuses %j', (options) => {
-  expect(() => setUp(options)).toThrow(RangeError)
-})
+test.each<RetentionOptions>([{ historyMs: 0 }, { historyMs: NaN }, { historyChangesMax: 0 }, { historyBytesMax: -1 }])(
+  'Retention refuses %j',
+  (options) => {
+    expect(() => setUp(options)).toThrow(RangeError)
+  },
+)

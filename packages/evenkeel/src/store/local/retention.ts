@@ -35,9 +35,17 @@ export class Retention {
   readonly #changesMax: number
   readonly #bytesMax: number
   /** Which revision was the newest at some moments of the past, oldest first. */
-  #marks: { readonly revision: number, readonly atMs: number }[] = []
+  #marks: { readonly revision: number; readonly atMs: number }[] = []
 
-  constructor(versions: Versions, { clock, historyMs = 300_000, historyChangesMax = 500_000, historyBytesMax = 64 * 1024 * 1024 }: RetentionOptions & { clock: Clock }) {
+  constructor(
+    versions: Versions,
+    {
+      clock,
+      historyMs = 300_000,
+      historyChangesMax = 500_000,
+      historyBytesMax = 64 * 1024 * 1024,
+    }: RetentionOptions & { clock: Clock },
+  ) {
     if (!(historyMs > 0)) throw new RangeError(`historyMs must be above 0, got ${historyMs}`)
     if (!(historyChangesMax >= 1)) throw new RangeError(`historyChangesMax must be 1 or more, got ${historyChangesMax}`)
     if (!(historyBytesMax >= 1)) throw new RangeError(`historyBytesMax must be 1 or more, got ${historyBytesMax}`)
@@ -59,7 +67,8 @@ export class Retention {
   #tooOld(): number {
     const nowMs = this.#clock.monotonic()
     const last = this.#marks.at(-1)
-    if (!last || nowMs - last.atMs >= this.#historyMs / 8) this.#marks.push({ revision: this.#versions.published, atMs: nowMs })
+    if (!last || nowMs - last.atMs >= this.#historyMs / 8)
+      this.#marks.push({ revision: this.#versions.published, atMs: nowMs })
     let boundary = 0
     for (let first = this.#marks[0]; first && nowMs - first.atMs > this.#historyMs; first = this.#marks[0]) {
       boundary = first.revision
@@ -70,11 +79,11 @@ export class Retention {
 
   #tooMany(): number {
     const { history } = this.#versions
-    return history.length > this.#changesMax ? history.revisionBehind(this.#changesMax * 3 / 4 | 0) ?? 0 : 0
+    return history.length > this.#changesMax ? (history.revisionBehind(((this.#changesMax * 3) / 4) | 0) ?? 0) : 0
   }
 
   #tooBig(): number {
     const { history } = this.#versions
-    return history.bytes > this.#bytesMax ? history.revisionThatFrees(history.bytes - this.#bytesMax * 3 / 4) : 0
+    return history.bytes > this.#bytesMax ? history.revisionThatFrees(history.bytes - (this.#bytesMax * 3) / 4) : 0
   }
 }

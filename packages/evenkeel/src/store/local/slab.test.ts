@@ -67,7 +67,9 @@ describe('Slabs.release', () => {
 
   test('counts every slab once, however many empty values lay in it', () => {
     const slabs = new Slabs()
-    const made = Array.from({ length: 40 }, (_, index) => place(slabs, filled(index % 2 === 0 ? 0 : mebibyte / 8, index)))
+    const made = Array.from({ length: 40 }, (_, index) =>
+      place(slabs, filled(index % 2 === 0 ? 0 : mebibyte / 8, index)),
+    )
     for (const one of [...made].reverse()) slabs.release(one)
     for (const one of made) slabs.release(one)
     expect(slabs.liveBytes).toBe(0)
@@ -91,14 +93,16 @@ describe('Slabs.release', () => {
 describe('Slabs.tidy', () => {
   test('empties slabs that are mostly dead, keeps every byte right and bounds what is held', () => {
     const slabs = new Slabs()
-    const kept: { made: Version, value: Uint8Array }[] = []
+    const kept: { made: Version; value: Uint8Array }[] = []
     for (let index = 0; index < 3_000; index++) {
       const value = filled(10_000, index)
       const made = place(slabs, value)
       if (index % 10 === 0) kept.push({ made, value })
       else slabs.release(made)
     }
-    while (slabs.tidy()) { /* until it is tidy */ }
+    while (slabs.tidy()) {
+      /* until it is tidy */
+    }
     for (const { made, value } of kept) expect(Buffer.from(made.value).equals(value)).toBe(true)
     expect(slabs.liveBytes).toBe(kept.length * 10_000)
     expect(slabs.heldBytes).toBeLessThan(slabs.liveBytes * 1.5 + 6 * mebibyte)
@@ -107,7 +111,9 @@ describe('Slabs.tidy', () => {
   test('leaves views that readers hold as they were', () => {
     const slabs = new Slabs()
     const made = Array.from({ length: 2_000 }, (_, index) => place(slabs, filled(5_000, index)))
-    const held = made.filter((_, index) => index % 50 === 0).map((one, index) => ({ view: one.value, seed: index * 50 }))
+    const held = made
+      .filter((_, index) => index % 50 === 0)
+      .map((one, index) => ({ view: one.value, seed: index * 50 }))
     for (const [index, one] of made.entries()) if (index % 50 !== 0) slabs.release(one)
     let emptied = 0
     while (slabs.tidy()) emptied++
@@ -135,35 +141,46 @@ describe('Slabs.tidy', () => {
       return one
     })
     for (const [index, one] of made.entries()) if (index % 20 !== 0) slabs.release(one)
-    while (slabs.tidy()) { /* until it is tidy */ }
+    while (slabs.tidy()) {
+      /* until it is tidy */
+    }
     expect(slabs.heldBytes).toBeLessThan(2 * mebibyte)
     for (const [index, one] of made.entries()) {
-      if (index % 20 === 0) expect(Buffer.from(one.value).equals(bytes.subarray(index * 10_000, index * 10_000 + 10_000))).toBe(true)
+      if (index % 20 === 0)
+        expect(Buffer.from(one.value).equals(bytes.subarray(index * 10_000, index * 10_000 + 10_000))).toBe(true)
     }
   })
 })
 
-const step = fc.record({ length: fc.constantFrom(0, 0, 1, 100, 60_000, 262_144, 262_145, 400_000), drop: fc.nat(), isTidy: fc.boolean() })
+const step = fc.record({
+  length: fc.constantFrom(0, 0, 1, 100, 60_000, 262_144, 262_145, 400_000),
+  drop: fc.nat(),
+  isTidy: fc.boolean(),
+})
 
 test('Slabs keep the bytes of everything that lives, through any coming and going', () => {
-  fc.assert(fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
-    const slabs = new Slabs()
-    let living: { made: Version, length: number, seed: number }[] = []
-    for (const [index, { length, drop, isTidy }] of steps.entries()) {
-      living.push({ made: place(slabs, filled(length, index)), length, seed: index })
-      if (drop % 3 > 0) {
-        const gone = living[drop % living.length]
-        if (gone) slabs.release(gone.made)
-        living = living.filter((one) => one !== gone)
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
+      const slabs = new Slabs()
+      let living: { made: Version; length: number; seed: number }[] = []
+      for (const [index, { length, drop, isTidy }] of steps.entries()) {
+        living.push({ made: place(slabs, filled(length, index)), length, seed: index })
+        if (drop % 3 > 0) {
+          const gone = living[drop % living.length]
+          if (gone) slabs.release(gone.made)
+          living = living.filter((one) => one !== gone)
+        }
+        if (isTidy) slabs.tidy()
+        const live = living.reduce((sum, one) => sum + one.length, 0)
+        expect(slabs.liveBytes).toBe(live)
+        expect(slabs.heldBytes).toBeGreaterThanOrEqual(live)
       }
-      if (isTidy) slabs.tidy()
-      const live = living.reduce((sum, one) => sum + one.length, 0)
-      expect(slabs.liveBytes).toBe(live)
-      expect(slabs.heldBytes).toBeGreaterThanOrEqual(live)
-    }
-    for (const { made, length, seed } of living) expect(Buffer.from(made.value).equals(filled(length, seed))).toBe(true)
-    for (const { made } of living) slabs.release(made)
-    expect(slabs.liveBytes).toBe(0)
-    expect(slabs.heldBytes).toBeLessThanOrEqual(mebibyte)
-  }), { numRuns: 40 })
+      for (const { made, length, seed } of living)
+        expect(Buffer.from(made.value).equals(filled(length, seed))).toBe(true)
+      for (const { made } of living) slabs.release(made)
+      expect(slabs.liveBytes).toBe(0)
+      expect(slabs.heldBytes).toBeLessThanOrEqual(mebibyte)
+    }),
+    { numRuns: 40 },
+  )
 })

@@ -50,7 +50,11 @@ export class Slabs {
   }
 
   /** Copies the value into a slab; with `digits`, inserts them at `at` on the way. */
-  place(version: Version, value: Uint8Array, { stampAt, stamp = '' }: { stampAt?: number | undefined, stamp?: string } = {}): void {
+  place(
+    version: Version,
+    value: Uint8Array,
+    { stampAt, stamp = '' }: { stampAt?: number | undefined; stamp?: string } = {},
+  ): void {
     const length = stampAt === undefined ? value.length : value.length + stamp.length
     const slab = this.#room(length)
     const offset = slab.used
@@ -84,7 +88,7 @@ export class Slabs {
   }
 
   /** Counts a packed block, whose versions will name this slab themselves once they are made. */
-  holdPacked(slab: Slab, { key, bytes }: { key: string, bytes: number }): void {
+  holdPacked(slab: Slab, { key, bytes }: { key: string; bytes: number }): void {
     slab.live += bytes
     slab.packed.push(key)
     this.#live += bytes
@@ -106,7 +110,8 @@ export class Slabs {
     if (this.#held - this.#live < Math.max(this.#held / 3, 4 * slabBytes)) return false
     let worst: Slab | undefined
     for (const slab of this.#slabs) {
-      if (slab !== this.#current && (!worst || slab.live / slab.bytes.length < worst.live / worst.bytes.length)) worst = slab
+      if (slab !== this.#current && (!worst || slab.live / slab.bytes.length < worst.live / worst.bytes.length))
+        worst = slab
     }
     if (!worst || worst.live > worst.bytes.length * 0.9) return false
     this.#empty(worst)

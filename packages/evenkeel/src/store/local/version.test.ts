@@ -9,7 +9,10 @@ function chain(...writes: readonly (readonly [number, string | undefined])[]): V
   const versions: Version[] = []
   for (const [revision, value] of writes) {
     const older = versions.at(-1)
-    const version = new Version('/a', revision, { created: older && !older.deleted ? older.created : revision, lease: undefined })
+    const version = new Version('/a', revision, {
+      created: older && !older.deleted ? older.created : revision,
+      lease: undefined,
+    })
     if (value !== undefined) slabs.place(version, Buffer.from(value))
     version.older = older
     versions.push(version)
@@ -34,6 +37,16 @@ test('entryOf names a lease only if there is one', () => {
 
 test('changeOf shows what a commit did: made, updated, deleted, made anew', () => {
   const changes = chain([2, 'one'], [4, 'two'], [7, undefined], [9, 'three']).map(changeOf)
-  expect(changes.map(({ entry, previous }) => [previous?.revision, entry?.revision, entry?.created])).toEqual([[undefined, 2, 2], [2, 4, 2], [4, undefined, undefined], [undefined, 9, 9]])
-  expect(changes.map((change) => Object.keys(change).sort().join())).toEqual(['entry,key,revision', 'entry,key,previous,revision', 'key,previous,revision', 'entry,key,revision'])
+  expect(changes.map(({ entry, previous }) => [previous?.revision, entry?.revision, entry?.created])).toEqual([
+    [undefined, 2, 2],
+    [2, 4, 2],
+    [4, undefined, undefined],
+    [undefined, 9, 9],
+  ])
+  expect(changes.map((change) => Object.keys(change).sort().join())).toEqual([
+    'entry,key,revision',
+    'entry,key,previous,revision',
+    'key,previous,revision',
+    'entry,key,revision',
+  ])
 })

@@ -24,7 +24,7 @@ export class Version {
   offset = 0
   length = tombstoneLength
 
-  constructor(key: string, revision: number, { created, lease }: { created: number, lease: string | undefined }) {
+  constructor(key: string, revision: number, { created, lease }: { created: number; lease: string | undefined }) {
     this.key = key
     this.revision = revision
     this.created = created

@@ -10,14 +10,19 @@ const textOf = (value: Uint8Array | undefined): string | undefined => value && B
 /** Writes and publishes at once; no value is a deletion. */
 function write(versions: Versions, key: string, value?: string): Version {
   const revision = versions.published + 1
-  const made = versions.apply({ key, ...value !== undefined && { value: bytes(value) } }, revision)
+  const made = versions.apply({ key, ...(value !== undefined && { value: bytes(value) }) }, revision)
   versions.publish([made], revision)
   return made
 }
 
-function scanAll(versions: Versions, { prefix = '', revision = versions.published, from = '', visitMax = Infinity } = {}): { keys: string[], next: string | undefined } {
+function scanAll(
+  versions: Versions,
+  { prefix = '', revision = versions.published, from = '', visitMax = Infinity } = {},
+): { keys: string[]; next: string | undefined } {
   const keys: string[] = []
-  const next = versions.scan({ prefix, revision, from, visitMax }, ({ key }) => { keys.push(key) })
+  const next = versions.scan({ prefix, revision, from, visitMax }, ({ key }) => {
+    keys.push(key)
+  })
   return { keys, next }
 }
 
@@ -39,34 +44,60 @@ describe('a pending version', () => {
     const versions = new Versions()
     const old = write(versions, '/a', 'old')
     const held = versions.heldBytes
-    const pending = [versions.apply({ key: '/a', value: bytes('new') }, 3), versions.apply({ key: '/b', value: bytes('b') }, 3), versions.apply({ key: '/a' }, 4)]
+    const pending = [
+      versions.apply({ key: '/a', value: bytes('new') }, 3),
+      versions.apply({ key: '/b', value: bytes('b') }, 3),
+      versions.apply({ key: '/a' }, 4),
+    ]
     for (const made of pending.reverse()) versions.undo(made)
-    expect([versions.newest('/a'), versions.newest('/b'), versions.size, versions.published, versions.heldBytes]).toEqual([old, undefined, 1, 2, held])
+    expect([
+      versions.newest('/a'),
+      versions.newest('/b'),
+      versions.size,
+      versions.published,
+      versions.heldBytes,
+    ]).toEqual([old, undefined, 1, 2, held])
     expect(scanAll(versions).keys).toEqual(['/a'])
   })
 
   test('can be undone only while it is pending', () => {
     const versions = new Versions()
     const made = write(versions, '/a', 'x')
-    expect(() => { versions.undo(made) }).toThrow(AssertionError)
+    expect(() => {
+      versions.undo(made)
+    }).toThrow(AssertionError)
   })
 
   test('that is undone does not bring back a deletion that was forgotten meanwhile', () => {
     const versions = new Versions()
     write(versions, '/a', 'x')
     write(versions, '/a')
-    const pending = [versions.apply({ key: '/a', value: bytes('new') }, 4), versions.apply({ key: '/a', value: bytes('newer') }, 5)]
+    const pending = [
+      versions.apply({ key: '/a', value: bytes('new') }, 4),
+      versions.apply({ key: '/a', value: bytes('newer') }, 5),
+    ]
     versions.compact(3)
-    while (versions.clean(10)) { /* all of it */ }
+    while (versions.clean(10)) {
+      /* all of it */
+    }
     for (const made of pending.reverse()) versions.undo(made)
-    expect([versions.size, versions.newest('/a'), versions.conflict([{ key: '/a', expect: 0 }])]).toEqual([0, undefined, undefined])
+    expect([versions.size, versions.newest('/a'), versions.conflict([{ key: '/a', expect: 0 }])]).toEqual([
+      0,
+      undefined,
+      undefined,
+    ])
   })
 })
 
 describe('Versions.apply', () => {
   test('keeps the revision a key was made at, until it is absent', () => {
     const versions = new Versions()
-    const created = [write(versions, '/a', '1'), write(versions, '/a', '2'), write(versions, '/a'), write(versions, '/a', '3')].map((version) => version.created)
+    const created = [
+      write(versions, '/a', '1'),
+      write(versions, '/a', '2'),
+      write(versions, '/a'),
+      write(versions, '/a', '3'),
+    ].map((version) => version.created)
     expect(created).toEqual([2, 2, 2, 5])
   })
 
@@ -83,32 +114,44 @@ describe('Versions.conflict', () => {
     const there = write(versions, '/there', 'x')
     write(versions, '/gone', 'x')
     const tombstone = write(versions, '/gone')
-    const holding = [{ key: '/there', expect: there.revision }, { key: '/gone', expect: 0 }, { key: '/never', expect: 0 }]
+    const holding = [
+      { key: '/there', expect: there.revision },
+      { key: '/gone', expect: 0 },
+      { key: '/never', expect: 0 },
+    ]
     expect(versions.conflict(holding)).toBe(undefined)
-    expect(versions.conflict([...holding, { key: '/there', expect: 0 }, { key: '/never', expect: 1 }])).toEqual({ key: '/there', version: there })
-    expect(versions.conflict([{ key: '/gone', expect: tombstone.revision }])).toEqual({ key: '/gone', version: tombstone })
+    expect(versions.conflict([...holding, { key: '/there', expect: 0 }, { key: '/never', expect: 1 }])).toEqual({
+      key: '/there',
+      version: there,
+    })
+    expect(versions.conflict([{ key: '/gone', expect: tombstone.revision }])).toEqual({
+      key: '/gone',
+      version: tombstone,
+    })
     expect(versions.conflict([{ key: '/never', expect: 1 }])).toEqual({ key: '/never', version: undefined })
   })
 })
 
 describe('Versions.scan', () => {
   test('can be taken in steps of any length, and sees one revision all the time', () => {
-    fc.assert(fc.property(fc.integer({ min: 1, max: 12 }), (visitMax) => {
-      const versions = new Versions()
-      for (const key of ['/a', '/b', '/c', '/d', '/e']) write(versions, key, key)
-      write(versions, '/b')
-      const { published: revision } = versions
-      const found: string[] = []
-      for (let from: string | undefined = ''; from !== undefined;) {
-        const step = scanAll(versions, { prefix: '/', revision, from, visitMax })
-        found.push(...step.keys)
-        from = step.next
-        write(versions, `/a${versions.published}`, 'new')
-        write(versions, '/e')
-        write(versions, '/e', 'again')
-      }
-      expect(found).toEqual(['/a', '/c', '/d', '/e'])
-    }))
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), (visitMax) => {
+        const versions = new Versions()
+        for (const key of ['/a', '/b', '/c', '/d', '/e']) write(versions, key, key)
+        write(versions, '/b')
+        const { published: revision } = versions
+        const found: string[] = []
+        for (let from: string | undefined = ''; from !== undefined;) {
+          const step = scanAll(versions, { prefix: '/', revision, from, visitMax })
+          found.push(...step.keys)
+          from = step.next
+          write(versions, `/a${versions.published}`, 'new')
+          write(versions, '/e')
+          write(versions, '/e', 'again')
+        }
+        expect(found).toEqual(['/a', '/c', '/d', '/e'])
+      }),
+    )
   })
 
   test('stays below its prefix', () => {
@@ -132,7 +175,8 @@ describe('Versions.clean', () => {
     expect(versions.history.length).toBe(9)
     expect(versions.clean(100)).toBe(false)
     expect(versions.history.length).toBe(7)
-    for (let revision = 6; revision <= 11; revision++) expect(textOf(versions.get('/a', revision)?.value)).toBe(String(revision - 2))
+    for (let revision = 6; revision <= 11; revision++)
+      expect(textOf(versions.get('/a', revision)?.value)).toBe(String(revision - 2))
     expect(versions.size).toBe(2)
     versions.compact(13)
     versions.clean(100)
@@ -180,13 +224,17 @@ describe('Versions.compact', () => {
     versions.compact(4)
     versions.compact(2)
     expect(versions.compacted).toBe(4)
-    expect(() => { versions.compact(7) }).toThrow(AssertionError)
+    expect(() => {
+      versions.compact(7)
+    }).toThrow(AssertionError)
   })
 
   test('publish never goes back', () => {
     const versions = new Versions()
     versions.publish([], 10)
-    expect(() => { versions.publish([], 9) }).toThrow(AssertionError)
+    expect(() => {
+      versions.publish([], 9)
+    }).toThrow(AssertionError)
   })
 })
 
@@ -196,7 +244,13 @@ test('Versions.load takes values where they lie, and unpacks them when somebody 
   let unpacked = 0
   const unpack = (): Version[] => {
     unpacked++
-    return ([['/1', 0, 3], ['/2', 3, 3], ['/3', 6, 0]] as const).map(([key, offset, length]) => {
+    return (
+      [
+        ['/1', 0, 3],
+        ['/2', 3, 3],
+        ['/3', 6, 0],
+      ] as const
+    ).map(([key, offset, length]) => {
       const version = new Version(key, 7, { created: 5, lease: undefined })
       version.offset = offset
       version.length = length
@@ -219,21 +273,24 @@ test('a slab that is emptied while blocks in it are still packed loses none of t
   const blocks = Array.from({ length: 12 }, (_, number) => `/${String(number).padStart(2, '0')}`)
   for (const first of blocks) {
     const slab = versions.adopt(Buffer.alloc(blockBytes, first))
-    const unpack = (): Version[] => [0, 1].map((part) => {
-      const version = new Version(`${first}/${part}`, 7, { created: 7, lease: undefined })
-      version.offset = part * blockBytes / 2
-      version.length = blockBytes / 2
-      version.slab = slab
-      slab.holders.push(version)
-      return version
-    })
+    const unpack = (): Version[] =>
+      [0, 1].map((part) => {
+        const version = new Version(`${first}/${part}`, 7, { created: 7, lease: undefined })
+        version.offset = (part * blockBytes) / 2
+        version.length = blockBytes / 2
+        version.slab = slab
+        slab.holders.push(version)
+        return version
+      })
     versions.load({ first: `${first}/0`, last: `${first}/1`, count: 2, unpack }, slab, blockBytes)
   }
   versions.publish([], 7)
   const gone = blocks.map((first, index) => versions.apply({ key: `${first}/0` }, 8 + index))
   versions.publish(gone, 8 + blocks.length)
   versions.compact(8 + blocks.length)
-  while (versions.clean(64)) { /* until nothing is left to free */ }
+  while (versions.clean(64)) {
+    /* until nothing is left to free */
+  }
   expect(versions.heldBytes).toBeLessThan(blocks.length * blockBytes)
   for (const first of blocks) {
     const value = versions.get(`${first}/1`, versions.published)?.value

@@ -29,7 +29,9 @@ interface Scan {
 
 export class Versions {
   readonly #keys = new Keyspace()
-  readonly #slabs = new Slabs((key) => { this.#keys.find(key) })
+  readonly #slabs = new Slabs((key) => {
+    this.#keys.find(key)
+  })
   readonly history = new History()
   /** Revisions that somebody is writing down: what they need is not freed, whatever the boundary says. */
   readonly #pins = new Set<{ readonly revision: number }>()
@@ -68,7 +70,7 @@ export class Versions {
   }
 
   /** The first write or check whose key is not as expected, pending writes included. */
-  conflict(conditions: readonly (Write | Check)[]): { key: string, version: Version | undefined } | undefined {
+  conflict(conditions: readonly (Write | Check)[]): { key: string; version: Version | undefined } | undefined {
     for (const { key, expect } of conditions) {
       const version = this.newest(key)
       if ((version?.revision ?? 0) !== expect) return { key, version: version ?? this.#keys.find(key) }
@@ -122,15 +124,19 @@ export class Versions {
   scan({ prefix, revision, from, visitMax }: Scan, visit: (version: Version) => void): string | undefined {
     let left = visitMax
     let next: string | undefined
-    this.#keys.scan(from > prefix ? from : prefix, (newest) => {
-      if (left-- === 0) {
-        next = newest.key
-        return false
-      }
-      const version = versionAt(newest, revision)
-      if (version) visit(version)
-      return true
-    }, { prefix })
+    this.#keys.scan(
+      from > prefix ? from : prefix,
+      (newest) => {
+        if (left-- === 0) {
+          next = newest.key
+          return false
+        }
+        const version = versionAt(newest, revision)
+        if (version) visit(version)
+        return true
+      },
+      { prefix },
+    )
     return next
   }
 
@@ -141,10 +147,15 @@ export class Versions {
   }
 
   /** Keeps everything that a scan at the newest revision needs, until the pin is let go. */
-  pin(): { readonly revision: number, readonly release: () => void } {
+  pin(): { readonly revision: number; readonly release: () => void } {
     const pin = { revision: this.#published }
     this.#pins.add(pin)
-    return { ...pin, release: () => { this.#pins.delete(pin) } }
+    return {
+      ...pin,
+      release: () => {
+        this.#pins.delete(pin)
+      },
+    }
   }
 
   /** Frees some of what the boundary has passed; true while there is more. */

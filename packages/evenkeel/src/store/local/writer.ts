@@ -54,10 +54,14 @@ export class Writer {
   commit(writes: readonly Write[], checks: readonly Check[]): Promise<CommitResult> {
     const refusal = this.#journal.refusal(writes.some(({ value }) => value) ? 'put' : 'delete')
     if (refusal) return Promise.reject(refusal)
-    const conflict = this.#versions.conflict(writes) ?? (checks.length > 0 ? this.#versions.conflict(checks) : undefined)
+    const conflict =
+      this.#versions.conflict(writes) ?? (checks.length > 0 ? this.#versions.conflict(checks) : undefined)
     if (conflict) return this.#lost(conflict, () => this.commit(writes, checks))
     const orphan = writes.find(({ lease }) => lease !== undefined && !this.#hasLease(lease))
-    if (orphan) return Promise.reject(new StoreError('NoLease', `lease ${orphan.lease} is gone; grant a new one before writing ${orphan.key}`))
+    if (orphan)
+      return Promise.reject(
+        new StoreError('NoLease', `lease ${orphan.lease} is gone; grant a new one before writing ${orphan.key}`),
+      )
 
     const revision = ++this.#lastRevision
     const versions = writes.map((write) => this.#versions.apply(write, revision))
@@ -86,10 +90,11 @@ export class Writer {
     const done = this.#pending.splice(0, count)
     assert(done.length === count, 'the journal answers only what was appended')
     const records = done.map(({ record }) => record)
-    const versions = records.flatMap((record) => 'versions' in record ? record.versions : [])
+    const versions = records.flatMap((record) => ('versions' in record ? record.versions : []))
     const revision = versions.at(-1)?.revision ?? this.#versions.published
     this.#versions.publish(versions, revision)
-    for (const { record, resolve } of done) resolve({ ok: true, revision: 'revision' in record ? record.revision : revision })
+    for (const { record, resolve } of done)
+      resolve({ ok: true, revision: 'revision' in record ? record.revision : revision })
     this.#onPublished(records, versions)
     this.#settle()
   }
@@ -120,7 +125,10 @@ export class Writer {
     })
   }
 
-  async #lost({ key, version }: { key: string, version: Version | undefined }, again: () => Promise<CommitResult>): Promise<CommitResult> {
+  async #lost(
+    { key, version }: { key: string; version: Version | undefined },
+    again: () => Promise<CommitResult>,
+  ): Promise<CommitResult> {
     if (version && version.revision > this.#versions.published) {
       this.#settled ??= deferred()
       await this.#settled.promise

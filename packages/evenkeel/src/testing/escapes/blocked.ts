@@ -46,7 +46,9 @@ export function watchBlocking({ blockedMs = limitMs }: { blockedMs?: number | un
     watcher.unref()
   }
   const before = Atomics.exchange(numbers, 1, blockedMs)
-  return () => { Atomics.store(numbers, 1, before) }
+  return () => {
+    Atomics.store(numbers, 1, before)
+  }
 }
 
 /** The world moves: what it does now. */
@@ -64,6 +66,9 @@ export function reconciling(controller: string, key: string): void {
 
 /** What is going on, for the other thread. */
 function tell(): void {
-  const { written } = encoder.encodeInto(`  it began to reconcile ${reconcile}; the last thing that happened was ${doing}`, bytes)
+  const { written } = encoder.encodeInto(
+    `  it began to reconcile ${reconcile}; the last thing that happened was ${doing}`,
+    bytes,
+  )
   Atomics.store(numbers, 2, written)
 }

@@ -17,5 +17,14 @@ const controller: ControllerDeclaration<typeof Box> = {
 
 await explore({
   controllers: () => [controller as unknown as ControllerDeclaration],
-  scenario: { name: 'boxes', blockedMs: 500, steps: [{ name: 'creates Box a', run: (user) => user.create(Box, { metadata: { name: 'a', namespace: 'default' }, spec: {} }) }] },
+  scenario: {
+    name: 'boxes',
+    blockedMs: 500,
+    steps: [
+      {
+        name: 'creates Box a',
+        run: (user) => user.create(Box, { metadata: { name: 'a', namespace: 'default' }, spec: {} }),
+      },
+    ],
+  },
 })

@@ -59,11 +59,15 @@ export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOpti
         })
       }
       again()
-      return () => { cancel() }
+      return () => {
+        cancel()
+      }
     },
     now: () => escaping('Date')?.clock.now(),
     random: () => (escaping('Math.random') ? randomFraction(random) : undefined),
-    fetch: () => { escaping('fetch') },
+    fetch: () => {
+      escaping('fetch')
+    },
     exit: (code) => {
       onExit(currentLife(), code)
       throw new ProcessEnd(`process.exit(${String(code)})`)

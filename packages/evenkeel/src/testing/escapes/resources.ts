@@ -8,8 +8,22 @@
 import { createHook } from 'node:async_hooks'
 
 const names: Readonly<Record<string, string>> = {
-  Timeout: 'a timer', TCPWRAP: 'a connection', PIPEWRAP: 'a connection', TCPCONNECTWRAP: 'a connection', TCPSERVERWRAP: 'a server', PIPECONNECTWRAP: 'a connection', UDPWRAP: 'a socket', GETADDRINFOREQWRAP: 'a look-up of a name',
-  QUERYWRAP: 'a look-up of a name', HTTPCLIENTREQUEST: 'a connection', FSREQCALLBACK: 'a file', FSREQPROMISE: 'a file', FSEVENTWRAP: 'a file', STATWATCHER: 'a file', PROCESSWRAP: 'a process', WORKER: 'a thread',
+  Timeout: 'a timer',
+  TCPWRAP: 'a connection',
+  PIPEWRAP: 'a connection',
+  TCPCONNECTWRAP: 'a connection',
+  TCPSERVERWRAP: 'a server',
+  PIPECONNECTWRAP: 'a connection',
+  UDPWRAP: 'a socket',
+  GETADDRINFOREQWRAP: 'a look-up of a name',
+  QUERYWRAP: 'a look-up of a name',
+  HTTPCLIENTREQUEST: 'a connection',
+  FSREQCALLBACK: 'a file',
+  FSREQPROMISE: 'a file',
+  FSEVENTWRAP: 'a file',
+  STATWATCHER: 'a file',
+  PROCESSWRAP: 'a process',
+  WORKER: 'a thread',
 }
 
 /** @param taken hears what is made while it is being made @returns what ends it */
@@ -28,5 +42,7 @@ export function watchResources(taken: (what: string) => void): () => void {
     },
   })
   hook.enable()
-  return () => { hook.disable() }
+  return () => {
+    hook.disable()
+  }
 }

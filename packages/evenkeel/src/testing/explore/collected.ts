@@ -49,7 +49,14 @@ export class Collected {
       told.add(key)
       const known = this.#failures.get(key)
       if (known) this.#failures.set(key, { ...known, seen: known.seen + 1 })
-      else this.#failures.set(key, { ...finding, deviations, when: deviations.map(describeDeviation), seen: 1, foundAt: this.#schedules })
+      else
+        this.#failures.set(key, {
+          ...finding,
+          deviations,
+          when: deviations.map(describeDeviation),
+          seen: 1,
+          foundAt: this.#schedules,
+        })
     }
   }
 
@@ -61,5 +68,7 @@ export class Collected {
 
 /** Whether the scenario says that this is as it should be. */
 export function isMeant({ rule, about }: Finding, { exceptions = [] }: Pick<Scenario, 'exceptions'>): boolean {
-  return exceptions.some((exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)))
+  return exceptions.some(
+    (exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)),
+  )
 }

@@ -8,8 +8,11 @@ import type { Explored } from './explore.ts'
 import { replay } from './told/replay.ts'
 
 const Box = defineKind({
-  group: 'test.dev', version: 'v1', kind: 'Box',
-  spec: { type: 'object', properties: { size: { type: 'integer' } } }, status: { type: 'object', properties: { stored: { type: 'string' } } },
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Box',
+  spec: { type: 'object', properties: { size: { type: 'integer' } } },
+  status: { type: 'object', properties: { stored: { type: 'string' } } },
 })
 type BoxController = ControllerDeclaration<typeof Box>
 
@@ -34,7 +37,11 @@ class Shelf {
 }
 
 interface Outside {
-  readonly shelf: { put(name: string, size: number): Promise<void>, putAnywhere(size: number): Promise<string>, clear(name: string): Promise<void> }
+  readonly shelf: {
+    put(name: string, size: number): Promise<void>
+    putAnywhere(size: number): Promise<string>
+    clear(name: string): Promise<void>
+  }
 }
 
 const place = { name: 'a', namespace: 'default' }
@@ -46,7 +53,10 @@ const steps: readonly UserStep[] = [
 
 type Making = (process: ProcessContext<Outside>) => Pick<BoxController, 'reconcile' | 'cleanup'>
 
-function subject(make: Making): { controllers: (process: ProcessContext<Outside>) => ControllerDeclaration[], scenario: { name: string, steps: readonly UserStep[], outside: () => Outside } } {
+function subject(make: Making): {
+  controllers: (process: ProcessContext<Outside>) => ControllerDeclaration[]
+  scenario: { name: string; steps: readonly UserStep[]; outside: () => Outside }
+} {
   return {
     controllers: (process) => [{ for: Box, ...make(process) } as unknown as ControllerDeclaration],
     scenario: { name: 'boxes', steps, outside: () => ({ shelf: new Shelf() as unknown as Outside['shelf'] }) },
@@ -77,7 +87,13 @@ describe('explore', () => {
   })
 
   test('what is made outside without a finalizer is left behind, and the story says so', async () => {
-    const explored = await explore(subject(({ outside: { shelf } }) => ({ reconcile: async (box) => { await shelf.put(box.metadata.name, box.spec.size ?? 0) } })))
+    const explored = await explore(
+      subject(({ outside: { shelf } }) => ({
+        reconcile: async (box) => {
+          await shelf.put(box.metadata.name, box.spec.size ?? 0)
+        },
+      })),
+    )
     expect(rules(explored)).toContain('cleanup')
     const report = formatReport(explored)
     expect(report).toContain('RULE 5 cleanup: shelf places a is left behind although what it was made for is gone')
@@ -86,12 +102,16 @@ describe('explore', () => {
   })
 
   test('a place that only the answer names is taken twice when the answer gets lost', async () => {
-    const explored = await explore(subject(({ outside: { shelf } }) => ({
-      async reconcile(box, { status }) {
-        if (box.status?.stored === undefined) status.set({ stored: await shelf.putAnywhere(box.spec.size ?? 0) })
-      },
-      cleanup: async (box) => { if (box.status?.stored !== undefined) await shelf.clear(box.status.stored) },
-    })))
+    const explored = await explore(
+      subject(({ outside: { shelf } }) => ({
+        async reconcile(box, { status }) {
+          if (box.status?.stored === undefined) status.set({ stored: await shelf.putAnywhere(box.spec.size ?? 0) })
+        },
+        cleanup: async (box) => {
+          if (box.status?.stored !== undefined) await shelf.clear(box.status.stored)
+        },
+      })),
+    )
     expect(rules(explored)).toEqual(expect.arrayContaining(['idempotent']))
     const [failure] = explored.failures.filter(({ rule }) => rule === 'idempotent')
     expect(failure?.when).toEqual([expect.stringMatching(/^(?:before|after) effect \d+: (?:crash|lose)$/)])
@@ -100,31 +120,70 @@ describe('explore', () => {
   test('a variable of a module that decides is noticed: the same schedule goes differently the second time', async () => {
     let runs = 0
     const explored = await explore({
-      ...subject(({ outside: { shelf } }) => ({ reconcile: async (box) => { await shelf.put(box.metadata.name, ++runs > 2 ? 7 : 8) }, cleanup: async (box) => { await shelf.clear(box.metadata.name) } })), tier: 0,
+      ...subject(({ outside: { shelf } }) => ({
+        reconcile: async (box) => {
+          await shelf.put(box.metadata.name, ++runs > 2 ? 7 : 8)
+        },
+        cleanup: async (box) => {
+          await shelf.clear(box.metadata.name)
+        },
+      })),
+      tier: 0,
     })
     expect(rules(explored)).toContain('stateless')
   })
 
   test('a failure can be replayed: the same rule, the same trace', async () => {
-    const broken = subject(({ outside: { shelf } }) => ({ reconcile: async (box) => { await shelf.put(box.metadata.name, box.spec.size ?? 0) } }))
+    const broken = subject(({ outside: { shelf } }) => ({
+      reconcile: async (box) => {
+        await shelf.put(box.metadata.name, box.spec.size ?? 0)
+      },
+    }))
     const { failures } = await explore(broken)
     const [failure] = failures
     if (!failure?.hash) throw new Error('there must be a failure with a trace')
     const { rule, about, deviations, hash } = failure
-    const file = { format: 1, scenario: 'boxes', profile: 'evenkeel', seed: '1', deviations, expected: { rule, about }, hash } as const
+    const file = {
+      format: 1,
+      scenario: 'boxes',
+      profile: 'evenkeel',
+      seed: '1',
+      deviations,
+      expected: { rule, about },
+      hash,
+    } as const
     expect(await replay(file, broken)).toMatchObject({ isFound: true, isSame: true })
     expect(await replay(file, subject(right))).toMatchObject({ isFound: false, isSame: false })
-    await expect(replay({ ...file, scenario: 'other' }, broken)).rejects.toThrow('this replay file is about the scenario other, not boxes')
+    await expect(replay({ ...file, scenario: 'other' }, broken)).rejects.toThrow(
+      'this replay file is about the scenario other, not boxes',
+    )
   })
 
   test('a scenario whose own steps fail is refused with the step and the reason', async () => {
-    const scenario = { ...subject(right).scenario, steps: [{ name: 'deletes nothing', run: async (user: Parameters<UserStep['run']>[0]) => user.delete(await user.get(Box, place)) }] }
-    await expect(explore({ ...subject(right), scenario })).rejects.toThrow(/the scenario boxes cannot be played: "deletes nothing" fails although nobody is in the way: .*not found/)
+    const scenario = {
+      ...subject(right).scenario,
+      steps: [
+        {
+          name: 'deletes nothing',
+          run: async (user: Parameters<UserStep['run']>[0]) => user.delete(await user.get(Box, place)),
+        },
+      ],
+    }
+    await expect(explore({ ...subject(right), scenario })).rejects.toThrow(
+      /the scenario boxes cannot be played: "deletes nothing" fails although nobody is in the way: .*not found/,
+    )
   })
 
   test('what is meant is not told', async () => {
-    const made = subject(({ outside: { shelf } }) => ({ reconcile: async (box) => { await shelf.put(box.metadata.name, box.spec.size ?? 0) } }))
-    const scenario = { ...made.scenario, exceptions: [{ rule: 'cleanup', about: 'shelf', because: 'shelves are emptied by somebody else' }] }
+    const made = subject(({ outside: { shelf } }) => ({
+      reconcile: async (box) => {
+        await shelf.put(box.metadata.name, box.spec.size ?? 0)
+      },
+    }))
+    const scenario = {
+      ...made.scenario,
+      exceptions: [{ rule: 'cleanup', about: 'shelf', because: 'shelves are emptied by somebody else' }],
+    }
     expect(rules(await explore({ ...made, scenario, tier: 0 }))).not.toContain('cleanup')
   })
 })

@@ -27,7 +27,9 @@ import { Tour } from './tour.ts'
 import type { Progress, Stopped, Tier, TierResult } from './tour.ts'
 
 /** The program: declarations, or a function that makes them for every life of a process. */
-export type Program<Outside extends object> = Scenario<Outside>['controllers'] | ReturnType<Scenario<Outside>['controllers']>
+export type Program<Outside extends object> =
+  | Scenario<Outside>['controllers']
+  | ReturnType<Scenario<Outside>['controllers']>
 
 export interface ExploreOptions<Outside extends object = object> {
   readonly controllers: Program<Outside>
@@ -105,7 +107,11 @@ export async function explore<Outside extends object = object>(options: ExploreO
   coverage.add([], session.exercised(first))
   collected.add([], first.findings)
   await checkRepeats(session, collected)
-  const lanes = await openLanes(session, { ...options, session: making, isWorth: tier > 0 && session.singles.length > 0 })
+  const lanes = await openLanes(session, {
+    ...options,
+    session: making,
+    isWorth: tier > 0 && session.singles.length > 0,
+  })
   const tour = new Tour({ ...options, clock, runner: lanes.runner, collected, coverage })
   try {
     await goDeeper(tour, session, { tier, seed, seeds: options.seeds ?? 1000 })
@@ -115,50 +121,107 @@ export async function explore<Outside extends object = object>(options: ExploreO
   await tellAll(collected, session, { stories })
   const count = (type: string): number => first.points.filter((point) => point.type === type).length
   return {
-    scenario: scenario.name, seed, profile, failures: collected.failures, schedules: tour.schedules + 2, left: tour.tiers.reduce((sum, { planned, done }) => sum + planned - done, 0),
-    tiers: [{ tier: 0, planned: 2, done: 2, pruned: 0 }, ...tour.tiers], ...tour.stopped && { stopped: tour.stopped }, coverage: coverage.result,
-    effects: count('effect'), looks: count('look'), cores: lanes.runner.lanes, ...lanes.why !== undefined && { whyOneCore: lanes.why }, ms: Math.round(clock.monotonic() - startedAtMs), hash: first.trace.hash,
+    scenario: scenario.name,
+    seed,
+    profile,
+    failures: collected.failures,
+    schedules: tour.schedules + 2,
+    left: tour.tiers.reduce((sum, { planned, done }) => sum + planned - done, 0),
+    tiers: [{ tier: 0, planned: 2, done: 2, pruned: 0 }, ...tour.tiers],
+    ...(tour.stopped && { stopped: tour.stopped }),
+    coverage: coverage.result,
+    effects: count('effect'),
+    looks: count('look'),
+    cores: lanes.runner.lanes,
+    ...(lanes.why !== undefined && { whyOneCore: lanes.why }),
+    ms: Math.round(clock.monotonic() - startedAtMs),
+    hash: first.trace.hash,
   }
 }
 
-export function scenarioOf<Outside extends object>({ controllers, scenario }: Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'>): Scenario {
-  return { ...scenario, controllers: typeof controllers === 'function' ? controllers : () => controllers } as unknown as Scenario
+export function scenarioOf<Outside extends object>({
+  controllers,
+  scenario,
+}: Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'>): Scenario {
+  return {
+    ...scenario,
+    controllers: typeof controllers === 'function' ? controllers : () => controllers,
+  } as unknown as Scenario
 }
 
 /** Tier by tier, as far as was asked for. */
-async function goDeeper(tour: Tour, { singles }: Session, { tier, seed, seeds }: { tier: Tier, seed: string, seeds: number }): Promise<void> {
+async function goDeeper(
+  tour: Tour,
+  { singles }: Session,
+  { tier, seed, seeds }: { tier: Tier; seed: string; seeds: number },
+): Promise<void> {
   if (tier < 1 || singles.length === 0) return
-  const outcomes = await tour.run(1, singles.map(({ deviation }) => [deviation]), { wantsNexts: tier >= 2 })
+  const outcomes = await tour.run(
+    1,
+    singles.map(({ deviation }) => [deviation]),
+    { wantsNexts: tier >= 2 },
+  )
   if (tier < 2) return
-  const { pairs, pruned } = planPairs(singles, outcomes.map(({ nexts }) => nexts))
-  await tour.run(2, pairs, { pruned: outcomes.reduce((sum, outcome) => sum + outcome.pruned, pruned), share: tier === 3 ? 0.5 : 1 })
+  const { pairs, pruned } = planPairs(
+    singles,
+    outcomes.map(({ nexts }) => nexts),
+  )
+  await tour.run(2, pairs, {
+    pruned: outcomes.reduce((sum, outcome) => sum + outcome.pruned, pruned),
+    share: tier === 3 ? 0.5 : 1,
+  })
   if (tier < 3) return
   // What goes wrong alone hides what only goes wrong together.
-  const deviations = singles.flatMap(({ deviation }, index) => (outcomes[index]?.findings.every(({ severity }) => severity === 'info') ? [deviation] : []))
-  await tour.run(3, Array.from({ length: seeds }, (_, index) => drawSchedule(`${seed} ${index}`, deviations)))
+  const deviations = singles.flatMap(({ deviation }, index) =>
+    outcomes[index]?.findings.every(({ severity }) => severity === 'info') ? [deviation] : [],
+  )
+  await tour.run(
+    3,
+    Array.from({ length: seeds }, (_, index) => drawSchedule(`${seed} ${index}`, deviations)),
+  )
 }
 
 /** @throws {RangeError} for numbers that mean nothing. */
-function checkNumbers(options: Pick<ExploreOptions, 'budgetMs' | 'schedulesMax' | 'seeds' | 'cores' | 'stories' | 'tier'>): void {
+function checkNumbers(
+  options: Pick<ExploreOptions, 'budgetMs' | 'schedulesMax' | 'seeds' | 'cores' | 'stories' | 'tier'>,
+): void {
   for (const name of ['budgetMs', 'schedulesMax', 'seeds', 'stories'] as const) {
     const value = options[name]
     if (value !== undefined && !(value >= 0)) throw new RangeError(`${name} must be 0 or more, got ${value}`)
   }
   const { cores = 1, tier = 1 } = options
-  if (!(Number.isInteger(cores) && cores >= 1)) throw new RangeError(`cores must be a whole number of 1 or more, got ${cores}`)
+  if (!(Number.isInteger(cores) && cores >= 1))
+    throw new RangeError(`cores must be a whole number of 1 or more, got ${cores}`)
   if (![0, 1, 2, 3].includes(tier)) throw new RangeError(`tier must be 0, 1, 2 or 3, got ${tier}`)
 }
 
 /** The same schedule must give the same trace: if not, something of the program lives outside its process. */
 async function checkRepeats({ first, base }: Session, collected: Collected): Promise<void> {
   const second = await runSchedule({ ...base, deviations: [], keepsTrace: true })
-  if (second.trace.hash === first.trace.hash && second.rests.every(({ objects, outside }, index) => isSame(objects, first.rests[index]?.objects) && isSame(outside, first.rests[index]?.outside))) return
-  const at = first.trace.entries.findIndex((entry, index) => second.trace.entries[index]?.what !== entry.what || second.trace.entries[index]?.actor !== entry.actor)
+  if (
+    second.trace.hash === first.trace.hash &&
+    second.rests.every(
+      ({ objects, outside }, index) =>
+        isSame(objects, first.rests[index]?.objects) && isSame(outside, first.rests[index]?.outside),
+    )
+  )
+    return
+  const at = first.trace.entries.findIndex(
+    (entry, index) =>
+      second.trace.entries[index]?.what !== entry.what || second.trace.entries[index]?.actor !== entry.actor,
+  )
   const [one, other] = [first.trace.entries[at], second.trace.entries[at]]
   const finding: Finding = {
-    rule: 'stateless', severity: 'error', about: 'the program', step: one?.step ?? 0,
-    message: 'the same schedule went differently the second time: something outlives the process, or time and chance come from elsewhere',
-    diff: [`first: ${one === undefined ? 'nothing' : `${one.actor} ${one.what}`}`, `then: ${other === undefined ? 'nothing' : `${other.actor} ${other.what}`}`],
+    rule: 'stateless',
+    severity: 'error',
+    about: 'the program',
+    step: one?.step ?? 0,
+    message:
+      'the same schedule went differently the second time: something outlives the process, or time and chance come from elsewhere',
+    diff: [
+      `first: ${one === undefined ? 'nothing' : `${one.actor} ${one.what}`}`,
+      `then: ${other === undefined ? 'nothing' : `${other.actor} ${other.what}`}`,
+    ],
     hint: 'keep nothing in variables of a module; take time and chance from the context',
   }
   collected.add([], [finding])

@@ -9,9 +9,29 @@ import type { Scenario } from '../scenario/scenario.ts'
 /** Asks the program once, on a world that is never run. */
 export function kindsOf(scenario: Scenario): Kind[] {
   const clock = new SimulatedClock()
-  const client = new Client({ transport: () => Promise.reject(new Error('nobody is there yet: a factory must not ask anything')), clock, random: new SeededRandom('kinds') })
-  const declarations = made(() => scenario.controllers({ outside: scenario.outside?.({ clock }) ?? {}, clock, random: new SeededRandom('kinds'), log: silentLogger, client }))
-  const kinds = [...scenario.kinds ?? [], ...declarations.flatMap(({ for: kind, owns = [], watches = [], verbs = [] }) => [kind, ...owns.map(asKind), ...watches.map((watch) => watch.kind as Kind), ...verbs.flatMap((verb) => verb.kinds ?? [])])]
+  const client = new Client({
+    transport: () => Promise.reject(new Error('nobody is there yet: a factory must not ask anything')),
+    clock,
+    random: new SeededRandom('kinds'),
+  })
+  const declarations = made(() =>
+    scenario.controllers({
+      outside: scenario.outside?.({ clock }) ?? {},
+      clock,
+      random: new SeededRandom('kinds'),
+      log: silentLogger,
+      client,
+    }),
+  )
+  const kinds = [
+    ...(scenario.kinds ?? []),
+    ...declarations.flatMap(({ for: kind, owns = [], watches = [], verbs = [] }) => [
+      kind,
+      ...owns.map(asKind),
+      ...watches.map((watch) => watch.kind as Kind),
+      ...verbs.flatMap((verb) => verb.kinds ?? []),
+    ]),
+  ]
   const byName = new Map(kinds.filter((kind) => isDefined(kind)).map((kind) => [`${kind.group}/${kind.kind}`, kind]))
   return [...byName.values()]
 }
@@ -21,7 +41,10 @@ function made<T>(make: () => T): T {
   try {
     return make()
   } catch (error) {
-    throw new RangeError(`the program cannot be made: its factory throws: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new RangeError(
+      `the program cannot be made: its factory throws: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    )
   }
 }
 

@@ -29,6 +29,10 @@ export function hasOwner({ metadata: { ownerReferences = [] } }: UnstructuredObj
   return ownerReferences.length > 0
 }
 
-export function placeOf({ apiVersion, kind, metadata: { name = '', namespace = '' } }: UnstructuredObject): ObjectPlace {
+export function placeOf({
+  apiVersion,
+  kind,
+  metadata: { name = '', namespace = '' },
+}: UnstructuredObject): ObjectPlace {
   return { apiVersion, kind, namespace, name }
 }

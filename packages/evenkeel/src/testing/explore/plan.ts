@@ -39,8 +39,13 @@ export function planSingles(seen: Seen): Deviation[] {
     ...restsOf(world).flatMap((index) => resting(index, { world, kinds, profile })),
     ...planWorld(world, points),
     ...planWishes(world),
-    ...world.options.scenario.leaderElection ? effects.map(({ index }): Deviation => ({ at: { type: 'effect', index, when: 'after' }, deed: { type: 'rival' } })) : [],
-    ...hasManyWorkers(world) ? [{ at: start, deed: { type: 'serial' } } as const] : [],
+    ...(world.options.scenario.leaderElection
+      ? effects.map(({ index }): Deviation => ({
+          at: { type: 'effect', index, when: 'after' },
+          deed: { type: 'rival' },
+        }))
+      : []),
+    ...(hasManyWorkers(world) ? [{ at: start, deed: { type: 'serial' } } as const] : []),
     { at: start, deed: { type: 'skew', offsetMs: 300_000 } },
     { at: start, deed: { type: 'skew', offsetMs: -300_000 } },
   ]
@@ -48,17 +53,25 @@ export function planSingles(seen: Seen): Deviation[] {
 
 /** What can happen to one effect. */
 function around({ index, asked, call, request }: Point): Deviation[] {
-  const [before, after]: [Place, Place] = [{ type: 'effect', index }, { type: 'effect', index, when: 'after' }]
+  const [before, after]: [Place, Place] = [
+    { type: 'effect', index },
+    { type: 'effect', index, when: 'after' },
+  ]
   const always: Deviation[] = [
-    { at: after, deed: { type: 'crash' } }, { at: before, deed: { type: 'crash' } }, { at: after, deed: { type: 'die' } },
-    { at: after, deed: { type: 'lose' } }, { at: before, deed: { type: 'lose' } }, { at: before, deed: refuse(500, 'InternalError') },
+    { at: after, deed: { type: 'crash' } },
+    { at: before, deed: { type: 'crash' } },
+    { at: after, deed: { type: 'die' } },
+    { at: after, deed: { type: 'lose' } },
+    { at: before, deed: { type: 'lose' } },
+    { at: before, deed: refuse(500, 'InternalError') },
   ]
   if (call) return always
   const refusals: Deviation[] = [{ at: before, deed: { ...refuse(429, 'TooManyRequests'), retryAfterSeconds: 1 } }]
   // Creating something of a given name that is not there cannot be a conflict.
   // Nor can deleting something, unless a version is named.
   if (canConflict(asked?.verb, request)) refusals.push({ at: before, deed: refuse(409, 'Conflict') })
-  else if (asked?.verb === 'create' && isNameless(request)) refusals.push({ at: before, deed: refuse(409, 'AlreadyExists') })
+  else if (asked?.verb === 'create' && isNameless(request))
+    refusals.push({ at: before, deed: refuse(409, 'AlreadyExists') })
   return [...always, ...refusals]
 }
 
@@ -66,12 +79,15 @@ function around({ index, asked, call, request }: Point): Deviation[] {
 function foreign({ index, step, asked }: Point, world: World): Deviation[] {
   const found: Deviation[] = []
   const at: Place = { type: 'effect', index }
-  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize' | 'terminate', object: ObjectPlace): void => { found.push({ at, deed: { type, object } }) }
+  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize' | 'terminate', object: ObjectPlace): void => {
+    found.push({ at, deed: { type, object } })
+  }
   // What the effect itself did is not there yet.
   for (const object of objectsAt(world, step - 1)) {
     const place = placeOf(object)
     const isTarget = asked?.name === place.name && asked.namespace === place.namespace
-    if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
+    if (world.facts.view.isReconciled(object))
+      for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
     else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, place)
   }
   return [...found, { at, deed: { type: 'early' } }]
@@ -79,8 +95,14 @@ function foreign({ index, step, asked }: Point, world: World): Deviation[] {
 
 function looking({ index, call, step }: Point, points: readonly Point[]): Deviation[] {
   const at: Place = { type: 'look', index }
-  const hasPast = points.some((one) => call && one.type === 'effect' && one.call?.service === call.service && one.step < step)
-  return [...hasPast ? [{ at, deed: { type: 'past' } } as const] : [], { at, deed: refuse(500, 'InternalError') }, { at, deed: { type: 'lose' } }]
+  const hasPast = points.some(
+    (one) => call && one.type === 'effect' && one.call?.service === call.service && one.step < step,
+  )
+  return [
+    ...(hasPast ? [{ at, deed: { type: 'past' } } as const] : []),
+    { at, deed: refuse(500, 'InternalError') },
+    { at, deed: { type: 'lose' } },
+  ]
 }
 
 /** Each permission goes missing once, where it is first used and where it is last used. */
@@ -120,13 +142,27 @@ interface RestingOptions {
 /** What can happen while everything rests. */
 function resting(index: number, { world, kinds, profile }: RestingOptions): Deviation[] {
   const at: Place = { type: 'quiet', index }
-  const found: Deviation[] = [{ at, deed: { type: 'crash' } }, { at, deed: { type: 'silence' } }, { at, deed: { type: 'die' } }]
-  for (const resource of kinds) for (const type of ['hold', 'coalesce', 'cut'] as const) found.push({ at, deed: { type, resource } })
-  if (profile.timeTravel) for (const back of [1, 2, 3, 5, 8]) found.push({ at, deed: { type: 'stale', back } }, ...kinds.map((resource): Deviation => ({ at, deed: { type: 'stale', back, resource } })))
+  const found: Deviation[] = [
+    { at, deed: { type: 'crash' } },
+    { at, deed: { type: 'silence' } },
+    { at, deed: { type: 'die' } },
+  ]
+  for (const resource of kinds)
+    for (const type of ['hold', 'coalesce', 'cut'] as const) found.push({ at, deed: { type, resource } })
+  if (profile.timeTravel)
+    for (const back of [1, 2, 3, 5, 8])
+      found.push(
+        { at, deed: { type: 'stale', back } },
+        ...kinds.map((resource): Deviation => ({ at, deed: { type: 'stale', back, resource } })),
+      )
   for (const object of objectsAtRest(world, index)) {
     const place = placeOf(object)
-    if (world.facts.view.isReconciled(object)) for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) found.push({ at, deed: { type, object: place } })
-    else if (hasOwner(object)) for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const) found.push({ at, deed: { type, object: place } })
+    if (world.facts.view.isReconciled(object))
+      for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const)
+        found.push({ at, deed: { type, object: place } })
+    else if (hasOwner(object))
+      for (const type of ['delete', 'touch', 'drift', 'recreate', 'neighbour'] as const)
+        found.push({ at, deed: { type, object: place } })
   }
   return found
 }
@@ -145,6 +181,7 @@ function refuse(status: number, reason: string): Extract<Deed, { type: 'refuse' 
 
 function watchedResources(world: World): string[] {
   const found = new Set<string>()
-  for (const life of world.lives) for (const resource of life.line.watched) if (resource !== 'leases') found.add(resource)
+  for (const life of world.lives)
+    for (const resource of life.line.watched) if (resource !== 'leases') found.add(resource)
   return [...found]
 }

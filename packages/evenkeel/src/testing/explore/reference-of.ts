@@ -7,9 +7,20 @@ import type { World, WorldOptions } from '../world/world.ts'
 import { runSchedule } from './run-schedule.ts'
 
 /** @param first the undisturbed schedule of `base` */
-export async function referenceOf(first: World, base: Pick<WorldOptions, 'scenario' | 'ground' | 'seed' | 'profile'>): Promise<Reference> {
-  const isTimed = first.lives.some(({ manager }) => manager?.ledger.entries().some(({ end }) => end?.afterMs !== undefined))
-  const patient = isTimed && !first.restless ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, deed: { type: 'wait' } }] }) : undefined
+export async function referenceOf(
+  first: World,
+  base: Pick<WorldOptions, 'scenario' | 'ground' | 'seed' | 'profile'>,
+): Promise<Reference> {
+  const isTimed = first.lives.some(({ manager }) =>
+    manager?.ledger.entries().some(({ end }) => end?.afterMs !== undefined),
+  )
+  const patient =
+    isTimed && !first.restless
+      ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, deed: { type: 'wait' } }] })
+      : undefined
   const lucky = first.restless ? undefined : await runSchedule({ ...base, deviations: [], chance: 'other' })
-  return new Reference(first.rests, { ...patient && { patient: patient.rests }, ...lucky && { lucky: lucky.rests } })
+  return new Reference(first.rests, {
+    ...(patient && { patient: patient.rests }),
+    ...(lucky && { lucky: lucky.rests }),
+  })
 }

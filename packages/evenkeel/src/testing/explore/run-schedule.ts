@@ -11,14 +11,20 @@ import { World } from '../world/world.ts'
 import type { WorldOptions } from '../world/world.ts'
 import { catchUnhandled } from './unhandled.ts'
 
-export async function runSchedule(options: Omit<WorldOptions, 'rules'> & Partial<Pick<WorldOptions, 'rules'>>): Promise<World> {
+export async function runSchedule(
+  options: Omit<WorldOptions, 'rules'> & Partial<Pick<WorldOptions, 'rules'>>,
+): Promise<World> {
   const world = await World.open({ rules: allRules, ...options })
-  const stopCatching = catchUnhandled((error) => { world.unhandled.push({ error }) })
+  const stopCatching = catchUnhandled((error) => {
+    world.unhandled.push({ error })
+  })
   const stopWatching = watchBlocking(options.scenario)
   const stopGuarding = guardMachine({
     isFollowed: options.reference === undefined,
     random: new SeededRandom(`${options.seed} machine`),
-    onEscape: (escape) => { world.escapes.push(escape) },
+    onEscape: (escape) => {
+      world.escapes.push(escape)
+    },
     onExit: (from, code) => {
       const life = from ?? world.lives.findLast(({ isDead }) => !isDead)
       world.ends.push({ life: life?.name ?? '', error: new Error(`process.exit(${String(code)}) was called`) })

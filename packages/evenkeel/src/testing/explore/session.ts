@@ -56,7 +56,12 @@ export interface Runner {
 
 export class Session implements Runner {
   readonly lanes = 1
-  readonly base: { readonly scenario: Scenario, readonly ground: Ground, readonly seed: string, readonly profile: Profile }
+  readonly base: {
+    readonly scenario: Scenario
+    readonly ground: Ground
+    readonly seed: string
+    readonly profile: Profile
+  }
   /** The undisturbed schedule. */
   readonly first: World
   readonly reference: Reference
@@ -77,7 +82,12 @@ export class Session implements Runner {
   static async open(scenario: Scenario, { seed, profile, isDeep }: SessionOptions): Promise<Session> {
     const base = { scenario, seed, profile, ground: await makeGround(scenario, { kinds: kindsOf(scenario), seed }) }
     const prints: Prints = new Map()
-    const first = await runSchedule({ ...base, deviations: [], keepsTrace: true, ...isDeep && { rules: [...allRules, fingerprinting(prints)] } })
+    const first = await runSchedule({
+      ...base,
+      deviations: [],
+      keepsTrace: true,
+      ...(isDeep && { rules: [...allRules, fingerprinting(prints)] }),
+    })
     refuseBroken(first)
     // Who never rests undisturbed has said enough.
     const singles = first.restless ? [] : planNexts(first, { prints })
@@ -86,13 +96,26 @@ export class Session implements Runner {
 
   async run({ deviations, wantsNexts }: Job): Promise<Outcome> {
     const prints: Prints = new Map()
-    const world = await runSchedule({ ...this.base, deviations, reference: this.reference, ...wantsNexts && { rules: [...allRules, fingerprinting(prints)] } })
-    const isWrong = world.restless !== undefined || world.findings.some((finding) => finding.severity !== 'info' && !isMeant(finding, this.base.scenario))
+    const world = await runSchedule({
+      ...this.base,
+      deviations,
+      reference: this.reference,
+      ...(wantsNexts && { rules: [...allRules, fingerprinting(prints)] }),
+    })
+    const isWrong =
+      world.restless !== undefined ||
+      world.findings.some((finding) => finding.severity !== 'info' && !isMeant(finding, this.base.scenario))
     // What has gone wrong already is not made worse.
     const all = wantsNexts && !isWrong ? planNexts(world, { prints, first: deviations[0] }) : []
     const tried = new Set(this.#tried)
     const nexts = all.filter(({ key }) => tried.size < tried.add(key).size)
-    return { findings: world.findings, hash: world.trace.hash, exercised: this.exercised(world), nexts, pruned: all.length - nexts.length }
+    return {
+      findings: world.findings,
+      hash: world.trace.hash,
+      exercised: this.exercised(world),
+      nexts,
+      pruned: all.length - nexts.length,
+    }
   }
 
   /** Rules that have something to judge in this world and had not before. */
@@ -106,5 +129,8 @@ export class Session implements Runner {
 /** A scenario whose own steps fail says nothing about its controllers. @throws {RangeError} */
 function refuseBroken({ stepErrors, options: { scenario } }: World): void {
   const [first] = stepErrors
-  if (first) throw new RangeError(`the scenario ${scenario.name} cannot be played: "${first.step}" fails although nobody is in the way: ${first.error instanceof Error ? first.error.message : String(first.error)}`)
+  if (first)
+    throw new RangeError(
+      `the scenario ${scenario.name} cannot be played: "${first.step}" fails although nobody is in the way: ${first.error instanceof Error ? first.error.message : String(first.error)}`,
+    )
 }

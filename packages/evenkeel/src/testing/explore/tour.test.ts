@@ -25,7 +25,9 @@ function backwards(lanes: number, say: (index: number) => Outcome): Runner {
     lanes,
     async run({ deviations }) {
       const mine = deferred<void>()
-      waiting.unshift(() => { mine.resolve() })
+      waiting.unshift(() => {
+        mine.resolve()
+      })
       if (waiting.length >= lanes) for (const one of waiting.splice(0)) one()
       await Promise.race([mine.promise, settle()])
       return say(deviations[0]?.at.index ?? 0)
@@ -33,7 +35,10 @@ function backwards(lanes: number, say: (index: number) => Outcome): Runner {
   }
 }
 
-function tourOf(runner: Runner, more: Partial<ConstructorParameters<typeof Tour>[0]> = {}): { tour: Tour, collected: Collected } {
+function tourOf(
+  runner: Runner,
+  more: Partial<ConstructorParameters<typeof Tour>[0]> = {},
+): { tour: Tour; collected: Collected } {
   const collected = new Collected({})
   const coverage = new CoverageCount({ points: [], restSteps: [], lives: [] } as never)
   return { collected, tour: new Tour({ runner, collected, coverage, clock: new SimulatedClock(), ...more }) }
@@ -43,24 +48,45 @@ const ten = Array.from({ length: 10 }, (_, index) => schedule(index))
 
 describe('Tour', () => {
   test.each([1, 2, 4])('takes what schedules came to in their order, with %i lanes', async (lanes) => {
-    const { tour, collected } = tourOf(backwards(lanes, (index) => (index % 3 === 2 ? { ...nothing, findings: [finding(`thing ${index}`)] } : nothing)))
+    const { tour, collected } = tourOf(
+      backwards(lanes, (index) => (index % 3 === 2 ? { ...nothing, findings: [finding(`thing ${index}`)] } : nothing)),
+    )
     expect(await tour.run(1, ten)).toHaveLength(10)
-    expect(collected.failures.map(({ about, foundAt }) => `${about} at ${foundAt}`)).toEqual(['thing 2 at 3', 'thing 5 at 6', 'thing 8 at 9'])
+    expect(collected.failures.map(({ about, foundAt }) => `${about} at ${foundAt}`)).toEqual([
+      'thing 2 at 3',
+      'thing 5 at 6',
+      'thing 8 at 9',
+    ])
     expect(tour.tiers).toEqual([{ tier: 1, planned: 10, done: 10, pruned: 0 }])
   })
 
   test.each([1, 3])('ends with the first schedule that shows what is looked for, with %i lanes', async (lanes) => {
-    const { tour, collected } = tourOf(backwards(lanes, (index) => ({ ...nothing, findings: [finding(`thing ${index}`)] })), { until: ({ about }) => about === 'thing 4' })
+    const { tour, collected } = tourOf(
+      backwards(lanes, (index) => ({ ...nothing, findings: [finding(`thing ${index}`)] })),
+      { until: ({ about }) => about === 'thing 4' },
+    )
     await tour.run(1, ten)
     expect(tour.stopped).toBe('found')
-    expect(collected.failures.map(({ about }) => about)).toEqual(['thing 0', 'thing 1', 'thing 2', 'thing 3', 'thing 4'])
+    expect(collected.failures.map(({ about }) => about)).toEqual([
+      'thing 0',
+      'thing 1',
+      'thing 2',
+      'thing 3',
+      'thing 4',
+    ])
     expect(await tour.run(2, ten)).toEqual([])
     expect(tour.tiers.map(({ done, planned }) => `${done} of ${planned}`)).toEqual(['5 of 10', '0 of 10'])
   })
 
   test('ends when the time is over, when there were enough, and when it is told to, and says which', async () => {
     const clock = new SimulatedClock()
-    const slow: Runner = { lanes: 1, run: async () => { await clock.advance(100); return nothing } }
+    const slow: Runner = {
+      lanes: 1,
+      run: async () => {
+        await clock.advance(100)
+        return nothing
+      },
+    }
     const late = tourOf(slow, { clock, budgetMs: 350 }).tour
     await late.run(1, ten)
     expect([late.stopped, late.schedules]).toEqual(['budget', 4])
@@ -74,7 +100,16 @@ describe('Tour', () => {
 
   test('gives a tier its share of the time, and goes on with the next one', async () => {
     const clock = new SimulatedClock()
-    const { tour } = tourOf({ lanes: 1, run: async () => { await clock.advance(100); return nothing } }, { clock, budgetMs: 1000 })
+    const { tour } = tourOf(
+      {
+        lanes: 1,
+        run: async () => {
+          await clock.advance(100)
+          return nothing
+        },
+      },
+      { clock, budgetMs: 1000 },
+    )
     await tour.run(2, ten, { share: 0.5 })
     await tour.run(3, ten)
     expect(tour.tiers.map(({ done }) => done)).toEqual([6, 5])
@@ -92,7 +127,16 @@ describe('Tour', () => {
   test('says how far it is', async () => {
     const clock = new SimulatedClock()
     const heard: Progress[] = []
-    const { tour } = tourOf({ lanes: 1, run: async () => { await clock.advance(50); return nothing } }, { clock, onProgress: (progress) => heard.push(progress) })
+    const { tour } = tourOf(
+      {
+        lanes: 1,
+        run: async () => {
+          await clock.advance(50)
+          return nothing
+        },
+      },
+      { clock, onProgress: (progress) => heard.push(progress) },
+    )
     await tour.run(1, ten)
     expect(heard).toHaveLength(10)
     expect(heard.at(-1)).toEqual({ tier: 1, done: 10, planned: 10, failures: 0, broken: [], perSecond: 20 })

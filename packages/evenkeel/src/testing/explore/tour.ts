@@ -80,17 +80,28 @@ export class Tour {
    * @param options `share`: of the time and the schedules that are left, for there is more to come
    * @returns what the schedules came to, in their order, as far as they were run
    */
-  async run(tier: Tier, schedules: readonly (readonly Deviation[])[], { pruned = 0, wantsNexts = false, share = 1 }: { pruned?: number, wantsNexts?: boolean, share?: number } = {}): Promise<readonly Outcome[]> {
+  async run(
+    tier: Tier,
+    schedules: readonly (readonly Deviation[])[],
+    { pruned = 0, wantsNexts = false, share = 1 }: { pruned?: number; wantsNexts?: boolean; share?: number } = {},
+  ): Promise<readonly Outcome[]> {
     const { runner, clock, budgetMs = Infinity, schedulesMax = Infinity } = this.#options
     const [begun, taken] = [new Map<number, Outcome>(), [] as Outcome[]]
     const startedAtMs = clock.monotonic()
-    const end = { ms: startedAtMs + share * (this.#startedAtMs + budgetMs - startedAtMs), schedules: this.#schedules + Math.ceil(share * (schedulesMax - this.#schedules)) }
+    const end = {
+      ms: startedAtMs + share * (this.#startedAtMs + budgetMs - startedAtMs),
+      schedules: this.#schedules + Math.ceil(share * (schedulesMax - this.#schedules)),
+    }
     let next = 0
     const lane = async (): Promise<void> => {
       while (next < schedules.length && !this.#isOver(next - taken.length, end)) {
         const index = next++
         begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNexts }))
-        for (let outcome = begun.get(taken.length); outcome && this.#stopped !== 'found'; outcome = begun.get(taken.length)) {
+        for (
+          let outcome = begun.get(taken.length);
+          outcome && this.#stopped !== 'found';
+          outcome = begun.get(taken.length)
+        ) {
           begun.delete(taken.length)
           taken.push(outcome)
           this.#take(schedules[taken.length - 1] ?? [], outcome)
@@ -112,7 +123,7 @@ export class Tour {
   }
 
   /** @param begun schedules that are under way */
-  #isOver(begun: number, end: { readonly ms: number, readonly schedules: number }): boolean {
+  #isOver(begun: number, end: { readonly ms: number; readonly schedules: number }): boolean {
     const { clock, budgetMs = Infinity, schedulesMax = Infinity, signal } = this.#options
     const nowMs = clock.monotonic()
     if (signal?.aborted) this.#stopped ??= 'signal'
@@ -123,10 +134,27 @@ export class Tour {
     return this.#stopped !== undefined || cut !== undefined
   }
 
-  #tell({ tier, done, planned, startedAtMs }: { tier: Tier, done: number, planned: number, startedAtMs: number }): void {
+  #tell({
+    tier,
+    done,
+    planned,
+    startedAtMs,
+  }: {
+    tier: Tier
+    done: number
+    planned: number
+    startedAtMs: number
+  }): void {
     const { clock, collected, onProgress } = this.#options
     if (!onProgress) return
     const seconds = (clock.monotonic() - startedAtMs) / 1000
-    onProgress({ tier, done, planned, failures: collected.failures.length, broken: [...new Set(collected.failures.map(({ rule }) => rule))], perSecond: seconds > 0 ? Math.round(done / seconds) : 0 })
+    onProgress({
+      tier,
+      done,
+      planned,
+      failures: collected.failures.length,
+      broken: [...new Set(collected.failures.map(({ rule }) => rule))],
+      perSecond: seconds > 0 ? Math.round(done / seconds) : 0,
+    })
   }
 }

@@ -29,67 +29,72 @@ export type Deed =
   /** The process dies and stays down until everything is made well again. */
   | { readonly type: 'die' }
   /** The process dies; when it starts again its first lists, or those of one kind, show the past. */
-  | { readonly type: 'stale', readonly back: number, readonly resource?: string }
+  | { readonly type: 'stale'; readonly back: number; readonly resource?: string }
   /** It is answered with an error and not carried out. */
-  | { readonly type: 'refuse', readonly status: number, readonly reason: string, readonly retryAfterSeconds?: number }
+  | { readonly type: 'refuse'; readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number }
   /** No answer comes: before, it was not carried out; after, it was. */
   | { readonly type: 'lose' }
   /** Events of a kind arrive only when everything else has come to rest. */
-  | { readonly type: 'hold', readonly resource: string }
+  | { readonly type: 'hold'; readonly resource: string }
   /** Events of a kind are lost with their connection, and the next look shows only the newest state. */
-  | { readonly type: 'coalesce', readonly resource: string }
+  | { readonly type: 'coalesce'; readonly resource: string }
   /** All watches are dead, and nobody notices. */
   | { readonly type: 'silence' }
   /** The user is faster: the next step is taken now. */
   | { readonly type: 'early' }
   /** Somebody deletes an object. */
-  | { readonly type: 'delete', readonly object: ObjectPlace }
+  | { readonly type: 'delete'; readonly object: ObjectPlace }
   /** Somebody deletes an object, and makes one of the same name anew. */
-  | { readonly type: 'recreate', readonly object: ObjectPlace }
+  | { readonly type: 'recreate'; readonly object: ObjectPlace }
   /** Somebody makes an object beside a child that looks like it, and is nobody's. */
-  | { readonly type: 'neighbour', readonly object: ObjectPlace }
+  | { readonly type: 'neighbour'; readonly object: ObjectPlace }
   /** Somebody else writes something of their own into an object: a label, an annotation. */
-  | { readonly type: 'touch', readonly object: ObjectPlace }
+  | { readonly type: 'touch'; readonly object: ObjectPlace }
   /** Somebody else has a finalizer on an object. */
-  | { readonly type: 'finalize', readonly object: ObjectPlace }
+  | { readonly type: 'finalize'; readonly object: ObjectPlace }
   /** Somebody whose finalizer holds an object deletes it: it stays a while, being deleted. */
-  | { readonly type: 'terminate', readonly object: ObjectPlace }
+  | { readonly type: 'terminate'; readonly object: ObjectPlace }
   /** Something changed in a child's spec behind the controller's back. */
-  | { readonly type: 'drift', readonly object: ObjectPlace }
+  | { readonly type: 'drift'; readonly object: ObjectPlace }
   /** The process is paused until its lease is over and another one works, then goes on. */
   | { readonly type: 'rival' }
   /** The process's clock is off; its time may also pass faster or slower than that of others. */
-  | { readonly type: 'skew', readonly offsetMs: number, readonly rate?: number }
+  | { readonly type: 'skew'; readonly offsetMs: number; readonly rate?: number }
   /** A service outside answers from what was there before the last thing was done to it. */
   | { readonly type: 'past' }
   /** A permission is missing for a while. */
-  | { readonly type: 'forbid', readonly verb: string, readonly resource: string }
+  | { readonly type: 'forbid'; readonly verb: string; readonly resource: string }
   /** The watches of a kind break; nothing is lost but the connection. */
-  | { readonly type: 'cut', readonly resource: string }
+  | { readonly type: 'cut'; readonly resource: string }
   /** Nothing goes wrong; only more time passes between the steps of the user. */
   | { readonly type: 'wait' }
   /** One object at a time, whatever the program says about its workers. */
   | { readonly type: 'serial' }
   /** Somebody changes what is wished for; when everything has come to rest it is changed back or deleted, or it is deleted at once. */
-  | { readonly type: 'amend', readonly object: ObjectPlace, readonly spec: JsonObject, readonly then: 'back' | 'delete' | 'later' }
+  | {
+      readonly type: 'amend'
+      readonly object: ObjectPlace
+      readonly spec: JsonObject
+      readonly then: 'back' | 'delete' | 'later'
+    }
   /** A namespace is being deleted: everything in it goes, and nothing new can be made there for a while. */
-  | { readonly type: 'evict', readonly namespace: string }
+  | { readonly type: 'evict'; readonly namespace: string }
   /** A service outside is away for a while; without a name: the server. */
-  | { readonly type: 'outage', readonly service?: string }
+  | { readonly type: 'outage'; readonly service?: string }
   /** The answer arrives only when everything else has come to rest. */
   | { readonly type: 'slow' }
   /** The program starts only after so many steps of the user. */
-  | { readonly type: 'late', readonly steps: number }
+  | { readonly type: 'late'; readonly steps: number }
   /** A kind is not installed yet when the program starts. */
-  | { readonly type: 'absent', readonly resource: string }
+  | { readonly type: 'absent'; readonly resource: string }
   /** A webhook of somebody else adds something to every object of a kind. */
-  | { readonly type: 'mutate', readonly resource: string }
+  | { readonly type: 'mutate'; readonly resource: string }
   /** Beside an object there is another one for which everything is refused, for good. */
-  | { readonly type: 'poison', readonly object: ObjectPlace }
+  | { readonly type: 'poison'; readonly object: ObjectPlace }
   /** Somebody takes something out of a service. */
-  | { readonly type: 'vanish', readonly service: string, readonly nth: number }
+  | { readonly type: 'vanish'; readonly service: string; readonly nth: number }
   /** What others depend on is deleted, and later they are. */
-  | { readonly type: 'deprive', readonly object: ObjectPlace }
+  | { readonly type: 'deprive'; readonly object: ObjectPlace }
 
 export interface Deviation {
   readonly at: Place
@@ -98,17 +103,28 @@ export interface Deviation {
 
 /** `after effect 13: crash` */
 export function describeDeviation({ at: { type, index, when = 'before' }, deed }: Deviation): string {
-  const where = type === 'start' ? 'from the start' : type === 'quiet' ? `when quiet for the ${index + 1}. time` : `${when} ${type} ${index}`
+  const where =
+    type === 'start'
+      ? 'from the start'
+      : type === 'quiet'
+        ? `when quiet for the ${index + 1}. time`
+        : `${when} ${type} ${index}`
   return `${where}: ${describeDeed(deed)}`
 }
 
-const amendments = { back: 'and later changes it back', delete: 'and deletes it at once', later: 'and later deletes it' }
+const amendments = {
+  back: 'and later changes it back',
+  delete: 'and deletes it at once',
+  later: 'and later deletes it',
+}
 
 function describeDeed(deed: Deed): string {
   switch (deed.type) {
-    case 'refuse': return `${deed.status} ${deed.reason}`
+    case 'refuse':
+      return `${deed.status} ${deed.reason}`
     case 'hold':
-    case 'coalesce': return `${deed.type} events of ${deed.resource}`
+    case 'coalesce':
+      return `${deed.type} events of ${deed.resource}`
     case 'delete':
     case 'recreate':
     case 'neighbour':
@@ -117,21 +133,37 @@ function describeDeed(deed: Deed): string {
     case 'terminate':
     case 'poison':
     case 'deprive':
-    case 'drift': return `${deed.type} ${deed.object.kind} ${deed.object.name}`
-    case 'cut': return `the watches of ${deed.resource} break`
-    case 'forbid': return `may not ${deed.verb} ${deed.resource} for a while`
-    case 'past': return 'the service answers from the past'
-    case 'serial': return 'one object at a time'
-    case 'amend': return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${amendments[deed.then]}`
-    case 'stale': return `crash, and start with ${deed.resource ?? 'what was there'} as of ${deed.back} versions ago`
-    case 'skew': return `clock off by ${deed.offsetMs / 1000} s${deed.rate === undefined ? '' : `, ${deed.rate} times as fast`}`
-    case 'evict': return `the namespace ${deed.namespace} is deleted`
-    case 'outage': return `${deed.service ?? 'the server'} is away for a while`
-    case 'slow': return 'the answer takes long'
-    case 'late': return `the program starts after ${deed.steps} steps of the user`
-    case 'absent': return `${deed.resource} are not installed yet`
-    case 'mutate': return `a webhook adds something to all ${deed.resource}`
-    case 'vanish': return `something in ${deed.service} is taken away`
-    default: return deed.type
+    case 'drift':
+      return `${deed.type} ${deed.object.kind} ${deed.object.name}`
+    case 'cut':
+      return `the watches of ${deed.resource} break`
+    case 'forbid':
+      return `may not ${deed.verb} ${deed.resource} for a while`
+    case 'past':
+      return 'the service answers from the past'
+    case 'serial':
+      return 'one object at a time'
+    case 'amend':
+      return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${amendments[deed.then]}`
+    case 'stale':
+      return `crash, and start with ${deed.resource ?? 'what was there'} as of ${deed.back} versions ago`
+    case 'skew':
+      return `clock off by ${deed.offsetMs / 1000} s${deed.rate === undefined ? '' : `, ${deed.rate} times as fast`}`
+    case 'evict':
+      return `the namespace ${deed.namespace} is deleted`
+    case 'outage':
+      return `${deed.service ?? 'the server'} is away for a while`
+    case 'slow':
+      return 'the answer takes long'
+    case 'late':
+      return `the program starts after ${deed.steps} steps of the user`
+    case 'absent':
+      return `${deed.resource} are not installed yet`
+    case 'mutate':
+      return `a webhook adds something to all ${deed.resource}`
+    case 'vanish':
+      return `something in ${deed.service} is taken away`
+    default:
+      return deed.type
   }
 }

@@ -14,16 +14,53 @@ export interface Refusal {
   readonly cause?: string
 }
 
-export function refusal({ status, reason, retryAfterSeconds, message = `simulated: ${reason}`, cause }: Refusal): WireResponse {
-  const details: JsonObject = { ...retryAfterSeconds !== undefined && { retryAfterSeconds }, ...cause !== undefined && { causes: [{ reason: cause, message }] } }
-  const document: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code: status, ...Object.keys(details).length > 0 && { details } }
-  return { status, headers: { 'content-type': 'application/json', ...retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) } }, body: Buffer.from(JSON.stringify(document)) }
+export function refusal({
+  status,
+  reason,
+  retryAfterSeconds,
+  message = `simulated: ${reason}`,
+  cause,
+}: Refusal): WireResponse {
+  const details: JsonObject = {
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(cause !== undefined && { causes: [{ reason: cause, message }] }),
+  }
+  const document: JsonObject = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    code: status,
+    ...(Object.keys(details).length > 0 && { details }),
+  }
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    },
+    body: Buffer.from(JSON.stringify(document)),
+  }
 }
 
 /** A watch is told that its version is too old. */
 export function gone(): WireResponse {
-  const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'too old resource version', reason: 'Expired', code: 410 }
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`) }
+  const object = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'too old resource version',
+    reason: 'Expired',
+    code: 410,
+  }
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`),
+  }
 }
 
 /** As Node has it when the other side hangs up. */

@@ -20,20 +20,51 @@ export interface Asked {
   readonly isDryRun: boolean
 }
 
-const quiet: ReadonlySet<string> = new Set(['leases', 'events', 'selfsubjectaccessreviews', 'subjectaccessreviews', 'tokenreviews', 'selfsubjectreviews', 'selfsubjectrulesreviews'])
+const quiet: ReadonlySet<string> = new Set([
+  'leases',
+  'events',
+  'selfsubjectaccessreviews',
+  'subjectaccessreviews',
+  'tokenreviews',
+  'selfsubjectreviews',
+  'selfsubjectrulesreviews',
+])
 
 export function readAsked({ method, target }: WireRequest): Asked {
   const at = target.indexOf('?')
   const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
   const place = parseResourcePath(path)
-  if (place === undefined) return { verb: method.toLowerCase(), group: '', resource: path, subresource: '', namespace: '', name: '', isWrite: false, isRead: false, isWatch: false, isDryRun: false }
+  if (place === undefined)
+    return {
+      verb: method.toLowerCase(),
+      group: '',
+      resource: path,
+      subresource: '',
+      namespace: '',
+      name: '',
+      isWrite: false,
+      isRead: false,
+      isWatch: false,
+      isDryRun: false,
+    }
   const { group, resource, subresource, namespace, name } = place
   const isWatch = method === 'GET' && name === '' && /(?:^|&)watch=(?:1|true)/.test(query)
   const verb = verbOf(method, { name, isWatch })
   const changes = method !== 'GET' && method !== 'HEAD'
   const isDryRun = query.includes('dryRun=')
   const counts = !quiet.has(resource)
-  return { verb, group, resource, subresource, namespace, name, isWrite: changes && counts && !isDryRun, isRead: !changes && !isWatch && counts, isWatch, isDryRun }
+  return {
+    verb,
+    group,
+    resource,
+    subresource,
+    namespace,
+    name,
+    isWrite: changes && counts && !isDryRun,
+    isRead: !changes && !isWatch && counts,
+    isWatch,
+    isDryRun,
+  }
 }
 
 /** `patch configmaps/status default/a` */
@@ -43,12 +74,17 @@ export function describeAsked({ verb, resource, subresource, namespace, name }: 
   return where === '' ? `${verb} ${what}` : `${verb} ${what} ${where}`
 }
 
-function verbOf(method: string, { name, isWatch }: { name: string, isWatch: boolean }): string {
+function verbOf(method: string, { name, isWatch }: { name: string; isWatch: boolean }): string {
   switch (method) {
-    case 'POST': return 'create'
-    case 'PUT': return 'update'
-    case 'PATCH': return 'patch'
-    case 'DELETE': return name === '' ? 'deletecollection' : 'delete'
-    default: return isWatch ? 'watch' : name === '' ? 'list' : 'get'
+    case 'POST':
+      return 'create'
+    case 'PUT':
+      return 'update'
+    case 'PATCH':
+      return 'patch'
+    case 'DELETE':
+      return name === '' ? 'deletecollection' : 'delete'
+    default:
+      return isWatch ? 'watch' : name === '' ? 'list' : 'get'
   }
 }

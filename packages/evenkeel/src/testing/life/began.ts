@@ -25,27 +25,38 @@ export function followNoRun(): void {
 
 /** The same controller, whose runs remember when they began. */
 export function remembering(declaration: ControllerDeclaration, sight: Sight): ControllerDeclaration {
-  const dated = <P extends unknown[], R>(run: (...parameters: P) => R, self: object) => (...parameters: P): R => {
-    const begin = (): R => run.apply(self, parameters)
-    const { namespace = '', name } = (parameters[1] as Pick<BaseContext, 'key'>).key
-    reconciling(declaration.name ?? declaration.for.kind.toLowerCase(), `${namespace}/${name}`)
-    return sight.alone === undefined ? beginAlone(begin, sight) : beside.run(sight.arrivals, begin)
-  }
+  const dated =
+    <P extends unknown[], R>(run: (...parameters: P) => R, self: object) =>
+    (...parameters: P): R => {
+      const begin = (): R => run.apply(self, parameters)
+      const { namespace = '', name } = (parameters[1] as Pick<BaseContext, 'key'>).key
+      reconciling(declaration.name ?? declaration.for.kind.toLowerCase(), `${namespace}/${name}`)
+      return sight.alone === undefined ? beginAlone(begin, sight) : beside.run(sight.arrivals, begin)
+    }
   const { reconcile, reconcileKey, cleanup } = declaration
   const runs = {
-    ...reconcile && { reconcile: dated(reconcile, declaration) }, ...reconcileKey && { reconcileKey: dated(reconcileKey, declaration) },
-    ...typeof cleanup === 'function' && { cleanup: dated(cleanup, declaration) },
-    ...Array.isArray(cleanup) && { cleanup: cleanup.map((step) => ({ ...step, cleanup: dated(step.cleanup, step) })) },
+    ...(reconcile && { reconcile: dated(reconcile, declaration) }),
+    ...(reconcileKey && { reconcileKey: dated(reconcileKey, declaration) }),
+    ...(typeof cleanup === 'function' && { cleanup: dated(cleanup, declaration) }),
+    ...(Array.isArray(cleanup) && {
+      cleanup: cleanup.map((step) => ({ ...step, cleanup: dated(step.cleanup, step) })),
+    }),
   }
-  return Object.assign(Object.create(Object.getPrototypeOf(declaration) as object) as ControllerDeclaration, declaration, runs)
+  return Object.assign(
+    Object.create(Object.getPrototypeOf(declaration) as object) as ControllerDeclaration,
+    declaration,
+    runs,
+  )
 }
 
 function beginAlone<R>(begin: () => R, sight: Sight): R {
-  const end = (): void => { sight.alone = undefined }
+  const end = (): void => {
+    sight.alone = undefined
+  }
   sight.alone = sight.arrivals
   let result: unknown
   try {
-    return result = begin()
+    return (result = begin())
   } finally {
     if (result instanceof Promise) result.then(end, end)
     else end()

@@ -44,7 +44,7 @@ interface OutsideCall {
 export type Fate =
   | { readonly type: 'go' }
   /** Not carried out; answered with this. */
-  | { readonly type: 'refuse' } & Refusal
+  | ({ readonly type: 'refuse' } & Refusal)
   /** Not carried out; the connection breaks. */
   | { readonly type: 'reset' }
   /** Carried out on what was there before: only looks at services. */

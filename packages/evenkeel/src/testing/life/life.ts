@@ -38,7 +38,7 @@ interface LifeOptions {
   readonly host: LineHost
   readonly clock: Clock
   readonly seed: string
-  readonly skew: { readonly offsetMs: number, readonly rate?: number }
+  readonly skew: { readonly offsetMs: number; readonly rate?: number }
   /** One object at a time, whatever the program says. */
   readonly isSerial: boolean
   /** Lists of a cache may show the past: how many versions back this one's first lists are. */
@@ -68,7 +68,11 @@ export class Life {
     this.name = options.name
     this.#options = options
     this.clock = new ProcessClock(options.clock, options.skew)
-    this.line = new Line(options.host, this, { oldLists: options.oldLists, back: options.back ?? 0, staleKind: options.staleKind })
+    this.line = new Line(options.host, this, {
+      oldLists: options.oldLists,
+      back: options.back ?? 0,
+      staleKind: options.staleKind,
+    })
   }
 
   get isDead(): boolean {
@@ -84,19 +88,49 @@ export class Life {
     const { scenario, seed, services, host, isSerial, onEnd } = this.#options
     const { clock, name } = this
     const random = new SeededRandom(`${seed} ${name}`)
-    const log = createLogger({ clock, level: 'debug', sink: (record) => { if (!this.#isDead) this.#options.onLog(this, record) } })
+    const log = createLogger({
+      clock,
+      level: 'debug',
+      sink: (record) => {
+        if (!this.#isDead) this.#options.onLog(this, record)
+      },
+    })
     const begin = (): void => {
       try {
-        const client = new Client({ transport: this.line.transport, clock, random: new SeededRandom(`${seed} ${name} client`), namespace: 'default', fieldOwner: scenario.name })
+        const client = new Client({
+          transport: this.line.transport,
+          clock,
+          random: new SeededRandom(`${seed} ${name} client`),
+          namespace: 'default',
+          fieldOwner: scenario.name,
+        })
         const outside = outsideOf(services, { host, life: this, scenario })
         const declared = scenario.controllers({ outside, clock, random, log, client })
-        const controllers = declared.map((one) => remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight))
+        const controllers = declared.map((one) =>
+          remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight),
+        )
         const runnables = scenario.runnables?.({ outside, clock, random, log, client }) ?? []
         this.#manager = new Manager({
-          name: scenario.name, transport: this.line.transport, clock, random, log, controllers, runnables, tracing: silentTracing, metrics: silentMetrics, watchdog: false,
+          name: scenario.name,
+          transport: this.line.transport,
+          clock,
+          random,
+          log,
+          controllers,
+          runnables,
+          tracing: silentTracing,
+          metrics: silentMetrics,
+          watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
         })
-        this.#manager.run(new Stopper().signal).then(() => { onEnd(this, undefined) }, (error: unknown) => { onEnd(this, error) })
+        this.#manager.run(new Stopper().signal).then(
+          () => {
+            onEnd(this, undefined)
+          },
+          (error: unknown) => {
+            onEnd(this, error)
+          },
+        )
       } catch (error) {
         onEnd(this, error)
       }

@@ -28,7 +28,11 @@ export interface LineHost extends Intervening {
   /** Whether what a process does to the lease of an election counts, this time. */
   countsLease(life: Life): boolean
   /** Numbers what is about to be carried out. */
-  point(life: Life, facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point
+  point(
+    life: Life,
+    facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>,
+    type: Point['type'],
+  ): Point
   /** The newest version there is. */
   head(): Promise<number>
   /** Every request, before it waits to be carried out: for rules that look at requests. */
@@ -92,11 +96,27 @@ export class Line {
     }
     this.#host.heard(this.#life, request, asked)
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { request, asked, about, askedAt: this.#host.steps, knew: asked.isWrite ? this.sight.deleting(arrivedBefore(this.sight)) : [], resolve, reject, isOver: false }
-      const cancel = this.#host.agenda.add({ actor: this.#life.name, type: 'request', about, run: () => this.#carryOut(waiting) })
+      const waiting: Waiting = {
+        request,
+        asked,
+        about,
+        askedAt: this.#host.steps,
+        knew: asked.isWrite ? this.sight.deleting(arrivedBefore(this.sight)) : [],
+        resolve,
+        reject,
+        isOver: false,
+      }
+      const cancel = this.#host.agenda.add({
+        actor: this.#life.name,
+        type: 'request',
+        about,
+        run: () => this.#carryOut(waiting),
+      })
       onAbort(request.signal, (reason) => {
         cancel()
-        this.#settle(waiting, () => { reject(reason) })
+        this.#settle(waiting, () => {
+          reject(reason)
+        })
       })
     })
   })
@@ -126,7 +146,11 @@ export class Line {
     const host = this.#host
     const isLease = asked.resource === 'leases' && asked.verb !== 'get' && host.countsLease(this.#life)
     if (!asked.isWrite && !asked.isRead && !isLease) return this.#answer(waiting, await this.#ask(request))
-    const point = host.point(this.#life, { about, askedAt, asked, request, knew }, asked.isWrite || isLease ? 'effect' : 'look')
+    const point = host.point(
+      this.#life,
+      { about, askedAt, asked, request, knew },
+      asked.isWrite || isLease ? 'effect' : 'look',
+    )
     const fate = await host.before(point)
     if (fate.type === 'dead') return
     if (fate.type === 'refuse') return this.#answer(waiting, refusal(fate))
@@ -141,10 +165,20 @@ export class Line {
   /** The first list of any version shows the past, if it may. */
   async #dated(request: WireRequest, { verb, resource }: Asked): Promise<WireRequest> {
     const { back, staleKind = resource } = this.#options
-    if (back === 0 || resource !== staleKind || verb !== 'list' || !/[?&]resourceVersion=0(?:&|$)/.test(request.target) || this.#listed.has(resource)) return request
+    if (
+      back === 0 ||
+      resource !== staleKind ||
+      verb !== 'list' ||
+      !/[?&]resourceVersion=0(?:&|$)/.test(request.target) ||
+      this.#listed.has(resource)
+    )
+      return request
     this.#listed.add(resource)
-    const version = Math.max(1, await this.#host.head() - back)
-    return { ...request, target: `${request.target.replace(/resourceVersion=0/, `resourceVersion=${version}`)}&resourceVersionMatch=Exact` }
+    const version = Math.max(1, (await this.#host.head()) - back)
+    return {
+      ...request,
+      target: `${request.target.replace(/resourceVersion=0/, `resourceVersion=${version}`)}&resourceVersionMatch=Exact`,
+    }
   }
 
   async #ask(request: WireRequest): Promise<WireResponse> {
@@ -157,17 +191,40 @@ export class Line {
   }
 
   async #watch(waiting: Waiting): Promise<void> {
-    const { request, asked: { resource } } = waiting
+    const {
+      request,
+      asked: { resource },
+    } = waiting
     this.watched.add(resource)
     const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
     if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, gone())
-    if (this.#options.oldLists && request.target.includes('sendInitialEvents')) return this.#answer(waiting, refusal({ status: 422, reason: 'Invalid', message: 'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled' }))
+    if (this.#options.oldLists && request.target.includes('sendInitialEvents'))
+      return this.#answer(
+        waiting,
+        refusal({
+          status: 422,
+          reason: 'Invalid',
+          message:
+            'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
+        }),
+      )
     const { method, target, headers, borrowsPieces } = request
     const closing = new Stopper()
     const response = await this.#host.server({ method, target, headers, borrowsPieces, signal: closing.signal })
     const { body } = response
-    if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body)) return this.#answer(waiting, response)
-    const stream = new Stream({ agenda: this.#host.agenda, actor: this.#life.name, resource, onLine: (line) => { this.sight.line(line) }, close: () => { closing.abort(watcherGone) } })
+    if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body))
+      return this.#answer(waiting, response)
+    const stream = new Stream({
+      agenda: this.#host.agenda,
+      actor: this.#life.name,
+      resource,
+      onLine: (line) => {
+        this.sight.line(line)
+      },
+      close: () => {
+        closing.abort(watcherGone)
+      },
+    })
     this.#streams.add(stream)
     onAbort(request.signal, (reason) => {
       this.#streams.delete(stream)
@@ -186,12 +243,21 @@ export class Line {
   }
 
   #fail(waiting: Waiting): void {
-    this.#later(waiting, `${waiting.about}: no answer`, () => { waiting.reject(connectionReset()) })
+    this.#later(waiting, `${waiting.about}: no answer`, () => {
+      waiting.reject(connectionReset())
+    })
   }
 
   #later(waiting: Waiting, about: string, settle: () => void): void {
     if (this.#life.isDead) return
-    this.#host.agenda.add({ actor: this.#life.name, type: 'answer', about, run: () => { this.#settle(waiting, settle) } })
+    this.#host.agenda.add({
+      actor: this.#life.name,
+      type: 'answer',
+      about,
+      run: () => {
+        this.#settle(waiting, settle)
+      },
+    })
   }
 
   #settle(waiting: Waiting, settle: () => void): void {

@@ -21,14 +21,17 @@ interface OutsideOptions {
 
 /** Stand-ins for all services. */
 export function outsideOf(services: object, options: OutsideOptions): object {
-  return Object.fromEntries(Object.entries(services).map(([name, service]) => [name, standIn(name, service as object, options)]))
+  return Object.fromEntries(
+    Object.entries(services).map(([name, service]) => [name, standIn(name, service as object, options)]),
+  )
 }
 
 const readNames = /^(?:get|list|find|read|describe|has|is|exists|observe|watch)/
 
 /** Whether a method changes nothing. */
 function isRead(scenario: Scenario, service: string, method: string): boolean {
-  const { reads } = (scenario.services as Record<string, { readonly reads?: readonly string[] }> | undefined)?.[service] ?? {}
+  const { reads } =
+    (scenario.services as Record<string, { readonly reads?: readonly string[] }> | undefined)?.[service] ?? {}
   return reads ? reads.includes(method) : readNames.test(method)
 }
 
@@ -37,7 +40,12 @@ function standIn(name: string, service: object, options: OutsideOptions): object
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target)
       if (typeof property === 'symbol' || typeof value !== 'function') return value
-      return (...parameters: unknown[]) => call({ service: name, method: property, parameters }, { target, carryOut: () => (value as (...values: unknown[]) => unknown).apply(target, parameters) }, options)
+      return (...parameters: unknown[]) =>
+        call(
+          { service: name, method: property, parameters },
+          { target, carryOut: () => (value as (...values: unknown[]) => unknown).apply(target, parameters) },
+          options,
+        )
     },
   })
 }
@@ -47,7 +55,11 @@ interface Doing {
   readonly carryOut: () => unknown
 }
 
-function call(what: { readonly service: string, readonly method: string, readonly parameters: readonly unknown[] }, doing: Doing, { host, life, scenario }: OutsideOptions): Promise<unknown> {
+function call(
+  what: { readonly service: string; readonly method: string; readonly parameters: readonly unknown[] },
+  doing: Doing,
+  { host, life, scenario }: OutsideOptions,
+): Promise<unknown> {
   const about = `${what.service}.${what.method}(${what.parameters.map(shortened).join(', ')})`
   if (life.isDead) {
     host.zombie(life, about)
@@ -58,9 +70,15 @@ function call(what: { readonly service: string, readonly method: string, readonl
   host.asked(`reply ${about}`)
   return new Promise((resolve, reject) => {
     host.agenda.add({
-      actor: life.name, type: 'call', about,
+      actor: life.name,
+      type: 'call',
+      about,
       run: async () => {
-        const point = host.point(life, { about, askedAt, call: what, knew }, isRead(scenario, what.service, what.method) ? 'look' : 'effect')
+        const point = host.point(
+          life,
+          { about, askedAt, call: what, knew },
+          isRead(scenario, what.service, what.method) ? 'look' : 'effect',
+        )
         await answerCall(point, { doing, host, life, resolve, reject })
       },
     })
@@ -69,33 +87,55 @@ function call(what: { readonly service: string, readonly method: string, readonl
 
 interface Answering {
   readonly doing: Doing
-  readonly host: Intervening & { readonly agenda: Agenda, readonly keepsPast: boolean }
+  readonly host: Intervening & { readonly agenda: Agenda; readonly keepsPast: boolean }
   readonly life: Life
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-async function answerCall(point: Point, { host, life, doing: { target, carryOut }, resolve, reject }: Answering): Promise<void> {
+async function answerCall(
+  point: Point,
+  { host, life, doing: { target, carryOut }, resolve, reject }: Answering,
+): Promise<void> {
   const reply = (settle: () => void): void => {
-    if (!life.isDead) host.agenda.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
+    if (!life.isDead)
+      host.agenda.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
   }
   const fate = await host.before(point)
   if (fate.type === 'dead') return
   if (fate.type === 'refuse' || fate.type === 'reset') {
     point.outcome = fate.type
-    const error = fate.type === 'reset' ? connectionReset() : Object.assign(new Error(`simulated: ${fate.reason}`), { status: fate.status, statusCode: fate.status, code: fate.status })
-    reply(() => { reject(error) })
+    const error =
+      fate.type === 'reset'
+        ? connectionReset()
+        : Object.assign(new Error(`simulated: ${fate.reason}`), {
+            status: fate.status,
+            statusCode: fate.status,
+            code: fate.status,
+          })
+    reply(() => {
+      reject(error)
+    })
     return
   }
   if (host.keepsPast && point.type === 'effect') keepPast(target)
   const result = await settled(fate.type === 'past' ? () => inThePast(target, carryOut) : carryOut)
   point.outcome = result.ok ? 'done' : `failed: ${String(result.error)}`
   const aftermath = await host.after(point)
-  if (aftermath === 'answer') reply(() => { if (result.ok) resolve(result.value); else reject(result.error) })
-  if (aftermath === 'lose') reply(() => { reject(connectionReset()) })
+  if (aftermath === 'answer')
+    reply(() => {
+      if (result.ok) resolve(result.value)
+      else reject(result.error)
+    })
+  if (aftermath === 'lose')
+    reply(() => {
+      reject(connectionReset())
+    })
 }
 
-async function settled(carryOut: () => unknown): Promise<{ readonly ok: true, readonly value: unknown } | { readonly ok: false, readonly error: unknown }> {
+async function settled(
+  carryOut: () => unknown,
+): Promise<{ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown }> {
   try {
     const value = await carryOut()
     // Nobody may hold on to what is inside the service.
@@ -106,6 +146,6 @@ async function settled(carryOut: () => unknown): Promise<{ readonly ok: true, re
 }
 
 function shortened(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   return text.length > 40 ? `${text.slice(0, 37)}...` : text
 }

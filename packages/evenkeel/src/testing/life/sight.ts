@@ -17,10 +17,10 @@ export class Sight {
   readonly #deletingSince = new Map<string, number>()
   /** Something that arrived may be an object that is being deleted. */
   #mentionsDeletion = false
-  #arrived: { readonly type: 'line' | 'body', readonly text: string, readonly arrival: number }[] = []
+  #arrived: { readonly type: 'line' | 'body'; readonly text: string; readonly arrival: number }[] = []
 
   /** The last that was seen of an object; undefined when it never was, or was seen to go. */
-  of(kind: string, { namespace = '', name }: { namespace?: string, name: string }): UnstructuredObject | undefined {
+  of(kind: string, { namespace = '', name }: { namespace?: string; name: string }): UnstructuredObject | undefined {
     this.#look()
     return this.#seen.get(`${kind} ${namespace}/${name}`)
   }
@@ -39,7 +39,10 @@ export class Sight {
   /** Objects that were last seen being deleted, and had been when so much had arrived. */
   deleting(before = Infinity): UnstructuredObject[] {
     if (!this.#mentionsDeletion) return []
-    return [...this.all()].filter(({ metadata: { deletionTimestamp, uid = '' } }) => deletionTimestamp !== undefined && (this.#deletingSince.get(uid) ?? 0) <= before)
+    return [...this.all()].filter(
+      ({ metadata: { deletionTimestamp, uid = '' } }) =>
+        deletionTimestamp !== undefined && (this.#deletingSince.get(uid) ?? 0) <= before,
+    )
   }
 
   /** A line of a watch arrived. */

@@ -3,7 +3,12 @@
  */
 import { Metrics } from '#base'
 
-const nothing = { add: (): void => undefined, set: (): void => undefined, observe: (): void => undefined, follow: () => (): void => undefined }
+const nothing = {
+  add: (): void => undefined,
+  set: (): void => undefined,
+  observe: (): void => undefined,
+  follow: () => (): void => undefined,
+}
 const family = { with: () => nothing, delete: (): void => undefined }
 
 class SilentMetrics extends Metrics {

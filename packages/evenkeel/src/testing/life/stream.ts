@@ -16,7 +16,7 @@ interface StreamOptions {
   close(): void
 }
 
-type Item = { readonly bytes: Uint8Array, readonly line: string } | { readonly end: Error | undefined }
+type Item = { readonly bytes: Uint8Array; readonly line: string } | { readonly end: Error | undefined }
 
 export class Stream implements AsyncIterable<Uint8Array> {
   readonly #options: StreamOptions
@@ -37,7 +37,8 @@ export class Stream implements AsyncIterable<Uint8Array> {
   /** Puts what the server sends on the agenda, line by line. */
   async pump(body: AsyncIterable<Uint8Array>): Promise<void> {
     try {
-      for await (const chunk of body) this.#take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString())
+      for await (const chunk of body)
+        this.#take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString())
       this.#expect({ end: undefined }, 'the watch ends')
     } catch (error) {
       this.#expect({ end: error instanceof Error ? error : new Error(String(error)) }, 'the watch breaks')
@@ -67,12 +68,14 @@ export class Stream implements AsyncIterable<Uint8Array> {
     this.#options.close()
   }
 
-  async* [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {
         const item = this.#arrived.shift()
         if (item === undefined) {
-          await new Promise<void>((resolve) => { this.#wake = resolve })
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve
+          })
           continue
         }
         if ('bytes' in item) yield item.bytes
@@ -95,14 +98,18 @@ export class Stream implements AsyncIterable<Uint8Array> {
   #take(text: string): void {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') this.#expect({ bytes: Buffer.from(`${line}\n`), line }, describeLine(line))
+    for (const line of lines)
+      if (line !== '') this.#expect({ bytes: Buffer.from(`${line}\n`), line }, describeLine(line))
   }
 
   #expect(item: Item, about: string): void {
     if (this.#state !== 'open') return
     const { agenda, actor, resource } = this.#options
     const cancel = agenda.add({
-      actor, type: 'event', resource, about: `${resource}: ${about}`,
+      actor,
+      type: 'event',
+      resource,
+      about: `${resource}: ${about}`,
       run: () => {
         this.#pending.delete(cancel)
         if ('line' in item) this.#options.onLine(item.line)

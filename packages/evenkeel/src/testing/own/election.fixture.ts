@@ -5,7 +5,13 @@ import { defineKind } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import type { ExploreOptions } from '../explore/explore.ts'
 
-const Ship = defineKind({ group: 'test.dev', version: 'v1', kind: 'Ship', spec: { type: 'object', properties: { course: { type: 'integer', minimum: 0, maximum: 359 } } } as const, status: { type: 'object', properties: { course: { type: 'integer' } } } as const })
+const Ship = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Ship',
+  spec: { type: 'object', properties: { course: { type: 'integer', minimum: 0, maximum: 359 } } } as const,
+  status: { type: 'object', properties: { course: { type: 'integer' } } } as const,
+})
 
 /** A helm, and who turned it. */
 class Helm {
@@ -21,7 +27,7 @@ class Helm {
 }
 
 interface Outside {
-  readonly helm: { turn(ship: string, course: number): Promise<void>, release(ship: string): Promise<void> }
+  readonly helm: { turn(ship: string, course: number): Promise<void>; release(ship: string): Promise<void> }
 }
 
 const controller = ({ helm }: Outside): ControllerDeclaration<typeof Ship> => ({
@@ -43,11 +49,16 @@ export function electionSubject(): Pick<ExploreOptions<Outside>, 'controllers' |
   return {
     controllers: ({ outside }) => [controller(outside) as unknown as ControllerDeclaration],
     scenario: {
-      name: 'ships', replicas: 2, leaderElection: { leaseMs: 15_000 },
+      name: 'ships',
+      replicas: 2,
+      leaderElection: { leaseMs: 15_000 },
       outside: () => ({ helm: new Helm() as unknown as Outside['helm'] }),
       steps: [
         { name: 'launches a boat', run: (user) => user.create(Ship, { metadata: place, spec: { course: 90 } }) },
-        { name: 'changes its course', run: async (user) => user.patch(await user.get(Ship, place), { spec: { course: 180 } }) },
+        {
+          name: 'changes its course',
+          run: async (user) => user.patch(await user.get(Ship, place), { spec: { course: 180 } }),
+        },
       ],
     },
   }

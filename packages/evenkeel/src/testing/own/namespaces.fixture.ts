@@ -11,7 +11,12 @@ const shop = { name: 'shop' }
 
 async function fill(user: Client): Promise<void> {
   await user.create({ apiVersion: 'v1', kind: 'Namespace', metadata: shop })
-  await user.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'prices', namespace: 'shop' }, data: { apple: '1' } } as never)
+  await user.create({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'prices', namespace: 'shop' },
+    data: { apple: '1' },
+  } as never)
   await user.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'till', namespace: 'shop' } })
 }
 
@@ -23,10 +28,14 @@ const steps: readonly UserStep[] = [
 /** Nothing is in a namespace that is gone, and none that is going stays. */
 function expects(world: WorldView): string | undefined {
   const namespaces = world.list({ group: '', kind: 'Namespace' })
-  const stuck = namespaces.find(({ metadata }) => metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0)
+  const stuck = namespaces.find(
+    ({ metadata }) => metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0,
+  )
   if (stuck) return `the namespace ${stuck.metadata.name ?? ''} is being deleted and never goes`
   const names = new Set(namespaces.map(({ metadata }) => metadata.name))
-  const lost = ['ConfigMap', 'Secret'].flatMap((kind) => world.list({ group: '', kind })).find(({ metadata: { namespace } }) => !names.has(namespace))
+  const lost = ['ConfigMap', 'Secret']
+    .flatMap((kind) => world.list({ group: '', kind }))
+    .find(({ metadata: { namespace } }) => !names.has(namespace))
   return lost && `${lost.kind} ${lost.metadata.name ?? ''} is in a namespace that is gone`
 }
 
@@ -36,7 +45,10 @@ export async function namespacesSubject(): Promise<Pick<ExploreOptions, 'control
   return {
     controllers: () => [namespaceController() as unknown as ControllerDeclaration],
     scenario: {
-      name: 'namespaces', steps, plays: ['garbage'], expects,
+      name: 'namespaces',
+      steps,
+      plays: ['garbage'],
+      expects,
       exceptions: [{ rule: 'ownership', because: 'emptying a namespace is deleting what others made' }],
     },
   }

@@ -11,7 +11,9 @@ import { startTestPlane } from './test-plane.ts'
 import type { TestPlane, TestPlaneOptions } from './test-plane.ts'
 
 /** @param options the same for every test, or made anew for each of them */
-export function planeFixture(options: TestPlaneOptions | (() => TestPlaneOptions) = {}): (context: object, use: (plane: TestPlane) => Promise<void>) => Promise<void> {
+export function planeFixture(
+  options: TestPlaneOptions | (() => TestPlaneOptions) = {},
+): (context: object, use: (plane: TestPlane) => Promise<void>) => Promise<void> {
   // Runners read which other fixtures are wanted from the pattern of the first parameter.
   return async ({}, use) => {
     const plane = await startTestPlane(typeof options === 'function' ? options() : options)

@@ -23,15 +23,30 @@ async function within(use: (plane: TestPlane) => Promise<void>): Promise<void> {
 test('liveRules tells once what the requests of a running program show, and counts the rest', async () => {
   await within(async (plane) => {
     const told: string[] = []
-    const rules = liveRules({ onFinding: ({ rule, about }) => { told.push(`${rule} ${about}`) } })
+    const rules = liveRules({
+      onFinding: ({ rule, about }) => {
+        told.push(`${rule} ${about}`)
+      },
+    })
     const controller: ControllerDeclaration<typeof ConfigMap> = {
       for: ConfigMap,
       async reconcile(settings, { client }) {
-        const { metadata: { resourceVersion: _, ...metadata } } = settings
-        if (settings.data?.['seen'] !== 'yes') await client.update({ ...settings, metadata, data: { seen: 'yes' } } as unknown as typeof settings)
+        const {
+          metadata: { resourceVersion: _, ...metadata },
+        } = settings
+        if (settings.data?.['seen'] !== 'yes')
+          await client.update({ ...settings, metadata, data: { seen: 'yes' } } as unknown as typeof settings)
       },
     }
-    const manager = new Manager({ name: 'careless', transport: plane.plane.transport, clock: plane.clock, random: new SeededRandom('x'), leaderElection: false, rules, controllers: [controller as unknown as ControllerDeclaration] })
+    const manager = new Manager({
+      name: 'careless',
+      transport: plane.plane.transport,
+      clock: plane.clock,
+      random: new SeededRandom('x'),
+      leaderElection: false,
+      rules,
+      controllers: [controller as unknown as ControllerDeclaration],
+    })
     const stopping = new AbortController()
     const running = manager.run(stopping.signal)
     for (const name of ['a', 'b']) await plane.client.create(ConfigMap, { metadata: { name } })

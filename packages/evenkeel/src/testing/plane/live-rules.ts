@@ -43,7 +43,10 @@ export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = 
     const now: LiveFinding = { ...finding, seen: (known?.seen ?? 0) + 1 }
     found.set(key, now)
     if (known) return
-    log.warn(`rule ${finding.rule}: ${finding.message}`, { about: finding.about, ...finding.hint !== undefined && { hint: finding.hint } })
+    log.warn(`rule ${finding.rule}: ${finding.message}`, {
+      about: finding.about,
+      ...(finding.hint !== undefined && { hint: finding.hint }),
+    })
     onFinding?.(now)
   }
   return {
@@ -55,7 +58,13 @@ export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = 
       if (!(asked.isWrite || asked.isRead || asked.isWatch)) return
       const what = asked.subresource === '' ? asked.resource : `${asked.resource}/${asked.subresource}`
       if (grants({ verb: asked.verb, group: asked.group, resource: what })) return
-      tell({ rule: 'privilege', severity: 'warning', about: `${asked.verb} ${what}`, message: `${asked.verb} ${what} in group "${asked.group}" is not among the permissions that the declarations ask for`, hint: 'add it to `rbac` of the controller' })
+      tell({
+        rule: 'privilege',
+        severity: 'warning',
+        about: `${asked.verb} ${what}`,
+        message: `${asked.verb} ${what} in group "${asked.group}" is not among the permissions that the declarations ask for`,
+        hint: 'add it to `rbac` of the controller',
+      })
     },
   }
 }

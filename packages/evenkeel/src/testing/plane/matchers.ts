@@ -25,7 +25,13 @@ export const matchers = {
   /** Undisturbed, the program does what it should and comes to rest. */
   async toConverge(received: ExploreOptions): Promise<Verdict> {
     const explored = await explore({ ...received, tier: 0 })
-    const errors = explored.failures.filter(({ rule, severity }) => severity === 'error' && (rule === 'hot-loop' || rule === 'failure'))
-    return { pass: errors.length === 0, message: () => (errors.length === 0 ? 'the program comes to rest' : formatReport({ ...explored, failures: errors })) }
+    const errors = explored.failures.filter(
+      ({ rule, severity }) => severity === 'error' && (rule === 'hot-loop' || rule === 'failure'),
+    )
+    return {
+      pass: errors.length === 0,
+      message: () =>
+        errors.length === 0 ? 'the program comes to rest' : formatReport({ ...explored, failures: errors }),
+    }
   },
 }

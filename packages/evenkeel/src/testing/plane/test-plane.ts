@@ -47,30 +47,74 @@ export interface TestPlane extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-export async function startTestPlane({ kinds = [], controllers = [], simulated = false, builtin = true, seed = '1', log }: TestPlaneOptions = {}): Promise<TestPlane> {
+export async function startTestPlane({
+  kinds = [],
+  controllers = [],
+  simulated = false,
+  builtin = true,
+  seed = '1',
+  log,
+}: TestPlaneOptions = {}): Promise<TestPlane> {
   if (simulated) await loadAll()
   const clock = simulated ? new SimulatedClock() : new SystemClock()
   const random = new SeededRandom(seed)
-  const plane = await startPlane({ clock, random, kinds: definedKinds(kinds, controllers), ...builtin ? {} : { controllers: false }, ...log && { log } })
+  const plane = await startPlane({
+    clock,
+    random,
+    kinds: definedKinds(kinds, controllers),
+    ...(builtin ? {} : { controllers: false }),
+    ...(log && { log }),
+  })
   answerActions(controllers, plane)
-  const client = new Client({ transport: plane.transport, clock, random: new SeededRandom(`${seed} client`), namespace: 'default' })
+  const client = new Client({
+    transport: plane.transport,
+    clock,
+    random: new SeededRandom(`${seed} client`),
+    namespace: 'default',
+  })
   const stopping = new AbortController()
-  const manager = controllers.length === 0 ? undefined : new Manager({ name: 'test', transport: plane.transport, clock, random: new SeededRandom(`${seed} manager`), controllers, leaderElection: false, children: { checkDeterminism: true }, ...log && { log } })
+  const manager =
+    controllers.length === 0
+      ? undefined
+      : new Manager({
+          name: 'test',
+          transport: plane.transport,
+          clock,
+          random: new SeededRandom(`${seed} manager`),
+          controllers,
+          leaderElection: false,
+          children: { checkDeterminism: true },
+          ...(log && { log }),
+        })
   const running = manager?.run(stopping.signal)
   const advance = async (byMs: number): Promise<void> => {
-    if (!(clock instanceof SimulatedClock)) throw new RangeError('time passes by itself here: ask for a simulated clock to move it')
+    if (!(clock instanceof SimulatedClock))
+      throw new RangeError('time passes by itself here: ask for a simulated clock to move it')
     await clock.advance(byMs)
   }
   const stop = async (): Promise<void> => {
     stopping.abort(new Error('the test is over'))
     await moved(clock, Promise.all([running, plane.stop()]))
   }
-  return { client, plane, manager, clock, advance, stop, until: (isSo, options) => until(isSo, clock, options), [Symbol.asyncDispose]: stop }
+  return {
+    client,
+    plane,
+    manager,
+    clock,
+    advance,
+    stop,
+    until: (isSo, options) => until(isSo, clock, options),
+    [Symbol.asyncDispose]: stop,
+  }
 }
 
 const pollMs = 5
 
-async function until(isSo: () => boolean | Promise<boolean>, clock: Clock, { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+async function until(
+  isSo: () => boolean | Promise<boolean>,
+  clock: Clock,
+  { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
+): Promise<void> {
   const endMs = clock.monotonic() + timeoutMs
   let last: unknown
   for (;;) {
@@ -80,7 +124,11 @@ async function until(isSo: () => boolean | Promise<boolean>, clock: Clock, { tim
     } catch (error) {
       last = error
     }
-    if (clock.monotonic() >= endMs) throw new Error(`after ${timeoutMs} ms it is still not so: ${isSo.toString()}`, last === undefined ? undefined : { cause: last })
+    if (clock.monotonic() >= endMs)
+      throw new Error(
+        `after ${timeoutMs} ms it is still not so: ${isSo.toString()}`,
+        last === undefined ? undefined : { cause: last },
+      )
     if (clock instanceof SimulatedClock) await clock.advance(pollMs)
     else await sleep(clock, pollMs)
   }
@@ -90,7 +138,9 @@ async function until(isSo: () => boolean | Promise<boolean>, clock: Clock, { tim
 async function moved<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
   if (!(clock instanceof SimulatedClock)) return await waiting
   const progress = { isOver: false }
-  const over = waiting.finally(() => { progress.isOver = true })
+  const over = waiting.finally(() => {
+    progress.isOver = true
+  })
   over.catch(() => undefined)
   for (let turn = 0; !progress.isOver && turn < 10_000; turn++) await clock.advance(turn < 100 ? 0 : pollMs)
   return await over
@@ -98,18 +148,29 @@ async function moved<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
 
 /** Those that are not built in, each once. */
 function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
-  const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [withActions(kind, verbs), ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind), ...verbs.flatMap((verb) => verb.kinds ?? [])])
-  return [...new Map([...given, ...kinds].filter(({ schema }) => schema !== undefined).map((kind) => [`${kind.group}/${kind.kind}`, kind])).values()]
+  const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [
+    withActions(kind, verbs),
+    ...owns.map((one) => ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind),
+    ...verbs.flatMap((verb) => verb.kinds ?? []),
+  ])
+  return [
+    ...new Map(
+      [...given, ...kinds]
+        .filter(({ schema }) => schema !== undefined)
+        .map((kind) => [`${kind.group}/${kind.kind}`, kind]),
+    ).values(),
+  ]
 }
 
 /** The kind with what its controller can be asked for. */
 function withActions(kind: Kind, verbs: NonNullable<ControllerDeclaration['verbs']>): Kind {
   const sheets = verbs.flatMap(({ sheet }) => sheet ?? [])
-  return sheets.length === 0 ? kind : { ...kind, actions: [...kind.actions ?? [], ...sheets] }
+  return sheets.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...sheets] }
 }
 
 function answerActions(controllers: readonly ControllerDeclaration<Kind, ManagedContext>[], plane: Plane): void {
   for (const { for: kind, verbs = [] } of controllers) {
-    for (const verb of verbs) if (isCallAction(verb)) plane.onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
+    for (const verb of verbs)
+      if (isCallAction(verb)) plane.onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
   }
 }

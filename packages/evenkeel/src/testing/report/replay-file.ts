@@ -21,15 +21,27 @@ export interface ReplayFile {
   readonly steps?: number
   readonly deviations: readonly Deviation[]
   /** What is expected to be found: the rule and the thing. */
-  readonly expected: { readonly rule: string, readonly about: string }
+  readonly expected: { readonly rule: string; readonly about: string }
   /** The number of the trace. */
   readonly hash: string
 }
 
 /** @returns undefined for a failure whose story was not told: it has no trace */
-export function replayFileOf({ rule, about, deviations, steps, hash }: Failure, { scenario, profile, seed }: Pick<Explored, 'scenario' | 'profile' | 'seed'>): ReplayFile | undefined {
+export function replayFileOf(
+  { rule, about, deviations, steps, hash }: Failure,
+  { scenario, profile, seed }: Pick<Explored, 'scenario' | 'profile' | 'seed'>,
+): ReplayFile | undefined {
   if (hash === undefined) return undefined
-  return { format: 1, scenario, profile, seed, ...steps !== undefined && { steps }, deviations, expected: { rule, about }, hash }
+  return {
+    format: 1,
+    scenario,
+    profile,
+    seed,
+    ...(steps !== undefined && { steps }),
+    deviations,
+    expected: { rule, about },
+    hash,
+  }
 }
 
 /**
@@ -38,17 +50,22 @@ export function replayFileOf({ rule, about, deviations, steps, hash }: Failure, 
  * @param options `directory`: made if it is not there; `module`: what was explored, so that the files name it
  * @returns the path of each failure's file, in the order of the failures; undefined for those that have none
  */
-export async function writeReplayFiles(explored: Explored, { directory, module }: { readonly directory: string, readonly module?: string | URL }): Promise<(string | undefined)[]> {
+export async function writeReplayFiles(
+  explored: Explored,
+  { directory, module }: { readonly directory: string; readonly module?: string | URL },
+): Promise<(string | undefined)[]> {
   await mkdir(directory, { recursive: true })
   const taken = new Set<string>()
-  return await Promise.all(explored.failures.map(async (failure) => {
-    const file = replayFileOf(failure, explored)
-    if (!file) return undefined
-    const path = join(directory, nameFor(failure, taken))
-    const named = module === undefined ? file : { ...file, module: moduleFrom(directory, module) }
-    await writeFile(path, `${JSON.stringify(named, null, 2)}\n`)
-    return path
-  }))
+  return await Promise.all(
+    explored.failures.map(async (failure) => {
+      const file = replayFileOf(failure, explored)
+      if (!file) return undefined
+      const path = join(directory, nameFor(failure, taken))
+      const named = module === undefined ? file : { ...file, module: moduleFrom(directory, module) }
+      await writeFile(path, `${JSON.stringify(named, null, 2)}\n`)
+      return path
+    }),
+  )
 }
 
 /** `cleanup-7f3a9c01.json` */
@@ -74,14 +91,32 @@ export function parseReplayFile(text: string): ReplayFile {
     throw new RangeError('this is not a replay file: it is not JSON')
   }
   const file = value as Partial<ReplayFile> | null
-  if (typeof file !== 'object' || file === null || file.format !== 1) throw new RangeError('this is not a replay file of format 1')
+  if (typeof file !== 'object' || file === null || file.format !== 1)
+    throw new RangeError('this is not a replay file of format 1')
   const { scenario, profile = '' as ProfileName, seed, deviations, expected, hash } = file
-  if (typeof scenario !== 'string' || typeof seed !== 'string' || typeof hash !== 'string' || !isDeviations(deviations) || typeof expected?.rule !== 'string') throw new RangeError('this replay file is damaged: scenario, seed, deviations, expected and hash must be there')
-  if (!Object.hasOwn(profiles, profile)) throw new RangeError(`this replay file is for the profile ${JSON.stringify(profile)}, which is not known: there are ${Object.keys(profiles).join(', ')}`)
-  if (file.module !== undefined && typeof file.module !== 'string') throw new RangeError('this replay file is damaged: module must be a path')
+  if (
+    typeof scenario !== 'string' ||
+    typeof seed !== 'string' ||
+    typeof hash !== 'string' ||
+    !isDeviations(deviations) ||
+    typeof expected?.rule !== 'string'
+  )
+    throw new RangeError('this replay file is damaged: scenario, seed, deviations, expected and hash must be there')
+  if (!Object.hasOwn(profiles, profile))
+    throw new RangeError(
+      `this replay file is for the profile ${JSON.stringify(profile)}, which is not known: there are ${Object.keys(profiles).join(', ')}`,
+    )
+  if (file.module !== undefined && typeof file.module !== 'string')
+    throw new RangeError('this replay file is damaged: module must be a path')
   return file as ReplayFile
 }
 
 function isDeviations(value: unknown): value is readonly Deviation[] {
-  return Array.isArray(value) && value.every((one: Partial<Deviation> | null) => typeof one?.at?.type === 'string' && Number.isInteger(one.at.index) && typeof one.deed?.type === 'string')
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (one: Partial<Deviation> | null) =>
+        typeof one?.at?.type === 'string' && Number.isInteger(one.at.index) && typeof one.deed?.type === 'string',
+    )
+  )
 }

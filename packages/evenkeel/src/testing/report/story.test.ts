@@ -8,18 +8,38 @@ function story(happenings: readonly Happening[], { about = 'App default/a', isDi
   const entries = happenings.map(([actor, what], step): TraceEntry => ({ step, atMs: 0, actor, what }))
   const world = { trace: { entries }, origins: new Map([['answer patch apps default/a', '/x/reconcile.ts:41']]) }
   const deviations = isDisturbed ? [{ at: { type: 'effect', index: 0 }, deed: { type: 'crash' } } as const] : []
-  return tellStory({ about, deviations }, world as never).map(({ text, origin }) => (origin === undefined ? text : `${text} ${origin}`))
+  return tellStory({ about, deviations }, world as never).map(({ text, origin }) =>
+    origin === undefined ? text : `${text} ${origin}`,
+  )
 }
 
 describe('tellStory', () => {
   test('says what came before, what went wrong, what came next, and where in the code', () => {
-    expect(story([['user', 'creates App a'], ['A', 'request patch apps default/a'], ['A', 'dies'], ['A2', 'starts'], ['A2', 'answer list apps: 200'], ['A2', 'answer patch apps default/a: 200'], ['A2', 'reply cloud.make(a): done']]))
-      .toEqual(['the user creates App a', '-- A dies', 'A2 starts', 'A2: patch apps default/a: 200 /x/reconcile.ts:41', 'A2: cloud.make(a): done'])
+    expect(
+      story([
+        ['user', 'creates App a'],
+        ['A', 'request patch apps default/a'],
+        ['A', 'dies'],
+        ['A2', 'starts'],
+        ['A2', 'answer list apps: 200'],
+        ['A2', 'answer patch apps default/a: 200'],
+        ['A2', 'reply cloud.make(a): done'],
+      ]),
+    ).toEqual([
+      'the user creates App a',
+      '-- A dies',
+      'A2 starts',
+      'A2: patch apps default/a: 200 /x/reconcile.ts:41',
+      'A2: cloud.make(a): done',
+    ])
   })
 
   test('the same line again and again is one line', () => {
     const again = Array.from({ length: 5 }, (): Happening => ['A', 'answer patch apps default/a: 422'])
-    expect(story([['user', 'creates App a'], ...again])).toEqual(['the user creates App a', 'A: patch apps default/a: 422 (5 times) /x/reconcile.ts:41'])
+    expect(story([['user', 'creates App a'], ...again])).toEqual([
+      'the user creates App a',
+      'A: patch apps default/a: 422 (5 times) /x/reconcile.ts:41',
+    ])
   })
 
   test('is six lines at most: how it went wrong, and how it ended', () => {

@@ -22,9 +22,19 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
   // Undisturbed, the end is what matters.
   if (deviations.length === 0) return lines.slice(-linesMax)
   const turns = new Set(lines.flatMap((line, index) => (line.isTurn ? [index] : [])))
-  const words = about.toLowerCase().split(/[ /]/).filter((word) => word.length > 0)
+  const words = about
+    .toLowerCase()
+    .split(/[ /]/)
+    .filter((word) => word.length > 0)
   const kept = new Set<number>()
-  for (const [index, { text }] of lines.entries()) if (turns.has(index) || turns.has(index + 1) || turns.has(index - 1) || words.every((word) => text.toLowerCase().includes(word))) kept.add(index)
+  for (const [index, { text }] of lines.entries())
+    if (
+      turns.has(index) ||
+      turns.has(index + 1) ||
+      turns.has(index - 1) ||
+      words.every((word) => text.toLowerCase().includes(word))
+    )
+      kept.add(index)
   if (kept.size === 0) return deviations.map((deviation) => ({ text: describeDeviation(deviation), isTurn: true }))
   fill(kept, { turns, length: lines.length })
   const chosen = lines.filter((_, index) => kept.has(index))
@@ -38,16 +48,17 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
 const lastLines = 2
 
 /** Where there is room, also what came next and what came before. */
-function fill(kept: Set<number>, { turns, length }: { turns: ReadonlySet<number>, length: number }): void {
+function fill(kept: Set<number>, { turns, length }: { turns: ReadonlySet<number>; length: number }): void {
   const [first, last] = [Math.min(...turns, length), Math.max(...turns, 0)]
   for (let distance = 1; kept.size < linesMax && distance < length; distance++) {
-    for (const index of [last + distance, first - distance]) if (index >= 0 && index < length && kept.size < linesMax) kept.add(index)
+    for (const index of [last + distance, first - distance])
+      if (index >= 0 && index < length && kept.size < linesMax) kept.add(index)
   }
 }
 
 /** The same line again and again is one line. */
 function withoutRepeats(lines: readonly StoryLine[]): StoryLine[] {
-  const found: { line: StoryLine, times: number }[] = []
+  const found: { line: StoryLine; times: number }[] = []
   for (const line of lines) {
     const last = found.at(-1)
     if (last?.line.text === line.text) last.times++
@@ -66,5 +77,11 @@ function lineOf({ actor, what }: TraceEntry, world: World): StoryLine[] {
   if (what === 'starts') return [{ text: `${actor} starts`, isTurn: false }]
   const [, type, about = ''] = /^(answer|reply) (.*)$/.exec(what) ?? []
   if (type === undefined || /^(?:watch|get|list) /.test(about)) return []
-  return [{ text: `${actor}: ${about}`, isTurn: about.endsWith('no answer') || /: (?:[45]\d\d)$/.test(about), ...origin !== undefined && { origin } }]
+  return [
+    {
+      text: `${actor}: ${about}`,
+      isTurn: about.endsWith('no answer') || /: (?:[45]\d\d)$/.test(about),
+      ...(origin !== undefined && { origin }),
+    },
+  ]
 }

@@ -16,20 +16,29 @@ export interface ReportOptions {
 export function formatReport(explored: Explored, { replays = [] }: ReportOptions = {}): string {
   const { scenario, failures, schedules, effects, looks, coverage } = explored
   const seen = `${schedules} schedules of ${scenario}: ${effects} effects, ${looks} looks, ${coverage.rests.seen} rests`
-  const told = failures.map((failure, index) => `${formatFailure(failure, { schedules, ...replays[index] !== undefined && { replay: replays[index] } })}\n`)
+  const told = failures.map(
+    (failure, index) =>
+      `${formatFailure(failure, { schedules, ...(replays[index] !== undefined && { replay: replays[index] }) })}\n`,
+  )
   const verdict = `${failures.length === 0 ? 'Nothing' : failures.length} found in ${seen}.`
-  const lines = [verdict, `${capitalized(describeDone(explored))}.`, `${describeSpeed(explored)}.`, ...describeCoverage(coverage).map((line) => `  ${line}`), ...failures.length === 0 ? [describeLimits(explored)] : []]
+  const lines = [
+    verdict,
+    `${capitalized(describeDone(explored))}.`,
+    `${describeSpeed(explored)}.`,
+    ...describeCoverage(coverage).map((line) => `  ${line}`),
+    ...(failures.length === 0 ? [describeLimits(explored)] : []),
+  ]
   return `${told.join('')}${lines.join('\n')}\n`
 }
 
-export function formatFailure(failure: Failure, { schedules, replay }: { schedules: number, replay?: string }): string {
+export function formatFailure(failure: Failure, { schedules, replay }: { schedules: number; replay?: string }): string {
   const { rule, severity, message, when, seen, hint, diff = [], story = [] } = failure
   const lines = [
     `${titleOfRule(rule)}${severity === 'error' ? '' : ` (${severity})`}: ${message}`,
     ...story.map((line, index) => `  ${index + 1}  ${formatLine(line)}`),
-    ...story.length === 0 && when.length > 0 ? when.map((text) => `  when: ${text}`) : [],
+    ...(story.length === 0 && when.length > 0 ? when.map((text) => `  when: ${text}`) : []),
     ...diff.map((text) => `  ${text}`),
-    ...hint === undefined ? [] : [`  hint: ${hint}`],
+    ...(hint === undefined ? [] : [`  hint: ${hint}`]),
     `  ${replay === undefined ? '' : `replay: ${replay}   `}seen in ${seen} of ${schedules} schedules`,
   ]
   return `${lines.join('\n')}\n`

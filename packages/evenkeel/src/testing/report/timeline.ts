@@ -47,7 +47,9 @@ const rowsMax = 300
 
 /** @param world a schedule that was run with its trace kept */
 export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step'>): Timeline {
-  const happenings = byStep(world.chronicle.happenings.filter(({ resource }) => resource !== 'leases' && resource !== 'events'))
+  const happenings = byStep(
+    world.chronicle.happenings.filter(({ resource }) => resource !== 'leases' && resource !== 'events'),
+  )
   const entries = world.trace.entries.filter((entry) => matters(entry, happenings.has(entry.step)))
   const broken = entries.findLastIndex(({ step }) => step <= brokenAt)
   const until = Math.min(entries.length, Math.max(rowsMax, broken + 1))
@@ -58,11 +60,21 @@ export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step
     if (isFirst) told.add(entry.step)
     const origin = world.origins.get(entry.what.replace(/: [^:]*$/, ''))
     return {
-      step: entry.step, atMs: entry.atMs, lane: laneOf(entry), text: entry.what, isTurn: isTurn(entry), isBroken: from + index === broken,
-      ...origin !== undefined && { origin }, changes: isFirst ? (happenings.get(entry.step) ?? []).map(changeOf) : [],
+      step: entry.step,
+      atMs: entry.atMs,
+      lane: laneOf(entry),
+      text: entry.what,
+      isTurn: isTurn(entry),
+      isBroken: from + index === broken,
+      ...(origin !== undefined && { origin }),
+      changes: isFirst ? (happenings.get(entry.step) ?? []).map(changeOf) : [],
     }
   })
-  return { rows, lanes: [...new Set(rows.map(({ lane }) => lane))].sort((a, b) => rankOf(a) - rankOf(b)), leftOut: entries.length - rows.length }
+  return {
+    rows,
+    lanes: [...new Set(rows.map(({ lane }) => lane))].sort((a, b) => rankOf(a) - rankOf(b)),
+    leftOut: entries.length - rows.length,
+  }
 }
 
 function byStep(happenings: readonly Happening[]): Map<number, Happening[]> {
@@ -77,7 +89,12 @@ function byStep(happenings: readonly Happening[]): Map<number, Happening[]> {
 
 /** Looks, watches, and what an election and Events need are not told; nor is a request that changed nothing, its answer is. */
 function matters({ what }: TraceEntry, isWrite: boolean): boolean {
-  if (/^event (?:leases|events)\b|^event .*: BOOKMARK|^(?:answer|request) (?:(?:watch|list|get) |\w+ (?:leases|events)\b)/.test(what)) return false
+  if (
+    /^event (?:leases|events)\b|^event .*: BOOKMARK|^(?:answer|request) (?:(?:watch|list|get) |\w+ (?:leases|events)\b)/.test(
+      what,
+    )
+  )
+    return false
   return isWrite || !what.startsWith('request ')
 }
 
@@ -86,7 +103,14 @@ function isAction({ actor, what }: TraceEntry): boolean {
 }
 
 export function isTurn({ actor, what }: TraceEntry): boolean {
-  if (actor === 'somebody' || what === 'dies' || what.endsWith(': no answer') || /^answer .*: [45]\d\d$/.test(what) || /^reply .*: (?:refuse|reset|failed)/.test(what)) return true
+  if (
+    actor === 'somebody' ||
+    what === 'dies' ||
+    what.endsWith(': no answer') ||
+    /^answer .*: [45]\d\d$/.test(what) ||
+    /^reply .*: (?:refuse|reset|failed)/.test(what)
+  )
+    return true
   return actor === 'world' && !/^is quiet|^everything is made well/.test(what)
 }
 
@@ -109,7 +133,12 @@ function rankOf(lane: string): number {
 function changeOf({ before, after, revision }: Happening): Change {
   const object = after ?? before
   const what = !after ? 'deleted' : before && before.metadata.uid === after.metadata.uid ? 'changed' : 'made'
-  return { object: object ? describeObject(object) : '', what, version: String(revision), fields: what === 'changed' ? fieldsOf(before, after) : [] }
+  return {
+    object: object ? describeObject(object) : '',
+    what,
+    version: String(revision),
+    fields: what === 'changed' ? fieldsOf(before, after) : [],
+  }
 }
 
 const fieldsMax = 6
@@ -117,13 +146,18 @@ const fieldsMax = 6
 /** The fields that differ, one line each. */
 function fieldsOf(before: UnstructuredObject | undefined, after: UnstructuredObject | undefined): string[] {
   const [old, now] = [flat(before), flat(after)]
-  const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name) && !/^metadata\.(?:managedFields|resourceVersion|generation)/.test(name))
-  const lines = names.slice(0, fieldsMax).map((name) => `${name}: ${old.get(name) ?? 'nothing'} → ${now.get(name) ?? 'nothing'}`)
+  const names = [...new Set([...old.keys(), ...now.keys()])].filter(
+    (name) => old.get(name) !== now.get(name) && !/^metadata\.(?:managedFields|resourceVersion|generation)/.test(name),
+  )
+  const lines = names
+    .slice(0, fieldsMax)
+    .map((name) => `${name}: ${old.get(name) ?? 'nothing'} → ${now.get(name) ?? 'nothing'}`)
   return names.length > fieldsMax ? [...lines, `and ${names.length - fieldsMax} more`] : lines
 }
 
 function flat(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) for (const [key, inner] of Object.entries(value)) flat(inner, path === '' ? key : `${path}.${key}`, into)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    for (const [key, inner] of Object.entries(value)) flat(inner, path === '' ? key : `${path}.${key}`, into)
   else if (value !== undefined) into.set(path, shortened(JSON.stringify(value)))
   return into
 }

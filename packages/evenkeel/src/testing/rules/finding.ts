@@ -40,7 +40,7 @@ export interface Watcher {
   /** Everything has come to rest for the first time in the undisturbed schedule: a rule may poke at it. */
   probe?(): Promise<void>
   /** Nothing happens any more; `isLast`: and nothing will. */
-  quiet?(phase: { readonly index: number, readonly isLast: boolean, readonly isHealed: boolean }): void | Promise<void>
+  quiet?(phase: { readonly index: number; readonly isLast: boolean; readonly isHealed: boolean }): void | Promise<void>
 }
 
 export interface Rule {

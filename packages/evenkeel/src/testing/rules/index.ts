@@ -22,7 +22,36 @@ import { strangers } from './further/strangers.ts'
 import { truth } from './golden/truth.ts'
 import { watches } from './further/watches.ts'
 
-export const allRules: readonly Rule[] = [deletionFirst, finalizers, identity, ownership, strangers, conflicts, truth, again, floating, churn, watches, looks, leader, secrets, escapes, privilege, expectation, sameWorld, failures]
+export const allRules: readonly Rule[] = [
+  deletionFirst,
+  finalizers,
+  identity,
+  ownership,
+  strangers,
+  conflicts,
+  truth,
+  again,
+  floating,
+  churn,
+  watches,
+  looks,
+  leader,
+  secrets,
+  escapes,
+  privilege,
+  expectation,
+  sameWorld,
+  failures,
+]
 
 /** Every word that a finding may give as its rule: one comparison has the names of several. */
-export const ruleCodes: readonly string[] = [...new Set([...allRules.map(({ code }) => code).filter((code) => code !== 'same-world'), 'state', 'stateless', 'resync', 'hot-loop', 'clock'])]
+export const ruleCodes: readonly string[] = [
+  ...new Set([
+    ...allRules.map(({ code }) => code).filter((code) => code !== 'same-world'),
+    'state',
+    'stateless',
+    'resync',
+    'hot-loop',
+    'clock',
+  ]),
+]

@@ -9,7 +9,11 @@ import type { Finding } from './finding.ts'
 import { bodyOf } from './request-body.ts'
 
 /** What is wrong with a request, if anything is; `who` sends it. */
-export function lintRequest(request: WireRequest, asked: Asked, { who }: { who: string }): Omit<Finding, 'step'> | undefined {
+export function lintRequest(
+  request: WireRequest,
+  asked: Asked,
+  { who }: { who: string },
+): Omit<Finding, 'step'> | undefined {
   const type = request.headers['content-type'] ?? ''
   const isMerge = asked.verb === 'patch' && type.startsWith('application/merge-patch')
   if (!asked.isWrite || !(asked.verb === 'update' || isMerge)) return undefined
@@ -17,9 +21,24 @@ export function lintRequest(request: WireRequest, asked: Asked, { who }: { who: 
   const metadata = isJsonObject(body) && isJsonObject(body['metadata']) ? body['metadata'] : {}
   if (typeof metadata['resourceVersion'] === 'string' && metadata['resourceVersion'] !== '') return undefined
   const about = `${asked.verb} ${asked.resource}`
-  if (asked.verb === 'update') return { rule: 'conflict', severity: 'error', about, message: `${who} replaces ${asked.resource} ${asked.name} without saying which version it means: whatever others wrote meanwhile is lost`, hint: 'send metadata.resourceVersion of the object you read, or use apply' }
+  if (asked.verb === 'update')
+    return {
+      rule: 'conflict',
+      severity: 'error',
+      about,
+      message: `${who} replaces ${asked.resource} ${asked.name} without saying which version it means: whatever others wrote meanwhile is lost`,
+      hint: 'send metadata.resourceVersion of the object you read, or use apply',
+    }
   const list = listIn(body)
-  return list === undefined ? undefined : { rule: 'conflict', severity: 'error', about, message: `${who} patches the whole list ${list} of ${asked.resource} ${asked.name} without saying which version it means: what others put into it meanwhile is lost`, hint: 'send metadata.resourceVersion with a merge patch that holds a list, or use apply' }
+  return list === undefined
+    ? undefined
+    : {
+        rule: 'conflict',
+        severity: 'error',
+        about,
+        message: `${who} patches the whole list ${list} of ${asked.resource} ${asked.name} without saying which version it means: what others put into it meanwhile is lost`,
+        hint: 'send metadata.resourceVersion with a merge patch that holds a list, or use apply',
+      }
 }
 
 /** The first list in a merge patch outside status: it replaces the whole list that is there. */

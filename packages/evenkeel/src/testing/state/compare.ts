@@ -18,7 +18,8 @@ export function chanceBetween(one: Snapshot, other: Snapshot): Set<string> {
   const found = new Set<string>()
   for (const { about, expected, found: values, type } of compareSnapshots(one, other)) {
     if (type !== 'changed') continue
-    for (const [index, value] of expected.entries()) for (const path of differingPaths(value, values[index] ?? 'null')) found.add(`${about} ${path}`)
+    for (const [index, value] of expected.entries())
+      for (const path of differingPaths(value, values[index] ?? 'null')) found.add(`${about} ${path}`)
   }
   return found
 }
@@ -34,7 +35,13 @@ export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: C
   for (const about of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, have] = [expected.get(about) ?? [], found.get(about) ?? []]
     if (wanted.length === have.length && wanted.every((value, index) => value === have[index])) continue
-    if (chance && chance.size > 0 && wanted.length === have.length && wanted.every((value, index) => without(value, about, chance) === without(have[index] ?? '', about, chance))) continue
+    if (
+      chance &&
+      chance.size > 0 &&
+      wanted.length === have.length &&
+      wanted.every((value, index) => without(value, about, chance) === without(have[index] ?? '', about, chance))
+    )
+      continue
     const type = have.length > wanted.length ? 'extra' : have.length < wanted.length ? 'missing' : 'changed'
     differences.push({ type, about, expected: wanted, found: have })
   }
@@ -49,7 +56,10 @@ function without(value: string, about: string, chance: Chance): string {
 export function describeDifference({ type, expected, found }: Difference): string[] {
   if (type === 'extra') return [`expected ${expected.length}, found ${found.length}`]
   if (type === 'missing') return [`expected ${expected.length}, found ${found.length}`]
-  const [wanted, have] = [flatten(JSON.parse(expected.find((value) => !found.includes(value)) ?? 'null')), flatten(JSON.parse(found.find((value) => !expected.includes(value)) ?? 'null'))]
+  const [wanted, have] = [
+    flatten(JSON.parse(expected.find((value) => !found.includes(value)) ?? 'null')),
+    flatten(JSON.parse(found.find((value) => !expected.includes(value)) ?? 'null')),
+  ]
   const lines: string[] = []
   for (const path of new Set([...wanted.keys(), ...have.keys()])) {
     if (wanted.get(path) === have.get(path)) continue
@@ -59,7 +69,10 @@ export function describeDifference({ type, expected, found }: Difference): strin
 }
 
 function flatten(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
-  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) into.set(path || 'value', JSON.stringify(value))
-  else for (const [key, inner] of Object.entries(value)) flatten(inner, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, into)
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    into.set(path || 'value', JSON.stringify(value))
+  else
+    for (const [key, inner] of Object.entries(value))
+      flatten(inner, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, into)
   return into
 }

@@ -29,8 +29,9 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: N
   const found = new Map<string, string[]>()
   for (const object of objects) {
     if (!isWished(object)) continue
-    const about = object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
-    found.set(about, [...found.get(about) ?? [], tidyTexts.of(object, naming)])
+    const about =
+      object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
+    found.set(about, [...(found.get(about) ?? []), tidyTexts.of(object, naming)])
   }
   for (const values of found.values()) values.sort()
   return found
@@ -39,12 +40,17 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: N
 /** What is in a service outside, field by field. */
 export function snapshotService(name: string, contents: unknown, naming: Naming): Snapshot {
   const found = new Map<string, string[]>()
-  const add = (about: string, value: unknown): void => { found.set(about, [...found.get(about) ?? [], JSON.stringify(plain(value, naming))]) }
+  const add = (about: string, value: unknown): void => {
+    found.set(about, [...(found.get(about) ?? []), JSON.stringify(plain(value, naming))])
+  }
   for (const [field, value] of Object.entries(contents ?? {})) {
     if (typeof value === 'function' || field.startsWith('_')) continue
-    if (value instanceof Map) for (const [key, item] of value) add(`${name} ${field} ${withoutNumbers(String(key), naming)}`, item)
-    else if (value instanceof Set || Array.isArray(value)) for (const item of value as Iterable<unknown>) add(`${name} ${field}`, item)
-    else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${withoutNumbers(key, naming)}`, item)
+    if (value instanceof Map)
+      for (const [key, item] of value) add(`${name} ${field} ${withoutNumbers(String(key), naming)}`, item)
+    else if (value instanceof Set || Array.isArray(value))
+      for (const item of value as Iterable<unknown>) add(`${name} ${field}`, item)
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${withoutNumbers(key, naming)}`, item)
   }
   for (const values of found.values()) values.sort()
   return found
@@ -58,22 +64,40 @@ export function describeObject({ kind, metadata: { name = '', namespace, generat
 
 /** Neither what a server or a machine needs for itself, nor what only looks like a child. */
 export function isWished(object: UnstructuredObject): boolean {
-  return !ignored.has(object.kind) && !isOfServer(object) && object.metadata.annotations?.[neighbourLabel] === undefined && object.metadata.annotations?.[poisonLabel] === undefined
+  return (
+    !ignored.has(object.kind) &&
+    !isOfServer(object) &&
+    object.metadata.annotations?.[neighbourLabel] === undefined &&
+    object.metadata.annotations?.[poisonLabel] === undefined
+  )
 }
 
 /** Made by the server itself, for itself. */
 function isOfServer({ metadata: { labels = {}, name = '' }, kind }: UnstructuredObject): boolean {
-  return labels['kubernetes.io/bootstrapping'] !== undefined || (kind === 'Namespace' && /^(?:default|kube-)/.test(name)) || (kind === 'Service' && name === 'kubernetes') || name === 'kube-root-ca.crt'
+  return (
+    labels['kubernetes.io/bootstrapping'] !== undefined ||
+    (kind === 'Namespace' && /^(?:default|kube-)/.test(name)) ||
+    (kind === 'Service' && name === 'kubernetes') ||
+    name === 'kube-root-ca.crt'
+  )
 }
 
 function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonValue {
   const { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation } = metadata
-  const owners = (ownerReferences ?? []).map(({ kind, name, uid, controller, blockOwnerDeletion }) => ({ kind, name: naming.nameOf(uid) === undefined ? `${name} (unknown)` : name, controller: controller ?? false, blockOwnerDeletion: blockOwnerDeletion ?? false }))
+  const owners = (ownerReferences ?? []).map(({ kind, name, uid, controller, blockOwnerDeletion }) => ({
+    kind,
+    name: naming.nameOf(uid) === undefined ? `${name} (unknown)` : name,
+    controller: controller ?? false,
+    blockOwnerDeletion: blockOwnerDeletion ?? false,
+  }))
   return {
-    ...plain(rest, naming, { generation }) as JsonObject,
+    ...(plain(rest, naming, { generation }) as JsonObject),
     metadata: {
-      labels: withoutMark(labels, naming), annotations: withoutMark(annotations, naming), owners: owners as unknown as JsonValue,
-      finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(), deleting: deletionTimestamp !== undefined,
+      labels: withoutMark(labels, naming),
+      annotations: withoutMark(annotations, naming),
+      owners: owners as unknown as JsonValue,
+      finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(),
+      deleting: deletionTimestamp !== undefined,
     },
   }
 }
@@ -84,12 +108,22 @@ function controllerOf(mark: string): string {
 }
 
 function withoutMark(values: Readonly<Record<string, string>> | undefined, naming: Naming): JsonObject {
-  return Object.fromEntries(Object.entries(values ?? {}).filter(([key]) => key !== foreignMark && key !== admittedMark).sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, plain(key === appliedMark ? controllerOf(value) : value, naming)]))
+  return Object.fromEntries(
+    Object.entries(values ?? {})
+      .filter(([key]) => key !== foreignMark && key !== admittedMark)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => [key, plain(key === appliedMark ? controllerOf(value) : value, naming)]),
+  )
 }
 
 /** A value without what differs by chance. */
-export function plain(value: unknown, naming: Naming, { generation }: { generation?: number | undefined } = {}): JsonValue {
-  if (typeof value === 'string') return times.test(value) ? '<time>' : value.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
+export function plain(
+  value: unknown,
+  naming: Naming,
+  { generation }: { generation?: number | undefined } = {},
+): JsonValue {
+  if (typeof value === 'string')
+    return times.test(value) ? '<time>' : value.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
   if (value instanceof Map || value instanceof Set) return [...value].map((item) => plain(item, naming))
   if (Array.isArray(value)) return value.map((item) => plain(item, naming, { generation }))
   if (typeof value !== 'object' || value === null) return value as JsonValue
@@ -111,9 +145,19 @@ function plainFields(value: JsonObject, naming: Naming, generation: number | und
     if (field === undefined || typeof field === 'function') continue
     if (key === 'generation' && about !== undefined) continue
     if (key === 'observedGeneration' && about !== undefined) fields.push([key, field === about ? 'current' : 'old'])
-    else if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined) fields.push([key, field === generation ? 'current' : 'old'])
-    else if (key === 'conditions' && Array.isArray(field)) fields.push([key, byType(field.map((item) => plain(item, naming, { generation })))])
-    else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key)) fields.push([key, typeof field === 'string' ? withoutNumbers(field, naming) : isJsonObject(field) ? plain(field, naming) : '<value>'])
+    else if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined)
+      fields.push([key, field === generation ? 'current' : 'old'])
+    else if (key === 'conditions' && Array.isArray(field))
+      fields.push([key, byType(field.map((item) => plain(item, naming, { generation })))])
+    else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key))
+      fields.push([
+        key,
+        typeof field === 'string'
+          ? withoutNumbers(field, naming)
+          : isJsonObject(field)
+            ? plain(field, naming)
+            : '<value>',
+      ])
     else fields.push([key, plain(field, naming, { generation })])
   }
   return Object.fromEntries(fields)

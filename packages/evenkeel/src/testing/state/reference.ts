@@ -29,10 +29,18 @@ export class Reference {
   readonly chance: Chance
 
   /** @param more `patient`: the same with more time between the steps, for a program that looks at the clock; `lucky`: the same with other chances */
-  constructor(rests: readonly Rest[], { patient = [], lucky = [] }: { patient?: readonly Rest[], lucky?: readonly Rest[] } = {}) {
+  constructor(
+    rests: readonly Rest[],
+    { patient = [], lucky = [] }: { patient?: readonly Rest[]; lucky?: readonly Rest[] } = {},
+  ) {
     this.#rests = rests
     this.#patient = patient
-    this.chance = new Set(rests.flatMap(({ objects, outside }, index) => [...chanceBetween(objects, lucky[index]?.objects ?? objects), ...chanceBetween(outside, lucky[index]?.outside ?? outside)]))
+    this.chance = new Set(
+      rests.flatMap(({ objects, outside }, index) => [
+        ...chanceBetween(objects, lucky[index]?.objects ?? objects),
+        ...chanceBetween(outside, lucky[index]?.outside ?? outside),
+      ]),
+    )
   }
 
   get rests(): readonly Rest[] {
@@ -47,13 +55,13 @@ export class Reference {
 
   /** All rests with the same wishes, those of the same phase if there are any. */
   alike({ phase, wishes }: Pick<Rest, 'phase' | 'wishes'>, { isPatient = false } = {}): readonly Rest[] {
-    const alike = [...this.#rests, ...isPatient ? this.#patient : []].filter((rest) => rest.wishes === wishes)
+    const alike = [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.wishes === wishes)
     const now = alike.filter((rest) => rest.phase === phase)
     return now.length > 0 ? now : alike
   }
 
   ofPhase(phase: number, { isPatient = false } = {}): readonly Rest[] {
-    return [...this.#rests, ...isPatient ? this.#patient : []].filter((rest) => rest.phase === phase)
+    return [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.phase === phase)
   }
 
   /** Whether the program destroys this in this phase when nothing goes wrong. */
@@ -67,7 +75,10 @@ export class Reference {
 }
 
 /** Whether an object is of one of these kinds. */
-export function isOfKind({ apiVersion, kind }: Pick<UnstructuredObject, 'apiVersion' | 'kind'>, kinds: ReadonlySet<string>): boolean {
+export function isOfKind(
+  { apiVersion, kind }: Pick<UnstructuredObject, 'apiVersion' | 'kind'>,
+  kinds: ReadonlySet<string>,
+): boolean {
   return kinds.has(`${groupOf(apiVersion)}/${kind}`)
 }
 

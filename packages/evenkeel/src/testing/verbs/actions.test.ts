@@ -6,8 +6,12 @@ import { action } from '#verbs'
 import { ProgramWorld } from './program.fixture.ts'
 
 const App = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'App', reports: ['actions'],
-  spec: { type: 'object', properties: { running: { type: 'boolean' } } }, status: { type: 'object', properties: { isUp: { type: 'boolean' } } },
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'App',
+  reports: ['actions'],
+  spec: { type: 'object', properties: { running: { type: 'boolean' } } },
+  status: { type: 'object', properties: { isUp: { type: 'boolean' } } },
 })
 const place = { name: 'web', namespace: 'default' }
 const path = '/apis/demo.example.com/v1/namespaces/default/apps/web'
@@ -18,21 +22,36 @@ interface Done {
 }
 
 const usage = action('usage', {
-  form: 'call', input: { type: 'object', properties: { of: { type: 'string' } } },
+  form: 'call',
+  input: { type: 'object', properties: { of: { type: 'string' } } },
   answer: ({ object, input }) => {
     if ((input as { of?: string } | undefined)?.of === 'nothing') throw new Error('nothing cannot be measured')
     return { of: object.metadata.name ?? '', bytes: 12 }
   },
 })
 
-function program(done: Done, { policy, ttlSeconds }: { policy?: 'Forbid' | 'Queue' | 'Replace', ttlSeconds?: number } = {}): ControllerDeclaration<typeof App> {
+function program(
+  done: Done,
+  { policy, ttlSeconds }: { policy?: 'Forbid' | 'Queue' | 'Replace'; ttlSeconds?: number } = {},
+): ControllerDeclaration<typeof App> {
   const stop = action('stop', { form: 'state', patch: { spec: { running: false } } })
-  const restart = action<{ gently?: boolean }>('restart', { form: 'token', input: { type: 'object', properties: { gently: { type: 'boolean' } } } })
-  const backup = action<{ to: string }, { bytes: number }>('backup', { form: 'operation', input: { type: 'object', properties: { to: { type: 'string' } } }, ...policy && { policy }, ...ttlSeconds !== undefined && { ttlSeconds } })
+  const restart = action<{ gently?: boolean }>('restart', {
+    form: 'token',
+    input: { type: 'object', properties: { gently: { type: 'boolean' } } },
+  })
+  const backup = action<{ to: string }, { bytes: number }>('backup', {
+    form: 'operation',
+    input: { type: 'object', properties: { to: { type: 'string' } } },
+    ...(policy && { policy }),
+    ...(ttlSeconds !== undefined && { ttlSeconds }),
+  })
   return {
-    for: App, verbs: [stop, restart, backup, usage],
+    for: App,
+    verbs: [stop, restart, backup, usage],
     async reconcile(app, context) {
-      await restart.handle(context, ({ token }) => { done.restarts.push(token) })
+      await restart.handle(context, ({ token }) => {
+        done.restarts.push(token)
+      })
       await backup.handle(context, ({ operation, input }) => {
         if (input?.to === 'nowhere') throw new Error('there is no nowhere')
         done.backups.push(operation.metadata.name ?? '')
@@ -66,7 +85,9 @@ describe('action', () => {
       await world.settle()
     }
     expect(done.restarts).toEqual([body['token']])
-    expect((await world.client.get(App, place)).status?.actions).toMatchObject([{ name: 'restart', lastHandled: body['token'], state: 'Done' }])
+    expect((await world.client.get(App, place)).status?.actions).toMatchObject([
+      { name: 'restart', lastHandled: body['token'], state: 'Done' },
+    ])
     await world.post(`${path}/restart`)
     await world.settle()
     expect(done.restarts).toHaveLength(2)
@@ -76,7 +97,8 @@ describe('action', () => {
     const done: Done = { restarts: [], backups: [] }
     await using world = await begin(done)
     let isDown = true
-    world.between = (request, next) => (isDown && request.target.includes('/apps/web/status') ? Promise.reject(new Error('it died here')) : next(request))
+    world.between = (request, next) =>
+      isDown && request.target.includes('/apps/web/status') ? Promise.reject(new Error('it died here')) : next(request)
     await world.post(`${path}/restart`)
     world.run()
     await world.settle(100)
@@ -91,12 +113,17 @@ describe('action', () => {
   test('A37: what was asked for while no controller ran is done when it returns: a state, a token, an operation', async () => {
     const done: Done = { restarts: [], backups: [] }
     await using world = await begin(done)
-    for (const name of ['stop', 'restart', 'backup']) expect((await world.post(`${path}/${name}`)).status).toBeLessThan(300)
+    for (const name of ['stop', 'restart', 'backup'])
+      expect((await world.post(`${path}/${name}`)).status).toBeLessThan(300)
     await world.settle()
     expect(done).toEqual({ restarts: [], backups: [] })
     world.run()
     await world.settle()
-    expect([done.restarts.length, done.backups.length, (await world.client.get(App, place)).status?.isUp]).toEqual([1, 1, false])
+    expect([done.restarts.length, done.backups.length, (await world.client.get(App, place)).status?.isUp]).toEqual([
+      1,
+      1,
+      false,
+    ])
     expect(await operations(world)).toMatchObject([{ status: { phase: 'Succeeded', result: { bytes: 7 } } }])
   })
 
@@ -111,9 +138,15 @@ describe('action', () => {
       }
       world.run()
       await world.settle()
-      phases[policy] = (await operations(world)).toSorted((a, b) => String(a.metadata.creationTimestamp).localeCompare(String(b.metadata.creationTimestamp))).map(({ status }) => status?.phase)
+      phases[policy] = (await operations(world))
+        .toSorted((a, b) => String(a.metadata.creationTimestamp).localeCompare(String(b.metadata.creationTimestamp)))
+        .map(({ status }) => status?.phase)
     }
-    expect(phases).toEqual({ Forbid: ['Succeeded', 'Failed', 'Failed'], Queue: ['Succeeded', 'Succeeded', 'Succeeded'], Replace: ['Cancelled', 'Cancelled', 'Succeeded'] })
+    expect(phases).toEqual({
+      Forbid: ['Succeeded', 'Failed', 'Failed'],
+      Queue: ['Succeeded', 'Succeeded', 'Succeeded'],
+      Replace: ['Cancelled', 'Cancelled', 'Succeeded'],
+    })
   })
 
   test('A36: a finished operation goes when its time is over, by itself', async () => {
@@ -133,23 +166,34 @@ describe('action', () => {
     await world.post(`${path}/backup`, { input: { to: 'nowhere' } })
     await world.settle(1000)
     await world.post(`${path}/backup`)
-    const [, second] = (await operations(world)).toSorted((a, b) => String(a.metadata.creationTimestamp).localeCompare(String(b.metadata.creationTimestamp)))
+    const [, second] = (await operations(world)).toSorted((a, b) =>
+      String(a.metadata.creationTimestamp).localeCompare(String(b.metadata.creationTimestamp)),
+    )
     await world.client.patch(second as OperationObject, { spec: { cancel: true } })
     world.run()
     await world.settle()
     const ended = (await operations(world)).map(({ status }) => [status?.phase, status?.message]).toSorted()
-    expect(ended).toEqual([['Cancelled', 'it was cancelled, or replaced by a later one'], ['Failed', 'there is no nowhere']])
+    expect(ended).toEqual([
+      ['Cancelled', 'it was cancelled, or replaced by a later one'],
+      ['Failed', 'there is no nowhere'],
+    ])
     expect(done.backups).toEqual([])
   })
 
   test('a call whose controller is in another process is answered as the result of an operation, which is gone after a minute', async () => {
     await using world = await begin({ restarts: [], backups: [] })
     world.run()
-    expect(await world.post(`${path}/usage`)).toMatchObject({ status: 202, body: { form: 'call', operation: { namespace: 'default' } } })
+    expect(await world.post(`${path}/usage`)).toMatchObject({
+      status: 202,
+      body: { form: 'call', operation: { namespace: 'default' } },
+    })
     await world.post(`${path}/usage`, { input: { of: 'nothing' } })
     await world.settle(1000)
     const ended = (await operations(world)).map(({ status }) => [status?.phase, status?.result ?? status?.message])
-    expect(ended.toSorted()).toEqual([['Failed', 'nothing cannot be measured'], ['Succeeded', { of: 'web', bytes: 12 }]])
+    expect(ended.toSorted()).toEqual([
+      ['Failed', 'nothing cannot be measured'],
+      ['Succeeded', { of: 'web', bytes: 12 }],
+    ])
     await world.settle(65_000)
     expect(await operations(world)).toEqual([])
   })

@@ -20,20 +20,37 @@ interface DataObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
-export const ConfigMap = declareKind<DataObject>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+export const ConfigMap = declareKind<DataObject>({
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  statusSubresource: false,
+})
 export const Secret = declareKind<DataObject>({ group: '', version: 'v1', kind: 'Secret', statusSubresource: false })
 
-const open = { 'type': 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as const
 
 /** A parent: what shall be there is in its spec, as children by name. */
 export const Site = defineKind({
-  group: 'demo.example.com', version: 'v1', kind: 'Site',
-  spec: { type: 'object', properties: { names: { type: 'array', items: { type: 'string' } }, text: { type: 'string' } } },
-  status: { type: 'object', properties: { phase: { type: 'string' } } }, reports: ['children'],
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'Site',
+  spec: {
+    type: 'object',
+    properties: { names: { type: 'array', items: { type: 'string' } }, text: { type: 'string' } },
+  },
+  status: { type: 'object', properties: { phase: { type: 'string' } } },
+  reports: ['children'],
 })
 
 /** A child that takes its time, as a Deployment does. */
-export const Box = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Box', spec: open, status: { type: 'object', properties: { ready: { type: 'boolean' } } } })
+export const Box = defineKind({
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'Box',
+  spec: open,
+  status: { type: 'object', properties: { ready: { type: 'boolean' } } },
+})
 
 type Reconcile = NonNullable<ControllerDeclaration<typeof Site, ManagedContext>['reconcile']>
 
@@ -71,14 +88,33 @@ export class ChildWorld {
   /** Another life of the program. */
   run(): void {
     this.#stopping = new AbortController()
-    const log = createLogger({ clock: this.clock, level: 'debug', sink: (record) => { this.lines.push(record) } })
-    const manager = new Manager({ name: 'sites', transport: (request) => this.#send(request), clock: this.clock, random: new SeededRandom('m'), log, client: { retry: false }, children: { checkDeterminism: true }, controllers: this.#declarations })
+    const log = createLogger({
+      clock: this.clock,
+      level: 'debug',
+      sink: (record) => {
+        this.lines.push(record)
+      },
+    })
+    const manager = new Manager({
+      name: 'sites',
+      transport: (request) => this.#send(request),
+      clock: this.clock,
+      random: new SeededRandom('m'),
+      log,
+      client: { retry: false },
+      children: { checkDeterminism: true },
+      controllers: this.#declarations,
+    })
     this.#running = manager.run(this.#stopping.signal)
   }
 
   async stopManager(): Promise<void> {
     this.#stopping.abort(new Error('enough'))
-    await this.until(async () => Promise.race([this.#running?.then(() => true), this.clock.advance(10).then(() => false)]).then((ended) => ended === true))
+    await this.until(async () =>
+      Promise.race([this.#running?.then(() => true), this.clock.advance(10).then(() => false)]).then(
+        (ended) => ended === true,
+      ),
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -95,12 +131,15 @@ export class ChildWorld {
     for (let passed = 0; passed < ms; passed += 100) await this.clock.advance(100)
   }
 
-  async site(name = 'a', spec: { names?: string[], text?: string } = {}): Promise<void> {
+  async site(name = 'a', spec: { names?: string[]; text?: string } = {}): Promise<void> {
     await this.client.create(Site, { metadata: { name, namespace: 'default' }, spec })
     await this.settle()
   }
 
-  async configMap(name: string, namespace = 'default'): Promise<(DataObject & { metadata: { uid: string } }) | undefined> {
+  async configMap(
+    name: string,
+    namespace = 'default',
+  ): Promise<(DataObject & { metadata: { uid: string } }) | undefined> {
     return await this.client.find(ConfigMap, { name, namespace })
   }
 
@@ -115,12 +154,20 @@ export class ChildWorld {
 
   /** Errors that were logged, as texts. */
   get errors(): readonly string[] {
-    return this.lines.filter(({ level }) => level === 'error').map(({ message, fields }) => `${message}: ${String((fields['error'] as Error | undefined)?.message)}`)
+    return this.lines
+      .filter(({ level }) => level === 'error')
+      .map(({ message, fields }) => `${message}: ${String((fields['error'] as Error | undefined)?.message)}`)
   }
 
   async #send(request: WireRequest): Promise<WireResponse> {
     const path = request.target.split('?')[0] ?? ''
-    if (request.method !== 'GET' && !path.includes('events')) this.writes.push(`${request.method} ${path.split('/').slice(path.includes('/status') ? -3 : -2).join('/')}`)
+    if (request.method !== 'GET' && !path.includes('events'))
+      this.writes.push(
+        `${request.method} ${path
+          .split('/')
+          .slice(path.includes('/status') ? -3 : -2)
+          .join('/')}`,
+      )
     const response = await this.between(request, this.plane.plane.transport)
     if (!/[?&]watch=(1|true)/.test(request.target)) return response
     return { ...response, body: this.#late(response.body as AsyncIterable<Uint8Array>, request.signal) }
@@ -135,12 +182,16 @@ export class ChildWorld {
 }
 
 /** A controller of Sites with children of these kinds. */
-export function sites(reconcile: Reconcile, more: Partial<ControllerDeclaration<typeof Site, ManagedContext>> = {}): ControllerDeclaration<never, ManagedContext> {
+export function sites(
+  reconcile: Reconcile,
+  more: Partial<ControllerDeclaration<typeof Site, ManagedContext>> = {},
+): ControllerDeclaration<never, ManagedContext> {
   return { for: Site, owns: [ConfigMap], reconcile, ...more } as unknown as ControllerDeclaration<never, ManagedContext>
 }
 
 /** One ConfigMap for each name of the spec. */
 export const oneForEach: Reconcile = async (site, { children }) => {
   children.none()
-  for (const name of site.spec.names ?? []) await children.apply(ConfigMap, { metadata: { name }, data: { text: site.spec.text ?? '' } })
+  for (const name of site.spec.names ?? [])
+    await children.apply(ConfigMap, { metadata: { name }, data: { text: site.spec.text ?? '' } })
 }

@@ -5,22 +5,46 @@ import type { KubeObject, ObjectOf } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { ClusterUsage, dependsOn, Usage } from '#verbs'
 import type { DependsOnOptions } from '#verbs'
-import { App, createApp, createRoute, makeReady, namespace, refsOf, Route, startWorld, verdictOn } from './depends.fixture.ts'
+import {
+  App,
+  createApp,
+  createRoute,
+  makeReady,
+  namespace,
+  refsOf,
+  Route,
+  startWorld,
+  verdictOn,
+} from './depends.fixture.ts'
 import type { AppObject } from './depends.fixture.ts'
 import type { TestPlane } from '../plane/test-plane.ts'
 
-function routing(options: DependsOnOptions<AppObject, never>, more: Partial<ControllerDeclaration<typeof Route>> = {}): ControllerDeclaration<typeof Route> {
+function routing(
+  options: DependsOnOptions<AppObject, never>,
+  more: Partial<ControllerDeclaration<typeof Route>> = {},
+): ControllerDeclaration<typeof Route> {
   const app = dependsOn(App, refsOf, options)
-  return { for: Route, verbs: [app], reconcile: async (_, context) => { await app.resolve(context) }, ...more }
+  return {
+    for: Route,
+    verbs: [app],
+    reconcile: async (_, context) => {
+      await app.resolve(context)
+    },
+    ...more,
+  }
 }
 
 const app = (world: TestPlane, name = 'web') => world.client.get(App, { namespace, name })
 const route = (world: TestPlane, name = 'r') => world.client.get(Route, { namespace, name })
-const gone = async (world: TestPlane, kind: typeof App | typeof Route, name: string): Promise<boolean> => await world.client.find(kind as typeof App, { namespace, name }) === undefined
+const gone = async (world: TestPlane, kind: typeof App | typeof Route, name: string): Promise<boolean> =>
+  (await world.client.find(kind as typeof App, { namespace, name })) === undefined
 
 async function marksOn(world: TestPlane, name = 'web'): Promise<readonly string[]> {
   const { annotations = {} } = (await app(world, name)).metadata
-  return Object.entries(annotations).filter(([key]) => key.startsWith('used-by.route.test.dev/')).map(([, value]) => value.replace(/ [-0-9a-f]{36}$/, '')).sort()
+  return Object.entries(annotations)
+    .filter(([key]) => key.startsWith('used-by.route.test.dev/'))
+    .map(([, value]) => value.replace(/ [-0-9a-f]{36}$/, ''))
+    .sort()
 }
 
 /** An object as it is apart from the marks of time. */
@@ -36,9 +60,13 @@ describe('dependsOn with mark', () => {
     const names = Array.from({ length: 50 }, (_, index) => `r${String(index).padStart(2, '0')}`)
     await Promise.all(names.map((name) => createRoute(world.client, name, 'web')))
     await world.until(async () => (await marksOn(world)).length === 50)
-    await Promise.all(names.filter((_, index) => index % 2 === 0).map(async (name) => world.client.delete(await route(world, name))))
+    await Promise.all(
+      names.filter((_, index) => index % 2 === 0).map(async (name) => world.client.delete(await route(world, name))),
+    )
     await world.until(async () => (await marksOn(world)).length === 25)
-    expect(await marksOn(world)).toEqual(names.filter((_, index) => index % 2 === 1).map((name) => `Route default/${name}`))
+    expect(await marksOn(world)).toEqual(
+      names.filter((_, index) => index % 2 === 1).map((name) => `Route default/${name}`),
+    )
   })
 
   test('A26 a referer that goes takes its mark along, and the object is as it was before', async () => {
@@ -74,10 +102,12 @@ describe('dependsOn with mark', () => {
     await createRoute(world.client, 'r', 'web')
     await world.until(async () => (await marksOn(world)).length === 1)
     const { annotations = {} } = (await app(world)).metadata
-    await world.client.patch(await app(world), { metadata: { annotations: Object.fromEntries(Object.keys(annotations).map((key) => [key, null])) } })
+    await world.client.patch(await app(world), {
+      metadata: { annotations: Object.fromEntries(Object.keys(annotations).map((key) => [key, null])) },
+    })
     await world.until(async () => (await marksOn(world)).length === 1)
     await world.client.delete(await app(world))
-    await world.until(async () => await verdictOn(world.client) === 'False NotFound')
+    await world.until(async () => (await verdictOn(world.client)) === 'False NotFound')
     await world.advance(5000)
     expect(await gone(world, App, 'web')).toBe(true)
   })
@@ -91,21 +121,39 @@ describe('dependsOn with protect', () => {
     await makeReady(world.client, 'web')
     await createRoute(world.client, 'r', 'web')
     await createRoute(world.client, 's', 'web')
-    await world.until(async () => await usages() === 2)
+    await world.until(async () => (await usages()) === 2)
     const object = await app(world)
-    await expect(world.client.delete(object)).rejects.toThrow('app.test.dev "web" is forbidden: it is in use by Route default/r (traffic goes there), Route default/s (traffic goes there)'.replace('app.test.dev', 'App.app.test.dev'))
+    await expect(world.client.delete(object)).rejects.toThrow(
+      'app.test.dev "web" is forbidden: it is in use by Route default/r (traffic goes there), Route default/s (traffic goes there)'.replace(
+        'app.test.dev',
+        'App.app.test.dev',
+      ),
+    )
     await world.client.delete(await route(world))
-    await world.until(async () => await usages() === 1)
+    await world.until(async () => (await usages()) === 1)
     await world.client.patch(await route(world, 's'), { spec: { to: [] } })
-    await world.until(async () => await usages() === 0)
+    await world.until(async () => (await usages()) === 0)
     await world.client.delete(await app(world))
     expect(await gone(world, App, 'web')).toBe(true)
   })
 
   test('whileInUse: a referer without a namespace protects by a ClusterUsage, which goes with it', async () => {
-    const Zone = defineKind({ group: 'route.test.dev', version: 'v1', kind: 'Zone', scope: 'Cluster', spec: { type: 'object', properties: { app: { type: 'string' } } }, status: { type: 'object' }, reports: ['dependencies'] } as const)
-    const uses = dependsOn(App, (zone: ObjectOf<typeof Zone>) => [{ name: zone.spec.app ?? '', namespace }], { protect: 'whileInUse', crossNamespace: 'allow' })
-    await using world = await startWorld([{ for: Zone, verbs: [uses], reconcile: () => undefined }], { kinds: [App, Route, Zone] })
+    const Zone = defineKind({
+      group: 'route.test.dev',
+      version: 'v1',
+      kind: 'Zone',
+      scope: 'Cluster',
+      spec: { type: 'object', properties: { app: { type: 'string' } } },
+      status: { type: 'object' },
+      reports: ['dependencies'],
+    } as const)
+    const uses = dependsOn(App, (zone: ObjectOf<typeof Zone>) => [{ name: zone.spec.app ?? '', namespace }], {
+      protect: 'whileInUse',
+      crossNamespace: 'allow',
+    })
+    await using world = await startWorld([{ for: Zone, verbs: [uses], reconcile: () => undefined }], {
+      kinds: [App, Route, Zone],
+    })
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web')
     await world.client.create(Zone, { metadata: { name: 'north' }, spec: { app: 'web' } })
@@ -121,7 +169,9 @@ describe('dependsOn with protect', () => {
     await using world = await startWorld([routing({ protect: 'whileInUse' })])
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web')
-    const { metadata: { resourceVersion } } = await app(world)
+    const {
+      metadata: { resourceVersion },
+    } = await app(world)
     await createRoute(world.client, 'r', 'web')
     await world.until(async () => (await world.client.list(Usage, { namespace })).items.length === 1)
     await world.client.delete(await route(world))
@@ -137,7 +187,7 @@ describe('dependsOn with protect', () => {
     await createRoute(world.client, 's', 'web')
     await world.until(async () => (await app(world)).metadata.finalizers?.length === 1)
     await world.client.delete(await app(world))
-    await world.until(async () => await verdictOn(world.client) === 'False Terminating')
+    await world.until(async () => (await verdictOn(world.client)) === 'False Terminating')
     await world.client.delete(await route(world))
     await world.until(() => gone(world, Route, 'r'))
     await world.advance(1000)
@@ -151,7 +201,11 @@ describe('dependsOn with protect', () => {
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web')
     for (const name of ['r', 's', 't']) await createRoute(world.client, name, 'web')
-    await world.until(async () => (await app(world)).metadata.finalizers?.length === 1 && await verdictOn(world.client, 't') === 'True AllReady')
+    await world.until(
+      async () =>
+        (await app(world)).metadata.finalizers?.length === 1 &&
+        (await verdictOn(world.client, 't')) === 'True AllReady',
+    )
     await Promise.all(['r', 's', 't'].map(async (name) => world.client.delete(await route(world, name))))
     await world.until(async () => (await app(world)).metadata.finalizers === undefined)
   })

@@ -31,7 +31,9 @@ export class Agenda {
   /** @returns what takes it away again, if it has not happened */
   add(action: Action): () => void {
     this.#actions.push(action)
-    return () => { this.#remove(action) }
+    return () => {
+      this.#remove(action)
+    }
   }
 
   /** The next thing to happen; it is off the list. */
@@ -43,7 +45,9 @@ export class Agenda {
   /** Keeps actions from happening until the hold is released; in their order they stay. */
   hold(isHeld: IsHeld): () => void {
     this.#holds.add(isHeld)
-    return () => { this.#holds.delete(isHeld) }
+    return () => {
+      this.#holds.delete(isHeld)
+    }
   }
 
   /** Takes away everything that fits: what belonged to a process that died. */

@@ -53,12 +53,14 @@ export class Chronicle {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('the store of a new world can be read')
     for (const { key, value } of range.entries) {
-      const object = this.#options.ground.get(key) ?? parseKnownBytes(value) as unknown as UnstructuredObject
+      const object = this.#options.ground.get(key) ?? (parseKnownBytes(value) as unknown as UnstructuredObject)
       this.#put(key, object)
       this.#meant.set(key, object)
     }
     this.#source = this.#options.store.watch('/', { after: range.revision })
-    this.#follow(this.#source).catch((error: unknown) => { throw error })
+    this.#follow(this.#source).catch((error: unknown) => {
+      throw error
+    })
   }
 
   stop(): void {
@@ -82,7 +84,10 @@ export class Chronicle {
 
   /** How often users have changed what they did not make and what is still there. */
   get edits(): number {
-    return [...this.#objects.values()].reduce((sum, { metadata: { uid = '' } }) => sum + (this.#edited.get(uid) ?? 0), 0)
+    return [...this.#objects.values()].reduce(
+      (sum, { metadata: { uid = '' } }) => sum + (this.#edited.get(uid) ?? 0),
+      0,
+    )
   }
 
   /** What a uid belongs or belonged to: `<App default/a>`. */
@@ -93,21 +98,32 @@ export class Chronicle {
   #put(key: string, object: UnstructuredObject): void {
     this.#objects.set(key, object)
     const { uid, name = '', namespace = '', generateName } = object.metadata
-    if (uid !== undefined && !this.#names.has(uid)) this.#names.set(uid, `<${object.kind} ${namespace}/${generateName === undefined ? name : `${generateName}*`}>`)
+    if (uid !== undefined && !this.#names.has(uid))
+      this.#names.set(uid, `<${object.kind} ${namespace}/${generateName === undefined ? name : `${generateName}*`}>`)
   }
 
   async #follow(source: Watch): Promise<void> {
     for await (const { changes } of source) {
       for (const { key, revision, entry } of changes) {
         const before = this.#objects.get(key)
-        const after = entry && parseKnownBytes(entry.value) as unknown as UnstructuredObject
+        const after = entry && (parseKnownBytes(entry.value) as unknown as UnstructuredObject)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
-        if (after && before && this.#options.actor() === 'user' && !this.#meant.has(key)) this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
+        if (after && before && this.#options.actor() === 'user' && !this.#meant.has(key))
+          this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
         const isNew = before?.metadata.uid !== after?.metadata.uid
         if (!after || (isNew && this.#options.isLife())) this.#meant.delete(key)
         else if (!this.#options.isLife() && (isNew || this.#meant.has(key))) this.#meant.set(key, after)
-        this.happenings.push({ revision, key, resource: resourceOf(key), actor: this.#options.actor(), step: this.#options.step(), atMs: this.#options.now(), before, after })
+        this.happenings.push({
+          revision,
+          key,
+          resource: resourceOf(key),
+          actor: this.#options.actor(),
+          step: this.#options.step(),
+          atMs: this.#options.now(),
+          before,
+          after,
+        })
       }
     }
   }

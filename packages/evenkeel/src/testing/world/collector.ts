@@ -27,32 +27,55 @@ export function nextCollection({ objects }: Pick<Chronicle, 'objects'>): Collect
 
 /** An owner that is being deleted and waits for what becomes of its dependents. */
 function release(object: UnstructuredObject, present: readonly UnstructuredObject[]): Collection | undefined {
-  const { metadata: { deletionTimestamp, finalizers = [], uid } } = object
+  const {
+    metadata: { deletionTimestamp, finalizers = [], uid },
+  } = object
   if (deletionTimestamp === undefined) return undefined
   const dependents = present.filter((one) => ownersOf(one).some((owner) => owner.uid === uid))
   if (finalizers.includes(orphanFinalizer)) {
     const [first] = dependents
-    return first ? { about: `orphan ${describe(first)}`, run: (direct) => change(direct, first, (metadata) => { metadata['ownerReferences'] = ownersOf(first).filter((owner) => owner.uid !== uid) }) } : letGo(object, orphanFinalizer)
+    return first
+      ? {
+          about: `orphan ${describe(first)}`,
+          run: (direct) =>
+            change(direct, first, (metadata) => {
+              metadata['ownerReferences'] = ownersOf(first).filter((owner) => owner.uid !== uid)
+            }),
+        }
+      : letGo(object, orphanFinalizer)
   }
   if (!finalizers.includes(foregroundFinalizer)) return undefined
   const waiting = dependents.find(({ metadata }) => metadata.deletionTimestamp === undefined)
   if (waiting) return remove(waiting)
-  const isBlocked = dependents.some((one) => ownersOf(one).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true))
+  const isBlocked = dependents.some((one) =>
+    ownersOf(one).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
+  )
   return isBlocked ? undefined : letGo(object, foregroundFinalizer)
 }
 
 /** An object whose owners are all gone. */
-function collect(object: UnstructuredObject, { uids }: { uids: ReadonlySet<string | undefined>, present: readonly UnstructuredObject[] }): Collection | undefined {
+function collect(
+  object: UnstructuredObject,
+  { uids }: { uids: ReadonlySet<string | undefined>; present: readonly UnstructuredObject[] },
+): Collection | undefined {
   const owners = ownersOf(object)
   if (owners.length === 0 || object.metadata.deletionTimestamp !== undefined) return undefined
   const gone = owners.filter(({ uid }) => !uids.has(uid))
   if (gone.length === owners.length) return remove(object)
   if (gone.length === 0) return undefined
-  return { about: `strip owners of ${describe(object)}`, run: (direct) => change(direct, object, (metadata) => { metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid)) }) }
+  return {
+    about: `strip owners of ${describe(object)}`,
+    run: (direct) =>
+      change(direct, object, (metadata) => {
+        metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid))
+      }),
+  }
 }
 
 function remove(object: UnstructuredObject): Collection {
-  const { metadata: { uid = '' } } = object
+  const {
+    metadata: { uid = '' },
+  } = object
   return {
     about: `collect ${describe(object)}`,
     run: (direct) => direct.delete(object, { preconditions: { uid }, propagationPolicy: 'Background' }),
@@ -62,11 +85,18 @@ function remove(object: UnstructuredObject): Collection {
 function letGo(object: UnstructuredObject, finalizer: string): Collection {
   return {
     about: `let ${describe(object)} go`,
-    run: (direct) => change(direct, object, (metadata) => { metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer) }),
+    run: (direct) =>
+      change(direct, object, (metadata) => {
+        metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
+      }),
   }
 }
 
-function change(direct: Direct, object: UnstructuredObject, edit: (metadata: Record<string, unknown>) => void): Promise<boolean> {
+function change(
+  direct: Direct,
+  object: UnstructuredObject,
+  edit: (metadata: Record<string, unknown>) => void,
+): Promise<boolean> {
   const copy = structuredClone(object) as UnstructuredObject & { metadata: Record<string, unknown> }
   edit(copy.metadata)
   return direct.update(copy)

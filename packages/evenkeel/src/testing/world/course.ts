@@ -50,9 +50,10 @@ export class Course {
     const { steps, replicas = 1 } = this.#world.options.scenario
     interventions.begin()
     for (let step = 0; step < interventions.lateSteps; step++) await this.step()
-    for (let replica = 0; replica < replicas; replica++) this.#world.startLife({ prefix: String.fromCharCode(65 + replica) })
+    for (let replica = 0; replica < replicas; replica++)
+      this.#world.startLife({ prefix: String.fromCharCode(65 + replica) })
     for (;;) {
-      if (!await loop.rest()) break
+      if (!(await loop.rest())) break
       await this.#quiet(false)
       if (loop.restless) break
       if (this.#phase >= steps.length || interventions.isOver) break
@@ -67,7 +68,11 @@ export class Course {
     const step = world.options.scenario.steps[this.#phase]
     if (!step) return
     this.#phase++
-    await world.as('user', step.name, () => step.run(world.clientFor('user')).catch((error: unknown) => { world.stepErrors.push({ step: step.name, error }) }))
+    await world.as('user', step.name, () =>
+      step.run(world.clientFor('user')).catch((error: unknown) => {
+        world.stepErrors.push({ step: step.name, error })
+      }),
+    )
   }
 
   async #quiet(isLast: boolean): Promise<void> {
@@ -76,7 +81,7 @@ export class Course {
     const place: Place = { type: 'quiet', index: this.#quiets++ }
     world.note('world', `is quiet (${place.index})`)
     world.restSteps.push(world.trace.steps)
-    if (!isLast && await interventions.atRest(place) && !await loop.rest()) return
+    if (!isLast && (await interventions.atRest(place)) && !(await loop.rest())) return
     if (!world.options.reference) world.rests.push(world.facts.rest())
     await this.#judge(isLast)
     if (!world.options.reference) await this.#probe()
@@ -104,7 +109,14 @@ export class Course {
     if (!loop.restless && interventions.isBroken) await this.#judge(false)
     this.#isHealed = true
     // Those that can be served wait for one that cannot.
-    if (loop.restless && interventions.poisoned > 0) world.find({ rule: 'failure', severity: 'error', about: 'reconcile', message: 'one object that cannot be served holds up the others: their runs fail as well, or never end', hint: 'what goes wrong for one object must not stop the others: work on one object in a run' })
+    if (loop.restless && interventions.poisoned > 0)
+      world.find({
+        rule: 'failure',
+        severity: 'error',
+        about: 'reconcile',
+        message: 'one object that cannot be served holds up the others: their runs fail as well, or never end',
+        hint: 'what goes wrong for one object must not stop the others: work on one object in a run',
+      })
     // Whoever waits longer after every failure may be waiting still; whether it gets done is asked when all is well.
     if (loop.restless?.why === 'time' && world.options.deviations.length > 0) loop.forgive()
     world.note('world', 'everything is made well again')
@@ -112,7 +124,7 @@ export class Course {
     await releaseForeign([...world.chronicle.objects.values()], world.direct('somebody'))
     if (world.lives.every(({ isDead }) => isDead)) world.startLife()
     loop.active()
-    if (!loop.restless && await loop.rest()) await this.#quiet(true)
+    if (!loop.restless && (await loop.rest())) await this.#quiet(true)
     else await this.#judge(true)
   }
 }

@@ -17,43 +17,79 @@ export const neighbourLabel = 'somebody-else.example.com/neighbour'
 export const poisonLabel = 'somebody-else.example.com/poison'
 export const foreignFinalizer = 'somebody-else.example.com/hold'
 
-type ForeignDeed = Exclude<Extract<Deed, { readonly object: ObjectPlace }>, { readonly type: 'amend' | 'poison' | 'deprive' }>
+type ForeignDeed = Exclude<
+  Extract<Deed, { readonly object: ObjectPlace }>,
+  { readonly type: 'amend' | 'poison' | 'deprive' }
+>
 
 /** @returns whether it was possible */
 export async function doDeed({ type, object: place }: ForeignDeed, direct: Direct): Promise<boolean> {
   const object = direct.find(place)
-  return object !== undefined && await carryOut(type, object, direct)
+  return object !== undefined && (await carryOut(type, object, direct))
 }
 
 async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, direct: Direct): Promise<boolean> {
   switch (type) {
-    case 'delete': return direct.delete(object)
+    case 'delete':
+      return direct.delete(object)
     case 'recreate': {
       const beside = direct.besideOf(object)
       const isGone = await direct.delete(object)
-      return isGone && await direct.create(asNew(object), beside)
+      return isGone && (await direct.create(asNew(object), beside))
     }
     case 'neighbour': {
       const owner = direct.find({ kind: 'Namespace', namespace: '', name: object.metadata.namespace ?? 'default' })
       if (owner) await direct.create(neighbourOf(object, owner), direct.besideOf(object))
       return direct.create(neighbourOf(object), direct.besideOf(object))
     }
-    case 'touch': return direct.patch(object, { metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } } })
-    case 'finalize': return object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
+    case 'touch':
+      return direct.patch(object, {
+        metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } },
+      })
+    case 'finalize':
+      return (
+        object.metadata.deletionTimestamp === undefined &&
+        (await direct.patch(object, {
+          metadata: { finalizers: [...(object.metadata.finalizers ?? []), foreignFinalizer] },
+        }))
+      )
     case 'terminate': {
-      const isHeld = object.metadata.deletionTimestamp === undefined && await direct.patch(object, { metadata: { finalizers: [...object.metadata.finalizers ?? [], foreignFinalizer] } })
+      const isHeld =
+        object.metadata.deletionTimestamp === undefined &&
+        (await direct.patch(object, {
+          metadata: { finalizers: [...(object.metadata.finalizers ?? []), foreignFinalizer] },
+        }))
       // In the foreground: its children go first, and whoever makes them again is seen.
-      return isHeld && await direct.delete(object, { propagationPolicy: 'Foreground' })
+      return isHeld && (await direct.delete(object, { propagationPolicy: 'Foreground' }))
     }
-    default: return direct.update({ ...object, ...drifted(object) })
+    default:
+      return direct.update({ ...object, ...drifted(object) })
   }
 }
 
 /** The same labels and contents under another name, without an owner or with another one. */
 function neighbourOf(object: UnstructuredObject, owner?: UnstructuredObject): UnstructuredObject {
   const { metadata, ...rest } = asNew(object)
-  const owners = owner && { ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name: owner.metadata.name ?? '', uid: owner.metadata.uid ?? '', controller: true }] }
-  return { ...rest, metadata: { ...metadata, ...owners, name: `${object.metadata.name ?? ''}-${owner ? 'stranger' : 'neighbour'}`, annotations: { ...metadata.annotations, [neighbourLabel]: 'yes' } } } as UnstructuredObject
+  const owners = owner && {
+    ownerReferences: [
+      {
+        apiVersion: owner.apiVersion,
+        kind: owner.kind,
+        name: owner.metadata.name ?? '',
+        uid: owner.metadata.uid ?? '',
+        controller: true,
+      },
+    ],
+  }
+  return {
+    ...rest,
+    metadata: {
+      ...metadata,
+      ...owners,
+      name: `${object.metadata.name ?? ''}-${owner ? 'stranger' : 'neighbour'}`,
+      annotations: { ...metadata.annotations, [neighbourLabel]: 'yes' },
+    },
+  } as UnstructuredObject
 }
 
 /** Takes the foreign finalizers away again, so that the world can end. */
@@ -66,8 +102,20 @@ export async function releaseForeign(objects: Iterable<UnstructuredObject>, dire
 }
 
 /** The same object, as somebody would make it who has only read it. */
-export function asNew({ metadata: { name, namespace, labels, annotations }, status: _, ...rest }: UnstructuredObject): UnstructuredObject {
-  return { ...rest, metadata: { name, ...namespace !== undefined && { namespace }, ...labels && { labels }, ...annotations && { annotations } } } as UnstructuredObject
+export function asNew({
+  metadata: { name, namespace, labels, annotations },
+  status: _,
+  ...rest
+}: UnstructuredObject): UnstructuredObject {
+  return {
+    ...rest,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    },
+  } as UnstructuredObject
 }
 
 /** The same object with one value changed that a controller may have set: the first text or number outside metadata and status. */
@@ -82,12 +130,13 @@ function drifted(object: UnstructuredObject): JsonObject {
 
 function otherwise(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value === 'number') return value + 1
-  if (typeof value === 'string') return /^[A-Za-z0-9+/]+=*$/.test(value) && value.length % 4 === 0 ? 'ZHJpZnQ=' : `${value}-drifted`
+  if (typeof value === 'string')
+    return /^[A-Za-z0-9+/]+=*$/.test(value) && value.length % 4 === 0 ? 'ZHJpZnQ=' : `${value}-drifted`
   if (typeof value === 'boolean' || value === null || value === undefined) return undefined
   if (Array.isArray(value)) return undefined
   for (const [name, inner] of Object.entries(value as JsonObject)) {
     const changed = otherwise(inner)
-    if (changed !== undefined) return { ...value as JsonObject, [name]: changed }
+    if (changed !== undefined) return { ...(value as JsonObject), [name]: changed }
   }
   return undefined
 }

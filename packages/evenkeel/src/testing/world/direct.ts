@@ -22,9 +22,18 @@ export class Direct {
   }
 
   /** The object of that kind and name, as it is now. */
-  find({ kind, namespace, name }: { readonly kind: string, readonly namespace: string, readonly name: string }): UnstructuredObject | undefined {
+  find({
+    kind,
+    namespace,
+    name,
+  }: {
+    readonly kind: string
+    readonly namespace: string
+    readonly name: string
+  }): UnstructuredObject | undefined {
     for (const object of this.#chronicle.objects.values()) {
-      if (object.kind === kind && object.metadata.name === name && (object.metadata.namespace ?? '') === namespace) return object
+      if (object.kind === kind && object.metadata.name === name && (object.metadata.namespace ?? '') === namespace)
+        return object
     }
     return undefined
   }
@@ -39,7 +48,9 @@ export class Direct {
   }
 
   update(object: UnstructuredObject, subresource?: string): Promise<boolean> {
-    return this.#ask('PUT', subresource === undefined ? this.#path(object) : `${this.#path(object)}/${subresource}`, { body: object as unknown as JsonValue })
+    return this.#ask('PUT', subresource === undefined ? this.#path(object) : `${this.#path(object)}/${subresource}`, {
+      body: object as unknown as JsonValue,
+    })
   }
 
   /** Where objects like this one are made. */
@@ -53,9 +64,16 @@ export class Direct {
     return this.#ask('POST', beside, { body: object as unknown as JsonValue })
   }
 
-  async #ask(method: string, path: string, { body, type = 'application/json' }: { body: JsonValue, type?: string }): Promise<boolean> {
+  async #ask(
+    method: string,
+    path: string,
+    { body, type = 'application/json' }: { body: JsonValue; type?: string },
+  ): Promise<boolean> {
     const { status } = await this.#transport({
-      method, target: `${path}?fieldManager=${this.#name}`, signal: never, body: Buffer.from(JSON.stringify(body)),
+      method,
+      target: `${path}?fieldManager=${this.#name}`,
+      signal: never,
+      body: Buffer.from(JSON.stringify(body)),
       headers: { 'content-type': type, accept: 'application/json', 'user-agent': this.#name },
     })
     return status < 300
@@ -63,12 +81,17 @@ export class Direct {
 
   /** `/default/GROUP/RESOURCE/NAMESPACE/NAME` is where it lies, and the rest follows. */
   #path(object: UnstructuredObject): string {
-    const { apiVersion, metadata: { uid, namespace } } = object
+    const {
+      apiVersion,
+      metadata: { uid, namespace },
+    } = object
     for (const [key, one] of this.#chronicle.objects) {
       if (one.metadata.uid !== uid) continue
       const [, , , resource = '', ...rest] = key.split('/')
       const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
-      return namespace === undefined ? `${root}/${resource}/${rest.join('/')}` : `${root}/namespaces/${namespace}/${resource}/${rest.slice(1).join('/')}`
+      return namespace === undefined
+        ? `${root}/${resource}/${rest.join('/')}`
+        : `${root}/namespaces/${namespace}/${resource}/${rest.slice(1).join('/')}`
     }
     return '/gone'
   }

@@ -10,11 +10,24 @@ import type { Collection } from './collector.ts'
 
 export function nextEmptying({ objects }: Pick<Chronicle, 'objects'>): Collection | undefined {
   for (const namespace of objects.values()) {
-    if (namespace.kind !== 'Namespace' || namespace.metadata.deletionTimestamp === undefined || finalizersOf(namespace).length === 0) continue
+    if (
+      namespace.kind !== 'Namespace' ||
+      namespace.metadata.deletionTimestamp === undefined ||
+      finalizersOf(namespace).length === 0
+    )
+      continue
     const inside = [...objects.values()].filter(({ metadata }) => metadata.namespace === namespace.metadata.name)
     const next = inside.find(({ metadata }) => metadata.deletionTimestamp === undefined)
-    if (next) return { about: `empty ${namespace.metadata.name ?? ''} of ${next.kind} ${next.metadata.name ?? ''}`, run: (direct) => direct.delete(next, { propagationPolicy: 'Background' }) }
-    if (inside.length === 0) return { about: `let Namespace ${namespace.metadata.name ?? ''} go`, run: (direct) => direct.update({ ...namespace, spec: {} } as UnstructuredObject, 'finalize') }
+    if (next)
+      return {
+        about: `empty ${namespace.metadata.name ?? ''} of ${next.kind} ${next.metadata.name ?? ''}`,
+        run: (direct) => direct.delete(next, { propagationPolicy: 'Background' }),
+      }
+    if (inside.length === 0)
+      return {
+        about: `let Namespace ${namespace.metadata.name ?? ''} go`,
+        run: (direct) => direct.update({ ...namespace, spec: {} } as UnstructuredObject, 'finalize'),
+      }
   }
   return undefined
 }

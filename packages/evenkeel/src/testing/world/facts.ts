@@ -34,7 +34,11 @@ export class Facts {
   /** The kinds of the program, and how everything stands. */
   get view(): View {
     const { lives, chronicle, contentsOf } = this.#parts
-    this.#view ??= new View(lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [], chronicle, contentsOf)
+    this.#view ??= new View(
+      lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [],
+      chronicle,
+      contentsOf,
+    )
     return this.#view
   }
 
@@ -54,7 +58,15 @@ export class Facts {
 
   /** For those who judge by the true world. */
   truth(): WorldView {
-    return { outside: this.#parts.services, list: ({ group, kind }) => this.objects.filter((object) => object.kind === kind && (group === '' ? !object.apiVersion.includes('/') : object.apiVersion.startsWith(`${group}/`))) }
+    return {
+      outside: this.#parts.services,
+      list: ({ group, kind }) =>
+        this.objects.filter(
+          (object) =>
+            object.kind === kind &&
+            (group === '' ? !object.apiVersion.includes('/') : object.apiVersion.startsWith(`${group}/`)),
+        ),
+    }
   }
 
   /** What happened since this reader last asked. */
@@ -72,19 +84,33 @@ export class Facts {
 
   /** Who put a finalizer on an object: `somebody` if it was no process of the program, or there from the start. */
   addedBy({ metadata: { uid } }: UnstructuredObject, finalizer: string): string {
-    const first = this.#parts.chronicle.happenings.find(({ after, before }) => after?.metadata.uid === uid && after?.metadata.finalizers?.includes(finalizer) && !before?.metadata.finalizers?.includes(finalizer))
+    const first = this.#parts.chronicle.happenings.find(
+      ({ after, before }) =>
+        after?.metadata.uid === uid &&
+        after?.metadata.finalizers?.includes(finalizer) &&
+        !before?.metadata.finalizers?.includes(finalizer),
+    )
     return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
   }
 
   /** Who made an object: `somebody` if it was no process of the program, or there from the start. */
   madeBy({ metadata: { uid } }: UnstructuredObject): string {
-    const first = this.#parts.chronicle.happenings.find(({ after, before }) => before === undefined && after?.metadata.uid === uid)
+    const first = this.#parts.chronicle.happenings.find(
+      ({ after, before }) => before === undefined && after?.metadata.uid === uid,
+    )
     return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
   }
 
   /** Whether a process of the program ever made an object of that kind and name. */
   hasMade({ kind, namespace, name }: ObjectPlace): boolean {
-    return this.#parts.chronicle.happenings.some(({ before, after, actor }) => before === undefined && after?.kind === kind && after.metadata.name === name && (after.metadata.namespace ?? '') === namespace && this.isLife(actor))
+    return this.#parts.chronicle.happenings.some(
+      ({ before, after, actor }) =>
+        before === undefined &&
+        after?.kind === kind &&
+        after.metadata.name === name &&
+        (after.metadata.namespace ?? '') === namespace &&
+        this.isLife(actor),
+    )
   }
 
   get phase(): number {

@@ -27,7 +27,10 @@ export interface Ground {
   open(clock: SimulatedClock): Promise<Store>
 }
 
-export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: readonly Kind[], seed: string }): Promise<Ground> {
+export async function makeGround(
+  scenario: Scenario,
+  { kinds, seed }: { kinds: readonly Kind[]; seed: string },
+): Promise<Ground> {
   await loadAll()
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
@@ -36,17 +39,29 @@ export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: r
   const following = (async () => {
     for await (const { changes } of source) {
       for (const { key, revision, entry, previous } of changes) {
-        const write: Write = { key, expect: previous?.revision ?? 0, ...entry && { value: entry.value } }
+        const write: Write = { key, expect: previous?.revision ?? 0, ...(entry && { value: entry.value }) }
         const last = commits.at(-1)
         if (last?.revision === revision) last.writes.push(write)
         else commits.push({ revision, writes: [write] })
       }
     }
   })()
-  const server = await startServer({ store, clock, random: new SeededRandom(`${seed} ground`), bootstrap: false, kinds })
-  const client = new Client({ transport: server.transport, clock, random: new SeededRandom(`${seed} somebody`), namespace: 'default' })
+  const server = await startServer({
+    store,
+    clock,
+    random: new SeededRandom(`${seed} ground`),
+    bootstrap: false,
+    kinds,
+  })
+  const client = new Client({
+    transport: server.transport,
+    clock,
+    random: new SeededRandom(`${seed} somebody`),
+    namespace: 'default',
+  })
   // The roles of a cluster are left out: everybody here may do everything, and rules judge what is asked for.
-  for (const name of ['default', 'kube-system']) await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  for (const name of ['default', 'kube-system'])
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const object of scenario.objects ?? []) await client.create(object)
   const objects = await objectsOf(store)
   await settle()
@@ -62,14 +77,17 @@ export async function makeGround(scenario: Scenario, { kinds, seed }: { kinds: r
 async function objectsOf(store: Store): Promise<ReadonlyMap<string, UnstructuredObject>> {
   const range = await store.range('/')
   const entries = range.ok ? range.entries : []
-  return new Map(entries.map(({ key, value }) => [key, deepFreeze(JSON.parse(Buffer.from(value).toString()) as UnstructuredObject)]))
+  return new Map(
+    entries.map(({ key, value }) => [key, deepFreeze(JSON.parse(Buffer.from(value).toString()) as UnstructuredObject)]),
+  )
 }
 
 async function replay(commits: readonly PastCommit[], clock: SimulatedClock): Promise<Store> {
   const store = openMemoryStore({ clock })
   for (const { writes, revision } of commits) {
     const result = await store.commitAll(writes)
-    if (!result.ok || result.revision !== revision) throw new Error(`the ground of a world could not be laid again at revision ${revision}`)
+    if (!result.ok || result.revision !== revision)
+      throw new Error(`the ground of a world could not be laid again at revision ${revision}`)
   }
   return store
 }

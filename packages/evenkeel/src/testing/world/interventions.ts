@@ -28,12 +28,12 @@ const go: Fate = { type: 'go' }
 export class Interventions {
   readonly #world: World
   readonly #byPlace = new Map<string, Deviation[]>()
-  readonly #holds: { readonly resource: string, readonly coalesces: boolean, release(): void }[] = []
+  readonly #holds: { readonly resource: string; readonly coalesces: boolean; release(): void }[] = []
   /** Processes that another one has taken over from, and how many calls they made since. */
   readonly deposed = new Map<Life, number>()
   /** What is wrong at this moment, for everybody. */
   readonly troubles = new Troubles()
-  #skew: { readonly offsetMs: number, readonly rate?: number } = { offsetMs: 0 }
+  #skew: { readonly offsetMs: number; readonly rate?: number } = { offsetMs: 0 }
   #isSerial = false
   #lateSteps = 0
   #poisoned = 0
@@ -46,12 +46,12 @@ export class Interventions {
     this.#world = world
     for (const deviation of deviations) {
       const key = keyOf(deviation.at)
-      this.#byPlace.set(key, [...this.#byPlace.get(key) ?? [], deviation])
+      this.#byPlace.set(key, [...(this.#byPlace.get(key) ?? []), deviation])
     }
   }
 
   /** How far the clocks of new processes are off. */
-  get skew(): { readonly offsetMs: number, readonly rate?: number } {
+  get skew(): { readonly offsetMs: number; readonly rate?: number } {
     return this.#skew
   }
 
@@ -102,7 +102,7 @@ export class Interventions {
     const { life } = point
     let fate = go
     // Once everything was made well nothing goes wrong any more.
-    for (const { deed } of this.#world.isHealed ? [] : this.#byPlace.get(keyOf(place)) ?? []) {
+    for (const { deed } of this.#world.isHealed ? [] : (this.#byPlace.get(keyOf(place)) ?? [])) {
       const said = deed.type === 'slow' ? this.#slow(point) : await this.#do(deed, life)
       if (said.type !== 'go') fate = said
     }
@@ -125,12 +125,16 @@ export class Interventions {
   async release(): Promise<boolean> {
     const held = this.#holds.splice(0)
     for (const { resource, coalesces, release } of held) {
-      if (resource !== '') this.#world.note('world', coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`)
+      if (resource !== '')
+        this.#world.note(
+          'world',
+          coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`,
+        )
       const alive = coalesces ? this.#world.lives.filter(({ isDead }) => !isDead) : []
       for (const life of alive) life.line.expire(resource)
       release()
     }
-    return await this.troubles.end() || held.length > 0
+    return (await this.troubles.end()) || held.length > 0
   }
 
   async heal(): Promise<void> {
@@ -143,8 +147,10 @@ export class Interventions {
   async #do(deed: Deed, life: Life): Promise<Fate> {
     const world = this.#world
     switch (deed.type) {
-      case 'refuse': return { ...deed, type: 'refuse' }
-      case 'lose': return { type: 'reset' }
+      case 'refuse':
+        return { ...deed, type: 'refuse' }
+      case 'lose':
+        return { type: 'reset' }
       case 'crash':
         world.kill(life)
         world.startLife({ prefix: life.name[0] ?? 'A' })
@@ -158,7 +164,10 @@ export class Interventions {
       case 'stale': {
         world.kill(life)
         const next = world.startLife({ prefix: life.name[0] ?? 'A', back: deed.back, staleKind: deed.resource })
-        const release = world.agenda.hold(({ type, actor, resource }) => type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource))
+        const release = world.agenda.hold(
+          ({ type, actor, resource }) =>
+            type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource),
+        )
         this.#holds.push({ resource: '', coalesces: false, release })
         this.#holdOnlySoLong()
         return { type: 'dead' }
@@ -188,7 +197,8 @@ export class Interventions {
       case 'early':
         await world.step()
         return go
-      default: return await this.#lasting(deed)
+      default:
+        return await this.#lasting(deed)
     }
   }
 
@@ -222,7 +232,8 @@ export class Interventions {
         this.#isOver = true
         await deprive(world, deed.object)
         return go
-      default: return await this.#foreign(deed)
+      default:
+        return await this.#foreign(deed)
     }
   }
 
@@ -234,13 +245,16 @@ export class Interventions {
     if (going?.metadata.deletionTimestamp === undefined) return
     const beside = direct.besideOf(going)
     await world.settleDown({ forgives: true })
-    if (!direct.find(place)) await world.as('somebody', `makes ${place.kind} ${place.name} anew`, () => direct.create(asNew(going), beside))
+    if (!direct.find(place))
+      await world.as('somebody', `makes ${place.kind} ${place.name} anew`, () => direct.create(asNew(going), beside))
   }
 
   async #foreign(deed: Deed): Promise<Fate> {
     if ('object' in deed && deed.type !== 'amend' && deed.type !== 'poison' && deed.type !== 'deprive') {
       const { kind, name } = deed.object
-      await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () => doDeed(deed, this.#world.direct('somebody')))
+      await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () =>
+        doDeed(deed, this.#world.direct('somebody')),
+      )
     }
     return go
   }
@@ -254,7 +268,9 @@ export class Interventions {
     const resource = world.facts.view.pluralOf(before)
     // Nobody looks in between.
     if (then === 'delete' && resource !== undefined) this.#hold(resource, true)
-    await world.as('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () => direct.patch(before, { spec }))
+    await world.as('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () =>
+      direct.patch(before, { spec }),
+    )
     const changed = direct.find(place)
     if (!changed || changed.metadata.generation === before.metadata.generation) return
     if (then === 'delete') {
@@ -263,8 +279,12 @@ export class Interventions {
     }
     if (await world.settleDown({ forgives: true })) await world.between()
     const now = direct.find(place)
-    if (now && then === 'later') await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(now))
-    else if (now) await world.as('somebody', `changes ${place.kind} ${place.name} back`, () => direct.update({ ...now, spec: before['spec'] } as UnstructuredObject))
+    if (now && then === 'later')
+      await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(now))
+    else if (now)
+      await world.as('somebody', `changes ${place.kind} ${place.name} back`, () =>
+        direct.update({ ...now, spec: before['spec'] } as UnstructuredObject),
+      )
   }
 
   /** A process stands still, its lease runs out, another one works; then the first goes on. */
@@ -276,7 +296,8 @@ export class Interventions {
     if (!world.isContested) world.startLife({ prefix: 'B' })
     this.#isContested = true
     this.#holds.push({
-      resource: '', coalesces: false,
+      resource: '',
+      coalesces: false,
       release: () => {
         world.note('world', `${life.name} goes on`)
         this.deposed.set(life, 0)
@@ -289,7 +310,12 @@ export class Interventions {
   /** The answer to this arrives when everything else has come to rest. */
   #slow({ life: { name }, about }: Pick<Point, 'life' | 'about'>): Fate {
     this.#world.note('world', `the answer to ${about} takes long`)
-    const release = this.#world.agenda.hold((action) => action.actor === name && (action.type === 'answer' || action.type === 'reply') && action.about.startsWith(`${about}: `))
+    const release = this.#world.agenda.hold(
+      (action) =>
+        action.actor === name &&
+        (action.type === 'answer' || action.type === 'reply') &&
+        action.about.startsWith(`${about}: `),
+    )
     this.#holds.push({ resource: '', coalesces: false, release })
     this.#holdOnlySoLong()
     return go
@@ -304,7 +330,9 @@ export class Interventions {
 
   /** Who fails because of what it has not heard yet never rests: nothing is held back for ever. */
   #holdOnlySoLong(): void {
-    this.#world.clock.after(holdMs, () => { this.release().catch(() => undefined) })
+    this.#world.clock.after(holdMs, () => {
+      this.release().catch(() => undefined)
+    })
   }
 }
 

@@ -59,36 +59,48 @@ export class Loop {
 
   /** @returns false when it never stops */
   async rest(): Promise<boolean> {
-    const { clock, trace, options: { scenario: { quietMs = 30_000 } } } = this.#world
+    const {
+      clock,
+      trace,
+      options: {
+        scenario: { quietMs = 30_000 },
+      },
+    } = this.#world
     const [beganAtStep, beganAtMs] = [trace.steps, clock.monotonic()]
     this.active()
     await settle()
     for (let turns = 0; ; turns++) {
       const isDone = await this.#runActions()
-      if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns })) return false
+      if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns }))
+        return false
       const { nextInMs } = clock
-      const isSoon = nextInMs !== undefined && clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
+      const isSoon =
+        nextInMs !== undefined &&
+        clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
       // Who failed last is tried again, however long that takes.
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await clock.advance(nextInMs)
       // Two that do not know of each other never end: they hear of it now.
       if (!isDone) await this.#interventions.release()
       if (isWaiting || !isDone) continue
-      if (!await this.#interventions.release()) return true
+      if (!(await this.#interventions.release())) return true
       // Those who were kept waiting go on before time does.
       await settle()
       this.active()
     }
   }
 
-  #isTooLong({ steps, virtualMs, turns }: { steps: number, virtualMs: number, turns: number }): boolean {
+  #isTooLong({ steps, virtualMs, turns }: { steps: number; virtualMs: number; turns: number }): boolean {
     if (steps <= stepsMax && virtualMs <= restlessMs && turns <= turnsMax) return false
     this.#restless = { why: steps > stepsMax ? 'steps' : turns > turnsMax ? 'turns' : 'time', steps, virtualMs }
     return true
   }
 
   #isFailing(): boolean {
-    return this.#world.lives.some(({ isDead, manager }) => !isDead && (manager?.controllers ?? []).some(({ failing }) => failing > this.#interventions.poisoned))
+    return this.#world.lives.some(
+      ({ isDead, manager }) =>
+        !isDead && (manager?.controllers ?? []).some(({ failing }) => failing > this.#interventions.poisoned),
+    )
   }
 
   /** @returns whether nothing is left to do now */
@@ -107,7 +119,8 @@ export class Loop {
       const running = action.run()
       if (running) await running
       await settlePromises()
-      if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events')) this.active()
+      if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events'))
+        this.active()
       world.actor = 'world'
     }
     return false
@@ -118,8 +131,19 @@ export class Loop {
     const { length } = world.chronicle.happenings
     if (length === this.#collectedAt) return undefined
     const { plays = ['garbage', 'namespaces'] } = world.options.scenario
-    const next = (plays.includes('garbage') ? nextCollection(world.chronicle) : undefined) ?? (plays.includes('namespaces') ? nextEmptying(world.chronicle) : undefined)
+    const next =
+      (plays.includes('garbage') ? nextCollection(world.chronicle) : undefined) ??
+      (plays.includes('namespaces') ? nextEmptying(world.chronicle) : undefined)
     if (next === undefined) this.#collectedAt = length
-    return next && { actor: 'gc', type: 'collect', about: next.about, run: async () => { await next.run(world.direct('gc')) } }
+    return (
+      next && {
+        actor: 'gc',
+        type: 'collect',
+        about: next.about,
+        run: async () => {
+          await next.run(world.direct('gc'))
+        },
+      }
+    )
   }
 }

@@ -24,7 +24,7 @@ export class Trace {
     return this.#steps
   }
 
-  add(actor: string, what: string, { atMs, isStep = true }: { atMs: number, isStep?: boolean }): TraceEntry {
+  add(actor: string, what: string, { atMs, isStep = true }: { atMs: number; isStep?: boolean }): TraceEntry {
     if (isStep) this.#steps++
     this.#mix(actor)
     this.#mix(what)

@@ -11,13 +11,20 @@ import type { Rest } from '../state/reference.ts'
 import type { Chronicle } from './chronicle.ts'
 import { neighbourLabel, poisonLabel } from './deeds.ts'
 
-const statusTexts = new ObjectTexts((object, naming) => plain(object['status'] ?? null, naming, { generation: object.metadata.generation }))
+const statusTexts = new ObjectTexts((object, naming) =>
+  plain(object['status'] ?? null, naming, { generation: object.metadata.generation }),
+)
 
 /** What is asked of the program. */
-const wishTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '', deletionTimestamp }, ...rest }, naming) => plain({ ...rest, metadata: { name, namespace, deleting: deletionTimestamp !== undefined } }, naming))
+const wishTexts = new ObjectTexts(
+  ({ status: _, metadata: { name, namespace = '', deletionTimestamp }, ...rest }, naming) =>
+    plain({ ...rest, metadata: { name, namespace, deleting: deletionTimestamp !== undefined } }, naming),
+)
 
 /** What others put beside it. */
-const givenTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '' }, ...rest }, naming) => plain({ ...rest, metadata: { name, namespace } }, naming))
+const givenTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '' }, ...rest }, naming) =>
+  plain({ ...rest, metadata: { name, namespace } }, naming),
+)
 
 export class View {
   readonly #reconciled: ReadonlySet<string>
@@ -28,7 +35,11 @@ export class View {
   readonly declarations: readonly ControllerDeclaration[]
 
   /** @param contentsOf what is in a service, as plain data */
-  constructor(declarations: readonly ControllerDeclaration[], chronicle: Chronicle, contentsOf: (name: string, service: unknown) => unknown) {
+  constructor(
+    declarations: readonly ControllerDeclaration[],
+    chronicle: Chronicle,
+    contentsOf: (name: string, service: unknown) => unknown,
+  ) {
     this.#chronicle = chronicle
     this.#contentsOf = contentsOf
     this.declarations = declarations
@@ -46,18 +57,25 @@ export class View {
 
   /** The plural of a kind that the program reconciles. */
   pluralOf({ apiVersion, kind }: Pick<UnstructuredObject, 'apiVersion' | 'kind'>): string | undefined {
-    return this.declarations.map((declaration) => declaration.for).find((one) => one.kind === kind && one.group === groupOf(apiVersion))?.plural
+    return this.declarations
+      .map((declaration) => declaration.for)
+      .find((one) => one.kind === kind && one.group === groupOf(apiVersion))?.plural
   }
 
   /** Whether something that only looked like a child has become one. */
   hasAdopted(): boolean {
     const uids = new Set(this.parents.map(({ metadata }) => metadata.uid))
-    return [...this.#chronicle.objects.values()].some(({ metadata: { annotations = {}, ownerReferences = [] } }) => annotations[neighbourLabel] !== undefined && ownerReferences.some(({ uid }) => uids.has(uid)))
+    return [...this.#chronicle.objects.values()].some(
+      ({ metadata: { annotations = {}, ownerReferences = [] } }) =>
+        annotations[neighbourLabel] !== undefined && ownerReferences.some(({ uid }) => uids.has(uid)),
+    )
   }
 
   /** Objects of the kinds that the program reconciles. */
   get parents(): UnstructuredObject[] {
-    return [...this.#chronicle.objects.values()].filter((object) => this.isReconciled(object) && object.metadata.annotations?.[poisonLabel] === undefined)
+    return [...this.#chronicle.objects.values()].filter(
+      (object) => this.isReconciled(object) && object.metadata.annotations?.[poisonLabel] === undefined,
+    )
   }
 
   rest(phase: number, services: object, destroyed: ReadonlySet<string>): Rest {
@@ -65,22 +83,34 @@ export class View {
     const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
     const outside = this.outside(services)
     const statuses = new Map(this.parents.map((object) => [describeObject(object), statusTexts.of(object, naming)]))
-    return { phase, wishes: this.#wishes(naming), objects: snapshotObjects(objects.values(), naming), outside, statuses, destroyed: new Set(destroyed) }
+    return {
+      phase,
+      wishes: this.#wishes(naming),
+      objects: snapshotObjects(objects.values(), naming),
+      outside,
+      statuses,
+      destroyed: new Set(destroyed),
+    }
   }
 
   /** What is in the services outside. */
   outside(services: object): Snapshot {
     const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
     const found = new Map<string, readonly string[]>()
-    for (const [name, service] of Object.entries(services)) for (const [about, values] of snapshotService(name, this.#contentsOf(name, service), naming)) found.set(about, values)
+    for (const [name, service] of Object.entries(services))
+      for (const [about, values] of snapshotService(name, this.#contentsOf(name, service), naming))
+        found.set(about, values)
     return found
   }
 
   #wishes(naming: { nameOf(uid: string): string | undefined }): string {
-    const wanted = this.parents.filter((object) => (object.metadata.ownerReferences ?? []).length === 0).map((object) => wishTexts.of(object, naming))
+    const wanted = this.parents
+      .filter((object) => (object.metadata.ownerReferences ?? []).length === 0)
+      .map((object) => wishTexts.of(object, naming))
     if (this.#chronicle.edits > 0) wanted.push(`edits ${this.#chronicle.edits}`)
     for (const object of this.#chronicle.meant.values()) {
-      if ((object.metadata.ownerReferences ?? []).length === 0 && !this.isReconciled(object) && isWished(object)) wanted.push(givenTexts.of(object, naming))
+      if ((object.metadata.ownerReferences ?? []).length === 0 && !this.isReconciled(object) && isWished(object))
+        wanted.push(givenTexts.of(object, naming))
     }
     return wanted.sort().join('\n')
   }
@@ -91,6 +121,10 @@ function nameOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
 }
 
 function kindOf(one: object): Pick<Kind, 'group' | 'kind'> {
-  const kind = ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as { readonly group?: string, readonly apiVersion?: string, readonly kind: string }
+  const kind = ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as {
+    readonly group?: string
+    readonly apiVersion?: string
+    readonly kind: string
+  }
   return { group: kind.group ?? groupOf(kind.apiVersion ?? ''), kind: kind.kind }
 }

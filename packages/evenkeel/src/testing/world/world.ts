@@ -72,24 +72,24 @@ export class World implements LineHost {
   readonly points: Point[] = []
   readonly findings: Finding[] = []
   readonly lives: Life[] = []
-  readonly logs: { readonly life: string, readonly record: LogRecord }[] = []
+  readonly logs: { readonly life: string; readonly record: LogRecord }[] = []
   readonly services: object
   readonly chronicle: Chronicle
   readonly facts: Facts
   /** Programs that ended by themselves. */
-  readonly ends: { readonly life: string, readonly error: unknown }[] = []
+  readonly ends: { readonly life: string; readonly error: unknown }[] = []
   /** Promises that were rejected and that nobody listened to. */
   readonly unhandled: { readonly error: unknown }[] = []
   /** What left the simulation. */
   readonly escapes: Escape[] = []
   /** What the user's own steps threw: nothing, unless somebody was in the way. */
-  readonly stepErrors: { readonly step: string, readonly error: unknown }[] = []
+  readonly stepErrors: { readonly step: string; readonly error: unknown }[] = []
   /** Where in the user's code something was asked for, by what the trace says of its answer. */
   readonly origins = new Map<string, string>()
   readonly rests: Rest[] = []
   /** At which step the world came to each rest. */
   readonly restSteps: number[] = []
-  readonly zombies: { readonly life: string, readonly about: string }[] = []
+  readonly zombies: { readonly life: string; readonly about: string }[] = []
   readonly #watchers: readonly Watcher[]
   readonly #interventions: Interventions
   readonly #server: Server
@@ -102,7 +102,7 @@ export class World implements LineHost {
   readonly #clients = new Map<string, Client>()
   #looks = 0
 
-  private constructor(options: WorldOptions, parts: { clock: SimulatedClock, store: Store, server: Server }) {
+  private constructor(options: WorldOptions, parts: { clock: SimulatedClock; store: Store; server: Server }) {
     this.options = options
     this.keepsPast = options.deviations.some(({ deed }) => deed.type === 'past')
     this.clock = parts.clock
@@ -110,8 +110,21 @@ export class World implements LineHost {
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.({ clock: parts.clock }) ?? {}
-    this.chronicle = new Chronicle({ store: parts.store, ground: options.ground.objects, actor: () => this.actor, step: () => this.trace.steps, now: () => this.clock.monotonic(), isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor) })
-    this.facts = new Facts({ chronicle: this.chronicle, lives: this.lives, services: this.services, contentsOf: (name, service) => contentsOf(options.scenario, name, service), phase: () => this.#course.phase })
+    this.chronicle = new Chronicle({
+      store: parts.store,
+      ground: options.ground.objects,
+      actor: () => this.actor,
+      step: () => this.trace.steps,
+      now: () => this.clock.monotonic(),
+      isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor),
+    })
+    this.facts = new Facts({
+      chronicle: this.chronicle,
+      lives: this.lives,
+      services: this.services,
+      contentsOf: (name, service) => contentsOf(options.scenario, name, service),
+      phase: () => this.#course.phase,
+    })
     this.#interventions = new Interventions(this, options.deviations)
     this.#loop = new Loop(this, this.#interventions)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
@@ -121,7 +134,14 @@ export class World implements LineHost {
   static async open(options: WorldOptions): Promise<World> {
     const clock = new SimulatedClock({ startMs: options.ground.startMs, isPure: true })
     const store = await options.ground.open(clock)
-    const server = await startServer({ store, clock, random: new SeededRandom(`${options.seed} server`), compactionMs: 1e12, bootstrap: false, admission: { hooks: admitting(options.deviations) } })
+    const server = await startServer({
+      store,
+      clock,
+      random: new SeededRandom(`${options.seed} server`),
+      compactionMs: 1e12,
+      bootstrap: false,
+      admission: { hooks: admitting(options.deviations) },
+    })
     const world = new World(options, { clock, store, server })
     await world.chronicle.start()
     return world
@@ -155,7 +175,9 @@ export class World implements LineHost {
   countsLease({ name }: Life): boolean {
     if (!this.isContested) return false
     const last = this.points.slice(-renewalsMax)
-    return last.length < renewalsMax || last.some(({ life, asked }) => asked?.resource !== 'leases' || life.name !== name)
+    return (
+      last.length < renewalsMax || last.some(({ life, asked }) => asked?.resource !== 'leases' || life.name !== name)
+    )
   }
 
   get phase(): number {
@@ -212,7 +234,13 @@ export class World implements LineHost {
   clientFor(name: string): Client {
     const known = this.#clients.get(name)
     if (known) return known
-    const client = new Client({ transport: this.#server.transport, clock: this.clock, random: new SeededRandom(`${this.options.seed} ${name}`), namespace: 'default', fieldOwner: name })
+    const client = new Client({
+      transport: this.#server.transport,
+      clock: this.clock,
+      random: new SeededRandom(`${this.options.seed} ${name}`),
+      namespace: 'default',
+      fieldOwner: name,
+    })
     this.#clients.set(name, client)
     return client
   }
@@ -222,14 +250,27 @@ export class World implements LineHost {
     return new Direct(this.#server.transport, this.chronicle, name)
   }
 
-  startLife({ prefix = 'A', ...stale }: { prefix?: string, back?: number, staleKind?: string | undefined } = {}): Life {
+  startLife({ prefix = 'A', ...stale }: { prefix?: string; back?: number; staleKind?: string | undefined } = {}): Life {
     const before = this.lives.filter(({ name }) => name.startsWith(prefix)).length
     const { scenario, seed, profile, chance } = this.options
     const life = new Life({
-      name: before === 0 ? prefix : `${prefix}${before + 1}`, scenario, seed: chance === undefined ? seed : `${seed} ${chance}`, host: this, clock: this.clock, services: this.services,
-      skew: this.#interventions.skew, isSerial: this.#interventions.isSerial, ...stale, oldLists: profile.timeTravel, isFollowed: this.options.reference === undefined,
-      onLog: (from, record) => { this.#heardLog(from, record) },
-      onEnd: (from, error) => { if (!from.isDead) this.ends.push({ life: from.name, error }) },
+      name: before === 0 ? prefix : `${prefix}${before + 1}`,
+      scenario,
+      seed: chance === undefined ? seed : `${seed} ${chance}`,
+      host: this,
+      clock: this.clock,
+      services: this.services,
+      skew: this.#interventions.skew,
+      isSerial: this.#interventions.isSerial,
+      ...stale,
+      oldLists: profile.timeTravel,
+      isFollowed: this.options.reference === undefined,
+      onLog: (from, record) => {
+        this.#heardLog(from, record)
+      },
+      onEnd: (from, error) => {
+        if (!from.isDead) this.ends.push({ life: from.name, error })
+      },
     })
     this.lives.push(life)
     this.note(life.name, 'starts')
@@ -256,12 +297,29 @@ export class World implements LineHost {
     this.#loop.active()
   }
 
-  point(life: Life, facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>, type: Point['type']): Point {
+  point(
+    life: Life,
+    facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>,
+    type: Point['type'],
+  ): Point {
     // What a rule provokes has no number: other schedules do not have it.
     const index = this.#course.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
     // Every field by its name: points of one form are made, and looked at, in a fraction of the time.
     const { about, askedAt, asked, request, call, knew } = facts
-    const point: Point = { about, askedAt, asked, request, call, knew, type, index, life, step: this.trace.steps, phase: this.#course.phase, outcome: '' }
+    const point: Point = {
+      about,
+      askedAt,
+      asked,
+      request,
+      call,
+      knew,
+      type,
+      index,
+      life,
+      step: this.trace.steps,
+      phase: this.#course.phase,
+      outcome: '',
+    }
     this.points.push(point)
     return point
   }
@@ -302,7 +360,14 @@ export class World implements LineHost {
   #heardLog(life: Life, record: LogRecord): void {
     this.logs.push({ life: life.name, record })
     // Nobody waits for what fails for good.
-    if (record.message === 'reconcile failed' && !(this.#interventions.poisoned > 0 && JSON.stringify(record.fields['object'] ?? record.fields['key'] ?? '').includes(poisonName))) this.active()
+    if (
+      record.message === 'reconcile failed' &&
+      !(
+        this.#interventions.poisoned > 0 &&
+        JSON.stringify(record.fields['object'] ?? record.fields['key'] ?? '').includes(poisonName)
+      )
+    )
+      this.active()
   }
 
   /** A rest in the middle of something that somebody does: rules may look at what is claimed. */
@@ -320,6 +385,7 @@ export class World implements LineHost {
 
 /** What is in a service, as plain data: what the scenario says, or its own fields. */
 function contentsOf({ services = {} }: Scenario, name: string, service: unknown): unknown {
-  const { contents } = (services as Readonly<Record<string, { readonly contents?: (service: never) => unknown } | undefined>>)[name] ?? {}
+  const { contents } =
+    (services as Readonly<Record<string, { readonly contents?: (service: never) => unknown } | undefined>>)[name] ?? {}
   return contents ? contents(service as never) : service
 }

@@ -30,19 +30,28 @@ export type StateAction = Verb
 
 export function action(name: string, options: Sheet & { readonly form: 'state' }): StateAction
 export function action<Input = JsonValue>(name: string, options: Sheet & { readonly form: 'token' }): TokenAction<Input>
-export function action<Input = JsonValue, Output = JsonValue>(name: string, options: Sheet & OperationOptions & { readonly form: 'operation' }): OperationAction<Input, Output>
+export function action<Input = JsonValue, Output = JsonValue>(
+  name: string,
+  options: Sheet & OperationOptions & { readonly form: 'operation' },
+): OperationAction<Input, Output>
 export function action(name: string, options: Sheet & CallOptions & { readonly form: 'call' }): CallAction
 /** @throws {RangeError} for a sheet that cannot be meant. */
-export function action(name: string, options: Sheet & Partial<CallOptions> & { readonly form: ActionSheet['form'] }): Verb {
+export function action(
+  name: string,
+  options: Sheet & Partial<CallOptions> & { readonly form: ActionSheet['form'] },
+): Verb {
   const { answer, ...rest } = options
   const sheet = checkActionSheet({ name, ...rest })
   switch (sheet.form) {
-    case 'token': return tokenVerb(sheet)
-    case 'operation': return operationVerb(sheet)
+    case 'token':
+      return tokenVerb(sheet)
+    case 'operation':
+      return operationVerb(sheet)
     case 'call': {
       if (answer === undefined) throw new RangeError(`the action ${name} is answered at once: give answer`)
       return callVerb(sheet, { answer })
     }
-    default: return { name: `action ${name}`, sheet, extend: () => ({ context: {} }) }
+    default:
+      return { name: `action ${name}`, sheet, extend: () => ({ context: {} }) }
   }
 }

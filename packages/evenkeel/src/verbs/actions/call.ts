@@ -18,7 +18,7 @@ export interface AskedCall {
   readonly object: KubeObject
   readonly input: JsonValue | undefined
   /** Who asks, where the server can say it: `name` is empty otherwise. */
-  readonly user: { readonly name: string, readonly groups: readonly string[] }
+  readonly user: { readonly name: string; readonly groups: readonly string[] }
   readonly signal: AbortSignal
 }
 
@@ -31,16 +31,24 @@ export interface CallAction extends Verb {
 const keptSeconds = 60
 
 export function callVerb(sheet: ActionSheet, { answer }: CallOptions): CallAction {
-  const { handle, extend, ...rest } = operationVerb<JsonValue, JsonValue>({ ...sheet, policy: 'Queue', ttlSeconds: keptSeconds })
+  const { handle, extend, ...rest } = operationVerb<JsonValue, JsonValue>({
+    ...sheet,
+    policy: 'Queue',
+    ttlSeconds: keptSeconds,
+  })
   return {
-    ...rest, sheet, answer,
+    ...rest,
+    sheet,
+    answer,
     extend(base, run) {
       const { object } = run
       if (!object || run.isCleanup) return { context: {} }
       return {
         ...extend(base, run),
         start: async () => {
-          await handle(base, ({ input, operation: { spec } }) => answer({ object, input, user: { name: spec.by ?? '', groups: [] }, signal: base.signal }))
+          await handle(base, ({ input, operation: { spec } }) =>
+            answer({ object, input, user: { name: spec.by ?? '', groups: [] }, signal: base.signal }),
+          )
           return undefined
         },
       }

@@ -24,7 +24,10 @@ export interface OperationRun<Input> {
 export interface OperationAction<Input, Output> extends Verb {
   readonly sheet: ActionSheet
   /** Does what is asked for, one operation after the other; says how many ended. */
-  handle(context: Pick<BaseContext, 'signal'>, perform: (run: OperationRun<Input>) => Promise<Output | void> | Output | void): Promise<number>
+  handle(
+    context: Pick<BaseContext, 'signal'>,
+    perform: (run: OperationRun<Input>) => Promise<Output | void> | Output | void,
+  ): Promise<number>
 }
 
 interface Handling {
@@ -37,11 +40,18 @@ interface Handling {
 export function operationVerb<Input, Output>(sheet: ActionSheet): OperationAction<Input, Output> {
   const runs = new PerRun<Handling>(`the action ${sheet.name}`)
   return {
-    name: `action ${sheet.name}`, sheet, kinds: [Operation],
+    name: `action ${sheet.name}`,
+    sheet,
+    kinds: [Operation],
     adds: ({ for: kind }) => ({
-      watches: [watching(Operation, {
-        map: ({ metadata: { namespace }, spec: { action, target } }) => (action === sheet.name && target.kind === kind.kind && target.apiVersion.startsWith(`${kind.group}/`) ? [{ name: target.name, ...kind.scope === 'Namespaced' && namespace !== undefined && { namespace } }] : []),
-      })],
+      watches: [
+        watching(Operation, {
+          map: ({ metadata: { namespace }, spec: { action, target } }) =>
+            action === sheet.name && target.kind === kind.kind && target.apiVersion.startsWith(`${kind.group}/`)
+              ? [{ name: target.name, ...(kind.scope === 'Namespaced' && namespace !== undefined && { namespace }) }]
+              : [],
+        }),
+      ],
       rbac: [
         { apiGroups: [Operation.group], resources: [Operation.plural], verbs: ['delete'] },
         { apiGroups: [Operation.group], resources: [`${Operation.plural}/status`], verbs: ['patch'] },
@@ -49,12 +59,27 @@ export function operationVerb<Input, Output>(sheet: ActionSheet): OperationActio
     }),
     extend(base, run) {
       const handling = runs.set(base, { base, run, nextMs: Infinity })
-      return { context: {}, finish: () => Promise.resolve(handling.nextMs === Infinity ? undefined : { afterMs: Math.max(1, handling.nextMs) }) }
+      return {
+        context: {},
+        finish: () =>
+          Promise.resolve(handling.nextMs === Infinity ? undefined : { afterMs: Math.max(1, handling.nextMs) }),
+      }
     },
     async handle(context, perform) {
       const handling = runs.get(context)
-      const { run: { object, isCleanup } } = handling
-      return object && !isCleanup ? handleAll(sheet, { ...handling, object, keep: (ms) => { handling.nextMs = Math.min(handling.nextMs, ms) }, perform: perform as Perform }) : 0
+      const {
+        run: { object, isCleanup },
+      } = handling
+      return object && !isCleanup
+        ? handleAll(sheet, {
+            ...handling,
+            object,
+            keep: (ms) => {
+              handling.nextMs = Math.min(handling.nextMs, ms)
+            },
+            perform: perform as Perform,
+          })
+        : 0
     },
   }
 }
@@ -68,12 +93,30 @@ interface HandleParts extends Handling {
 }
 
 async function handleAll(sheet: ActionSheet, parts: HandleParts): Promise<number> {
-  const { base: { clock, client, signal }, object } = parts
+  const {
+    base: { clock, client, signal },
+    object,
+  } = parts
   const mine = operationsOf(sheet.name, parts)
-  const { cancelled, refused, expired, next, expiresInMs } = planOperations(mine, { policy: sheet.policy ?? 'Forbid', ttlSeconds: sheet.ttlSeconds ?? 86_400, historyMax: sheet.historyMax ?? 10, nowMs: clock.now() })
-  for (const operation of expired) await client.delete(operation, { signal, ignoreNotFound: true, preconditions: { uid: operation.metadata.uid ?? '' } })
-  for (const operation of cancelled) await end(operation, parts, { phase: 'Cancelled', message: 'it was cancelled, or replaced by a later one' })
-  for (const operation of refused) await end(operation, parts, { phase: 'Failed', message: `another ${sheet.name} of ${object.metadata.name ?? ''} goes on` })
+  const { cancelled, refused, expired, next, expiresInMs } = planOperations(mine, {
+    policy: sheet.policy ?? 'Forbid',
+    ttlSeconds: sheet.ttlSeconds ?? 86_400,
+    historyMax: sheet.historyMax ?? 10,
+    nowMs: clock.now(),
+  })
+  for (const operation of expired)
+    await client.delete(operation, {
+      signal,
+      ignoreNotFound: true,
+      preconditions: { uid: operation.metadata.uid ?? '' },
+    })
+  for (const operation of cancelled)
+    await end(operation, parts, { phase: 'Cancelled', message: 'it was cancelled, or replaced by a later one' })
+  for (const operation of refused)
+    await end(operation, parts, {
+      phase: 'Failed',
+      message: `another ${sheet.name} of ${object.metadata.name ?? ''} goes on`,
+    })
   parts.keep(expiresInMs)
   let ended = cancelled.length + refused.length
   for (const operation of next) if (await performOne(operation, parts)) ended++
@@ -93,13 +136,29 @@ function orderOf({ metadata: { creationTimestamp = '', name = '' } }: OperationO
 }
 
 async function performOne(operation: OperationObject, parts: HandleParts): Promise<boolean> {
-  const { base: { clock, client, signal }, run: { cache }, perform } = parts
+  const {
+    base: { clock, client, signal },
+    run: { cache },
+    perform,
+  } = parts
   const { name = '', namespace = '' } = operation.metadata
-  const begun = operation.status?.phase === 'Running' ? operation : await client.patchStatus(operation, { phase: 'Running', startTime: formatTime(clock.now()) } as never, { signal }) as OperationObject
-  const isCancelled = (): boolean => (cache.find(Operation, { name, namespace }) as OperationObject | undefined)?.spec.cancel === true
+  const begun =
+    operation.status?.phase === 'Running'
+      ? operation
+      : ((await client.patchStatus(operation, { phase: 'Running', startTime: formatTime(clock.now()) } as never, {
+          signal,
+        })) as OperationObject)
+  const isCancelled = (): boolean =>
+    (cache.find(Operation, { name, namespace }) as OperationObject | undefined)?.spec.cancel === true
   try {
     const result = await perform({ operation: begun, input: operation.spec.input, isCancelled })
-    await end(begun, parts, isCancelled() ? { phase: 'Cancelled', message: 'it was cancelled while it went on' } : { phase: 'Succeeded', ...result !== undefined && { result: result as JsonValue } })
+    await end(
+      begun,
+      parts,
+      isCancelled()
+        ? { phase: 'Cancelled', message: 'it was cancelled while it went on' }
+        : { phase: 'Succeeded', ...(result !== undefined && { result: result as JsonValue }) },
+    )
   } catch (error) {
     if (isStopReconcile(error) || signal.aborted) throw error
     await end(begun, parts, { phase: 'Failed', message: error instanceof Error ? error.message : String(error) })
@@ -107,9 +166,22 @@ async function performOne(operation: OperationObject, parts: HandleParts): Promi
   return true
 }
 
-async function end(operation: OperationObject, { base: { clock, client, signal } }: HandleParts, { phase, message = '', result }: { phase: OperationPhase, message?: string, result?: JsonValue }): Promise<void> {
+async function end(
+  operation: OperationObject,
+  { base: { clock, client, signal } }: HandleParts,
+  { phase, message = '', result }: { phase: OperationPhase; message?: string; result?: JsonValue },
+): Promise<void> {
   try {
-    await client.patchStatus(operation, { phase, completionTime: formatTime(clock.now()), message: message.slice(0, 4096), ...result !== undefined && { result } } as never, { signal })
+    await client.patchStatus(
+      operation,
+      {
+        phase,
+        completionTime: formatTime(clock.now()),
+        message: message.slice(0, 4096),
+        ...(result !== undefined && { result }),
+      } as never,
+      { signal },
+    )
   } catch (error) {
     // Somebody deleted it: nobody waits for its end.
     if (!isNotFound(error)) throw error

@@ -18,7 +18,10 @@ export interface TokenAction<Input> extends Verb {
   /** What is asked for and was not handled yet. */
   requested(context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined
   /** Does what is asked for, if anything is, and records it with the status of this run; says whether it did. */
-  handle(context: Pick<BaseContext, 'signal'>, perform: (request: TokenRequest<Input>) => Promise<void> | void): Promise<boolean>
+  handle(
+    context: Pick<BaseContext, 'signal'>,
+    perform: (request: TokenRequest<Input>) => Promise<void> | void,
+  ): Promise<boolean>
 }
 
 interface TokenRun {
@@ -32,10 +35,14 @@ export function tokenVerb<Input>(sheet: ActionSheet): TokenAction<Input> {
     const { object, isCleanup } = runs.get(context).run
     if (!object || isCleanup) return undefined
     const request = readActionRequest(object, sheet.name)
-    return request && request.token !== reportsOf(object).find(({ name }) => name === sheet.name)?.lastHandled ? request as TokenRequest<Input> : undefined
+    return request && request.token !== reportsOf(object).find(({ name }) => name === sheet.name)?.lastHandled
+      ? (request as TokenRequest<Input>)
+      : undefined
   }
   return {
-    name: `action ${sheet.name}`, sheet, requested,
+    name: `action ${sheet.name}`,
+    sheet,
+    requested,
     extend(base, run) {
       runs.set(base, { base, run })
       return { context: {} }
@@ -44,8 +51,17 @@ export function tokenVerb<Input>(sheet: ActionSheet): TokenAction<Input> {
       const request = requested(context)
       if (!request) return false
       await perform(request)
-      const { base, run: { object, status } } = runs.get(context)
-      if (object && status) record(status, object, { name: sheet.name, lastHandled: request.token, lastHandledTime: formatTime(base.clock.now()), state: 'Done' })
+      const {
+        base,
+        run: { object, status },
+      } = runs.get(context)
+      if (object && status)
+        record(status, object, {
+          name: sheet.name,
+          lastHandled: request.token,
+          lastHandledTime: formatTime(base.clock.now()),
+          state: 'Done',
+        })
       return true
     },
   }
@@ -62,7 +78,9 @@ const said = new WeakMap<StatusWriter, readonly ActionReport[]>()
 
 function record(status: StatusWriter, object: KubeObject, report: ActionReport): void {
   const before = said.get(status) ?? reportsOf(object)
-  const actions = [...before.filter(({ name }) => name !== report.name), report].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const actions = [...before.filter(({ name }) => name !== report.name), report].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
   said.set(status, actions)
   status.set({ actions } as never)
 }

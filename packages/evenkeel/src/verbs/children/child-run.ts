@@ -30,6 +30,7 @@ export function ifCached<T>(read: () => T): { readonly value: T } | undefined {
 /** The parent as we know it now, our own writes of this run included. */
 export function newestParent({ run, parent }: ChildRun): Owner {
   const { name, namespace, uid } = parent.metadata
-  const newest = ifCached(() => run.cache.find(run.kind, { name, ...namespace !== undefined && { namespace } }))?.value as Owner | undefined
-  return newest?.metadata.uid === uid ? newest as Owner : parent
+  const newest = ifCached(() => run.cache.find(run.kind, { name, ...(namespace !== undefined && { namespace }) }))
+    ?.value as Owner | undefined
+  return newest?.metadata.uid === uid ? (newest as Owner) : parent
 }

@@ -35,13 +35,17 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
     kept.set(controller, made)
     return made
   }
-  const reporterOf = ({ kind, controller }: PluginRun): string | undefined => (firstOf.get(kindText(kind)) === controller ? undefined : controller)
+  const reporterOf = ({ kind, controller }: PluginRun): string | undefined =>
+    firstOf.get(kindText(kind)) === controller ? undefined : controller
   return {
     name: 'children',
     extend(base, run) {
       const { object } = run
       if (!object) return { context: { children: noChildren(run) } }
-      const children = new RunChildren({ base, run, parent: object as Owner, reporter: reporterOf(run), ...keptOf(run.controller) }, { checkDeterminism })
+      const children = new RunChildren(
+        { base, run, parent: object as Owner, reporter: reporterOf(run), ...keptOf(run.controller) },
+        { checkDeterminism },
+      )
       childrenOf.set(base, children)
       if (!run.isCleanup) return { context: { children }, finish: () => children.finish() }
       beginCleanup(base, run, { ...keptOf(run.controller), condition: conditionOf(reporterOf(run)) })
@@ -59,13 +63,19 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
 }
 
 /** Says that it is over, and listens for what goes. */
-function beginCleanup({ key }: BaseContext, run: PluginRun, { watches, condition }: Kept & { readonly condition: string }): void {
+function beginCleanup(
+  { key }: BaseContext,
+  run: PluginRun,
+  { watches, condition }: Kept & { readonly condition: string },
+): void {
   const { object, controller, status, kind } = run
   if (!object) return
   for (const id of listedChildren(object, controller)) watches.need(run, id, key)
   const conditions = (object as { readonly status?: { readonly conditions?: unknown } }).status?.conditions
-  const wasSaid = Array.isArray(conditions) && conditions.some((one) => (one as { type?: unknown } | null)?.type === condition)
-  if (wasSaid && kind.subresources.status) status?.condition(condition, false, { reason: 'Terminating', message: 'its parent is being deleted' })
+  const wasSaid =
+    Array.isArray(conditions) && conditions.some((one) => (one as { type?: unknown } | null)?.type === condition)
+  if (wasSaid && kind.subresources.status)
+    status?.condition(condition, false, { reason: 'Terminating', message: 'its parent is being deleted' })
 }
 
 function kindText({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
@@ -74,7 +84,14 @@ function kindText({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
 
 /** A run by key alone has no parent. */
 function noChildren({ kind }: PluginRun): never {
-  return new Proxy({}, { get: (_, name) => {
-    throw new RangeError(`children.${String(name)} needs an object: the controller for ${kind.kind} is given keys alone (reconcileKey)`)
-  } }) as never
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => {
+        throw new RangeError(
+          `children.${String(name)} needs an object: the controller for ${kind.kind} is given keys alone (reconcileKey)`,
+        )
+      },
+    },
+  ) as never
 }

@@ -41,12 +41,16 @@ export function conditionOf(reporter: string | undefined): string {
 export function allRows(parent: KubeObject): readonly ChildReport[] {
   const status = getOwn(parent as unknown as JsonObject, 'status')
   const rows = isJsonObject(status) ? getOwn(status, 'children') : undefined
-  return Array.isArray(rows) ? rows.filter(isJsonObject) as unknown as readonly ChildReport[] : []
+  return Array.isArray(rows) ? (rows.filter(isJsonObject) as unknown as readonly ChildReport[]) : []
 }
 
 /** The rows of an earlier run of this reporter, by key. */
 export function earlierRows(parent: KubeObject, reporter: string | undefined): ReadonlyMap<string, ChildReport> {
-  return new Map(allRows(parent).filter(({ controller }) => controller === reporter).map((row) => [idText(row), row]))
+  return new Map(
+    allRows(parent)
+      .filter(({ controller }) => controller === reporter)
+      .map((row) => [idText(row), row]),
+  )
 }
 
 interface RowFacts {
@@ -56,35 +60,50 @@ interface RowFacts {
 }
 
 /** The row of a child, next to what was said about it before. */
-export function rowOf({ id, object, readiness, appliedFor }: Seen, { earlier, nowMs, reporter }: RowFacts): ChildReport {
+export function rowOf(
+  { id, object, readiness, appliedFor }: Seen,
+  { earlier, nowMs, reporter }: RowFacts,
+): ChildReport {
   const { state, reason, message } = readiness
   const appliedForGeneration = appliedFor ?? earlier?.appliedForGeneration
   const { generation, uid = earlier?.uid } = object?.metadata ?? {}
   const observedGeneration = object && observedGenerationOf(object)
   return {
-    group: id.group, kind: id.kind, namespace: id.namespace, name: id.name, apiVersion: id.apiVersion,
-    ...reporter !== undefined && { controller: reporter },
-    ...uid !== undefined && { uid },
-    ...appliedForGeneration !== undefined && { appliedForGeneration },
-    ...generation !== undefined && { generation },
-    ...observedGeneration !== undefined && { observedGeneration },
+    group: id.group,
+    kind: id.kind,
+    namespace: id.namespace,
+    name: id.name,
+    apiVersion: id.apiVersion,
+    ...(reporter !== undefined && { controller: reporter }),
+    ...(uid !== undefined && { uid }),
+    ...(appliedForGeneration !== undefined && { appliedForGeneration }),
+    ...(generation !== undefined && { generation }),
+    ...(observedGeneration !== undefined && { observedGeneration }),
     state,
-    ...reason !== undefined && { reason },
-    ...message !== undefined && { message: message.slice(0, messageMax) },
-    lastTransitionTime: earlier?.state === state && earlier.lastTransitionTime !== undefined ? earlier.lastTransitionTime : formatTime(nowMs),
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message: message.slice(0, messageMax) }),
+    lastTransitionTime:
+      earlier?.state === state && earlier.lastTransitionTime !== undefined
+        ? earlier.lastTransitionTime
+        : formatTime(nowMs),
   }
 }
 
 /** As many rows as fit, those that are not ready first in line, in the order of their keys; and counts when that is not all. */
-export function cutRows(rows: readonly ChildReport[]): { readonly children: readonly ChildReport[], readonly childCounts: readonly ChildCount[] | undefined } {
+export function cutRows(rows: readonly ChildReport[]): {
+  readonly children: readonly ChildReport[]
+  readonly childCounts: readonly ChildCount[] | undefined
+} {
   const sorted = rows.toSorted((a, b) => compareText(idText(a), idText(b)))
   if (sorted.length <= rowsMax) return { children: sorted, childCounts: undefined }
-  const first = new Set(sorted.toSorted((a, b) => Number(a.state === 'Ready') - Number(b.state === 'Ready')).slice(0, rowsMax))
+  const first = new Set(
+    sorted.toSorted((a, b) => Number(a.state === 'Ready') - Number(b.state === 'Ready')).slice(0, rowsMax),
+  )
   return { children: sorted.filter((row) => first.has(row)), childCounts: countRows(sorted) }
 }
 
 function countRows(rows: readonly ChildReport[]): readonly ChildCount[] {
-  const counts = new Map<string, { group: string, kind: string, total: number, ready: number }>()
+  const counts = new Map<string, { group: string; kind: string; total: number; ready: number }>()
   for (const { group, kind, state } of rows) {
     const count = counts.get(`${group} ${kind}`) ?? { group, kind, total: 0, ready: 0 }
     count.total++
@@ -95,17 +114,39 @@ function countRows(rows: readonly ChildReport[]): readonly ChildCount[] {
 }
 
 /** All of them in one condition. `waitsFor`: the run ended before it had come to all of them. */
-export function summarize(rows: readonly ChildReport[], { parent, waitsFor }: { parent: KubeObject, waitsFor?: string | undefined }): Summary {
+export function summarize(
+  rows: readonly ChildReport[],
+  { parent, waitsFor }: { parent: KubeObject; waitsFor?: string | undefined },
+): Summary {
   const late = rows.filter(({ state }) => state !== 'Ready').sort((a, b) => compareText(idText(a), idText(b)))
   const worst = late.toSorted((a, b) => rank(a) - rank(b))
   const [first] = worst
-  if (!first && waitsFor === undefined) return { status: 'True', reason: 'AllReady', message: rows.length === 1 ? '1 child is ready' : `${rows.length} children are ready` }
-  const named = worst.slice(0, namedMax).map((row) => `${describeId(row, parent)}: ${row.message ?? row.reason ?? row.state}`)
+  if (!first && waitsFor === undefined)
+    return {
+      status: 'True',
+      reason: 'AllReady',
+      message: rows.length === 1 ? '1 child is ready' : `${rows.length} children are ready`,
+    }
+  const named = worst
+    .slice(0, namedMax)
+    .map((row) => `${describeId(row, parent)}: ${row.message ?? row.reason ?? row.state}`)
   const more = late.length > namedMax ? [`and ${late.length - namedMax} more`] : []
-  return { status: 'False', reason: first ? reasonOf(first) : 'Progressing', message: [...named, ...more].join('; ') || `waits for ${waitsFor ?? ''}` }
+  return {
+    status: 'False',
+    reason: first ? reasonOf(first) : 'Progressing',
+    message: [...named, ...more].join('; ') || `waits for ${waitsFor ?? ''}`,
+  }
 }
 
-const ranks: Readonly<Record<PartState, number>> = { Failed: 1, Missing: 2, Progressing: 3, Pending: 3, Applied: 3, Terminating: 3, Ready: 4 }
+const ranks: Readonly<Record<PartState, number>> = {
+  Failed: 1,
+  Missing: 2,
+  Progressing: 3,
+  Pending: 3,
+  Applied: 3,
+  Terminating: 3,
+  Ready: 4,
+}
 
 function rank({ state, reason }: ChildReport): number {
   return reason === 'Conflict' ? 0 : ranks[state]

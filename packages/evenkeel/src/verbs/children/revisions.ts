@@ -35,23 +35,41 @@ export interface Revisions<K extends Kind> extends Verb {
 
 /** @throws {RangeError} for a number that cannot be meant. */
 export function revisions<K extends Kind>(kind: K, { keep = 2, name }: RevisionsOptions = {}): Revisions<K> {
-  if (!(Number.isInteger(keep) && keep >= 0)) throw new RangeError(`keep must be a whole number of 0 or more, got ${keep}`)
+  if (!(Number.isInteger(keep) && keep >= 0))
+    throw new RangeError(`keep must be a whole number of 0 or more, got ${keep}`)
   const series = name ?? kind.kind.toLowerCase()
   return {
     name: `revisions ${series}`,
     extend: () => ({ context: {} }),
     adds: () => ({ owns: [kind] }),
     async apply(context, desired) {
-      const named = { ...desired, metadata: { ...desired.metadata, name: revisionName(context.key.name, desired, name) } }
-      return await childrenOf.get(context).applyRevision({ kind, desired: named as unknown as KubeObject, options: { revisions: series } }, keep) as ReadOf<K>
+      const named = {
+        ...desired,
+        metadata: { ...desired.metadata, name: revisionName(context.key.name, desired, name) },
+      }
+      return (await childrenOf
+        .get(context)
+        .applyRevision(
+          { kind, desired: named as unknown as KubeObject, options: { revisions: series } },
+          keep,
+        )) as ReadOf<K>
     },
   }
 }
 
 /** Parent, series and digest, within what a name may have. */
 function revisionName(parent: string, desired: { readonly metadata?: ObjectMeta }, series: string | undefined): string {
-  const { metadata, ...content } = JSON.parse(JSON.stringify(desired)) as { readonly metadata?: ObjectMeta } & JsonObject
-  const kept: JsonObject = { labels: (metadata?.labels ?? {}) as JsonObject, annotations: (metadata?.annotations ?? {}) as JsonObject }
-  const digest = digestOf({ ...content, metadata: kept, apiVersion: getOwn(content, 'apiVersion') ?? '' } as JsonValue).slice(0, digits)
-  return `${[metadata?.name ?? parent, ...series === undefined ? [] : [series]].join('-').slice(0, 253 - digits - 1)}-${digest}`
+  const { metadata, ...content } = JSON.parse(JSON.stringify(desired)) as {
+    readonly metadata?: ObjectMeta
+  } & JsonObject
+  const kept: JsonObject = {
+    labels: (metadata?.labels ?? {}) as JsonObject,
+    annotations: (metadata?.annotations ?? {}) as JsonObject,
+  }
+  const digest = digestOf({
+    ...content,
+    metadata: kept,
+    apiVersion: getOwn(content, 'apiVersion') ?? '',
+  } as JsonValue).slice(0, digits)
+  return `${[metadata?.name ?? parent, ...(series === undefined ? [] : [series])].join('-').slice(0, 253 - digits - 1)}-${digest}`
 }

@@ -62,19 +62,31 @@ export class RunChildren implements Children {
   }
 
   async apply(first: unknown, second: unknown = {}, third: unknown = {}): Promise<never> {
-    const asked = isKind(first) ? { kind: first, desired: second, options: third } : { kind: first, desired: first, options: second }
+    const asked = isKind(first)
+      ? { kind: first, desired: second, options: third }
+      : { kind: first, desired: first, options: second }
     const [stored] = await this.#applyAll([asked as Asked])
     return stored as never
   }
 
   async declare(list: readonly DeclaredChild[] | (() => readonly DeclaredChild[])): Promise<readonly KubeObject[]> {
     const given = typeof list === 'function' ? list() : list
-    if (typeof list === 'function' && this.#options.checkDeterminism) checkSame(given, list(), `the function of children.declare for ${this.#run.parent.kind}`)
-    return this.#applyAll(given.map((one) => (isEntry(one) ? { kind: one[0], desired: one[1] as DesiredChild, options: one[2] ?? {} } : { kind: one, desired: one, options: {} })))
+    if (typeof list === 'function' && this.#options.checkDeterminism)
+      checkSame(given, list(), `the function of children.declare for ${this.#run.parent.kind}`)
+    return this.#applyAll(
+      given.map((one) =>
+        isEntry(one)
+          ? { kind: one[0], desired: one[1] as DesiredChild, options: one[2] ?? {} }
+          : { kind: one, desired: one, options: {} },
+      ),
+    )
   }
 
   /** A revision of a series, of which so many old ones stay. */
-  async applyRevision(asked: Asked & { readonly options: { readonly revisions: string } }, keep: number): Promise<KubeObject> {
+  async applyRevision(
+    asked: Asked & { readonly options: { readonly revisions: string } },
+    keep: number,
+  ): Promise<KubeObject> {
     this.#keep.set(asked.options.revisions, keep)
     const [stored] = await this.#applyAll([asked])
     return stored as KubeObject
@@ -87,9 +99,16 @@ export class RunChildren implements Children {
   async get<K extends Kind>(kind: K, nameOrKey: string = this.#run.parent.metadata.name): Promise<never> {
     const keyed = this.#declared.get(this.#keys.get(nameOrKey) ?? '')
     if (keyed?.object && keyed.id.kind === kind.kind) return keyed.object as never
-    const { base: { client, signal }, parent } = this.#run
-    const key = { name: nameOrKey, ...kind.scope === 'Namespaced' && parent.metadata.namespace !== undefined && { namespace: parent.metadata.namespace } }
-    const found = await client.find(kind, key, { signal }) as KubeObject | undefined
+    const {
+      base: { client, signal },
+      parent,
+    } = this.#run
+    const key = {
+      name: nameOrKey,
+      ...(kind.scope === 'Namespaced' &&
+        parent.metadata.namespace !== undefined && { namespace: parent.metadata.namespace }),
+    }
+    const found = (await client.find(kind, key, { signal })) as KubeObject | undefined
     return (found && isApplied(this.#run, found) ? found : undefined) as never
   }
 
@@ -148,12 +167,21 @@ export class RunChildren implements Children {
     throw new StopReconcile(error.message, { result: { park: error.message } })
   }
 
-  async #applyOne(wanted: Wanted, { adopt = 'never', recreate = 'never', ready }: Asked['options']): Promise<KubeObject> {
+  async #applyOne(
+    wanted: Wanted,
+    { adopt = 'never', recreate = 'never', ready }: Asked['options'],
+  ): Promise<KubeObject> {
     const judge = await judgeBy(ready)
     const text = idText(wanted.id)
     try {
       const object = await applyChild(this.#run, wanted, { adopt, recreate })
-      this.#declared.set(text, { id: wanted.id, judge, object, readiness: judge(object), appliedFor: this.#run.parent.metadata.generation })
+      this.#declared.set(text, {
+        id: wanted.id,
+        judge,
+        object,
+        readiness: judge(object),
+        appliedFor: this.#run.parent.metadata.generation,
+      })
       this.#report({})
       return object
     } catch (error) {
@@ -167,9 +195,15 @@ export class RunChildren implements Children {
   }
 
   async #wantedOf({ kind, desired, options: { prune = true, revisions } }: Asked): Promise<Wanted> {
-    const { base: { client, signal }, parent } = this.#run
+    const {
+      base: { client, signal },
+      parent,
+    } = this.#run
     const { apiVersion, kind: word } = kind
-    if (typeof apiVersion !== 'string' || typeof word !== 'string') throw new RangeError(`a child of ${parent.kind} ${parent.metadata.name} needs apiVersion and kind: give its kind first, or say both`)
+    if (typeof apiVersion !== 'string' || typeof word !== 'string')
+      throw new RangeError(
+        `a child of ${parent.kind} ${parent.metadata.name} needs apiVersion and kind: give its kind first, or say both`,
+      )
     const type = isKind(kind) ? kind : { apiVersion, kind: word }
     const { namespaced } = await client.resourceOf(type, { signal }).catch((error: unknown) => {
       if (isUnknownKind(error)) this.#report({ waitsFor: `the kind ${word} (${apiVersion}) to be installed` })
@@ -182,8 +216,12 @@ export class RunChildren implements Children {
   #declare({ id, digest }: Wanted, key: string | undefined): void {
     const text = idText(id)
     const known = this.#digests.get(text)
-    if (known !== undefined && known !== digest) throw new RangeError(`${describeId(id, this.#run.parent)} is applied twice in one run, and not the same: give one of them another name`)
-    if (key !== undefined && (this.#keys.get(key) ?? text) !== text) throw new RangeError(`two children have the key ${JSON.stringify(key)}: give each its own`)
+    if (known !== undefined && known !== digest)
+      throw new RangeError(
+        `${describeId(id, this.#run.parent)} is applied twice in one run, and not the same: give one of them another name`,
+      )
+    if (key !== undefined && (this.#keys.get(key) ?? text) !== text)
+      throw new RangeError(`two children have the key ${JSON.stringify(key)}: give each its own`)
     this.#digests.set(text, digest)
     if (key !== undefined) this.#keys.set(key, text)
     if (!this.#declared.has(text)) this.#declared.set(text, { id, judge: readinessOf, readiness: { state: 'Pending' } })
@@ -191,9 +229,16 @@ export class RunChildren implements Children {
 
   /** Whoever is watched before it is made is not missed. Those elsewhere are listed before they are made, too. */
   async #watch(wanted: readonly Wanted[]): Promise<void> {
-    const { run, watches, base: { key } } = this.#run
+    const {
+      run,
+      watches,
+      base: { key },
+    } = this.#run
     for (const { id, isElsewhere } of wanted) {
-      if (isElsewhere && !this.#mayBeElsewhere(id)) throw new RangeError(`${describeId(id, this.#run.parent)} is where no owner reference of ${run.kind.kind} reaches: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`)
+      if (isElsewhere && !this.#mayBeElsewhere(id))
+        throw new RangeError(
+          `${describeId(id, this.#run.parent)} is where no owner reference of ${run.kind.kind} reaches: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`,
+        )
       if (isElsewhere) this.#elsewhere.push(id)
       if (isElsewhere || !this.#isDeclared(id)) watches.need(run, id, key)
     }
@@ -203,9 +248,15 @@ export class RunChildren implements Children {
   /** What must be watched beside what is declared, as long as there is a child of it. */
   #neededKinds(): readonly TypeMeta[] {
     const { leaving, staying, leavingElsewhere } = this.#left
-    const late = [...earlierRows(this.#run.parent, this.#run.reporter).values()].filter((row) => !this.#isKnown(row)).map(({ apiVersion = '', kind }) => ({ apiVersion, kind }))
+    const late = [...earlierRows(this.#run.parent, this.#run.reporter).values()]
+      .filter((row) => !this.#isKnown(row))
+      .map(({ apiVersion = '', kind }) => ({ apiVersion, kind }))
     const undeclared = [...this.#declared.values()].map(({ id }) => id)
-    return [...this.#elsewhere, ...leavingElsewhere, ...[...undeclared, ...leaving, ...staying, ...late].filter((kind) => !this.#isDeclared(kind))]
+    return [
+      ...this.#elsewhere,
+      ...leavingElsewhere,
+      ...[...undeclared, ...leaving, ...staying, ...late].filter((kind) => !this.#isDeclared(kind)),
+    ]
   }
 
   #isDeclared({ apiVersion, kind }: TypeMeta): boolean {
@@ -213,30 +264,53 @@ export class RunChildren implements Children {
   }
 
   #mayBeElsewhere({ apiVersion, kind }: ChildId): boolean {
-    return (this.#run.run.declaration.owns ?? []).some((owned) => !('group' in owned) && owned.elsewhere === true && owned.kind.apiVersion === apiVersion && owned.kind.kind === kind)
+    return (this.#run.run.declaration.owns ?? []).some(
+      (owned) =>
+        !('group' in owned) &&
+        owned.elsewhere === true &&
+        owned.kind.apiVersion === apiVersion &&
+        owned.kind.kind === kind,
+    )
   }
 
   /** Kinds of which an earlier run had children, and this one has none: without a watch they would stay for ever. */
   #watchUndeclared(): void {
-    const { run, watches, parent, base: { key } } = this.#run
-    for (const { apiVersion = '', kind } of earlierRows(parent, this.#run.reporter).values()) if (apiVersion !== '' && !this.#isDeclared({ apiVersion, kind })) watches.need(run, { apiVersion, kind }, key)
+    const {
+      run,
+      watches,
+      parent,
+      base: { key },
+    } = this.#run
+    for (const { apiVersion = '', kind } of earlierRows(parent, this.#run.reporter).values())
+      if (apiVersion !== '' && !this.#isDeclared({ apiVersion, kind })) watches.need(run, { apiVersion, kind }, key)
   }
 
   #touch(): void {
-    const { run: { isCleanup }, parent } = this.#run
-    if (isCleanup) throw new RangeError(`${parent.kind} ${parent.metadata.name} is being deleted: its children go with it, and none is made`)
+    const {
+      run: { isCleanup },
+      parent,
+    } = this.#run
+    if (isCleanup)
+      throw new RangeError(
+        `${parent.kind} ${parent.metadata.name} is being deleted: its children go with it, and none is made`,
+      )
     this.#isTouched = true
   }
 
   /** Says how the children are. `isWhole`: the run has come to its end, so what it did not declare is no child. */
-  #report({ isWhole = false, waitsFor }: { isWhole?: boolean, waitsFor?: string }): void {
-    const { run: { status, kind }, base: { clock }, reporter } = this.#run
+  #report({ isWhole = false, waitsFor }: { isWhole?: boolean; waitsFor?: string }): void {
+    const {
+      run: { status, kind },
+      base: { clock },
+      reporter,
+    } = this.#run
     // Rows of a run under way are for those who look when it fails; with many children only its end is worth the work.
     if (!status || !reportsOn(kind) || (!isWhole && waitsFor === undefined && this.#declared.size > underWayMax)) return
     const parent = newestParent(this.#run)
     const earlier = earlierRows(parent, reporter)
     const rows = new Map<string, ChildReport>(isWhole ? [] : earlier)
-    for (const seen of this.#seen(earlier, { isWhole })) rows.set(idText(seen.id), rowOf(seen, { earlier: earlier.get(idText(seen.id)), nowMs: clock.now(), reporter }))
+    for (const seen of this.#seen(earlier, { isWhole }))
+      rows.set(idText(seen.id), rowOf(seen, { earlier: earlier.get(idText(seen.id)), nowMs: clock.now(), reporter }))
     const all = [...rows.values()]
     const others = allRows(parent).filter(({ controller }) => controller !== reporter)
     const { status: holds, reason, message } = summarize(all, { parent, waitsFor })
@@ -259,9 +333,19 @@ export class RunChildren implements Children {
   /** Whether memory would show it if it were there. */
   #isKnown({ apiVersion = '', kind, group, namespace, name }: ChildReport): boolean {
     if (this.#declared.has(idText({ group, kind, namespace, name }))) return true
-    const { run: { cache }, watches } = this.#run
-    const forms = [...declaredKinds(this.#run), ...watches.kinds].filter((form) => form.apiVersion === apiVersion && form.kind === kind)
-    return forms.length === 0 || forms.some((form) => ifCached(() => cache.find(form, { name, ...namespace !== '' && { namespace } })) !== undefined)
+    const {
+      run: { cache },
+      watches,
+    } = this.#run
+    const forms = [...declaredKinds(this.#run), ...watches.kinds].filter(
+      (form) => form.apiVersion === apiVersion && form.kind === kind,
+    )
+    return (
+      forms.length === 0 ||
+      forms.some(
+        (form) => ifCached(() => cache.find(form, { name, ...(namespace !== '' && { namespace }) })) !== undefined,
+      )
+    )
   }
 }
 
@@ -269,12 +353,20 @@ export class RunChildren implements Children {
 function troubleOf(error: unknown): Seen['readiness'] | undefined {
   if (error instanceof ChildProblem) return { state: error.state, reason: error.reason, message: error.message }
   if (isUnknownKind(error)) return { state: 'Failed', reason: 'KindNotInstalled', message: error.message }
-  if (!isApiError(error) || (isConflict(error) && findCause(error, 'FieldManagerConflict') === undefined)) return undefined
+  if (!isApiError(error) || (isConflict(error) && findCause(error, 'FieldManagerConflict') === undefined))
+    return undefined
   return { state: 'Failed', reason: error.reason, message: error.message }
 }
 
 function isKind(value: unknown): value is Kind {
-  return typeof value === 'object' && value !== null && 'plural' in value && 'listKind' in value && 'subresources' in value && !('metadata' in value)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'plural' in value &&
+    'listKind' in value &&
+    'subresources' in value &&
+    !('metadata' in value)
+  )
 }
 
 function isEntry(child: DeclaredChild): child is Extract<DeclaredChild, readonly unknown[]> {

@@ -37,7 +37,10 @@ export class ChildWatches {
   /** The parent is told when this object of somebody else changes or goes. */
   await(run: PluginRun, object: KubeObject, parent: CacheKey): void {
     const watch = this.#watch(run, object)
-    const place = keyText({ name: object.metadata.name ?? '', ...object.metadata.namespace !== undefined && { namespace: object.metadata.namespace } })
+    const place = keyText({
+      name: object.metadata.name ?? '',
+      ...(object.metadata.namespace !== undefined && { namespace: object.metadata.namespace }),
+    })
     watch.parents.add(keyText(parent))
     const waiting = watch.waiting.get(place) ?? new Map<string, CacheKey>()
     watch.waiting.set(place, waiting.set(keyText(parent), parent))
@@ -49,7 +52,8 @@ export class ChildWatches {
     const text = keyText(parent)
     for (const [id, watch] of this.#watches) {
       if (!watch.parents.has(text)) continue
-      for (const [place, waiting] of watch.waiting) if (waiting.delete(text) && waiting.size === 0) watch.waiting.delete(place)
+      for (const [place, waiting] of watch.waiting)
+        if (waiting.delete(text) && waiting.size === 0) watch.waiting.delete(place)
       if (needed.has(id)) continue
       watch.parents.delete(text)
       if (watch.parents.size > 0) continue
@@ -66,11 +70,13 @@ export class ChildWatches {
     const waiting: ChildWatch['waiting'] = new Map()
     const owner = enqueueOwner(run.kind)
     const handler = (event: CacheEvent, context: HandlerContext): Iterable<CacheKey> => [
-      ...owner(event, context) as Iterable<CacheKey>,
+      ...(owner(event, context) as Iterable<CacheKey>),
       ...statesOf(event).flatMap((object) => readOwner(object, run.kind) ?? []),
-      ...waiting.get(keyText(event.key))?.values() ?? [],
+      ...(waiting.get(keyText(event.key))?.values() ?? []),
     ]
-    const source = run.addSource(kindSource<CacheKind>(kind, { name: `children ${word}`, handler, indexes: { [ownerIndex]: ownerUids } }))
+    const source = run.addSource(
+      kindSource<CacheKind>(kind, { name: `children ${word}`, handler, indexes: { [ownerIndex]: ownerUids } }),
+    )
     const watch: ChildWatch = { kind, source, parents: new Set(), waiting }
     this.#watches.set(id, watch)
     return watch

@@ -5,42 +5,76 @@ import { dependsOn } from './depends-on.ts'
 import { GatewayReferenceGrant } from './judging/grants.ts'
 
 const App = declareKind({ group: 'app.test.dev', version: 'v1', kind: 'App' })
-const Route = defineKind({ group: 'route.test.dev', version: 'v1', kind: 'Route', spec: { type: 'object' }, status: { type: 'object', properties: {} }, reports: ['dependencies'] })
-const Plain = defineKind({ group: 'route.test.dev', version: 'v1', kind: 'Plain', spec: { type: 'object' }, status: { type: 'object', properties: {} } })
+const Route = defineKind({
+  group: 'route.test.dev',
+  version: 'v1',
+  kind: 'Route',
+  spec: { type: 'object' },
+  status: { type: 'object', properties: {} },
+  reports: ['dependencies'],
+})
+const Plain = defineKind({
+  group: 'route.test.dev',
+  version: 'v1',
+  kind: 'Plain',
+  spec: { type: 'object' },
+  status: { type: 'object', properties: {} },
+})
 const none = (): undefined => undefined
 
 function rulesOf(verb: Verb, more: object = {}): string[] {
   const declaration = { for: Route, verbs: [verb], ...more } as unknown as ControllerDeclaration
-  return (verb.adds?.(declaration).rbac ?? []).map(({ apiGroups, resources, verbs }) => `${apiGroups.join()}/${resources.join()}: ${verbs.join()}`)
+  return (verb.adds?.(declaration).rbac ?? []).map(
+    ({ apiGroups, resources, verbs }) => `${apiGroups.join()}/${resources.join()}: ${verbs.join()}`,
+  )
 }
 
 describe('the permissions of dependsOn', () => {
   test('are to read what is depended on, and nothing more', () => {
     expect(rulesOf(dependsOn(App, none))).toEqual(['app.test.dev/apps: get,list,watch'])
-    expect(rulesOf(dependsOn({ group: 'app.test.dev', kind: 'Proxy' }, none))).toEqual(['app.test.dev/proxies: get,list,watch'])
+    expect(rulesOf(dependsOn({ group: 'app.test.dev', kind: 'Proxy' }, none))).toEqual([
+      'app.test.dev/proxies: get,list,watch',
+    ])
     expect(rulesOf(dependsOn('any', none))).toEqual([])
   })
 
   test('include what marks, grants and Usages need', () => {
     expect(rulesOf(dependsOn(App, none, { mark: true }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
     expect(rulesOf(dependsOn(App, none, { protect: 'finalizer' }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
-    expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual(['app.test.dev/apps: get,list,watch', 'evenkeel.dev/usages: get,list,watch,create,patch,delete', 'route.test.dev/routes/finalizers: update'])
-    expect(rulesOf(dependsOn(App, none, { crossNamespace: 'granted', grants: GatewayReferenceGrant }))).toEqual(['app.test.dev/apps: get,list,watch', 'gateway.networking.k8s.io/referencegrants: get,list,watch'])
+    expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual([
+      'app.test.dev/apps: get,list,watch',
+      'evenkeel.dev/usages: get,list,watch,create,patch,delete',
+      'route.test.dev/routes/finalizers: update',
+    ])
+    expect(rulesOf(dependsOn(App, none, { crossNamespace: 'granted', grants: GatewayReferenceGrant }))).toEqual([
+      'app.test.dev/apps: get,list,watch',
+      'gateway.networking.k8s.io/referencegrants: get,list,watch',
+    ])
   })
 })
 
 describe('dependsOn', () => {
   test('needs a cleanup only where it writes on other objects, and one for all declarations of a controller', () => {
-    const [plain, marking, holding] = [dependsOn(App, none), dependsOn(App, none, { mark: true }), dependsOn(App, none, { protect: 'finalizer' })]
+    const [plain, marking, holding] = [
+      dependsOn(App, none),
+      dependsOn(App, none, { mark: true }),
+      dependsOn(App, none, { protect: 'finalizer' }),
+    ]
     const declaration = { for: Route, verbs: [plain, marking, holding] } as unknown as ControllerDeclaration
-    expect([plain, marking, holding].map((verb) => verb.adds?.(declaration).cleanup?.map(({ finalizer }) => finalizer))).toEqual([undefined, ['route.test.dev/dependencies'], undefined])
+    expect(
+      [plain, marking, holding].map((verb) => verb.adds?.(declaration).cleanup?.map(({ finalizer }) => finalizer)),
+    ).toEqual([undefined, ['route.test.dev/dependencies'], undefined])
   })
 
   test.each([
-    ['gate', { gate: 'oncePerGeneration' }], ['mark or protect', { mark: true }], ['mark or protect', { protect: 'finalizer' }],
+    ['gate', { gate: 'oncePerGeneration' }],
+    ['mark or protect', { mark: true }],
+    ['mark or protect', { protect: 'finalizer' }],
   ] as const)('refuses %s where the status has no room for a record', (what, options) => {
     const verb = dependsOn(App, none, options)
-    expect(() => verb.adds?.({ for: Plain, verbs: [verb] } as unknown as ControllerDeclaration)).toThrow(`${what} of dependsOn needs room in the status of Plain`)
+    expect(() => verb.adds?.({ for: Plain, verbs: [verb] } as unknown as ControllerDeclaration)).toThrow(
+      `${what} of dependsOn needs room in the status of Plain`,
+    )
   })
 
   test('refuses what cannot be', () => {
@@ -50,6 +84,8 @@ describe('dependsOn', () => {
   })
 
   test('says what to do when it is asked by a controller that does not have it', async () => {
-    await expect(dependsOn(App, none).resolve({ signal: new AbortController().signal })).rejects.toThrow('dependsOn(...) is not among the verbs of this controller')
+    await expect(dependsOn(App, none).resolve({ signal: new AbortController().signal })).rejects.toThrow(
+      'dependsOn(...) is not among the verbs of this controller',
+    )
   })
 })

@@ -7,7 +7,17 @@ import { declareKind } from '#api'
 import type { Kind, KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
 import { PerRun, StopReconcile } from '#controller'
-import type { BaseContext, CleanupStep, ControllerDeclaration, Extension, PluginRun, PolicyRule, Reconciled, ReconcileContext, VerbParts } from '#controller'
+import type {
+  BaseContext,
+  CleanupStep,
+  ControllerDeclaration,
+  Extension,
+  PluginRun,
+  PolicyRule,
+  Reconciled,
+  ReconcileContext,
+  VerbParts,
+} from '#controller'
 import { lostMarks, markKey } from './edges/marks.ts'
 import { ClusterUsage, Usage, usageKindFor } from './edges/usages.ts'
 import { DependencySource } from './following/dependency-source.ts'
@@ -68,7 +78,10 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     this.#options = options
     this.#ready = isReadyBy(options.ready)
     this.#contract = contract && contractReader(contract)
-    this.kinds = [...crossNamespace === 'granted' && grants === ReferenceGrant ? [ReferenceGrant] : [], ...protect === 'whileInUse' ? [Usage, ClusterUsage] : []]
+    this.kinds = [
+      ...(crossNamespace === 'granted' && grants === ReferenceGrant ? [ReferenceGrant] : []),
+      ...(protect === 'whileInUse' ? [Usage, ClusterUsage] : []),
+    ]
   }
 
   // What follows from it
@@ -79,52 +92,107 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     const { prefix, isHeld, usage } = this.edgesFor({ kind })
     const { crossNamespace = 'deny', grants = ReferenceGrant } = this.#options
     const granting = crossNamespace === 'granted' ? grants : undefined
-    const source = new DependencySource({
-      controller, declaration, kinds: this.#choice, refsOf: this.#refsOf, number: verbs.indexOf(this as never), isOptional: this.#options.optional ?? false, staysInside: crossNamespace === 'deny' && kind.scope === 'Namespaced',
-      grants: granting, isHeld, usages: usage === undefined ? undefined : usageKindFor(kind), marks: prefix === undefined ? undefined : { keyOf: markKey, lost: (event) => lostMarks(event, prefix) },
-    }, { onStart: (cache, started) => { this.#remember(cache, controller, started) } })
-    const isFirst = verbs.find((verb) => verb instanceof DependencyVerb && needsRecord([verb], { kind })) === this as unknown
-    return { sources: [source], rbac: this.#rules(kind), ...isFirst && { cleanup: [this.#cleanup({ kind, controller })] } }
+    const source = new DependencySource(
+      {
+        controller,
+        declaration,
+        kinds: this.#choice,
+        refsOf: this.#refsOf,
+        number: verbs.indexOf(this as never),
+        isOptional: this.#options.optional ?? false,
+        staysInside: crossNamespace === 'deny' && kind.scope === 'Namespaced',
+        grants: granting,
+        isHeld,
+        usages: usage === undefined ? undefined : usageKindFor(kind),
+        marks: prefix === undefined ? undefined : { keyOf: markKey, lost: (event) => lostMarks(event, prefix) },
+      },
+      {
+        onStart: (cache, started) => {
+          this.#remember(cache, controller, started)
+        },
+      },
+    )
+    const isFirst =
+      verbs.find((verb) => verb instanceof DependencyVerb && needsRecord([verb], { kind })) === (this as unknown)
+    return {
+      sources: [source],
+      rbac: this.#rules(kind),
+      ...(isFirst && { cleanup: [this.#cleanup({ kind, controller })] }),
+    }
   }
 
   edgesFor({ kind }: Pick<PluginRun, 'kind'>): EdgeWishes {
     const { mark = false, protect = 'none', reason = `the ${kind.kind} depends on it` } = this.#options
-    return { prefix: mark === false ? undefined : mark === true ? `used-by.${kind.group || 'evenkeel.dev'}` : mark, isHeld: protect === 'finalizer', usage: protect === 'whileInUse' ? reason : undefined }
+    return {
+      prefix: mark === false ? undefined : mark === true ? `used-by.${kind.group || 'evenkeel.dev'}` : mark,
+      isHeld: protect === 'finalizer',
+      usage: protect === 'whileInUse' ? reason : undefined,
+    }
   }
 
   followedIn({ cache, controller }: Pick<PluginRun, 'cache' | 'controller'>): FollowedDependencies {
     const followed = this.#followed.get(cache)?.get(controller)
-    if (!followed) throw new RangeError(`the controller ${controller} does not follow its dependencies: it has not been started`)
+    if (!followed)
+      throw new RangeError(`the controller ${controller} does not follow its dependencies: it has not been started`)
     return followed
   }
 
   /** @throws {RangeError} */
   #check({ for: kind, reconcileKey }: ControllerDeclaration): void {
     const { gate, keepLastGood = false } = this.#options
-    if (reconcileKey) throw new RangeError(`dependsOn needs the object: use reconcile instead of reconcileKey for ${kind.kind}`)
-    const wants = [gate === 'oncePerGeneration' && 'gate', keepLastGood && 'keepLastGood', needsRecord([this], { kind }) && 'mark or protect'].filter((one) => one !== false)
-    if (wants.length > 0 && !hasRoom(kind)) throw new RangeError(`${wants.join(', ')} of dependsOn needs room in the status of ${kind.kind}: give its kind a status, and reports: ['dependencies']`)
+    if (reconcileKey)
+      throw new RangeError(`dependsOn needs the object: use reconcile instead of reconcileKey for ${kind.kind}`)
+    const wants = [
+      gate === 'oncePerGeneration' && 'gate',
+      keepLastGood && 'keepLastGood',
+      needsRecord([this], { kind }) && 'mark or protect',
+    ].filter((one) => one !== false)
+    if (wants.length > 0 && !hasRoom(kind))
+      throw new RangeError(
+        `${wants.join(', ')} of dependsOn needs room in the status of ${kind.kind}: give its kind a status, and reports: ['dependencies']`,
+      )
   }
 
   #rules(kind: Kind): PolicyRule[] {
     const { crossNamespace, grants = ReferenceGrant } = this.#options
     const { prefix, isHeld, usage } = this.edgesFor({ kind })
-    const verbs = ['get', 'list', 'watch', ...prefix !== undefined || isHeld ? ['patch'] : []]
-    const depended = this.#choice === 'any' ? [] : this.#choice.map((choice) => ({ apiGroups: [choice.group], resources: [choice.plural ?? declareKind({ group: choice.group, version: 'v1', kind: choice.kind }).plural], verbs }))
+    const verbs = ['get', 'list', 'watch', ...(prefix !== undefined || isHeld ? ['patch'] : [])]
+    const depended =
+      this.#choice === 'any'
+        ? []
+        : this.#choice.map((choice) => ({
+            apiGroups: [choice.group],
+            resources: [choice.plural ?? declareKind({ group: choice.group, version: 'v1', kind: choice.kind }).plural],
+            verbs,
+          }))
     const usages = usageKindFor(kind)
     return [
       ...depended,
-      ...crossNamespace === 'granted' ? [{ apiGroups: [grants.group], resources: [grants.plural], verbs: ['get', 'list', 'watch'] }] : [],
+      ...(crossNamespace === 'granted'
+        ? [{ apiGroups: [grants.group], resources: [grants.plural], verbs: ['get', 'list', 'watch'] }]
+        : []),
       // Whoever names an owner that waits for its children must be allowed to set the owner's finalizers.
-      ...usage === undefined ? [] : [{ apiGroups: [usages.group], resources: [usages.plural], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] }, { apiGroups: [kind.group], resources: [`${kind.plural}/finalizers`], verbs: ['update'] }],
+      ...(usage === undefined
+        ? []
+        : [
+            {
+              apiGroups: [usages.group],
+              resources: [usages.plural],
+              verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+            },
+            { apiGroups: [kind.group], resources: [`${kind.plural}/finalizers`], verbs: ['update'] },
+          ]),
     ]
   }
 
-  #cleanup(run: { kind: Kind, controller: string }): CleanupStep {
+  #cleanup(run: { kind: Kind; controller: string }): CleanupStep {
     return {
       finalizer: finalizersFor(run).referer,
       cleanup: async (object, context: ReconcileContext) => {
-        const { group, run: { declaration } } = this.#runs.get(context)
+        const {
+          group,
+          run: { declaration },
+        } = this.#runs.get(context)
         for (const verb of membersOf(declaration)) await verb.#answer(verb.#runs.get(context))
         await group.leave(object as KubeObject)
       },
@@ -139,18 +207,29 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
   // What it does in a run
 
   extend(base: BaseContext, run: PluginRun): Extension<object> {
-    const state: RunState = { base, run, group: RunGroup.of({ base, run, members: membersOf(run.declaration) }), answers: undefined }
+    const state: RunState = {
+      base,
+      run,
+      group: RunGroup.of({ base, run, members: membersOf(run.declaration) }),
+      answers: undefined,
+    }
     this.#runs.set(base, state)
     return {
       context: {},
-      start: async () => { await this.#answer(state) },
-      finish: async () => state.run.isCleanup ? undefined : lookAgain(await this.#answer(state)) ?? (state.group.cannotMark ? { afterMs: markAgainMs } : undefined),
+      start: async () => {
+        await this.#answer(state)
+      },
+      finish: async () =>
+        state.run.isCleanup
+          ? undefined
+          : (lookAgain(await this.#answer(state)) ?? (state.group.cannotMark ? { afterMs: markAgainMs } : undefined)),
     }
   }
 
   async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
     const members = membersOf(run.declaration)
-    if (members.find((member) => member.edgesFor(run).isHeld) === this) await RunGroup.of({ base, run, members }).sweep()
+    if (members.find((member) => member.edgesFor(run).isHeld) === this)
+      await RunGroup.of({ base, run, members }).sweep()
   }
 
   async resolve(context: Pick<BaseContext, 'signal'>): Promise<readonly Resolved<never, never, Reference>[]> {
@@ -158,15 +237,24 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     const answers = await this.#answer(state)
     const blocked = answers.filter(({ isUsable }) => !isUsable && !(this.#options.optional ?? false))
     if (blocked.length > 0 && !state.run.isCleanup) {
-      const message = blocked.slice(0, 5).map(({ verdict }) => describe(verdict)).join('; ')
+      const message = blocked
+        .slice(0, 5)
+        .map(({ verdict }) => describe(verdict))
+        .join('; ')
       throw new StopReconcile(message, { result: lookAgain(blocked) ?? { park: message } })
     }
-    return answers.filter(({ isUsable, object }) => isUsable || (state.run.isCleanup && object !== undefined)).map(({ object, contract, reference }) => ({ object, contract, reference }) as unknown as Resolved<never, never, Reference>)
+    return answers
+      .filter(({ isUsable, object }) => isUsable || (state.run.isCleanup && object !== undefined))
+      .map(
+        ({ object, contract, reference }) =>
+          ({ object, contract, reference }) as unknown as Resolved<never, never, Reference>,
+      )
   }
 
   async one(context: Pick<BaseContext, 'signal'>): Promise<Resolved<never, never, Reference> | undefined> {
     const resolved = await this.resolve(context)
-    if (resolved.length > 1) throw new RangeError(`there are ${resolved.length} dependencies: ask for all of them with resolve`)
+    if (resolved.length > 1)
+      throw new RangeError(`there are ${resolved.length} dependencies: ask for all of them with resolve`)
     return resolved[0]
   }
 
@@ -177,27 +265,54 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
 
   /** Judged once in a run, whoever asks first. */
   #answer(state: RunState): Promise<readonly Answer[]> {
-    return state.answers ??= this.#judgeAll(state)
+    return (state.answers ??= this.#judgeAll(state))
   }
 
   async #judgeAll({ base, run, group }: RunState): Promise<readonly Answer[]> {
     const { object } = run
     if (!object) return []
-    const { crossNamespace = 'deny', optional: isOptional = false, gate, keepLastGood: keepsLastGood = false } = this.#options
-    const judging = { base, run, referer: object, followed: this.followedIn(run), ready: this.#ready, contract: this.#contract, crossNamespace, isOptional }
+    const {
+      crossNamespace = 'deny',
+      optional: isOptional = false,
+      gate,
+      keepLastGood: keepsLastGood = false,
+    } = this.#options
+    const judging = {
+      base,
+      run,
+      referer: object,
+      followed: this.followedIn(run),
+      ready: this.#ready,
+      contract: this.#contract,
+      crossNamespace,
+      isOptional,
+    }
     const verdicts: Verdict[] = []
     for (const target of targetsOf(object, this.#refsOf, this.#choice)) verdicts.push(await judge(target, judging))
     const answers = await Promise.all(verdicts.map((verdict) => this.#answerFor(verdict, object)))
-    const judged: Judged[] = verdicts.map((verdict) => ({ verdict, isOptional, isRatchet: gate === 'oncePerGeneration', keepsLastGood }))
+    const judged: Judged[] = verdicts.map((verdict) => ({
+      verdict,
+      isOptional,
+      isRatchet: gate === 'oncePerGeneration',
+      keepsLastGood,
+    }))
     await group.add(this, judged)
     return answers
   }
 
   async #answerFor(verdict: Verdict, referer: KubeObject): Promise<Answer> {
-    const { target: { reference }, object, reason, message } = verdict
-    const contract = verdict.contract?.value ?? await this.#lastGood(verdict, referer)
+    const {
+      target: { reference },
+      object,
+      reason,
+      message,
+    } = verdict
+    const contract = verdict.contract?.value ?? (await this.#lastGood(verdict, referer))
     const isReady = reason === undefined
-    const isUsable = isReady || (this.#options.keepLastGood === true && contract !== undefined && isForgivable(reason)) || this.#wasReady(verdict, referer)
+    const isUsable =
+      isReady ||
+      (this.#options.keepLastGood === true && contract !== undefined && isForgivable(reason)) ||
+      this.#wasReady(verdict, referer)
     return { object, contract, reference, isReady, reason, message, verdict, isUsable }
   }
 
@@ -210,9 +325,18 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
 
   /** Whether it was ready for this generation before, and is still something to go on with. */
   #wasReady({ place, object, reason, contract }: Verdict, referer: KubeObject): boolean {
-    if (this.#options.gate !== 'oncePerGeneration' || (reason !== 'NotReady' && reason !== 'Terminating') || (this.#contract && !contract)) return false
+    if (
+      this.#options.gate !== 'oncePerGeneration' ||
+      (reason !== 'NotReady' && reason !== 'Terminating') ||
+      (this.#contract && !contract)
+    )
+      return false
     const record = recordOf(referer, place)
-    return record?.readyForGeneration !== undefined && record.readyForGeneration === referer.metadata.generation && record.uid === object?.metadata.uid
+    return (
+      record?.readyForGeneration !== undefined &&
+      record.readyForGeneration === referer.metadata.generation &&
+      record.uid === object?.metadata.uid
+    )
   }
 }
 

@@ -26,13 +26,26 @@ type ReferenceOf<R> = R extends string ? Reference : R extends Reference ? R : n
  * @param refsOf what an object refers to: a function of the object and nothing else.
  * @throws {RangeError} for options that cannot be used together.
  */
-export function dependsOn<K extends Kind, T extends KubeObject, const R extends Reference | string, const O extends DependsOnOptions<ReadOf<K>, SchemaSource>>(
-  kind: K, refsOf: Refs<T, R>, options?: O,
-): DependsOn<ObjectFor<ReadOf<K>, O>, ContractOf<O>, ReferenceOf<R>>
-export function dependsOn<T extends KubeObject, const R extends Reference | string, const O extends DependsOnOptions<Stored<UnstructuredObject>, SchemaSource>>(
-  kind: GroupKind | readonly (Kind | GroupKind)[] | 'any', refsOf: Refs<T, R>, options?: O,
+export function dependsOn<
+  K extends Kind,
+  T extends KubeObject,
+  const R extends Reference | string,
+  const O extends DependsOnOptions<ReadOf<K>, SchemaSource>,
+>(kind: K, refsOf: Refs<T, R>, options?: O): DependsOn<ObjectFor<ReadOf<K>, O>, ContractOf<O>, ReferenceOf<R>>
+export function dependsOn<
+  T extends KubeObject,
+  const R extends Reference | string,
+  const O extends DependsOnOptions<Stored<UnstructuredObject>, SchemaSource>,
+>(
+  kind: GroupKind | readonly (Kind | GroupKind)[] | 'any',
+  refsOf: Refs<T, R>,
+  options?: O,
 ): DependsOn<ObjectFor<Stored<UnstructuredObject>, O>, ContractOf<O>, ReferenceOf<R>>
-export function dependsOn(kind: Kind | GroupKind | KindChoice, refsOf: Refs<never, Reference | string>, options: DependsOnOptions<never, SchemaSource> = {}): unknown {
-  const kinds: KindChoice = kind === 'any' || Array.isArray(kind) ? kind as KindChoice : [kind as Kind | GroupKind]
+export function dependsOn(
+  kind: Kind | GroupKind | KindChoice,
+  refsOf: Refs<never, Reference | string>,
+  options: DependsOnOptions<never, SchemaSource> = {},
+): unknown {
+  const kinds: KindChoice = kind === 'any' || Array.isArray(kind) ? (kind as KindChoice) : [kind as Kind | GroupKind]
   return new DependencyVerb(kinds, refsOf, options)
 }

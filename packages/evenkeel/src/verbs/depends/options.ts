@@ -58,7 +58,16 @@ export interface DependsOnOptions<T = JsonObject, S extends SchemaSource = Schem
 }
 
 /** Why an object will not do. */
-export type DependencyReason = 'NotFound' | 'NotReady' | 'ContractMissing' | 'ContractInvalid' | 'Terminating' | 'Forbidden' | 'KindNotInstalled' | 'NotGranted' | 'Cycle'
+export type DependencyReason =
+  | 'NotFound'
+  | 'NotReady'
+  | 'ContractMissing'
+  | 'ContractInvalid'
+  | 'Terminating'
+  | 'Forbidden'
+  | 'KindNotInstalled'
+  | 'NotGranted'
+  | 'Cycle'
 
 /** A dependency that will do. */
 export interface Resolved<T, C, R extends Reference> {
@@ -98,7 +107,9 @@ export interface DependsOn<T = KubeObject, C = undefined, R extends Reference = 
 }
 
 /** The type of a contract; none without one. */
-export type ContractOf<O> = O extends { readonly contract: { readonly schema: infer S } } ? Infer<S, 'stored'> : undefined
+export type ContractOf<O> = O extends { readonly contract: { readonly schema: infer S } }
+  ? Infer<S, 'stored'>
+  : undefined
 
 /** What may be missing when the last good state is kept. */
 export type ObjectFor<T, O> = O extends { readonly keepLastGood: true } ? T | undefined : T

@@ -51,19 +51,47 @@ const referencesMax = 1000
 export type RefsOf<T, R extends Reference> = (object: T) => R | string | readonly (R | string)[] | undefined
 
 /** Everything an object refers to, in the order in which it does. @throws {RangeError} for more than anybody means. */
-export function targetsOf<R extends Reference>(object: KubeObject, refsOf: RefsOf<never, R>, kinds: KindChoice): Target<R>[] {
+export function targetsOf<R extends Reference>(
+  object: KubeObject,
+  refsOf: RefsOf<never, R>,
+  kinds: KindChoice,
+): Target<R>[] {
   const found = refsOf(object as never)
-  const references = found === undefined || found === null ? [] : Array.isArray(found) ? found as readonly (R | string)[] : [found as R | string]
-  if (references.length > referencesMax) throw new RangeError(`${object.kind} ${object.metadata.name ?? ''} refers to ${references.length} objects; at most ${referencesMax} are followed`)
-  return references.map((reference) => targetOf(typeof reference === 'string' ? { name: reference } as R : reference, { object, kinds }))
+  const references =
+    found === undefined || found === null
+      ? []
+      : Array.isArray(found)
+        ? (found as readonly (R | string)[])
+        : [found as R | string]
+  if (references.length > referencesMax)
+    throw new RangeError(
+      `${object.kind} ${object.metadata.name ?? ''} refers to ${references.length} objects; at most ${referencesMax} are followed`,
+    )
+  return references.map((reference) =>
+    targetOf(typeof reference === 'string' ? ({ name: reference } as R) : reference, { object, kinds }),
+  )
 }
 
-function targetOf<R extends Reference>(reference: R, { object, kinds }: { object: KubeObject, kinds: KindChoice }): Target<R> {
+function targetOf<R extends Reference>(
+  reference: R,
+  { object, kinds }: { object: KubeObject; kinds: KindChoice },
+): Target<R> {
   const { name, namespace } = reference
   const wanted = groupKindOf(reference, kinds)
-  const choice = kinds === 'any' ? wanted.kind === '' ? undefined : wanted : kinds.find(({ group, kind }) => group === wanted.group && kind === wanted.kind)
+  const choice =
+    kinds === 'any'
+      ? wanted.kind === ''
+        ? undefined
+        : wanted
+      : kinds.find(({ group, kind }) => group === wanted.group && kind === wanted.kind)
   const isCluster = choice !== undefined && 'scope' in choice && choice.scope === 'Cluster'
-  return { ...wanted, reference, choice, namespace: isCluster ? '' : textOf(namespace) || (object.metadata.namespace ?? ''), name: textOf(name) }
+  return {
+    ...wanted,
+    reference,
+    choice,
+    namespace: isCluster ? '' : textOf(namespace) || (object.metadata.namespace ?? ''),
+    name: textOf(name),
+  }
 }
 
 /** What a reference says about the kind, completed by the declaration where that leaves no choice. */
@@ -71,7 +99,11 @@ function groupKindOf(reference: Reference, kinds: KindChoice): GroupKind {
   const only = kinds !== 'any' && kinds.length === 1 ? kinds[0] : undefined
   const { kind = only?.kind ?? '', apiVersion } = reference
   const named = kinds === 'any' ? undefined : kinds.find((one) => one.kind === kind)
-  const said = reference.group ?? (typeof apiVersion === 'string' && apiVersion.split('/').length <= 2 ? parseApiVersion(apiVersion).group : undefined)
+  const said =
+    reference.group ??
+    (typeof apiVersion === 'string' && apiVersion.split('/').length <= 2
+      ? parseApiVersion(apiVersion).group
+      : undefined)
   return { group: textOf(said ?? named?.group), kind: textOf(kind) }
 }
 
@@ -100,10 +132,19 @@ export function formatPlace({ kind, namespace, name }: Place): string {
 }
 
 export function comparePlaces(a: Place, b: Place): number {
-  return compareText(a.group, b.group) || compareText(a.kind, b.kind) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
+  return (
+    compareText(a.group, b.group) ||
+    compareText(a.kind, b.kind) ||
+    compareText(a.namespace, b.namespace) ||
+    compareText(a.name, b.name)
+  )
 }
 
 export function placeOf(object: KubeObject): Place {
-  const { apiVersion, kind, metadata: { name = '', namespace = '' } } = object
+  const {
+    apiVersion,
+    kind,
+    metadata: { name = '', namespace = '' },
+  } = object
   return { group: parseApiVersion(apiVersion).group, kind, namespace, name }
 }

@@ -30,15 +30,23 @@ const messageMax = 300
 const contractBytesMax = 4096
 
 const states: Readonly<Record<DependencyReason, PartState>> = {
-  NotFound: 'Missing', KindNotInstalled: 'Missing', NotReady: 'Progressing', Terminating: 'Terminating',
-  ContractMissing: 'Pending', ContractInvalid: 'Failed', Forbidden: 'Failed', NotGranted: 'Failed', Cycle: 'Failed',
+  NotFound: 'Missing',
+  KindNotInstalled: 'Missing',
+  NotReady: 'Progressing',
+  Terminating: 'Terminating',
+  ContractMissing: 'Pending',
+  ContractInvalid: 'Failed',
+  Forbidden: 'Failed',
+  NotGranted: 'Failed',
+  Cycle: 'Failed',
 }
 
 /** What was said about the dependencies last time; nothing in it is believed to be well-formed. */
 export function recordedDependencies(object: KubeObject): readonly DependencyReport[] {
   const { status } = object as { readonly status?: unknown }
   const list = isJsonObject(status) ? getOwn(status, 'dependencies') : undefined
-  const isLine = (line: unknown): boolean => isJsonObject(line) && ['group', 'kind', 'namespace', 'name'].every((name) => typeof getOwn(line, name) === 'string')
+  const isLine = (line: unknown): boolean =>
+    isJsonObject(line) && ['group', 'kind', 'namespace', 'name'].every((name) => typeof getOwn(line, name) === 'string')
   return Array.isArray(list) ? (list as unknown as readonly DependencyReport[]).filter(isLine) : []
 }
 
@@ -46,12 +54,22 @@ export function recordedDependencies(object: KubeObject): readonly DependencyRep
 export function hasRoom({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
   const root = isJsonObject(schema?.['properties']) ? getOwn(schema['properties'], 'status') : undefined
   if (!subresources.status || !isJsonObject(root)) return false
-  return root['x-kubernetes-preserve-unknown-fields'] === true || (isJsonObject(root['properties']) && getOwn(root['properties'], 'dependencies') !== undefined)
+  return (
+    root['x-kubernetes-preserve-unknown-fields'] === true ||
+    (isJsonObject(root['properties']) && getOwn(root['properties'], 'dependencies') !== undefined)
+  )
 }
 
 /** The condition: whether everything that is needed is as it should be. */
-export function conditionOf(judged: readonly Judged[]): { readonly holds: boolean, readonly reason: string, readonly message: string } {
-  const problems = judged.filter(({ verdict, isOptional }) => verdict.reason !== undefined && !isOptional).map(({ verdict }) => verdict).sort((a, b) => comparePlaces(a.place, b.place))
+export function conditionOf(judged: readonly Judged[]): {
+  readonly holds: boolean
+  readonly reason: string
+  readonly message: string
+} {
+  const problems = judged
+    .filter(({ verdict, isOptional }) => verdict.reason !== undefined && !isOptional)
+    .map(({ verdict }) => verdict)
+    .sort((a, b) => comparePlaces(a.place, b.place))
   const [first] = problems
   if (!first?.reason) return { holds: true, reason: judged.length === 0 ? 'NoDependencies' : 'AllReady', message: '' }
   const texts = [...new Set(problems.map(describe))]
@@ -72,36 +90,63 @@ interface LineOptions {
 }
 
 /** The lines, each place once. */
-export function linesOf(judged: readonly Judged[], { referer, nowMs, isRecord }: LineOptions): readonly DependencyReport[] {
+export function linesOf(
+  judged: readonly Judged[],
+  { referer, nowMs, isRecord }: LineOptions,
+): readonly DependencyReport[] {
   const before = new Map(recordedDependencies(referer).map((line) => [placeKey(line), line]))
   const worst = new Map<string, Judged>()
   for (const one of [...judged].sort((a, b) => comparePlaces(a.verdict.place, b.verdict.place))) {
     const key = placeKey(one.verdict.place)
-    if ((worst.get(key)?.verdict.reason) === undefined) worst.set(key, one)
+    if (worst.get(key)?.verdict.reason === undefined) worst.set(key, one)
   }
   const lines = [...worst].map(([key, one]) => lineOf(one, before.get(key), { referer, nowMs }))
   return isRecord ? lines : lines.slice(0, linesMax)
 }
 
-function lineOf({ verdict, isRatchet, keepsLastGood }: Judged, before: DependencyReport | undefined, { referer, nowMs }: Omit<LineOptions, 'isRecord'>): DependencyReport {
-  const { place: { group, kind, namespace, name }, apiVersion, object, reason, message } = verdict
-  const state = reason === undefined ? 'Ready' : verdict.state ?? states[reason]
+function lineOf(
+  { verdict, isRatchet, keepsLastGood }: Judged,
+  before: DependencyReport | undefined,
+  { referer, nowMs }: Omit<LineOptions, 'isRecord'>,
+): DependencyReport {
+  const {
+    place: { group, kind, namespace, name },
+    apiVersion,
+    object,
+    reason,
+    message,
+  } = verdict
+  const state = reason === undefined ? 'Ready' : (verdict.state ?? states[reason])
   const uid = object?.metadata.uid
   const isSame = before?.uid !== undefined && before.uid === uid
   const readyFor = reason === undefined ? referer.metadata.generation : isSame ? before.readyForGeneration : undefined
   const kept = keepsLastGood ? keptContract(verdict, before) : undefined
   return {
-    group, kind, namespace, name, ...apiVersion !== undefined && { apiVersion }, ...uid !== undefined && { uid },
-    state, ...reason !== undefined && { reason }, ...message !== '' && { message: message.slice(0, messageMax) },
-    lastTransitionTime: before?.state === state && before.lastTransitionTime !== undefined ? before.lastTransitionTime : formatTime(nowMs),
-    ...isRatchet && readyFor !== undefined && { readyForGeneration: readyFor },
-    ...kept !== undefined && { contract: kept },
+    group,
+    kind,
+    namespace,
+    name,
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(uid !== undefined && { uid }),
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(message !== '' && { message: message.slice(0, messageMax) }),
+    lastTransitionTime:
+      before?.state === state && before.lastTransitionTime !== undefined
+        ? before.lastTransitionTime
+        : formatTime(nowMs),
+    ...(isRatchet && readyFor !== undefined && { readyForGeneration: readyFor }),
+    ...(kept !== undefined && { contract: kept }),
   }
 }
 
 /** What goes on being good enough; leave that was taken back ends it. */
-function keptContract({ reason, contract }: Verdict, before: DependencyReport | undefined): DependencyReport['contract'] {
-  if (reason === undefined) return contract && jsonSize(contract.published) <= contractBytesMax ? contract.published : undefined
+function keptContract(
+  { reason, contract }: Verdict,
+  before: DependencyReport | undefined,
+): DependencyReport['contract'] {
+  if (reason === undefined)
+    return contract && jsonSize(contract.published) <= contractBytesMax ? contract.published : undefined
   return isForgivable(reason) ? before?.contract : undefined
 }
 

@@ -31,7 +31,10 @@ export interface GroupMember {
 }
 
 /** The finalizer on referers, and the one on what they hold. */
-export function finalizersFor({ controller, kind: { group } }: Pick<PluginRun, 'controller' | 'kind'>): { readonly referer: string, readonly held: string } {
+export function finalizersFor({ controller, kind: { group } }: Pick<PluginRun, 'controller' | 'kind'>): {
+  readonly referer: string
+  readonly held: string
+} {
   const domain = group || 'evenkeel.dev'
   return { referer: `${domain}/dependencies`, held: `${domain}/in-use-by-${controller}`.slice(0, domain.length + 64) }
 }
@@ -68,7 +71,10 @@ export class RunGroup {
   /** Takes what a declaration found; with the last one, everything is told. */
   async add(member: GroupMember, judged: readonly Judged[]): Promise<void> {
     this.#judged.set(member, judged)
-    const { members, run: { object, isCleanup } } = this.#parts
+    const {
+      members,
+      run: { object, isCleanup },
+    } = this.#parts
     if (object && !isCleanup && members.every((one) => this.#judged.has(one))) await this.#conclude(object)
   }
 
@@ -86,14 +92,18 @@ export class RunGroup {
   }
 
   async #conclude(referer: KubeObject): Promise<void> {
-    const { base, run: { status, kind } } = this.#parts
+    const {
+      base,
+      run: { status, kind },
+    } = this.#parts
     const all = [...this.#judged.values()].flat()
     const lines = linesOf(all, { referer, nowMs: base.clock.now(), isRecord: this.#needsRecord })
     if (kind.subresources.status) {
       const { holds, reason, message } = conditionOf(all)
       status?.condition(conditionType, holds, { reason, message })
     }
-    if (this.#needsRecord) this.#tellTroubles(await settleEdges(this.#edges, { base, referer, holds: this.#holds(referer), lines }))
+    if (this.#needsRecord)
+      this.#tellTroubles(await settleEdges(this.#edges, { base, referer, holds: this.#holds(referer), lines }))
     // Not before: what a failed run says is written, and a line that is gone is an edge that nobody takes back.
     if (hasRoom(kind)) status?.set({ dependencies: lines.length === 0 ? undefined : lines } as never)
     await this.#settleUsages(referer)
@@ -103,7 +113,11 @@ export class RunGroup {
     const { run, members } = this.#parts
     this.#cannotMark = troubles.length > 0
     if (!members.some((member) => member.edgesFor(run).prefix !== undefined)) return
-    run.status?.condition('DependenciesMarked', troubles.length === 0, troubles.length === 0 ? {} : { reason: 'CannotMark', message: troubles.slice(0, 5).join('; ') })
+    run.status?.condition(
+      'DependenciesMarked',
+      troubles.length === 0,
+      troubles.length === 0 ? {} : { reason: 'CannotMark', message: troubles.slice(0, 5).join('; ') },
+    )
   }
 
   get #needsRecord(): boolean {
@@ -113,17 +127,29 @@ export class RunGroup {
   /** What is wanted of those objects that are there and may be known. */
   get #edges(): readonly Edge[] {
     const { run } = this.#parts
-    return mergeEdges([...this.#judged].flatMap(([member, judged]) => {
-      const { prefix, isHeld } = member.edgesFor(run)
-      if (prefix === undefined && !isHeld) return []
-      return judged.flatMap(({ verdict: { place, object, apiVersion } }) => object && apiVersion !== undefined ? [{ ...place, apiVersion, object, isHeld, prefixes: prefix === undefined ? [] : [prefix] }] : [])
-    }))
+    return mergeEdges(
+      [...this.#judged].flatMap(([member, judged]) => {
+        const { prefix, isHeld } = member.edgesFor(run)
+        if (prefix === undefined && !isHeld) return []
+        return judged.flatMap(({ verdict: { place, object, apiVersion } }) =>
+          object && apiVersion !== undefined
+            ? [{ ...place, apiVersion, object, isHeld, prefixes: prefix === undefined ? [] : [prefix] }]
+            : [],
+        )
+      }),
+    )
   }
 
   #holds(leaving: KubeObject | undefined): Holds {
     const { base, run, members } = this.#parts
     const { referer: refererFinalizer, held } = finalizersFor(run)
-    return new Holds({ base, finalizer: held, refererFinalizer, leaving: leaving?.metadata.uid, followed: members.filter((member) => member.edgesFor(run).isHeld).map((member) => member.followedIn(run)) })
+    return new Holds({
+      base,
+      finalizer: held,
+      refererFinalizer,
+      leaving: leaving?.metadata.uid,
+      followed: members.filter((member) => member.edgesFor(run).isHeld).map((member) => member.followedIn(run)),
+    })
   }
 
   async #settleUsages(referer: KubeObject): Promise<void> {
@@ -134,9 +160,15 @@ export class RunGroup {
     const wanted = new Map<string, WantedUsage>()
     for (const member of using) {
       const { usage: reason = '' } = member.edgesFor(run)
-      for (const { verdict: { place, object } } of this.#judged.get(member) ?? []) if (object && !wanted.has(placeKey(place))) wanted.set(placeKey(place), { of: place, reason })
+      for (const {
+        verdict: { place, object },
+      } of this.#judged.get(member) ?? [])
+        if (object && !wanted.has(placeKey(place))) wanted.set(placeKey(place), { of: place, reason })
     }
-    await settleUsages([...wanted.values()].sort((a, b) => comparePlaces(a.of, b.of)), { base, referer, kind: usageKindFor(run.kind), present: first.followedIn(run).usagesOf(referer) })
+    await settleUsages(
+      [...wanted.values()].sort((a, b) => comparePlaces(a.of, b.of)),
+      { base, referer, kind: usageKindFor(run.kind), present: first.followedIn(run).usagesOf(referer) },
+    )
   }
 }
 

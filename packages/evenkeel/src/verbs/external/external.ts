@@ -10,7 +10,15 @@
  */
 import type { KubeObject } from '#api'
 import { PerRun, StopReconcile } from '#controller'
-import type { BaseContext, ControllerDeclaration, PluginRun, Reconciled, Verb, VerbParts, WatchDeclaration } from '#controller'
+import type {
+  BaseContext,
+  ControllerDeclaration,
+  PluginRun,
+  Reconciled,
+  Verb,
+  VerbParts,
+  WatchDeclaration,
+} from '#controller'
 import { callsOf } from './calls/calls.ts'
 import { checkDriver, chooseStrategy, describeStrategy } from './driver/capabilities.ts'
 import type { Driver } from './driver/driver.ts'
@@ -50,7 +58,10 @@ export interface ExternalVerb<Observed = unknown> extends Verb {
 }
 
 /** @throws {RangeError} for a sheet that contradicts its driver, and for options that cannot be meant. */
-export function external<T extends KubeObject, Desired, Observed>(driver: Driver<T, Desired, Observed>, options: ExternalOptions<T>): ExternalVerb<Observed> {
+export function external<T extends KubeObject, Desired, Observed>(
+  driver: Driver<T, Desired, Observed>,
+  options: ExternalOptions<T>,
+): ExternalVerb<Observed> {
   checkDriver(driver as unknown as Driver)
   return new External(driver as unknown as Driver, settingsOf(options)) as unknown as ExternalVerb<Observed>
 }
@@ -82,28 +93,52 @@ class External implements ExternalVerb {
     this.#driver = driver
     this.#settings = settings
     this.#runs = new PerRun(this.name)
-    this.kinds = [...settings.checkpoint ? [] : [ExternalRef], ...driver.list ? [ExternalSweep] : []]
+    this.kinds = [...(settings.checkpoint ? [] : [ExternalRef]), ...(driver.list ? [ExternalSweep] : [])]
   }
 
   adds(declaration: ControllerDeclaration): VerbParts {
     const { for: kind } = declaration
     const [driver, settings] = [this.#driver, this.#settings]
-    if (settings.scope !== undefined && !driver.list) throw new RangeError(`the driver ${driver.name}: exclusive use needs a list`)
+    if (settings.scope !== undefined && !driver.list)
+      throw new RangeError(`the driver ${driver.name}: exclusive use needs a list`)
     const room = hasRoom(kind)
     const strategy = strategyFor(driver, settings, room)
     const remembering = new Remembering({ driver, kind, strategy, settings, hasRoom: room })
     const marker = { instance: settings.instance, kind, secret: settings.secret }
-    const parts: Parts = { driver, kind, strategy, settings, calls: callsOf(driver), seen: new Seen(), marker, hasRoom: room }
-    const source = new ExternalSource({ parts, sweepKey: sweepKeyFor(declaration, driver), leftKeys: () => remembering.leftKeys() })
+    const parts: Parts = {
+      driver,
+      kind,
+      strategy,
+      settings,
+      calls: callsOf(driver),
+      seen: new Seen(),
+      marker,
+      hasRoom: room,
+    }
+    const source = new ExternalSource({
+      parts,
+      sweepKey: sweepKeyFor(declaration, driver),
+      leftKeys: () => remembering.leftKeys(),
+    })
     const wiring: Wiring = { parts, remembering, source }
     this.#bySource.set(source, wiring)
     return {
-      sources: [source], watches: watchesFor(wiring), rbac: rulesFor(wiring),
-      cleanup: [{ finalizer: `external.evenkeel.dev/${driver.name}`, cleanup: (object, context) => this.#cleanUp(object as KubeObject, context) }],
+      sources: [source],
+      watches: watchesFor(wiring),
+      rbac: rulesFor(wiring),
+      cleanup: [
+        {
+          finalizer: `external.evenkeel.dev/${driver.name}`,
+          cleanup: (object, context) => this.#cleanUp(object as KubeObject, context),
+        },
+      ],
     }
   }
 
-  extend(base: BaseContext, run: PluginRun): { context: object, start?: () => Promise<Reconciled>, finish?: () => Promise<Reconciled> } {
+  extend(
+    base: BaseContext,
+    run: PluginRun,
+  ): { context: object; start?: () => Promise<Reconciled>; finish?: () => Promise<Reconciled> } {
     const wiring = this.#wiringOf(run)
     const running = this.#runs.set(base, { ...wiring, base, run })
     if (this.#settings.manual || run.isCleanup || !run.object) return { context: {} }
@@ -111,7 +146,7 @@ class External implements ExternalVerb {
       context: {},
       start: async () => {
         const { isSynced, result } = await this.#sync(running)
-        return isSynced ? undefined : result ?? untilChange
+        return isSynced ? undefined : (result ?? untilChange)
       },
       finish: async () => (await this.#sync(running)).result,
     }
@@ -119,7 +154,8 @@ class External implements ExternalVerb {
 
   async sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalThing<unknown>> {
     const { thing, isSynced, isReady, result } = await this.#sync(this.#runs.get(context))
-    if (!thing || !isSynced) throw new StopReconcile(`${this.name} is not in sync yet`, { result: result ?? untilChange })
+    if (!thing || !isSynced)
+      throw new StopReconcile(`${this.name} is not in sync yet`, { result: result ?? untilChange })
     return { id: thing.id, observed: thing.observed, isReady }
   }
 
@@ -129,10 +165,25 @@ class External implements ExternalVerb {
     const { parts, remembering, source } = wiring
     const { name, namespace } = base.key
     if (name === source.sweepKey.name) {
-      base.log.debug('sweep', { system: parts.driver.name, strategy: parts.strategy, because: describeStrategy(parts.strategy) })
-      return sweep({ parts, base, run, enqueue: (key, note) => { source.enqueue(key, note) }, remembered: (objects) => remembering.all(objects, base), onMissed: (count) => { source.countMissed(count) } })
+      base.log.debug('sweep', {
+        system: parts.driver.name,
+        strategy: parts.strategy,
+        because: describeStrategy(parts.strategy),
+      })
+      return sweep({
+        parts,
+        base,
+        run,
+        enqueue: (key, note) => {
+          source.enqueue(key, note)
+        },
+        remembered: (objects) => remembering.all(objects, base),
+        onMissed: (count) => {
+          source.countMissed(count)
+        },
+      })
     }
-    return this.#finishLeft({ ...wiring, base, run }, { name, ...namespace !== undefined && { namespace } })
+    return this.#finishLeft({ ...wiring, base, run }, { name, ...(namespace !== undefined && { namespace }) })
   }
 
   async #sync(running: Running): Promise<Synced> {
@@ -141,12 +192,17 @@ class External implements ExternalVerb {
   }
 
   async #syncOnce(running: Running): Promise<Synced> {
-    const { parts, remembering, base, run: { object, status } } = running
+    const {
+      parts,
+      remembering,
+      base,
+      run: { object, status },
+    } = running
     if (!object) throw new RangeError(`${this.name} works for objects, not for keys alone`)
     const session = new Session({ parts, base, object, status, memory: remembering.memoryFor(object, base) })
     try {
       const { name = '', namespace } = object.metadata
-      await this.#finishLeft(running, { name, ...namespace !== undefined && { namespace } }, object.metadata.uid)
+      await this.#finishLeft(running, { name, ...(namespace !== undefined && { namespace }) }, object.metadata.uid)
       return await sync(session)
     } catch (error) {
       return { isSynced: false, isReady: false, result: await afterFailure(session, error) }
@@ -156,7 +212,12 @@ class External implements ExternalVerb {
   }
 
   async #cleanUp(object: KubeObject, context: BaseContext): Promise<Reconciled> {
-    const { parts, remembering, base, run: { status } } = this.#runs.get(context)
+    const {
+      parts,
+      remembering,
+      base,
+      run: { status },
+    } = this.#runs.get(context)
     const session = new Session({ parts, base, object, status, memory: remembering.memoryFor(object, base) })
     try {
       return await release(session)
@@ -168,7 +229,11 @@ class External implements ExternalVerb {
   }
 
   /** Records that have outlived their objects: their things are ours, and nobody asks for them any more. */
-  async #finishLeft({ parts, remembering, base }: Running, key: { name: string, namespace?: string }, aliveUid?: string): Promise<Reconciled> {
+  async #finishLeft(
+    { parts, remembering, base }: Running,
+    key: { name: string; namespace?: string },
+    aliveUid?: string,
+  ): Promise<Reconciled> {
     let soonest: Reconciled
     for (const record of await remembering.left(key, { aliveUid, base })) {
       const result = await this.#finishRecord({ parts, remembering, base }, record)
@@ -177,17 +242,32 @@ class External implements ExternalVerb {
     return soonest
   }
 
-  async #finishRecord({ parts, remembering, base }: Pick<Running, 'parts' | 'remembering' | 'base'>, { owner: { name, namespace, uid }, isLetGo }: ThingRecord): Promise<Reconciled> {
-    const { settings, driver, kind: { apiVersion, kind } } = parts
-    const place = { name, ...namespace !== '' && { namespace } }
-    const alive = await base.client.find(parts.kind, place, { live: true, signal: base.signal }) as KubeObject | undefined
+  async #finishRecord(
+    { parts, remembering, base }: Pick<Running, 'parts' | 'remembering' | 'base'>,
+    { owner: { name, namespace, uid }, isLetGo }: ThingRecord,
+  ): Promise<Reconciled> {
+    const {
+      settings,
+      driver,
+      kind: { apiVersion, kind },
+    } = parts
+    const place = { name, ...(namespace !== '' && { namespace }) }
+    const alive = (await base.client.find(parts.kind, place, { live: true, signal: base.signal })) as
+      | KubeObject
+      | undefined
     if (alive?.metadata.uid === uid) return { afterMs: 1000 }
     if (settings.orphans === 'report') {
       base.log.warn('a thing outside has outlived its object', { system: driver.name, object: name, uid })
       return undefined
     }
     const gone: KubeObject = { apiVersion, kind, metadata: { ...place, uid } }
-    const session = new Session({ parts, base, object: gone, status: undefined, memory: remembering.memoryFor(gone, base) })
+    const session = new Session({
+      parts,
+      base,
+      object: gone,
+      status: undefined,
+      memory: remembering.memoryFor(gone, base),
+    })
     try {
       return await release(session, { isLetGo })
     } catch (error) {
@@ -210,37 +290,64 @@ const untilChange: Reconciled = { park: 'a change of the object, or of its thing
 /** A token is only as good as the memory of it: without room in the status there are records, which need none. */
 function strategyFor(driver: Driver, { checkpoint }: Settings, room: boolean): Parts['strategy'] {
   const strategy = chooseStrategy(driver, { hasCheckpoint: checkpoint !== undefined })
-  return strategy === 'S3' && !room ? checkpoint ? 'S5' : 'S4' : strategy
+  return strategy === 'S3' && !room ? (checkpoint ? 'S5' : 'S4') : strategy
 }
 
 /** No object can be called so. */
-function sweepKeyFor({ namespaces, for: { scope } }: ControllerDeclaration, { name }: Driver): { name: string, namespace?: string } {
+function sweepKeyFor(
+  { namespaces, for: { scope } }: ControllerDeclaration,
+  { name }: Driver,
+): { name: string; namespace?: string } {
   const [namespace] = namespaces ?? []
-  return { name: `(sweep of ${name})`, ...scope === 'Namespaced' && namespace !== undefined && { namespace } }
+  return { name: `(sweep of ${name})`, ...(scope === 'Namespaced' && namespace !== undefined && { namespace }) }
 }
 
-function watchesFor({ parts: { driver, kind, settings: { instance } }, remembering, source: { sweepKey } }: Wiring): readonly WatchDeclaration[] {
+function watchesFor({
+  parts: {
+    driver,
+    kind,
+    settings: { instance },
+  },
+  remembering,
+  source: { sweepKey },
+}: Wiring): readonly WatchDeclaration[] {
   const refs: WatchDeclaration = {
     kind: ExternalRef,
     map: (object) => {
-      const { spec: { owner } } = object as unknown as ExternalRefObject
-      return isRefOf(object as unknown as ExternalRefObject, { system: driver.name, instance, kind }) ? [{ name: owner.name, ...owner.namespace !== undefined && { namespace: owner.namespace } }] : []
+      const {
+        spec: { owner },
+      } = object as unknown as ExternalRefObject
+      return isRefOf(object as unknown as ExternalRefObject, { system: driver.name, instance, kind })
+        ? [{ name: owner.name, ...(owner.namespace !== undefined && { namespace: owner.namespace }) }]
+        : []
     },
     // Its contents are our own words; what matters is that it is there, or about to go.
-    predicates: [({ type, old, object }) => type !== 'update' || old?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp],
+    predicates: [
+      ({ type, old, object }) =>
+        type !== 'update' || old?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp,
+    ],
   }
   const name = sweepName({ system: driver.name, instance, kind: kind.kind })
   const answers: WatchDeclaration = {
-    kind: ExternalSweep, map: (object) => (object.metadata.name === name ? [sweepKey] : []),
-    predicates: [({ type, old, object }) => type === 'update' && JSON.stringify(old?.metadata.annotations) !== JSON.stringify(object.metadata.annotations)],
+    kind: ExternalSweep,
+    map: (object) => (object.metadata.name === name ? [sweepKey] : []),
+    predicates: [
+      ({ type, old, object }) =>
+        type === 'update' && JSON.stringify(old?.metadata.annotations) !== JSON.stringify(object.metadata.annotations),
+    ],
   }
-  return [...remembering.usesRefs ? [refs] : [], ...driver.list ? [answers] : []]
+  return [...(remembering.usesRefs ? [refs] : []), ...(driver.list ? [answers] : [])]
 }
 
 function rulesFor({ parts: { driver }, remembering }: Wiring): NonNullable<VerbParts['rbac']> {
   const { group, plural } = ExternalRef
   return [
-    ...remembering.usesRefs ? [{ apiGroups: [group], resources: [plural], verbs: ['create', 'patch', 'update', 'delete'] }, { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] }] : [],
-    ...driver.list ? [{ apiGroups: [group], resources: [ExternalSweep.plural], verbs: ['create', 'patch'] }] : [],
+    ...(remembering.usesRefs
+      ? [
+          { apiGroups: [group], resources: [plural], verbs: ['create', 'patch', 'update', 'delete'] },
+          { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },
+        ]
+      : []),
+    ...(driver.list ? [{ apiGroups: [group], resources: [ExternalSweep.plural], verbs: ['create', 'patch'] }] : []),
   ]
 }

@@ -56,16 +56,49 @@ export interface Settings {
 }
 
 /** @throws {RangeError} for what cannot be meant. */
-export function settingsOf<T extends KubeObject>({ instance, policy = {}, secret, orphans, use = 'shared', scope, manual = false, callTimeoutMs = 20_000, maxAgeMs = 3_600_000, missingPercentMax = 50, checkpoint, track = false }: ExternalOptions<T>): Settings {
-  if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance)) throw new RangeError(`instance must be up to 20 letters in lower case, digits and dashes, got ${JSON.stringify(instance)}`)
-  if (use === 'exclusive' && (scope === undefined || scope === '')) throw new RangeError('exclusive use needs a scope: everything in it that no object asks for is deleted')
+export function settingsOf<T extends KubeObject>({
+  instance,
+  policy = {},
+  secret,
+  orphans,
+  use = 'shared',
+  scope,
+  manual = false,
+  callTimeoutMs = 20_000,
+  maxAgeMs = 3_600_000,
+  missingPercentMax = 50,
+  checkpoint,
+  track = false,
+}: ExternalOptions<T>): Settings {
+  if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance))
+    throw new RangeError(
+      `instance must be up to 20 letters in lower case, digits and dashes, got ${JSON.stringify(instance)}`,
+    )
+  if (use === 'exclusive' && (scope === undefined || scope === ''))
+    throw new RangeError('exclusive use needs a scope: everything in it that no object asks for is deleted')
   if (use === 'shared' && scope !== undefined) throw new RangeError('a scope is only for exclusive use')
   if (secret === '') throw new RangeError('an empty secret seals nothing: leave it out')
-  if (!(callTimeoutMs > 0 && callTimeoutMs < Infinity)) throw new RangeError(`callTimeoutMs must be above 0, got ${callTimeoutMs}`)
-  if (!(missingPercentMax >= 0 && missingPercentMax <= 100)) throw new RangeError(`missingPercentMax must be from 0 to 100, got ${missingPercentMax}`)
+  if (!(callTimeoutMs > 0 && callTimeoutMs < Infinity))
+    throw new RangeError(`callTimeoutMs must be above 0, got ${callTimeoutMs}`)
+  if (!(missingPercentMax >= 0 && missingPercentMax <= 100))
+    throw new RangeError(`missingPercentMax must be from 0 to 100, got ${missingPercentMax}`)
   const sweepMs = sweepOf(policy as PolicySource<never>)
-  if (!(maxAgeMs >= sweepMs)) throw new RangeError(`maxAgeMs must be at least pollIntervalMs (${sweepMs}), got ${maxAgeMs}`)
-  return { instance, policy: policy as PolicySource<never>, secret, orphans, scope, manual, callTimeoutMs, maxAgeMs, missingPercentMax, checkpoint, track, sweepMs }
+  if (!(maxAgeMs >= sweepMs))
+    throw new RangeError(`maxAgeMs must be at least pollIntervalMs (${sweepMs}), got ${maxAgeMs}`)
+  return {
+    instance,
+    policy: policy as PolicySource<never>,
+    secret,
+    orphans,
+    scope,
+    manual,
+    callTimeoutMs,
+    maxAgeMs,
+    missingPercentMax,
+    checkpoint,
+    track,
+    sweepMs,
+  }
 }
 
 function sweepOf(policy: PolicySource<never>): Policy['pollIntervalMs'] {

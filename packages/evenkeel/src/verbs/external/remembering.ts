@@ -33,7 +33,11 @@ export class Remembering {
 
   /** Whether there are records beside the objects. */
   get usesRecords(): boolean {
-    const { strategy, hasRoom, settings: { track } } = this.#options
+    const {
+      strategy,
+      hasRoom,
+      settings: { track },
+    } = this.#options
     return track || strategy === 'S4' || strategy === 'S5' || !hasRoom
   }
 
@@ -45,11 +49,16 @@ export class Remembering {
   memoryFor(object: KubeObject, base: BaseContext): Memory {
     const { client, signal } = base
     const hearsay = this.#options.hasRoom ? rememberedIn(object) : {}
-    return this.usesRecords ? new RecordMemory(this.#records(base), ownerOf(object), hearsay) : new StatusMemory({ object, client, signal })
+    return this.usesRecords
+      ? new RecordMemory(this.#records(base), ownerOf(object), hearsay)
+      : new StatusMemory({ object, client, signal })
   }
 
   /** Records of objects that had this key and are no more. */
-  async left(key: CacheKey, { aliveUid, base }: { readonly aliveUid: string | undefined, readonly base: BaseContext }): Promise<readonly ThingRecord[]> {
+  async left(
+    key: CacheKey,
+    { aliveUid, base }: { readonly aliveUid: string | undefined; readonly base: BaseContext },
+  ): Promise<readonly ThingRecord[]> {
     if (!this.usesRecords) return []
     return (await this.#records(base).ofKey(key)).filter(({ owner }) => owner.uid !== aliveUid)
   }
@@ -70,11 +79,15 @@ export class Remembering {
     const { checkpoint } = this.#options.settings
     if (!this.usesRecords || !checkpoint) return []
     const records = await new CheckpointRecords(checkpoint).all()
-    return records.map(({ owner: { name, namespace } }) => ({ name, ...namespace !== '' && { namespace } }))
+    return records.map(({ owner: { name, namespace } }) => ({ name, ...(namespace !== '' && { namespace }) }))
   }
 
   #records({ client, signal }: Pick<BaseContext, 'client' | 'signal'>): Records {
-    const { settings: { checkpoint, instance }, driver: { name: system }, kind } = this.#options
+    const {
+      settings: { checkpoint, instance },
+      driver: { name: system },
+      kind,
+    } = this.#options
     return checkpoint ? new CheckpointRecords(checkpoint) : new RefRecords({ system, instance, kind, client, signal })
   }
 }

@@ -34,12 +34,21 @@ export const coreRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 function deployment(object: KubeObject): Readiness {
   const wanted = numberAt(object, ['spec', 'replicas']) ?? 1
   const late = conditionOf(object, 'Progressing')
-  if (late?.['reason'] === 'ProgressDeadlineExceeded') return { state: 'Failed', reason: 'ProgressDeadlineExceeded', message: textOf(late['message']) || 'did not come up in time' }
+  if (late?.['reason'] === 'ProgressDeadlineExceeded')
+    return {
+      state: 'Failed',
+      reason: 'ProgressDeadlineExceeded',
+      message: textOf(late['message']) || 'did not come up in time',
+    }
   if (observed(object) === undefined) return notYet('has not been looked at')
-  return counted(object, [
-    ['updatedReplicas', wanted, 'are updated'],
-    ['availableReplicas', wanted, 'are available'],
-  ], { atMost: wanted })
+  return counted(
+    object,
+    [
+      ['updatedReplicas', wanted, 'are updated'],
+      ['availableReplicas', wanted, 'are available'],
+    ],
+    { atMost: wanted },
+  )
 }
 
 function statefulSet(object: KubeObject): Readiness {
@@ -49,7 +58,7 @@ function statefulSet(object: KubeObject): Readiness {
   const updates = textOf(at(object, ['spec', 'updateStrategy', 'type'])) !== 'OnDelete'
   const updated = partition > 0 ? Math.max(wanted - partition, 0) : wanted
   return counted(object, [
-    ...updates ? [['updatedReplicas', updated, 'are updated'] as const] : [],
+    ...(updates ? [['updatedReplicas', updated, 'are updated'] as const] : []),
     ['readyReplicas', wanted, 'are ready'],
   ])
 }
@@ -59,7 +68,7 @@ function daemonSet(object: KubeObject): Readiness {
   if (observed(object) === undefined || wanted === undefined) return notYet('has not been looked at')
   const updates = textOf(at(object, ['spec', 'updateStrategy', 'type'])) !== 'OnDelete'
   return counted(object, [
-    ...updates ? [['updatedNumberScheduled', wanted, 'are updated'] as const] : [],
+    ...(updates ? [['updatedNumberScheduled', wanted, 'are updated'] as const] : []),
     ['numberAvailable', wanted, 'are available'],
   ])
 }
@@ -76,14 +85,22 @@ function job(object: KubeObject): Readiness {
   const failed = conditionOf(object, 'Failed')
   if (failed?.['status'] === 'True') return { state: 'Failed', ...why(failed, 'Failed') }
   if (conditionOf(object, 'Complete')?.['status'] === 'True') return ready
-  if (conditionOf(object, 'Suspended')?.['status'] === 'True') return { state: 'Progressing', reason: 'Suspended', message: 'is suspended' }
-  return notYet(`${numberAt(object, ['status', 'active']) ?? 0} active, ${numberAt(object, ['status', 'succeeded']) ?? 0} succeeded, ${numberAt(object, ['status', 'failed']) ?? 0} failed`)
+  if (conditionOf(object, 'Suspended')?.['status'] === 'True')
+    return { state: 'Progressing', reason: 'Suspended', message: 'is suspended' }
+  return notYet(
+    `${numberAt(object, ['status', 'active']) ?? 0} active, ${numberAt(object, ['status', 'succeeded']) ?? 0} succeeded, ${numberAt(object, ['status', 'failed']) ?? 0} failed`,
+  )
 }
 
 function pod(object: KubeObject): Readiness {
   const phase = textOf(at(object, ['status', 'phase']))
   if (phase === 'Succeeded') return ready
-  if (phase === 'Failed') return { state: 'Failed', reason: textOf(at(object, ['status', 'reason'])) || 'Failed', message: textOf(at(object, ['status', 'message'])) || 'its containers ended with an error' }
+  if (phase === 'Failed')
+    return {
+      state: 'Failed',
+      reason: textOf(at(object, ['status', 'reason'])) || 'Failed',
+      message: textOf(at(object, ['status', 'message'])) || 'its containers ended with an error',
+    }
   return byCondition(object, 'Ready')
 }
 
@@ -105,16 +122,26 @@ function disruptionBudget(object: KubeObject): Readiness {
   return counted(object, [['currentHealthy', wanted, 'are healthy']])
 }
 
-function byPhase(object: KubeObject, { good, bad }: { good: readonly string[], bad: readonly string[] }): Readiness {
+function byPhase(object: KubeObject, { good, bad }: { good: readonly string[]; bad: readonly string[] }): Readiness {
   const phase = textOf(at(object, ['status', 'phase']))
   if (good.includes(phase)) return ready
-  return { state: bad.includes(phase) ? 'Failed' : 'Progressing', reason: phase || 'Pending', message: phase === '' ? 'has no phase yet' : `is in the phase ${phase}` }
+  return {
+    state: bad.includes(phase) ? 'Failed' : 'Progressing',
+    reason: phase || 'Pending',
+    message: phase === '' ? 'has no phase yet' : `is in the phase ${phase}`,
+  }
 }
 
-function byCondition(object: KubeObject, type: string, { isOptional = false }: { isOptional?: boolean } = {}): Readiness {
+function byCondition(
+  object: KubeObject,
+  type: string,
+  { isOptional = false }: { isOptional?: boolean } = {},
+): Readiness {
   const condition = conditionOf(object, type)
   if (condition?.['status'] === 'True' || (isOptional && !condition)) return ready
-  return condition ? { state: 'Progressing', ...why(condition, type) } : { state: 'Progressing', reason: `Not${type}`, message: `has no condition ${type} yet` }
+  return condition
+    ? { state: 'Progressing', ...why(condition, type) }
+    : { state: 'Progressing', reason: `Not${type}`, message: `has no condition ${type} yet` }
 }
 
 type Count = readonly [field: string, wanted: number, words: string]
@@ -125,7 +152,8 @@ function counted(object: KubeObject, counts: readonly Count[], { atMost }: { atM
     const count = numberAt(object, ['status', field]) ?? 0
     if (count < wanted) return notYet(`${count} of ${wanted} ${words}`)
     const all = numberAt(object, ['status', 'replicas']) ?? 0
-    if (atMost !== undefined && field === 'updatedReplicas' && all > count) return notYet(`${all - count} old ones are still there`)
+    if (atMost !== undefined && field === 'updatedReplicas' && all > count)
+      return notYet(`${all - count} old ones are still there`)
   }
   return ready
 }
@@ -135,7 +163,10 @@ function notYet(message: string): Readiness {
 }
 
 function why(condition: JsonObject, type: string): Pick<Readiness, 'reason' | 'message'> {
-  return { reason: textOf(condition['reason']) || `Not${type}`, message: textOf(condition['message']) || `${type} is ${textOf(condition['status']) || 'Unknown'}` }
+  return {
+    reason: textOf(condition['reason']) || `Not${type}`,
+    message: textOf(condition['message']) || `${type} is ${textOf(condition['status']) || 'Unknown'}`,
+  }
 }
 
 function observed(object: KubeObject): number | undefined {
@@ -144,7 +175,9 @@ function observed(object: KubeObject): number | undefined {
 
 function conditionOf(object: KubeObject, type: string): JsonObject | undefined {
   const conditions = at(object, ['status', 'conditions'])
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject).find((condition) => condition['type'] === type) : undefined
+  return Array.isArray(conditions)
+    ? conditions.filter(isJsonObject).find((condition) => condition['type'] === type)
+    : undefined
 }
 
 function at(object: KubeObject, path: readonly string[]): JsonValue | undefined {

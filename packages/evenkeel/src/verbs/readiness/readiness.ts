@@ -14,7 +14,8 @@ import type { Readiness } from './verdict.ts'
 /** How an object is, by what it says about itself. */
 export function readinessOf(object: KubeObject): Readiness {
   const { deletionTimestamp } = object.metadata
-  if (deletionTimestamp !== undefined) return { state: 'Terminating', reason: 'Deleting', message: `is being deleted since ${deletionTimestamp}` }
+  if (deletionTimestamp !== undefined)
+    return { state: 'Terminating', reason: 'Deleting', message: `is being deleted since ${deletionTimestamp}` }
   const unseen = unseenGeneration(object)
   if (unseen) return unseen
   const rule = coreRules.get(`${object.kind}.${parseApiVersion(object.apiVersion).group}`)
@@ -29,7 +30,8 @@ function byConditions(object: KubeObject): Readiness {
   for (const type of ['Ready', 'Available', 'Succeeded', 'Complete']) {
     const condition = findCondition(conditions, type)
     if (!condition) continue
-    if (isOld(condition, object)) return { state: 'Progressing', reason: 'NotObserved', message: `${type} is about an earlier generation` }
+    if (isOld(condition, object))
+      return { state: 'Progressing', reason: 'NotObserved', message: `${type} is about an earlier generation` }
     return condition.status === 'True' ? { state: 'Ready' } : { state: 'Progressing', ...why(condition) }
   }
   const reconciling = isTrue(conditions, 'Reconciling')
@@ -41,7 +43,11 @@ function unseenGeneration(object: KubeObject): Readiness | undefined {
   const { generation } = object.metadata
   const observed = observedGenerationOf(object)
   if (generation === undefined || observed === undefined || observed >= generation) return undefined
-  return { state: 'Progressing', reason: 'NotObserved', message: `generation ${generation} has not been looked at, only ${observed}` }
+  return {
+    state: 'Progressing',
+    reason: 'NotObserved',
+    message: `generation ${generation} has not been looked at, only ${observed}`,
+  }
 }
 
 export function observedGenerationOf(object: KubeObject): number | undefined {
@@ -70,5 +76,8 @@ function isOld({ observedGeneration }: Condition, { metadata: { generation } }: 
 }
 
 function why({ type, reason, message }: Condition): Pick<Readiness, 'reason' | 'message'> {
-  return { reason: typeof reason === 'string' && reason !== '' ? reason : `Not${type}`, message: typeof message === 'string' && message !== '' ? message : `${type} does not hold` }
+  return {
+    reason: typeof reason === 'string' && reason !== '' ? reason : `Not${type}`,
+    message: typeof message === 'string' && message !== '' ? message : `${type} does not hold`,
+  }
 }

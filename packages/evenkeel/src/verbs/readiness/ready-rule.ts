@@ -25,7 +25,10 @@ const compiledMax = 1000
 /** The rule as a function; without one, what the object says about itself. @throws {RangeError} for a text that is no expression. */
 export async function judgeBy(rule: ReadyRule<never> | undefined): Promise<JudgeReadiness> {
   if (rule === undefined) return readinessOf
-  const ask = typeof rule === 'string' ? askExpression(await compile(rule)) : rule as (object: KubeObject) => boolean | Readiness
+  const ask =
+    typeof rule === 'string'
+      ? askExpression(await compile(rule))
+      : (rule as (object: KubeObject) => boolean | Readiness)
   return (object) => judge(object, ask)
 }
 
@@ -34,9 +37,15 @@ function judge(object: KubeObject, ask: (object: KubeObject) => boolean | Readin
   try {
     const answer = ask(object)
     if (typeof answer === 'object') return answer
-    return answer ? { state: 'Ready' } : { state: 'Progressing', reason: 'NotReady', message: 'is not ready by the rule of its controller' }
+    return answer
+      ? { state: 'Ready' }
+      : { state: 'Progressing', reason: 'NotReady', message: 'is not ready by the rule of its controller' }
   } catch (error) {
-    return { state: 'Progressing', reason: 'RuleFailed', message: error instanceof Error ? error.message : String(error) }
+    return {
+      state: 'Progressing',
+      reason: 'RuleFailed',
+      message: error instanceof Error ? error.message : String(error),
+    }
   }
 }
 
@@ -44,7 +53,12 @@ function askExpression(expression: ClaimsExpression): (object: KubeObject) => bo
   return (object) => {
     const { value, error } = expression.evaluate(object as unknown as JsonObject)
     if (error !== undefined) return { state: 'Progressing', reason: 'RuleFailed', message: error }
-    if (isJsonObject(value)) return { state: 'Progressing', reason: 'RuleFailed', message: `${expression.text} gives an object, not a truth value` }
+    if (isJsonObject(value))
+      return {
+        state: 'Progressing',
+        reason: 'RuleFailed',
+        message: `${expression.text} gives an object, not a truth value`,
+      }
     return value === true
   }
 }

@@ -28,13 +28,19 @@ export interface AdmissionContext<T extends KubeObject = KubeObject> {
 }
 
 /** Gives the object as it should be, or nothing when it is fine. */
-export type Mutator<T extends KubeObject> = (object: T, context: AdmissionContext<T>) => T | undefined | Promise<T | undefined>
+export type Mutator<T extends KubeObject> = (
+  object: T,
+  context: AdmissionContext<T>,
+) => T | undefined | Promise<T | undefined>
 
 /**
  * Refuses by throwing an `ApiError` ({@link deny}) or by giving back what is wrong with which field. For a deletion the
  * object is the one that is to go.
  */
-export type Validator<T extends KubeObject> = (object: T, context: AdmissionContext<T>) => readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
+export type Validator<T extends KubeObject> = (
+  object: T,
+  context: AdmissionContext<T>,
+) => readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
 
 /** An answer to a request, or a throw when there is none. */
 export type AdmissionHandler = (request: AdmissionRequest, options: HandlerOptions) => Promise<Decision>
@@ -55,7 +61,9 @@ export function mutatingHandler<T extends KubeObject>(kind: Kind<T>, mutate: Mut
     if (request.operation === 'DELETE' || request.operation === 'CONNECT' || !object) return {}
     return decide(kind, { request, ...options }, async (context) => {
       const changed = await mutate(context.request.object as T, context)
-      return { patch: changed === undefined ? [] : diffJson(object as unknown as JsonValue, changed as unknown as JsonValue) }
+      return {
+        patch: changed === undefined ? [] : diffJson(object as unknown as JsonValue, changed as unknown as JsonValue),
+      }
     })
   }
 }
@@ -65,26 +73,40 @@ export function validatingHandler<T extends KubeObject>(kind: Kind<T>, validate:
     const object = request.operation === 'DELETE' ? request.oldObject : request.object
     if (request.operation === 'CONNECT' || !object) return {}
     return decide(kind, { request, ...options }, async (context) => {
-      const errors = await validate(object as T, context) ?? []
+      const errors = (await validate(object as T, context)) ?? []
       if (errors.length === 0) return {}
       const { group } = parseApiVersion(request.apiVersion)
-      return { refusal: invalid({ group, kind: request.kind, name: request.name ?? object.metadata.name ?? '' }, errors) }
+      return {
+        refusal: invalid({ group, kind: request.kind, name: request.name ?? object.metadata.name ?? '' }, errors),
+      }
     })
   }
 }
 
-async function decide<T extends KubeObject>(kind: Kind<T>, { request, signal, log = silentLogger }: HandlerOptions & { request: AdmissionRequest }, run: (context: AdmissionContext<T>) => Promise<Decision>): Promise<Decision> {
+async function decide<T extends KubeObject>(
+  kind: Kind<T>,
+  { request, signal, log = silentLogger }: HandlerOptions & { request: AdmissionRequest },
+  run: (context: AdmissionContext<T>) => Promise<Decision>,
+): Promise<Decision> {
   const warnings: string[] = []
   const annotations = new Map<string, string>()
   const frozen = deepFreeze(request) as AdmissionRequest<T>
   const context: AdmissionContext<T> = {
-    request: frozen, oldObject: frozen.oldObject, dryRun: frozen.dryRun, signal, log: log.child({ kind: kind.kind, object: request.name, operation: request.operation }),
-    warn: (text) => { if (text !== '') warnings.push(text) },
-    annotate: (key, value) => { annotations.set(key, value) },
+    request: frozen,
+    oldObject: frozen.oldObject,
+    dryRun: frozen.dryRun,
+    signal,
+    log: log.child({ kind: kind.kind, object: request.name, operation: request.operation }),
+    warn: (text) => {
+      if (text !== '') warnings.push(text)
+    },
+    annotate: (key, value) => {
+      annotations.set(key, value)
+    },
   }
   const extras = (): Decision => ({ warnings, auditAnnotations: Object.fromEntries(annotations) })
   try {
-    return { ...await run(context), ...extras() }
+    return { ...(await run(context)), ...extras() }
   } catch (error) {
     if (!isApiError(error)) throw error
     return { refusal: error, ...extras() }

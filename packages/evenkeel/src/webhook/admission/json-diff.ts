@@ -28,7 +28,8 @@ function compare(before: JsonValue, after: JsonValue, place: Place): void {
 
 function compareObjects(before: JsonObject, after: JsonObject, { path, steps }: Place): void {
   for (const key of Object.keys(before)) {
-    if (before[key] !== undefined && getOwn(after, key) === undefined) steps.push({ op: 'remove', path: formatPointer([...path, key]) })
+    if (before[key] !== undefined && getOwn(after, key) === undefined)
+      steps.push({ op: 'remove', path: formatPointer([...path, key]) })
   }
   for (const [key, value] of Object.entries(after)) {
     if (value === undefined) continue
@@ -47,8 +48,11 @@ function compareArrays(before: JsonArray, after: JsonArray, { path, steps }: Pla
   while (end < shorter - start && deepEqual(before[before.length - 1 - end], after[after.length - 1 - end])) end++
   const [beforeEnd, afterEnd] = [before.length - end, after.length - end]
   const paired = Math.min(beforeEnd, afterEnd)
-  for (let index = start; index < paired; index++) compare(before[index] as JsonValue, after[index] as JsonValue, { path: [...path, String(index)], steps })
+  for (let index = start; index < paired; index++)
+    compare(before[index] as JsonValue, after[index] as JsonValue, { path: [...path, String(index)], steps })
   // From the back, so that what is still to be removed keeps its place.
-  for (let index = beforeEnd - 1; index >= paired; index--) steps.push({ op: 'remove', path: formatPointer([...path, String(index)]) })
-  for (let index = paired; index < afterEnd; index++) steps.push({ op: 'add', path: formatPointer([...path, String(index)]), value: after[index] as JsonValue })
+  for (let index = beforeEnd - 1; index >= paired; index--)
+    steps.push({ op: 'remove', path: formatPointer([...path, String(index)]) })
+  for (let index = paired; index < afterEnd; index++)
+    steps.push({ op: 'add', path: formatPointer([...path, String(index)]), value: after[index] as JsonValue })
 }

@@ -63,7 +63,8 @@ export function readReview(value: JsonValue): Review {
   const { apiVersion, kind, request } = isJsonObject(value) ? value : {}
   if (kind !== 'AdmissionReview') throw badRequest(`expected an AdmissionReview, got ${JSON.stringify(kind ?? null)}`)
   const version = String(apiVersion).replace(/^admission\.k8s\.io\//, '')
-  if (version !== 'v1' && version !== 'v1beta1') throw badRequest(`this webhook speaks admission.k8s.io/v1 and v1beta1, got ${JSON.stringify(apiVersion ?? null)}`)
+  if (version !== 'v1' && version !== 'v1beta1')
+    throw badRequest(`this webhook speaks admission.k8s.io/v1 and v1beta1, got ${JSON.stringify(apiVersion ?? null)}`)
   if (!isJsonObject(request)) throw badRequest('the AdmissionReview has no request')
   return { version, request: readRequest(request) }
 }
@@ -71,25 +72,39 @@ export function readReview(value: JsonValue): Review {
 function readRequest(request: JsonObject): AdmissionRequest {
   const { uid, operation, kind, name, namespace, subResource, userInfo, dryRun, object, oldObject, options } = request
   if (typeof uid !== 'string' || uid === '') throw badRequest('the request of the AdmissionReview has no uid')
-  if (typeof operation !== 'string' || !operations.includes(operation)) throw badRequest(`the operation of the AdmissionReview is ${JSON.stringify(operation ?? null)}, which is none`)
+  if (typeof operation !== 'string' || !operations.includes(operation))
+    throw badRequest(`the operation of the AdmissionReview is ${JSON.stringify(operation ?? null)}, which is none`)
   const { group = '', version = '', kind: word = '' } = isJsonObject(kind) ? kind : {}
   return {
-    uid, operation: operation as AdmissionOperation, apiVersion: group === '' ? String(version) : `${String(group)}/${String(version)}`, kind: String(word),
-    ...textField('name', name), ...textField('namespace', namespace), ...textField('subresource', subResource), user: readUser(userInfo), dryRun: dryRun === true,
-    ...isJsonObject(object) && { object: object as unknown as KubeObject }, ...isJsonObject(oldObject) && { oldObject: oldObject as unknown as KubeObject }, ...isJsonObject(options) && { options },
+    uid,
+    operation: operation as AdmissionOperation,
+    apiVersion: group === '' ? String(version) : `${String(group)}/${String(version)}`,
+    kind: String(word),
+    ...textField('name', name),
+    ...textField('namespace', namespace),
+    ...textField('subresource', subResource),
+    user: readUser(userInfo),
+    dryRun: dryRun === true,
+    ...(isJsonObject(object) && { object: object as unknown as KubeObject }),
+    ...(isJsonObject(oldObject) && { oldObject: oldObject as unknown as KubeObject }),
+    ...(isJsonObject(options) && { options }),
   }
 }
 
 function readUser(value: JsonValue | undefined): AdmissionUser {
   const { username, uid, groups, extra } = isJsonObject(value) ? value : {}
   return {
-    username: typeof username === 'string' ? username : '', ...textField('uid', uid), groups: textsOf(groups),
-    extra: Object.fromEntries(Object.entries(isJsonObject(extra) ? extra : {}).map(([key, values]) => [key, textsOf(values)])),
+    username: typeof username === 'string' ? username : '',
+    ...textField('uid', uid),
+    groups: textsOf(groups),
+    extra: Object.fromEntries(
+      Object.entries(isJsonObject(extra) ? extra : {}).map(([key, values]) => [key, textsOf(values)]),
+    ),
   }
 }
 
 function textField<N extends string>(name: N, value: JsonValue | undefined): Partial<Record<N, string>> {
-  return typeof value === 'string' && value !== '' ? { [name]: value } as Record<N, string> : {}
+  return typeof value === 'string' && value !== '' ? ({ [name]: value } as Record<N, string>) : {}
 }
 
 function textsOf(value: JsonValue | undefined): string[] {
@@ -97,11 +112,17 @@ function textsOf(value: JsonValue | undefined): string[] {
 }
 
 /** The answer to a review; to what was none, without uid and in the newest version. */
-export function writeReview({ refusal, patch = [], warnings = [], auditAnnotations = {} }: Decision, { version, uid }: { version: ReviewVersion, uid: string }): JsonObject {
+export function writeReview(
+  { refusal, patch = [], warnings = [], auditAnnotations = {} }: Decision,
+  { version, uid }: { version: ReviewVersion; uid: string },
+): JsonObject {
   const response: JsonObject = {
-    uid, allowed: refusal === undefined, ...refusal !== undefined && { status: toStatus(refusal) as unknown as JsonObject },
-    ...patch.length > 0 && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') },
-    ...warnings.length > 0 && { warnings: [...warnings] }, ...Object.keys(auditAnnotations).length > 0 && { auditAnnotations: { ...auditAnnotations } },
+    uid,
+    allowed: refusal === undefined,
+    ...(refusal !== undefined && { status: toStatus(refusal) as unknown as JsonObject }),
+    ...(patch.length > 0 && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
+    ...(Object.keys(auditAnnotations).length > 0 && { auditAnnotations: { ...auditAnnotations } }),
   }
   return { apiVersion: `admission.k8s.io/${version}`, kind: 'AdmissionReview', response }
 }

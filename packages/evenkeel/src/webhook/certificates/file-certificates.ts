@@ -24,10 +24,21 @@ export interface FileCertificatesOptions {
   readonly metrics?: Metrics
 }
 
-export function fileCertificates({ certFile, keyFile, everyMs = 10_000, clock = new SystemClock(), log = silentLogger, metrics }: FileCertificatesOptions): CertificateSource {
+export function fileCertificates({
+  certFile,
+  keyFile,
+  everyMs = 10_000,
+  clock = new SystemClock(),
+  log = silentLogger,
+  metrics,
+}: FileCertificatesOptions): CertificateSource {
   if (!(everyMs > 0)) throw new RangeError(`everyMs must be above 0, got ${everyMs}`)
-  const reads: Counter | undefined = metrics?.counter('certwatcher_read_certificate_total', { help: 'How often certificates were read.' }).with()
-  const errors: Counter | undefined = metrics?.counter('certwatcher_read_certificate_errors_total', { help: 'How often certificates could not be read.' }).with()
+  const reads: Counter | undefined = metrics
+    ?.counter('certwatcher_read_certificate_total', { help: 'How often certificates were read.' })
+    .with()
+  const errors: Counter | undefined = metrics
+    ?.counter('certwatcher_read_certificate_errors_total', { help: 'How often certificates could not be read.' })
+    .with()
   const current = async (): Promise<ServerCertificate> => {
     reads?.add()
     try {
@@ -39,7 +50,7 @@ export function fileCertificates({ certFile, keyFile, everyMs = 10_000, clock = 
   }
   let known: ServerCertificate | undefined
   return {
-    current: async () => known = await current(),
+    current: async () => (known = await current()),
     async watch(signal, onChange) {
       for (;;) {
         await sleep(clock, everyMs, { signal }).catch(() => undefined)
@@ -60,6 +71,7 @@ export function fileCertificates({ certFile, keyFile, everyMs = 10_000, clock = 
 
 async function readPair(certFile: string, keyFile: string): Promise<ServerCertificate> {
   const [certificatePem, keyPem] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
-  if (!new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem))) throw new Error(`the key in ${keyFile} is not that of the certificate in ${certFile}`)
+  if (!new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem)))
+    throw new Error(`the key in ${keyFile} is not that of the certificate in ${certFile}`)
   return { certificatePem, keyPem }
 }

@@ -7,13 +7,30 @@ import { OwnCertificates } from './own-certificates.ts'
 
 const dayMs = 86_400_000
 
-function make(options: { authorityDays?: number, validDays?: number } = {}): { clock: SimulatedClock, own: OwnCertificates, bundles: string[] } {
+function make(options: { authorityDays?: number; validDays?: number } = {}): {
+  clock: SimulatedClock
+  own: OwnCertificates
+  bundles: string[]
+} {
   const { authorityDays = 3650, validDays = 90 } = options
   const clock = new SimulatedClock()
   const random = new SeededRandom('own')
   const bundles: string[] = []
   const authority = makeAuthority({ clock, random, validMs: authorityDays * dayMs })
-  return { clock, bundles, own: new OwnCertificates({ names: ['hooks.shop.svc', '127.0.0.1'], authority, validMs: validDays * dayMs, clock, random, onBundle: (bundle) => { bundles.push(bundle) } }) }
+  return {
+    clock,
+    bundles,
+    own: new OwnCertificates({
+      names: ['hooks.shop.svc', '127.0.0.1'],
+      authority,
+      validMs: validDays * dayMs,
+      clock,
+      random,
+      onBundle: (bundle) => {
+        bundles.push(bundle)
+      },
+    }),
+  }
 }
 
 /** Whether somebody who trusts the bundle trusts the certificate. */
@@ -23,14 +40,18 @@ function isTrusted(caBundle: string, { certificatePem }: ServerCertificate): boo
   return authorities.some((authority) => new X509Certificate(certificatePem).verify(authority.publicKey))
 }
 
-const countOf = (caBundle: string): number => Buffer.from(caBundle, 'base64').toString().split('BEGIN CERTIFICATE').length - 1
+const countOf = (caBundle: string): number =>
+  Buffer.from(caBundle, 'base64').toString().split('BEGIN CERTIFICATE').length - 1
 
 describe('OwnCertificates', () => {
   test('issues a certificate for its names that the bundle vouches for', async () => {
     const { own, bundles } = make()
     const current = await own.current()
     const certificate = new X509Certificate(current.certificatePem)
-    expect([certificate.checkHost('hooks.shop.svc'), certificate.checkIP('127.0.0.1')]).toEqual(['hooks.shop.svc', '127.0.0.1'])
+    expect([certificate.checkHost('hooks.shop.svc'), certificate.checkIP('127.0.0.1')]).toEqual([
+      'hooks.shop.svc',
+      '127.0.0.1',
+    ])
     expect([isTrusted(own.caBundle, current), countOf(own.caBundle), bundles.length]).toEqual([true, 1, 0])
     expect(Buffer.from(own.caPem).toString('base64')).toBe(own.caBundle)
   })
@@ -40,7 +61,9 @@ describe('OwnCertificates', () => {
     const first = await own.current()
     const stopping = new AbortController()
     const renewed: ServerCertificate[] = []
-    const watch = own.watch(stopping.signal, (next) => { renewed.push(next) })
+    const watch = own.watch(stopping.signal, (next) => {
+      renewed.push(next)
+    })
     await clock.advance(60 * dayMs - 1)
     expect(renewed).toEqual([])
     await clock.advance(1)
@@ -55,7 +78,7 @@ describe('OwnCertificates', () => {
   test('tells of a new authority a whole certificate before it signs, and forgets the old one a whole certificate later', async () => {
     const { clock, own, bundles } = make({ authorityDays: 300, validDays: 90 })
     const stopping = new AbortController()
-    const seen: { certificate: ServerCertificate, bundle: string, before: string }[] = []
+    const seen: { certificate: ServerCertificate; bundle: string; before: string }[] = []
     let before = own.caBundle
     seen.push({ certificate: await own.current(), bundle: own.caBundle, before })
     void own.watch(stopping.signal, (certificate) => {

@@ -54,7 +54,8 @@ export class OwnCertificates implements CertificateSource {
 
   constructor(options: OwnCertificatesOptions) {
     const { names, authority, validMs = 90 * dayMs, clock = new SystemClock(), random = new SystemRandom() } = options
-    if (names.length === 0) throw new RangeError('a webhook needs at least one name or address under which it is called')
+    if (names.length === 0)
+      throw new RangeError('a webhook needs at least one name or address under which it is called')
     if (!(validMs > 0)) throw new RangeError(`validMs must be above 0, got ${validMs}`)
     this.#options = options
     this.#clock = clock
@@ -70,7 +71,9 @@ export class OwnCertificates implements CertificateSource {
 
   /** The authorities to trust, in PEM. */
   get caPem(): string {
-    return [this.#authority, this.#successor, this.#predecessor].map((authority) => authority?.certificatePem ?? '').join('')
+    return [this.#authority, this.#successor, this.#predecessor]
+      .map((authority) => authority?.certificatePem ?? '')
+      .join('')
   }
 
   current(): Promise<ServerCertificate> {
@@ -80,7 +83,7 @@ export class OwnCertificates implements CertificateSource {
 
   async watch(signal: AbortSignal, onChange: (certificate: ServerCertificate) => void): Promise<void> {
     for (;;) {
-      await sleep(this.#clock, this.#validMs * 2 / 3, { signal }).catch(() => undefined)
+      await sleep(this.#clock, (this.#validMs * 2) / 3, { signal }).catch(() => undefined)
       if (signal.aborted) return
       this.#succeed()
       this.#prepareSuccessor()
@@ -91,7 +94,12 @@ export class OwnCertificates implements CertificateSource {
 
   #issue(): ServerCertificate {
     const leftMs = expiryOf(this.#authority) - this.#clock.now()
-    return issueServerCertificate(this.#authority, { clock: this.#clock, random: this.#random, names: this.#options.names, validMs: Math.max(1000, Math.min(this.#validMs, leftMs)) })
+    return issueServerCertificate(this.#authority, {
+      clock: this.#clock,
+      random: this.#random,
+      names: this.#options.names,
+      validMs: Math.max(1000, Math.min(this.#validMs, leftMs)),
+    })
   }
 
   /** The successor was told a whole certificate ago, so it may sign now. */
@@ -119,6 +127,7 @@ function expiryOf({ certificatePem }: Credential): number {
   const [, month = '', day = '', time = '', year = ''] = /^(\w{3}) +(\d+) ([\d:]+) (\d{4}) GMT$/.exec(validTo) ?? []
   const two = (value: number | string): string => String(value).padStart(2, '0')
   const expiryMs = parseTime(`${year}-${two(months.indexOf(month) + 1)}-${two(day)}T${time}Z`)
-  if (expiryMs === undefined) throw new RangeError(`the end of a certificate cannot be read: ${JSON.stringify(validTo)}`)
+  if (expiryMs === undefined)
+    throw new RangeError(`the end of a certificate cannot be read: ${JSON.stringify(validTo)}`)
   return expiryMs
 }

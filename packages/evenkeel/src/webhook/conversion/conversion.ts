@@ -23,10 +23,19 @@ export interface SpokeFunctions<T extends KubeObject, Hub extends KubeObject> {
   readonly fromHub: (hub: Hub) => Untyped<T> | Promise<Untyped<T>>
 }
 
-type Untyped<T extends KubeObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> & Partial<Pick<T, 'apiVersion' | 'kind' | 'metadata'>>
+type Untyped<T extends KubeObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> &
+  Partial<Pick<T, 'apiVersion' | 'kind' | 'metadata'>>
 
-export function spoke<T extends KubeObject, Hub extends KubeObject>({ apiVersion, kind }: Kind<T>, { toHub, fromHub }: SpokeFunctions<T, Hub>): Spoke<Hub> {
-  return { apiVersion, kind, toHub: (object) => toHub(object as T) as Hub | Promise<Hub>, fromHub: (hub) => fromHub(hub) as KubeObject | Promise<KubeObject> }
+export function spoke<T extends KubeObject, Hub extends KubeObject>(
+  { apiVersion, kind }: Kind<T>,
+  { toHub, fromHub }: SpokeFunctions<T, Hub>,
+): Spoke<Hub> {
+  return {
+    apiVersion,
+    kind,
+    toHub: (object) => toHub(object as T) as Hub | Promise<Hub>,
+    fromHub: (hub) => fromHub(hub) as KubeObject | Promise<KubeObject>,
+  }
 }
 
 export interface Conversion {
@@ -36,11 +45,19 @@ export interface Conversion {
 }
 
 /** All versions of one kind. @throws {RangeError} when they are not versions of the same kind. */
-export function defineConversion<Hub extends KubeObject>({ hub, spokes }: { hub: Kind<Hub>, spokes: readonly Spoke<Hub>[] }): Conversion {
+export function defineConversion<Hub extends KubeObject>({
+  hub,
+  spokes,
+}: {
+  hub: Kind<Hub>
+  spokes: readonly Spoke<Hub>[]
+}): Conversion {
   const byVersion = new Map(spokes.map((one) => [one.apiVersion, one]))
   for (const { apiVersion, kind } of spokes) {
-    const isSame = kind === hub.kind && apiVersion.split('/')[0] === hub.apiVersion.split('/')[0] && apiVersion !== hub.apiVersion
-    if (!isSame) throw new RangeError(`${kind} of ${apiVersion} is no other version of ${hub.kind} of ${hub.apiVersion}`)
+    const isSame =
+      kind === hub.kind && apiVersion.split('/')[0] === hub.apiVersion.split('/')[0] && apiVersion !== hub.apiVersion
+    if (!isSame)
+      throw new RangeError(`${kind} of ${apiVersion} is no other version of ${hub.kind} of ${hub.apiVersion}`)
   }
   if (byVersion.size !== spokes.length) throw new RangeError(`a version of ${hub.kind} is there twice`)
   const spokeOf = (apiVersion: string): Spoke<Hub> => {
@@ -49,18 +66,32 @@ export function defineConversion<Hub extends KubeObject>({ hub, spokes }: { hub:
     return found
   }
   return {
-    group: hub.group, kind: hub.kind,
+    group: hub.group,
+    kind: hub.kind,
     async convert(object, apiVersion) {
       if (object.apiVersion === apiVersion) return object
       const { kind } = hub
-      const middle = object.apiVersion === hub.apiVersion ? object as Hub : finish(await spokeOf(object.apiVersion).toHub(object), object, { apiVersion: hub.apiVersion, kind })
-      return apiVersion === hub.apiVersion ? middle : finish(await spokeOf(apiVersion).fromHub(middle), object, { apiVersion, kind })
+      const middle =
+        object.apiVersion === hub.apiVersion
+          ? (object as Hub)
+          : finish(await spokeOf(object.apiVersion).toHub(object), object, { apiVersion: hub.apiVersion, kind })
+      return apiVersion === hub.apiVersion
+        ? middle
+        : finish(await spokeOf(apiVersion).fromHub(middle), object, { apiVersion, kind })
     },
   }
 }
 
-function finish<T extends KubeObject>(converted: T, original: KubeObject, type: { apiVersion: string, kind: string }): T {
-  return deepFreeze({ ...converted, ...type, metadata: (converted as Partial<KubeObject>).metadata ?? original.metadata })
+function finish<T extends KubeObject>(
+  converted: T,
+  original: KubeObject,
+  type: { apiVersion: string; kind: string },
+): T {
+  return deepFreeze({
+    ...converted,
+    ...type,
+    metadata: (converted as Partial<KubeObject>).metadata ?? original.metadata,
+  })
 }
 
 /** What was asked for. */
@@ -75,17 +106,25 @@ interface ConversionRequest {
 export function readConversion(value: JsonValue): ConversionRequest {
   const { apiVersion, kind, request } = isJsonObject(value) ? value : {}
   const version = String(apiVersion).replace(/^apiextensions\.k8s\.io\//, '')
-  if (kind !== 'ConversionReview' || (version !== 'v1' && version !== 'v1beta1')) throw badRequest(`expected a ConversionReview of apiextensions.k8s.io/v1 or v1beta1, got ${JSON.stringify(kind ?? null)} of ${JSON.stringify(apiVersion ?? null)}`)
+  if (kind !== 'ConversionReview' || (version !== 'v1' && version !== 'v1beta1'))
+    throw badRequest(
+      `expected a ConversionReview of apiextensions.k8s.io/v1 or v1beta1, got ${JSON.stringify(kind ?? null)} of ${JSON.stringify(apiVersion ?? null)}`,
+    )
   const { uid, desiredAPIVersion, objects } = isJsonObject(request) ? request : {}
-  if (typeof uid !== 'string' || typeof desiredAPIVersion !== 'string' || !Array.isArray(objects)) throw badRequest('the request of the ConversionReview has no uid, desiredAPIVersion or objects')
+  if (typeof uid !== 'string' || typeof desiredAPIVersion !== 'string' || !Array.isArray(objects))
+    throw badRequest('the request of the ConversionReview has no uid, desiredAPIVersion or objects')
   return { version, uid, apiVersion: desiredAPIVersion, objects: objects as readonly JsonValue[] }
 }
 
 /** Converts all objects of a request; one that fails makes all fail, because the server wants all or nothing. */
-export async function convertAll({ objects, apiVersion }: ConversionRequest, conversions: ReadonlyMap<string, Conversion>): Promise<KubeObject[]> {
+export async function convertAll(
+  { objects, apiVersion }: ConversionRequest,
+  conversions: ReadonlyMap<string, Conversion>,
+): Promise<KubeObject[]> {
   const converted: KubeObject[] = []
   for (const object of objects) {
-    if (!isJsonObject(object) || !isJsonObject(object['metadata']) || typeof object['apiVersion'] !== 'string') throw badRequest('an object of the ConversionReview is none')
+    if (!isJsonObject(object) || !isJsonObject(object['metadata']) || typeof object['apiVersion'] !== 'string')
+      throw badRequest('an object of the ConversionReview is none')
     const conversion = conversions.get(conversionKey(object['apiVersion'], String(object['kind'])))
     if (!conversion) throw badRequest(`nobody converts ${String(object['kind'])} of ${object['apiVersion']}`)
     converted.push(await conversion.convert(deepFreeze(object) as unknown as KubeObject, apiVersion))
@@ -94,15 +133,20 @@ export async function convertAll({ objects, apiVersion }: ConversionRequest, con
 }
 
 export function conversionKey(apiVersion: string, kind: string): string {
-  return `${apiVersion.includes('/') ? apiVersion.split('/')[0] ?? '' : ''}/${kind}`
+  return `${apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''}/${kind}`
 }
 
 /** The answer: the objects, or what went wrong. */
-export function writeConversion(outcome: readonly KubeObject[] | { readonly error: unknown }, { version, uid }: { version: ReviewVersion, uid: string }): JsonObject {
+export function writeConversion(
+  outcome: readonly KubeObject[] | { readonly error: unknown },
+  { version, uid }: { version: ReviewVersion; uid: string },
+): JsonObject {
   const isFailure = 'error' in outcome
   const message = isFailure ? (isApiError(outcome.error) ? outcome.error : internalError(outcome.error)).message : ''
   const response = {
-    uid, convertedObjects: isFailure ? [] : outcome as unknown as JsonValue, result: isFailure ? { status: 'Failure', message } : { status: 'Success' },
+    uid,
+    convertedObjects: isFailure ? [] : (outcome as unknown as JsonValue),
+    result: isFailure ? { status: 'Failure', message } : { status: 'Success' },
   }
   return { apiVersion: `apiextensions.k8s.io/${version}`, kind: 'ConversionReview', response }
 }

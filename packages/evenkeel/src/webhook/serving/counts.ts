@@ -15,12 +15,28 @@ const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function callCounts(metrics: Metrics | undefined, clock: Clock): CallCounts {
   if (!metrics) return { begin: () => () => undefined, mistake: () => undefined }
-  const requests = metrics.counter('controller_runtime_webhook_requests_total', { help: 'Calls of webhooks by HTTP code.', labels: ['webhook', 'code'] })
-  const latency = metrics.histogram('controller_runtime_webhook_latency_seconds', { help: 'How long calls of webhooks took.', labels: ['webhook'], buckets })
-  const inFlight = metrics.gauge('controller_runtime_webhook_requests_in_flight', { help: 'Calls of webhooks under way.', labels: ['webhook'] })
+  const requests = metrics.counter('controller_runtime_webhook_requests_total', {
+    help: 'Calls of webhooks by HTTP code.',
+    labels: ['webhook', 'code'],
+  })
+  const latency = metrics.histogram('controller_runtime_webhook_latency_seconds', {
+    help: 'How long calls of webhooks took.',
+    labels: ['webhook'],
+    buckets,
+  })
+  const inFlight = metrics.gauge('controller_runtime_webhook_requests_in_flight', {
+    help: 'Calls of webhooks under way.',
+    labels: ['webhook'],
+  })
   const mistakes = {
-    admission: metrics.counter('controller_runtime_webhook_panics_total', { help: 'Admission handlers that failed by mistake.' }).with(),
-    conversion: metrics.counter('controller_runtime_conversion_webhook_panics_total', { help: 'Conversion handlers that failed by mistake.' }).with(),
+    admission: metrics
+      .counter('controller_runtime_webhook_panics_total', { help: 'Admission handlers that failed by mistake.' })
+      .with(),
+    conversion: metrics
+      .counter('controller_runtime_conversion_webhook_panics_total', {
+        help: 'Conversion handlers that failed by mistake.',
+      })
+      .with(),
   }
   return {
     begin(webhook) {
@@ -33,6 +49,8 @@ export function callCounts(metrics: Metrics | undefined, clock: Clock): CallCoun
         requests.with({ webhook, code: String(code) }).add()
       }
     },
-    mistake: (kind) => { mistakes[kind].add() },
+    mistake: (kind) => {
+      mistakes[kind].add()
+    },
   }
 }

@@ -20,10 +20,18 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-async function serve(options: Partial<WebhookListenerOptions> & Pick<WebhookListenerOptions, 'certificates'>, hooks = validating()): Promise<{ url: string, port: number, stop: () => Promise<void> }> {
+async function serve(
+  options: Partial<WebhookListenerOptions> & Pick<WebhookListenerOptions, 'certificates'>,
+  hooks = validating(),
+): Promise<{ url: string; port: number; stop: () => Promise<void> }> {
   const stopping = new AbortController()
   const listening = deferred<string>()
-  const run = runWebhookListener(stopping.signal, { transport: hooks.transport, port: 0, onListening: listening.resolve, ...options })
+  const run = runWebhookListener(stopping.signal, {
+    transport: hooks.transport,
+    port: 0,
+    onListening: listening.resolve,
+    ...options,
+  })
   run.catch(listening.reject)
   const stop = async (): Promise<void> => {
     stopping.abort()
@@ -40,7 +48,16 @@ function validating(): Webhooks {
   return hooks
 }
 
-const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: 'r', operation: 'CREATE', kind: { version: 'v1', kind: 'ConfigMap' }, object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } } }
+const review = {
+  apiVersion: 'admission.k8s.io/v1',
+  kind: 'AdmissionReview',
+  request: {
+    uid: 'r',
+    operation: 'CREATE',
+    kind: { version: 'v1', kind: 'ConfigMap' },
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+  },
+}
 const path = '/validate--v1-configmap'
 
 interface Shown {
@@ -49,13 +66,37 @@ interface Shown {
   readonly text: string
 }
 
-function post(url: string, { body = Buffer.from(JSON.stringify(review)), ...tls }: { body?: Uint8Array, ca: string, cert?: string, key?: string }): Promise<Shown> {
+function post(
+  url: string,
+  {
+    body = Buffer.from(JSON.stringify(review)),
+    ...tls
+  }: { body?: Uint8Array; ca: string; cert?: string; key?: string },
+): Promise<Shown> {
   return new Promise((resolve, reject) => {
-    const sent = request(`${url}${path}`, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', 'content-length': body.length }, ...tls }, (response) => {
-      const { serialNumber } = (response.socket as unknown as { getPeerCertificate(): { serialNumber: string } }).getPeerCertificate()
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => { text += piece }).on('end', () => { resolve({ status: response.statusCode ?? 0, serial: serialNumber, text }) })
-    })
+    const sent = request(
+      `${url}${path}`,
+      {
+        method: 'POST',
+        agent: false,
+        headers: { 'content-type': 'application/json', 'content-length': body.length },
+        ...tls,
+      },
+      (response) => {
+        const { serialNumber } = (
+          response.socket as unknown as { getPeerCertificate(): { serialNumber: string } }
+        ).getPeerCertificate()
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => {
+            text += piece
+          })
+          .on('end', () => {
+            resolve({ status: response.statusCode ?? 0, serial: serialNumber, text })
+          })
+      },
+    )
     sent.on('error', reject)
     sent.end(body)
   })
@@ -66,9 +107,18 @@ describe('runWebhookListener', () => {
     const certificates = new OwnCertificates({ names: ['localhost', '127.0.0.1'] })
     const { url } = await serve({ certificates })
     const { transport, close } = connectHttps({ origin: url, caPem: certificates.caPem })
-    const { status, body } = await transport({ method: 'POST', target: `${path}?timeout=10s`, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(review)), signal: new AbortController().signal })
+    const { status, body } = await transport({
+      method: 'POST',
+      target: `${path}?timeout=10s`,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(review)),
+      signal: new AbortController().signal,
+    })
     close()
-    expect([status, JSON.parse(Buffer.from(body as Uint8Array).toString())]).toMatchObject([200, { response: { uid: 'r', allowed: true } }])
+    expect([status, JSON.parse(Buffer.from(body as Uint8Array).toString())]).toMatchObject([
+      200,
+      { response: { uid: 'r', allowed: true } },
+    ])
     const stranger = makeAuthority(system)
     await expect(post(url, { ca: stranger.certificatePem })).rejects.toThrow()
   })
@@ -78,8 +128,15 @@ describe('runWebhookListener', () => {
     const { url, port } = await serve({ certificates })
     const socket = connect({ port, host: '127.0.0.1', ca: certificates.caPem })
     const answered = deferred<string>()
-    socket.setEncoding('utf8').on('data', (text: string) => { answered.resolve(text) }).on('error', answered.reject)
-    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${8 * 1024 * 1024}\r\n\r\n{`)
+    socket
+      .setEncoding('utf8')
+      .on('data', (text: string) => {
+        answered.resolve(text)
+      })
+      .on('error', answered.reject)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${8 * 1024 * 1024}\r\n\r\n{`,
+    )
     expect(await answered.promise).toMatch(/^HTTP\/1\.1 413 [\s\S]*"kind":"AdmissionReview"/)
     socket.destroy()
     expect((await post(url, { ca: certificates.caPem })).status).toBe(200)
@@ -90,7 +147,7 @@ describe('runWebhookListener', () => {
     ends.push(() => rm(folder, { recursive: true }))
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
     const authority = makeAuthority(system)
-    const write = async ({ certificatePem, keyPem }: { certificatePem: string, keyPem: string }): Promise<void> => {
+    const write = async ({ certificatePem, keyPem }: { certificatePem: string; keyPem: string }): Promise<void> => {
       await writeFile(certFile, certificatePem)
       await writeFile(keyFile, keyPem)
     }
@@ -99,7 +156,17 @@ describe('runWebhookListener', () => {
     const clock = new SimulatedClock()
     const metrics = new Metrics()
     const warnings: string[] = []
-    const lines = { debug: () => undefined, info: (text: string) => { warnings.push(text) }, warn: (text: string) => { warnings.push(text) }, error: () => undefined, child: () => lines }
+    const lines = {
+      debug: () => undefined,
+      info: (text: string) => {
+        warnings.push(text)
+      },
+      warn: (text: string) => {
+        warnings.push(text)
+      },
+      error: () => undefined,
+      child: () => lines,
+    }
     const { url } = await serve({ certificates: fileCertificates({ certFile, keyFile, clock, metrics, log: lines }) })
     const before = await post(url, { ca: authority.certificatePem })
     await writeFile(certFile, second?.certificatePem ?? '')
@@ -121,7 +188,9 @@ describe('runWebhookListener', () => {
     const caller = issueClientCertificate(callers, { ...system, subject: { commonName: 'kube-apiserver' } })
     const { url } = await serve({ certificates, clientCaPem: callers.certificatePem })
     await expect(post(url, { ca: certificates.caPem })).rejects.toThrow()
-    expect((await post(url, { ca: certificates.caPem, cert: caller.certificatePem, key: caller.keyPem })).status).toBe(200)
+    expect((await post(url, { ca: certificates.caPem, cert: caller.certificatePem, key: caller.keyPem })).status).toBe(
+      200,
+    )
   })
 
   test('answers what is under way when it is stopped, and frees its port', async () => {
@@ -144,9 +213,13 @@ describe('runWebhookListener', () => {
 
   test('rejects when there is no certificate, or when the port is taken', async () => {
     const missing = fileCertificates({ certFile: '/nowhere/tls.crt', keyFile: '/nowhere/tls.key' })
-    await expect(runWebhookListener(new AbortController().signal, { transport: validating().transport, certificates: missing })).rejects.toThrow('ENOENT')
+    await expect(
+      runWebhookListener(new AbortController().signal, { transport: validating().transport, certificates: missing }),
+    ).rejects.toThrow('ENOENT')
     const certificates = new OwnCertificates({ names: ['127.0.0.1'] })
     const { port } = await serve({ certificates })
-    await expect(runWebhookListener(new AbortController().signal, { transport: validating().transport, certificates, port })).rejects.toThrow('EADDRINUSE')
+    await expect(
+      runWebhookListener(new AbortController().signal, { transport: validating().transport, certificates, port }),
+    ).rejects.toThrow('EADDRINUSE')
   })
 })

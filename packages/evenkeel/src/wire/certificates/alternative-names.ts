@@ -38,5 +38,5 @@ function withoutDots(address: string): string {
   const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
   if (!dotted) return address
   const [a = 0, b = 0, c = 0, d = 0] = dotted.slice(1).map(Number)
-  return `${address.slice(0, dotted.index)}${(a << 8 | b).toString(16)}:${(c << 8 | d).toString(16)}`
+  return `${address.slice(0, dotted.index)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
 }

@@ -6,7 +6,15 @@ import { assert, describe, expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock, SystemClock, SystemRandom } from '#base'
 import { issueClientCertificate, issueServerCertificate, makeAuthority } from './authority.ts'
 
-const names = ['localhost', 'kubernetes.default.svc', '*.example.com', '127.0.0.1', '::1', 'fe80::1:2', '::ffff:10.0.0.1']
+const names = [
+  'localhost',
+  'kubernetes.default.svc',
+  '*.example.com',
+  '127.0.0.1',
+  '::1',
+  'fe80::1:2',
+  '::ffff:10.0.0.1',
+]
 const options = () => ({ clock: new SimulatedClock(), random: new SeededRandom('certificates') })
 
 describe('makeAuthority', () => {
@@ -34,7 +42,9 @@ describe('makeAuthority', () => {
 
   test('takes serial number and name from the given random source, and both are never the same twice', () => {
     const one = options()
-    const [a, b] = [makeAuthority(one), makeAuthority(one)].map(({ certificatePem }) => new X509Certificate(certificatePem))
+    const [a, b] = [makeAuthority(one), makeAuthority(one)].map(
+      ({ certificatePem }) => new X509Certificate(certificatePem),
+    )
     const again = new X509Certificate(makeAuthority(options()).certificatePem)
     expect(again.serialNumber).toBe(a?.serialNumber)
     expect(again.subject).toBe(a?.subject)
@@ -47,9 +57,11 @@ describe('issueServerCertificate', () => {
   test('is good for each of its names and for no other', () => {
     const authority = makeAuthority(options())
     const server = new X509Certificate(issueServerCertificate(authority, { ...options(), names }).certificatePem)
-    for (const host of ['localhost', 'kubernetes.default.svc', 'a.example.com']) expect(server.checkHost(host), host).toBeDefined()
+    for (const host of ['localhost', 'kubernetes.default.svc', 'a.example.com'])
+      expect(server.checkHost(host), host).toBeDefined()
     for (const ip of ['127.0.0.1', '::1', 'fe80::1:2', '::ffff:10.0.0.1']) expect(server.checkIP(ip), ip).toBeDefined()
-    for (const host of ['evil.com', 'example.com', 'kubernetes.default', 'evenkeel']) expect(server.checkHost(host, { subject: 'never' }), host).toBeUndefined()
+    for (const host of ['evil.com', 'example.com', 'kubernetes.default', 'evenkeel'])
+      expect(server.checkHost(host, { subject: 'never' }), host).toBeUndefined()
     expect(server.checkIP('127.0.0.2')).toBeUndefined()
   })
 
@@ -73,13 +85,20 @@ describe('issueServerCertificate', () => {
       expect(() => issueServerCertificate(authority, { ...options(), names: [name] }), name).toThrow(RangeError)
     }
     expect(() => issueServerCertificate(authority, { ...options(), names: [] })).toThrow('at least one name')
-    expect(() => issueServerCertificate(authority, { ...options(), names, validMs: 0 })).toThrow('validMs must be above 0')
+    expect(() => issueServerCertificate(authority, { ...options(), names, validMs: 0 })).toThrow(
+      'validMs must be above 0',
+    )
   })
 
   test('needs an authority that was made here', () => {
     const authority = makeAuthority(options())
-    const client = issueClientCertificate(authority, { ...options(), subject: { commonName: 'a', organizations: ['b'] } })
-    expect(() => issueServerCertificate(client, { ...options(), names })).toThrow('only an authority that was made here')
+    const client = issueClientCertificate(authority, {
+      ...options(),
+      subject: { commonName: 'a', organizations: ['b'] },
+    })
+    expect(() => issueServerCertificate(client, { ...options(), names })).toThrow(
+      'only an authority that was made here',
+    )
   })
 })
 
@@ -98,11 +117,22 @@ test('a TLS handshake succeeds both ways with certificates of one authority', as
   const server = issueServerCertificate(authority, { ...real, names: ['localhost', '127.0.0.1'] })
   const client = issueClientCertificate(authority, { ...real, subject: { commonName: 'me' } })
   const ca = authority.certificatePem
-  const listening = createServer({ cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true }, (socket) => { socket.end(socket.getPeerX509Certificate()?.subject ?? 'nobody') })
+  const listening = createServer(
+    { cert: server.certificatePem, key: server.keyPem, ca, requestCert: true, rejectUnauthorized: true },
+    (socket) => {
+      socket.end(socket.getPeerX509Certificate()?.subject ?? 'nobody')
+    },
+  )
   listening.listen(0, '127.0.0.1')
   await once(listening, 'listening')
-  const socket = connect({ host: '127.0.0.1', port: (listening.address() as AddressInfo).port, ca, cert: client.certificatePem, key: client.keyPem })
-  const [said] = await once(socket, 'data') as [Buffer]
+  const socket = connect({
+    host: '127.0.0.1',
+    port: (listening.address() as AddressInfo).port,
+    ca,
+    cert: client.certificatePem,
+    key: client.keyPem,
+  })
+  const [said] = (await once(socket, 'data')) as [Buffer]
   expect(socket.authorized).toBe(true)
   expect(said.toString()).toBe('CN=me')
   socket.destroy()

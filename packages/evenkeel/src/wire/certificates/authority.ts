@@ -29,7 +29,12 @@ interface IssueOptions {
   validMs?: number
 }
 
-const extensionIds = { basicConstraints: '2.5.29.19', keyUsage: '2.5.29.15', extendedKeyUsage: '2.5.29.37', subjectAltName: '2.5.29.17' } as const
+const extensionIds = {
+  basicConstraints: '2.5.29.19',
+  keyUsage: '2.5.29.15',
+  extendedKeyUsage: '2.5.29.37',
+  subjectAltName: '2.5.29.17',
+} as const
 const usages = { digitalSignature: 0, certificateSign: 5, revocationSign: 6 } as const
 const purposes = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
 const backdatedMs = 3_600_000
@@ -44,17 +49,39 @@ export function makeAuthority({ clock, random, validMs = 10 * yearMs }: IssueOpt
     { id: extensionIds.keyUsage, value: namedBits(usages.certificateSign, usages.revocationSign), isCritical: true },
   ]
   const validity = validityFrom(clock, validMs)
-  return { certificatePem: signCertificate({ subject, issuer: subject, publicKey, signingKey: privateKey, extensions, random, ...validity }), keyPem: keyToPem(privateKey) }
+  return {
+    certificatePem: signCertificate({
+      subject,
+      issuer: subject,
+      publicKey,
+      signingKey: privateKey,
+      extensions,
+      random,
+      ...validity,
+    }),
+    keyPem: keyToPem(privateKey),
+  }
 }
 
 /** A certificate for a server that is reached under the given names and addresses. */
-export function issueServerCertificate(authority: Credential, { names, ...options }: IssueOptions & { names: readonly string[] }): Credential {
+export function issueServerCertificate(
+  authority: Credential,
+  { names, ...options }: IssueOptions & { names: readonly string[] },
+): Credential {
   if (names.length === 0) throw new RangeError('a server certificate needs at least one name')
-  return issue(authority, { ...options, subject: { commonName: 'evenkeel' }, purpose: purposes.server, more: [{ id: extensionIds.subjectAltName, value: alternativeNames(names) }] })
+  return issue(authority, {
+    ...options,
+    subject: { commonName: 'evenkeel' },
+    purpose: purposes.server,
+    more: [{ id: extensionIds.subjectAltName, value: alternativeNames(names) }],
+  })
 }
 
 /** A certificate for a caller: the common name is the user, the organizations are the groups. */
-export function issueClientCertificate(authority: Credential, { subject, ...options }: IssueOptions & { subject: CertificateSubject }): Credential {
+export function issueClientCertificate(
+  authority: Credential,
+  { subject, ...options }: IssueOptions & { subject: CertificateSubject },
+): Credential {
   return issue(authority, { ...options, subject, purpose: purposes.client, more: [] })
 }
 
@@ -73,7 +100,15 @@ function issue(authority: Credential, { clock, random, validMs = yearMs, subject
     ...more,
   ]
   const issuer = issuerOf(authority)
-  const certificatePem = signCertificate({ subject, issuer, publicKey, signingKey: createPrivateKey(authority.keyPem), extensions, random, ...validityFrom(clock, validMs) })
+  const certificatePem = signCertificate({
+    subject,
+    issuer,
+    publicKey,
+    signingKey: createPrivateKey(authority.keyPem),
+    extensions,
+    random,
+    ...validityFrom(clock, validMs),
+  })
   return { certificatePem, keyPem: keyToPem(privateKey) }
 }
 
@@ -81,11 +116,12 @@ function issue(authority: Credential, { clock, random, validMs = yearMs, subject
 function issuerOf({ certificatePem }: Credential): CertificateSubject {
   const { subject } = new X509Certificate(certificatePem)
   const [, commonName] = /^CN=([\w-]+)$/.exec(subject) ?? []
-  if (commonName === undefined) throw new RangeError(`only an authority that was made here can issue, got ${JSON.stringify(subject)}`)
+  if (commonName === undefined)
+    throw new RangeError(`only an authority that was made here can issue, got ${JSON.stringify(subject)}`)
   return { commonName }
 }
 
-function validityFrom(clock: Clock, validMs: number): { notBeforeMs: number, notAfterMs: number } {
+function validityFrom(clock: Clock, validMs: number): { notBeforeMs: number; notAfterMs: number } {
   if (!(validMs > 0)) throw new RangeError(`validMs must be above 0, got ${validMs}`)
   return { notBeforeMs: clock.now() - backdatedMs, notAfterMs: clock.now() + validMs }
 }

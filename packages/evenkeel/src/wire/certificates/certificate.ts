@@ -44,12 +44,21 @@ const ids = {
 const version3 = Uint8Array.of(2)
 
 /** A new P-256 pair. */
-export function makeKeyPair(): { publicKey: KeyObject, privateKey: KeyObject } {
+export function makeKeyPair(): { publicKey: KeyObject; privateKey: KeyObject } {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
 }
 
 /** The certificate in PEM. */
-export function signCertificate({ subject, issuer, publicKey, signingKey, notBeforeMs, notAfterMs, extensions, random }: CertificateContent): string {
+export function signCertificate({
+  subject,
+  issuer,
+  publicKey,
+  signingKey,
+  notBeforeMs,
+  notAfterMs,
+  extensions,
+  random,
+}: CertificateContent): string {
   const algorithm = sequence(oid(ids.ecdsaWithSha256))
   const identifiers = [
     { id: ids.subjectKeyIdentifier, value: octetString(keyIdentifier(publicKey)) },
@@ -75,7 +84,7 @@ function distinguishedName({ commonName, organizations = [] }: CertificateSubjec
 }
 
 function encodeExtension({ id, value, isCritical = false }: CertificateExtension): Uint8Array {
-  return sequence(oid(id), ...isCritical ? [truth()] : [], octetString(value))
+  return sequence(oid(id), ...(isCritical ? [truth()] : []), octetString(value))
 }
 
 /** Over the bare point: the last 65 bytes of a P-256 key's DER form. */
@@ -88,11 +97,14 @@ function keyIdentifier(publicKey: KeyObject): Uint8Array {
 function serialNumber(random: Random): Uint8Array {
   const bytes = Buffer.alloc(16)
   for (let offset = 0; offset < bytes.length; offset += 4) bytes.writeUInt32BE(random.uint32(), offset)
-  bytes[0] = (bytes[0] ?? 0) & 0x3f | 0x40
+  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
   return bytes
 }
 
 function toPem(der: Uint8Array): string {
-  const lines = Buffer.from(der).toString('base64').match(/.{1,64}/g) ?? []
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? []
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }

@@ -1,5 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { bitString, explicit, implicit, namedBits, octetString, oid, sequence, setOf, time, truth, unsigned, utf8 } from './der.ts'
+import {
+  bitString,
+  explicit,
+  implicit,
+  namedBits,
+  octetString,
+  oid,
+  sequence,
+  setOf,
+  time,
+  truth,
+  unsigned,
+  utf8,
+} from './der.ts'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
@@ -13,7 +26,14 @@ describe('der', () => {
   })
 
   test('unsigned has no spare zero and never looks negative', () => {
-    const table: [number[], string][] = [[[0], '020100'], [[0, 0, 1], '020101'], [[0x7f], '02017f'], [[0x80], '02020080'], [[0, 0x80], '02020080'], [[1, 0], '02020100']]
+    const table: [number[], string][] = [
+      [[0], '020100'],
+      [[0, 0, 1], '020101'],
+      [[0x7f], '02017f'],
+      [[0x80], '02020080'],
+      [[0, 0x80], '02020080'],
+      [[1, 0], '02020100'],
+    ]
     for (const [bytes, expected] of table) expect(hex(unsigned(Uint8Array.from(bytes)))).toBe(expected)
   })
 

@@ -4,7 +4,18 @@
  * Invariant: lengths are the shortest possible and numbers have no spare leading byte, so strict readers take it.
  */
 
-const tags = { boolean: 0x01, integer: 0x02, bitString: 0x03, octetString: 0x04, oid: 0x06, utf8String: 0x0c, utcTime: 0x17, generalizedTime: 0x18, sequence: 0x30, set: 0x31 } as const
+const tags = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  oid: 0x06,
+  utf8String: 0x0c,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const
 
 /** Any element: its tag, its length, its content. */
 function element(tag: number, content: Uint8Array): Uint8Array {
@@ -41,7 +52,7 @@ export function bitString(bytes: Uint8Array): Uint8Array {
 export function namedBits(...numbers: readonly number[]): Uint8Array {
   const highest = Math.max(...numbers)
   const bytes = new Uint8Array((highest >> 3) + 1)
-  for (const number of numbers) bytes[number >> 3] = (bytes[number >> 3] ?? 0) | 0x80 >> (number & 7)
+  for (const number of numbers) bytes[number >> 3] = (bytes[number >> 3] ?? 0) | (0x80 >> (number & 7))
   return element(tags.bitString, Buffer.concat([Uint8Array.of(7 - (highest & 7)), bytes]))
 }
 
@@ -85,6 +96,6 @@ function lengthOf(length: number): number[] {
 
 function base128(number: number): number[] {
   const digits = [number & 0x7f]
-  for (let left = number >>> 7; left > 0; left >>>= 7) digits.unshift(0x80 | left & 0x7f)
+  for (let left = number >>> 7; left > 0; left >>>= 7) digits.unshift(0x80 | (left & 0x7f))
   return digits
 }

@@ -25,7 +25,7 @@ export interface HttpsOptions {
    *
    * @default what the origin says
    */
-  readonly address?: { readonly host: string, readonly port: number }
+  readonly address?: { readonly host: string; readonly port: number }
   /**
    * The authorities to trust, in PEM.
    *
@@ -58,14 +58,26 @@ export interface Connection {
  *
  * @throws {RangeError} when the origin is no https address.
  */
-export function connectHttps({ origin, address, caPem, bytesMax = 64 * 1024 * 1024, resolveName }: HttpsOptions): Connection {
+export function connectHttps({
+  origin,
+  address,
+  caPem,
+  bytesMax = 64 * 1024 * 1024,
+  resolveName,
+}: HttpsOptions): Connection {
   const { protocol, hostname, port, host } = new URL(origin)
   if (protocol !== 'https:') throw new RangeError(`only https is called out to, got ${origin}`)
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const base: RequestOptions = {
-    agent, host: address?.host ?? name, port: address?.port ?? Number(port || 443), lookup: guardedLookup(resolveName), ...identityCheck(name), ...oneTry,
-    ...isIP(name) === 0 && { servername: name }, ...caPem !== undefined && { ca: caPem, ...everyAnchor },
+    agent,
+    host: address?.host ?? name,
+    port: address?.port ?? Number(port || 443),
+    lookup: guardedLookup(resolveName),
+    ...identityCheck(name),
+    ...oneTry,
+    ...(isIP(name) === 0 && { servername: name }),
+    ...(caPem !== undefined && { ca: caPem, ...everyAnchor }),
   }
   let active = 0
   let isClosed = false
@@ -105,28 +117,44 @@ async function exchange(request: WireRequest, options: Exchange): Promise<WireRe
   const body = request.body === undefined ? undefined : await wholeBody(request.body)
   const first = await attempt(request, body, options)
   // The other side may have closed a kept connection at the very moment it was used: that says nothing about the call.
-  return first === 'stale' ? attempt(request, body, { ...options, base: { ...options.base, agent: false } }) as Promise<WireResponse> : first
+  return first === 'stale'
+    ? (attempt(request, body, { ...options, base: { ...options.base, agent: false } }) as Promise<WireResponse>)
+    : first
 }
 
-function attempt({ method, target, headers, signal }: WireRequest, body: Uint8Array | undefined, { base, host, bytesMax }: Exchange): Promise<WireResponse | 'stale'> {
+function attempt(
+  { method, target, headers, signal }: WireRequest,
+  body: Uint8Array | undefined,
+  { base, host, bytesMax }: Exchange,
+): Promise<WireResponse | 'stale'> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(body.byteLength) }
-    const sent: ClientRequest = httpsRequest({ ...base, method, path: target, headers: { ...headers, host, ...length } })
-    const stop = onAbort(signal, (reason) => { sent.destroy(reason as Error) })
+    const sent: ClientRequest = httpsRequest({
+      ...base,
+      method,
+      path: target,
+      headers: { ...headers, host, ...length },
+    })
+    const stop = onAbort(signal, (reason) => {
+      sent.destroy(reason as Error)
+    })
     const fail = (error: Error): void => {
       stop()
       if (sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET') resolve('stale')
-      else reject(signal.aborted ? signal.reason as Error : new Error(describeFailure(error, base), { cause: error }))
+      else reject(signal.aborted ? (signal.reason as Error) : new Error(describeFailure(error, base), { cause: error }))
     }
     sent.on('error', fail)
     sent.on('response', (answer) => {
-      read(answer, bytesMax).then((whole) => {
-        stop()
-        resolve({ status: answer.statusCode ?? 0, headers: headersOf(answer), body: whole })
-      }, (error: unknown) => {
-        sent.destroy()
-        fail(error as Error)
-      })
+      read(answer, bytesMax).then(
+        (whole) => {
+          stop()
+          resolve({ status: answer.statusCode ?? 0, headers: headersOf(answer), body: whole })
+        },
+        (error: unknown) => {
+          sent.destroy()
+          fail(error as Error)
+        },
+      )
     })
     // Nobody asked for another protocol. Without this Node would end the call, and say nothing.
     sent.on('upgrade', (answer, socket) => {
@@ -157,5 +185,7 @@ async function wholeBody(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<
 }
 
 function headersOf({ headers }: IncomingMessage): WireHeaders {
-  return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
 }

@@ -41,12 +41,16 @@ function isRefused(address: string): boolean {
 /** A look-up for sockets that gives one address which may be called. */
 export function guardedLookup(resolveName: ResolveName = firstAddress): LookupFunction {
   return (name, { all = false }, done) => {
-    resolveName(name).then((address) => {
-      checkAddress(address)
-      const family = isIPv6(address) ? 6 : 4
-      if (all) done(null, [{ address, family }])
-      else done(null, address, family)
-    }).catch((error: unknown) => { done(error as NodeJS.ErrnoException, '', 4) })
+    resolveName(name)
+      .then((address) => {
+        checkAddress(address)
+        const family = isIPv6(address) ? 6 : 4
+        if (all) done(null, [{ address, family }])
+        else done(null, address, family)
+      })
+      .catch((error: unknown) => {
+        done(error as NodeJS.ErrnoException, '', 4)
+      })
   }
 }
 

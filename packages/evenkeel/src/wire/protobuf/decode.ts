@@ -108,7 +108,15 @@ function emptyElement(type: FieldType): JsonValue {
 }
 
 function isScalar(type: FieldType): type is ScalarType {
-  return type === 'string' || type === 'int32' || type === 'bool' || type === 'int64' || type === 'bytes' || type === 'double' || type === 'view'
+  return (
+    type === 'string' ||
+    type === 'int32' ||
+    type === 'bool' ||
+    type === 'int64' ||
+    type === 'bytes' ||
+    type === 'double' ||
+    type === 'view'
+  )
 }
 
 function isZeroOf(type: FieldType, value: JsonValue): boolean {
@@ -117,14 +125,21 @@ function isZeroOf(type: FieldType, value: JsonValue): boolean {
 
 function decodeScalar(reader: Reader, type: ScalarType): JsonValue {
   switch (type) {
-    case 'string': return reader.text()
-    case 'int32': return reader.int32()
-    case 'int64': return reader.int64()
-    case 'bool': return reader.bool()
-    case 'double': return reader.double()
-    case 'bytes': return reader.base64()
+    case 'string':
+      return reader.text()
+    case 'int32':
+      return reader.int32()
+    case 'int64':
+      return reader.int64()
+    case 'bool':
+      return reader.bool()
+    case 'double':
+      return reader.double()
+    case 'bytes':
+      return reader.base64()
     // Only the parts of special forms have these, and they take them out again at once.
-    case 'view': return reader.view() as unknown as JsonValue
+    case 'view':
+      return reader.view() as unknown as JsonValue
   }
 }
 

@@ -111,11 +111,14 @@ function encodeZero(writer: Writer, field: Field): void {
 }
 
 function isScalar(type: FieldType): type is 'string' | 'bytes' | 'view' | 'bool' | 'int32' | 'int64' {
-  return type === 'string' || type === 'bytes' || type === 'view' || type === 'bool' || type === 'int32' || type === 'int64'
+  return (
+    type === 'string' || type === 'bytes' || type === 'view' || type === 'bool' || type === 'int32' || type === 'int64'
+  )
 }
 
 function encodeNested(writer: Writer, field: Field, value: JsonObject): void {
-  if (++writer.depth > depthMax) throw new RangeError(`cannot write ${field.owner} as protobuf: messages are nested more than ${depthMax} deep`)
+  if (++writer.depth > depthMax)
+    throw new RangeError(`cannot write ${field.owner} as protobuf: messages are nested more than ${depthMax} deep`)
   const before = writer.length
   encodeMessage(writer, field.message, value)
   writer.varint(writer.length - before)
@@ -163,7 +166,9 @@ function isInteger(value: JsonValue, type: 'int32' | 'int64'): value is number {
 /** Go sorts by bytes, which differs from JavaScript's order only where surrogates are. */
 function sortedKeys(map: JsonObject): string[] {
   const keys = Object.keys(map).sort()
-  return keys.some((key) => surrogate.test(key)) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys
+  return keys.some((key) => surrogate.test(key))
+    ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    : keys
 }
 
 const surrogate = /[\uD800-\uDFFF]/

@@ -22,7 +22,10 @@ interface DecodeProtobufOptions {
  *
  * @throws {ApiError} `BadRequest`, when the body is malformed or of a kind that has no protobuf form.
  */
-export function decodeProtobuf(bytes: Uint8Array, { apiVersion = '', kind = '' }: DecodeProtobufOptions = {}): JsonObject {
+export function decodeProtobuf(
+  bytes: Uint8Array,
+  { apiVersion = '', kind = '' }: DecodeProtobufOptions = {},
+): JsonObject {
   const envelope = decodeEnvelope(bytes)
   const type = { apiVersion: envelope.apiVersion || apiVersion, kind: envelope.kind || kind }
   if (type.apiVersion === '' || type.kind === '') throw badRequest('the body does not say its apiVersion and kind')
@@ -41,7 +44,8 @@ export function decodeProtobuf(bytes: Uint8Array, { apiVersion = '', kind = '' }
 export function encodeProtobuf(object: JsonObject): Uint8Array {
   const { apiVersion, kind } = object
   const message = typeof apiVersion === 'string' && typeof kind === 'string' ? findKind(apiVersion, kind) : undefined
-  if (!message) throw new RangeError(`no protobuf form for kind ${JSON.stringify(kind)} of version ${JSON.stringify(apiVersion)}`)
+  if (!message)
+    throw new RangeError(`no protobuf form for kind ${JSON.stringify(kind)} of version ${JSON.stringify(apiVersion)}`)
   shared.reset()
   writeEnvelope(shared, message, object)
   const bytes = shared.finish()
@@ -58,7 +62,14 @@ const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0)
 const metaVersion = 'meta.k8s.io/v1'
 const protobufType = 'application/vnd.kubernetes.protobuf'
 /** Kinds of the metadata group that stand in every group version. */
-const optionKinds = new Set(['CreateOptions', 'DeleteOptions', 'GetOptions', 'ListOptions', 'PatchOptions', 'UpdateOptions'])
+const optionKinds = new Set([
+  'CreateOptions',
+  'DeleteOptions',
+  'GetOptions',
+  'ListOptions',
+  'PatchOptions',
+  'UpdateOptions',
+])
 /** Kinds of the metadata group that call themselves `v1`. */
 const unversionedKinds = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
 const partialVersions = new Set([metaVersion, 'meta.k8s.io/v1beta1'])
@@ -70,7 +81,10 @@ const sharedCapacityMax = 1 << 20
 function findKind(apiVersion: string, kind: string): Message | undefined {
   const own = findMessage(apiVersion, kind)
   if (own?.isKind) return own
-  const isMeta = optionKinds.has(kind) || (apiVersion === 'v1' && unversionedKinds.has(kind)) || (partialVersions.has(apiVersion) && kind === 'PartialObjectMetadata')
+  const isMeta =
+    optionKinds.has(kind) ||
+    (apiVersion === 'v1' && unversionedKinds.has(kind)) ||
+    (partialVersions.has(apiVersion) && kind === 'PartialObjectMetadata')
   return isMeta ? findMessage(metaVersion, kind) : undefined
 }
 
@@ -81,9 +95,16 @@ interface Envelope {
 }
 
 function decodeEnvelope(bytes: Uint8Array): Envelope {
-  if (!magic.every((byte, index) => bytes[index] === byte)) throw badRequest('the body is not protobuf of Kubernetes: expected prefix: it must start with the bytes 6b 38 73 00')
+  if (!magic.every((byte, index) => bytes[index] === byte))
+    throw badRequest(
+      'the body is not protobuf of Kubernetes: expected prefix: it must start with the bytes 6b 38 73 00',
+    )
   const reader = new Reader(bytes.subarray(magic.length))
-  const envelope: { apiVersion: string, kind: string, raw: Uint8Array | undefined } = { apiVersion: '', kind: '', raw: undefined }
+  const envelope: { apiVersion: string; kind: string; raw: Uint8Array | undefined } = {
+    apiVersion: '',
+    kind: '',
+    raw: undefined,
+  }
   while (reader.more) {
     const tag = reader.tag()
     if (tag === typeMetaTag) decodeTypeMeta(reader, envelope)
@@ -101,7 +122,7 @@ const rawTag = 16 + bytesWire
 const encodingTag = 24 + bytesWire
 const contentTag = 32 + bytesWire
 
-function decodeTypeMeta(reader: Reader, envelope: { apiVersion: string, kind: string }): void {
+function decodeTypeMeta(reader: Reader, envelope: { apiVersion: string; kind: string }): void {
   const outer = reader.enter()
   while (reader.more) {
     const tag = reader.tag()
@@ -114,7 +135,8 @@ function decodeTypeMeta(reader: Reader, envelope: { apiVersion: string, kind: st
 
 /** Nobody writes these, and to read something else as protobuf would give nonsense. */
 function refuseOther(contentType: string): void {
-  if (contentType !== '' && contentType !== protobufType) throw badRequest(`an object inside the body is encoded as ${contentType.slice(0, 100)}, not as protobuf`)
+  if (contentType !== '' && contentType !== protobufType)
+    throw badRequest(`an object inside the body is encoded as ${contentType.slice(0, 100)}, not as protobuf`)
 }
 
 function writeEnvelope(writer: Writer, message: Message, object: JsonObject): void {

@@ -62,9 +62,17 @@ export function findMessage(apiVersion: string, name: string): Message | undefin
 
 const messages = new Map<string, Message>()
 const scalarWires = new Map<ScalarType, number>([
-  ['string', bytesWire], ['bytes', bytesWire], ['view', bytesWire], ['bool', varintWire], ['int32', varintWire], ['int64', varintWire], ['double', fixed64Wire],
+  ['string', bytesWire],
+  ['bytes', bytesWire],
+  ['view', bytesWire],
+  ['bool', varintWire],
+  ['int32', varintWire],
+  ['int64', varintWire],
+  ['double', fixed64Wire],
 ])
-const knownTypes = new Map<string, FieldType>([...scalarWires.keys(), ...Object.keys(specialParts) as SpecialType[]].map((type) => [type, type]))
+const knownTypes = new Map<string, FieldType>(
+  [...scalarWires.keys(), ...(Object.keys(specialParts) as SpecialType[])].map((type) => [type, type]),
+)
 
 /** The line of a message, found in the text as it is: to cut it into lines would cost more than most processes ever look up. */
 function findLine(apiVersion: string, name: string): string | undefined {
@@ -107,7 +115,7 @@ class LazyField implements Field {
   readonly #apiVersion: string
   #message: Message | undefined
 
-  constructor(text: string, { owner, apiVersion }: { owner: string, apiVersion: string }) {
+  constructor(text: string, { owner, apiVersion }: { owner: string; apiVersion: string }) {
     this.owner = owner
     const equals = text.indexOf('=')
     this.name = text.slice(0, equals)
@@ -117,12 +125,12 @@ class LazyField implements Field {
     this.presence = rest.startsWith('*') ? 'pointer' : rest.startsWith('?') ? 'omitted' : 'value'
     this.#typeText = rest.slice(this.shape === 'single' ? (this.presence === 'value' ? 0 : 1) : 2)
     this.type = typeOf(this.#typeText)
-    this.wireType = this.shape === 'map' ? bytesWire : scalarWires.get(this.type as ScalarType) ?? bytesWire
+    this.wireType = this.shape === 'map' ? bytesWire : (scalarWires.get(this.type as ScalarType) ?? bytesWire)
     this.#apiVersion = apiVersion
   }
 
   get message(): Message {
-    return this.#message ??= this.#find()
+    return (this.#message ??= this.#find())
   }
 
   #find(): Message {

@@ -49,7 +49,8 @@ export class Reader {
   int64(): number {
     this.#varint()
     const value = (this.#high | 0) * 0x1_0000_0000 + this.#low
-    if (!Number.isSafeInteger(value)) throw this.malformed('a number is beyond 9007199254740991, the largest that is kept exactly')
+    if (!Number.isSafeInteger(value))
+      throw this.malformed('a number is beyond 9007199254740991, the largest that is kept exactly')
     return value
   }
 
@@ -67,7 +68,10 @@ export class Reader {
   text(): string {
     const length = this.#length()
     const start = this.#take(length)
-    return (length <= shortText ? this.#shortAscii(start, start + length) : undefined) ?? this.#bytes.toString('utf8', start, start + length)
+    return (
+      (length <= shortText ? this.#shortAscii(start, start + length) : undefined) ??
+      this.#bytes.toString('utf8', start, start + length)
+    )
   }
 
   base64(): string {
@@ -167,13 +171,13 @@ export class Reader {
   }
 
   #addBits(bits: number, shift: number): void {
-    if (shift < 28) this.#low = (this.#low | bits << shift) >>> 0
+    if (shift < 28) this.#low = (this.#low | (bits << shift)) >>> 0
     else if (shift === 28) {
-      this.#low = (this.#low | bits << 28) >>> 0
+      this.#low = (this.#low | (bits << 28)) >>> 0
       this.#high = bits >>> 4
-    } else if (shift < 63) this.#high = (this.#high | bits << shift - 32) >>> 0
+    } else if (shift < 63) this.#high = (this.#high | (bits << (shift - 32))) >>> 0
     else if (bits > 1) throw this.malformed('a number takes more than 64 bits')
-    else this.#high = (this.#high | bits << 31) >>> 0
+    else this.#high = (this.#high | (bits << 31)) >>> 0
   }
 
   #byte(): number {

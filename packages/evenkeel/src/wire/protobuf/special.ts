@@ -3,7 +3,15 @@
  *
  * `undefined` stands for Go's zero where JSON would say null: the message is empty on the wire and absent in JSON.
  */
-import { exceedsDepth, formatQuantity, formatTime, isJsonObject, parseQuantity, parseTimestamp, type JsonValue } from '#api'
+import {
+  exceedsDepth,
+  formatQuantity,
+  formatTime,
+  isJsonObject,
+  parseQuantity,
+  parseTimestamp,
+  type JsonValue,
+} from '#api'
 import type { SpecialType } from './messages.ts'
 
 /** What the messages of special forms are made of, see special-parts.ts. Decoded ones may lack any part. */
@@ -25,30 +33,50 @@ export interface Parts {
 /** @throws {RangeError} when the parts make no value of this form. */
 export function joinParts(type: SpecialType, parts: Parts): JsonValue | undefined {
   switch (type) {
-    case 'time': return joinTime(parts, false)
-    case 'microTime': return joinTime(parts, true)
-    case 'quantity': return canonicalQuantity(parts.string ?? '0')
-    case 'intOrString': return (parts.type ?? 0) === 0 ? parts.intVal ?? 0 : parts.strVal ?? ''
-    case 'json': return joinJson(parts.raw)
-    case 'texts': return parts.items ?? []
-    case 'schemaOrBool': return parts.schema ?? parts.allows ?? false
-    case 'schemaOrList': return parts.jSONSchemas ?? parts.schema
-    case 'schemaOrTexts': return parts.property ?? parts.schema
+    case 'time':
+      return joinTime(parts, false)
+    case 'microTime':
+      return joinTime(parts, true)
+    case 'quantity':
+      return canonicalQuantity(parts.string ?? '0')
+    case 'intOrString':
+      return (parts.type ?? 0) === 0 ? (parts.intVal ?? 0) : (parts.strVal ?? '')
+    case 'json':
+      return joinJson(parts.raw)
+    case 'texts':
+      return parts.items ?? []
+    case 'schemaOrBool':
+      return parts.schema ?? parts.allows ?? false
+    case 'schemaOrList':
+      return parts.jSONSchemas ?? parts.schema
+    case 'schemaOrTexts':
+      return parts.property ?? parts.schema
   }
 }
 
 /** @throws {RangeError} when the value cannot be one of this form. */
 export function splitParts(type: SpecialType, value: JsonValue): Parts | undefined {
   switch (type) {
-    case 'time': return splitTime(value, 1_000_000_000)
-    case 'microTime': return splitTime(value, 1000)
-    case 'quantity': return { string: canonicalQuantity(typeof value === 'number' ? String(value) : textOf(value, 'a quantity')) }
-    case 'intOrString': return typeof value === 'number' ? { type: 0, intVal: value } : { type: 1, strVal: textOf(value, 'a number or a text') }
-    case 'json': return value === null ? {} : { raw: JSON.stringify(value) }
-    case 'texts': return { items: value }
-    case 'schemaOrBool': return typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value }
-    case 'schemaOrList': return Array.isArray(value) ? { jSONSchemas: value } : { schema: value }
-    case 'schemaOrTexts': return Array.isArray(value) ? { property: value } : { schema: value }
+    case 'time':
+      return splitTime(value, 1_000_000_000)
+    case 'microTime':
+      return splitTime(value, 1000)
+    case 'quantity':
+      return { string: canonicalQuantity(typeof value === 'number' ? String(value) : textOf(value, 'a quantity')) }
+    case 'intOrString':
+      return typeof value === 'number'
+        ? { type: 0, intVal: value }
+        : { type: 1, strVal: textOf(value, 'a number or a text') }
+    case 'json':
+      return value === null ? {} : { raw: JSON.stringify(value) }
+    case 'texts':
+      return { items: value }
+    case 'schemaOrBool':
+      return typeof value === 'boolean' ? { allows: value } : { allows: true, schema: value }
+    case 'schemaOrList':
+      return Array.isArray(value) ? { jSONSchemas: value } : { schema: value }
+    case 'schemaOrTexts':
+      return Array.isArray(value) ? { property: value } : { schema: value }
   }
 }
 
@@ -78,7 +106,8 @@ function joinTime({ seconds, nanos = 0 }: Parts, withMicros: boolean): string | 
   const whole = (seconds ?? 0) + (withMicros ? Math.floor(nanos / 1e9) : 0)
   const micros = withMicros ? Math.floor((nanos - Math.floor(nanos / 1e9) * 1e9) / 1000) : 0
   if (whole === zeroTimeSeconds && micros === 0) return undefined
-  if (!(whole >= zeroTimeSeconds && whole < endOfTimeSeconds)) throw new RangeError('a time lies outside the years 1 to 9999')
+  if (!(whole >= zeroTimeSeconds && whole < endOfTimeSeconds))
+    throw new RangeError('a time lies outside the years 1 to 9999')
   const text = formatTime(whole * 1000)
   return withMicros ? `${text.slice(0, -1)}.${String(micros).padStart(6, '0')}Z` : text
 }
@@ -87,7 +116,7 @@ function splitTime(value: JsonValue, precision: number): Parts | undefined {
   if (value === null) return undefined
   const timestamp = parseTimestamp(textOf(value, 'a time'))
   if (!timestamp) throw new RangeError(`not a time: ${JSON.stringify(value)}`)
-  const nanos = timestamp.nanos - timestamp.nanos % precision
+  const nanos = timestamp.nanos - (timestamp.nanos % precision)
   if (timestamp.seconds === zeroTimeSeconds && nanos === 0) return undefined
   return { seconds: timestamp.seconds, nanos }
 }
@@ -100,7 +129,8 @@ function joinJson(raw: Uint8Array | string | undefined): JsonValue | undefined {
   if (raw === undefined || raw.length === 0) return undefined
   const text = typeof raw === 'string' ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
   const value = parseJson(text)
-  if (exceedsDepth(value, jsonDepthMax)) throw new RangeError(`a JSON text inside is nested more than ${jsonDepthMax} deep`)
+  if (exceedsDepth(value, jsonDepthMax))
+    throw new RangeError(`a JSON text inside is nested more than ${jsonDepthMax} deep`)
   return value === null ? undefined : value
 }
 

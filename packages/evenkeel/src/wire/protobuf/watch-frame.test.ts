@@ -27,7 +27,9 @@ describe('decodeWatchFrame', () => {
   })
 
   test('passes over what it does not know', () => {
-    expect(decodeWatchFrame(bytes(number(9, 1), field(2, number(9, 1), field(1, 'x')), field(1, 'ADDED')))).toMatchObject({ type: 'ADDED' })
+    expect(
+      decodeWatchFrame(bytes(number(9, 1), field(2, number(9, 1), field(1, 'x')), field(1, 'ADDED'))),
+    ).toMatchObject({ type: 'ADDED' })
   })
 
   test.each([

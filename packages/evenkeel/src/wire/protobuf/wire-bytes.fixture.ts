@@ -21,7 +21,9 @@ export function varint(value: number | bigint): Uint8Array {
 }
 
 export function bytes(...parts: (Uint8Array | string | number[])[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part)))))
+  return new Uint8Array(
+    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part)))),
+  )
 }
 
 /** A whole body. */

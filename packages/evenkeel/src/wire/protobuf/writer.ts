@@ -50,7 +50,7 @@ export class Writer {
     this.#reserve(10)
     if (value >= 0 && value < 0x4000) {
       this.#buffer[--this.#position] = value >>> 7
-      this.#buffer[--this.#position] = value & 0x7f | 0x80
+      this.#buffer[--this.#position] = (value & 0x7f) | 0x80
       return
     }
     const bytes = value < 0 ? negativeBytes(value) : positiveBytes(value)
@@ -113,7 +113,7 @@ function positiveBytes(value: number): number[] {
   const bytes: number[] = []
   let rest = value
   while (rest >= 0x80) {
-    bytes.push(rest % 0x80 | 0x80)
+    bytes.push((rest % 0x80) | 0x80)
     rest = Math.floor(rest / 0x80)
   }
   bytes.push(rest)

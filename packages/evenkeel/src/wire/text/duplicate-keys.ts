@@ -32,7 +32,8 @@ export function findDuplicates(text: string): string[] {
     switch (text[index]) {
       case '"': {
         const end = endOfString(text, index)
-        if (frame?.keys !== undefined && isKey(text, end)) noteKey(JSON.parse(text.slice(index, end + 1)) as string, frames, found)
+        if (frame?.keys !== undefined && isKey(text, end))
+          noteKey(JSON.parse(text.slice(index, end + 1)) as string, frames, found)
         index = end
         break
       }

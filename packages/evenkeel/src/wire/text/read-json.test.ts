@@ -53,12 +53,16 @@ describe('readJson', () => {
   })
 
   test('finds no duplicates in what JSON.stringify makes, and every one that is added', () => {
-    fc.assert(fc.property(fc.jsonValue(), fc.string(), (value, key) => {
-      const text = JSON.stringify(value)
-      expect(readJson(text)).toEqual({ value: JSON.parse(text) as JsonValue, duplicates: [] })
-      const name = JSON.stringify(key)
-      expect(readJson(`{"list":[{${name}:0,"other${key.length}":1,${name}:${text}}]}`).duplicates).toEqual([`list[0].${key}`])
-    }))
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.string(), (value, key) => {
+        const text = JSON.stringify(value)
+        expect(readJson(text)).toEqual({ value: JSON.parse(text) as JsonValue, duplicates: [] })
+        const name = JSON.stringify(key)
+        expect(readJson(`{"list":[{${name}:0,"other${key.length}":1,${name}:${text}}]}`).duplicates).toEqual([
+          `list[0].${key}`,
+        ])
+      }),
+    )
   })
 
   test('keeps __proto__ as a key like any other', () => {
@@ -68,8 +72,15 @@ describe('readJson', () => {
   })
 
   test.each([
-    ['', 'unexpected end of JSON input'], [' \n', 'unexpected end of JSON input'], ['{"a":1', 'invalid JSON'], ['{"a":1} x', 'invalid JSON'],
-    ['{"a":1}{"b":2}', 'invalid JSON'], ["{'a':1}", 'invalid JSON'], ['{"a":tru}', 'invalid JSON'], ['\uFEFF{}', 'invalid JSON'], ['{"a":01}', 'invalid JSON'],
+    ['', 'unexpected end of JSON input'],
+    [' \n', 'unexpected end of JSON input'],
+    ['{"a":1', 'invalid JSON'],
+    ['{"a":1} x', 'invalid JSON'],
+    ['{"a":1}{"b":2}', 'invalid JSON'],
+    ["{'a':1}", 'invalid JSON'],
+    ['{"a":tru}', 'invalid JSON'],
+    ['\uFEFF{}', 'invalid JSON'],
+    ['{"a":01}', 'invalid JSON'],
   ])('refuses %j', (text, message) => {
     expect(errorOf(text).message).toContain(message)
     expect(errorOf(bytes(text)).message).toContain(message)

@@ -40,11 +40,15 @@ interface ReadJsonOptions {
  *
  * @throws {ApiError} `BadRequest` when it is not UTF-8, not JSON, or too deep.
  */
-export function readJson(source: Uint8Array | string, { depthMax = 1000, duplicates = true }: ReadJsonOptions = {}): ReadText {
+export function readJson(
+  source: Uint8Array | string,
+  { depthMax = 1000, duplicates = true }: ReadJsonOptions = {},
+): ReadText {
   const text = typeof source === 'string' ? source : decodeUtf8(source)
   const value = parse(text)
   const measured = measure(text)
-  if (measured.depth > depthMax) throw badRequest(`exceeded max depth: the JSON text is nested more than ${depthMax} levels deep`)
+  if (measured.depth > depthMax)
+    throw badRequest(`exceeded max depth: the JSON text is nested more than ${depthMax} levels deep`)
   if (!measured.finite) throw badRequest('the JSON text has a number beyond the range of a float64')
   const twice = duplicates && measured.keys !== countKeys(value)
   return { value, duplicates: twice ? findDuplicates(text) : [] }
@@ -69,7 +73,10 @@ function parse(text: string): JsonValue {
     if (text.trim() === '') throw badRequest('unexpected end of JSON input', { cause: error })
     // The engine quotes pieces of the text, which may be long or secret: only the place is passed on.
     const place = error instanceof Error ? /at position \d+|end of JSON input/i.exec(error.message)?.[0] : undefined
-    throw badRequest(`invalid JSON${place === undefined ? '' : `: ${place.startsWith('at') ? 'unexpected character' : 'unexpected'} ${place}`}`, { cause: error })
+    throw badRequest(
+      `invalid JSON${place === undefined ? '' : `: ${place.startsWith('at') ? 'unexpected character' : 'unexpected'} ${place}`}`,
+      { cause: error },
+    )
   }
 }
 
@@ -95,7 +102,8 @@ function measure(text: string): Measured {
     else if (code >= 0x30 && code <= 0x39) {
       const end = endOfNumber(text, index)
       // Nothing shorter can be too large, unless it has an exponent.
-      if ((end - index > 300 || hasExponent(text, index, end)) && !Number.isFinite(Number(text.slice(index, end)))) measured.finite = false
+      if ((end - index > 300 || hasExponent(text, index, end)) && !Number.isFinite(Number(text.slice(index, end))))
+        measured.finite = false
       index = end - 1
     }
   }
@@ -110,7 +118,9 @@ function endOfNumber(text: string, start: number): number {
 
 /** Digits, `.`, `+`, `-`, `e` and `E`. */
 function isNumberCode(code: number): boolean {
-  return code >= 0x30 && code <= 0x39 || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d
+  return (
+    (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d
+  )
 }
 
 function hasExponent(text: string, start: number, end: number): boolean {

@@ -64,14 +64,21 @@ function parseOne(yaml: Yaml, text: string): unknown {
   if (first === undefined) return undefined
   const [error] = [first, ...others].flatMap(({ errors }) => errors)
   if (error) throw unreadable(error)
-  if (others.some(({ contents }) => !isEmpty(contents))) throw badRequest('error converting YAML to JSON: there must be one document, not several')
+  if (others.some(({ contents }) => !isEmpty(contents)))
+    throw badRequest('error converting YAML to JSON: there must be one document, not several')
   return first.contents
 }
 
 function parseAll(yaml: Yaml, text: string): ReturnType<Yaml['parseAllDocuments']> {
   try {
     // With the failsafe schema every scalar stays text: what it means is decided here, as Go decides it.
-    return yaml.parseAllDocuments(text, { schema: 'failsafe', version: '1.1', merge: false, uniqueKeys: false, logLevel: 'silent' })
+    return yaml.parseAllDocuments(text, {
+      schema: 'failsafe',
+      version: '1.1',
+      merge: false,
+      uniqueKeys: false,
+      logLevel: 'silent',
+    })
   } catch (error) {
     throw unreadable(error)
   }
@@ -82,7 +89,9 @@ function unreadable(error: unknown): Error {
   const message = error instanceof Error ? error.message : ''
   if (/call stack/i.test(message)) return badRequest('the YAML text is nested too deeply', { cause: error })
   // The rest of the message repeats lines of the text, which may be long or secret.
-  return badRequest(`error converting YAML to JSON: yaml: ${message.split('\n', 1).join('').replace(/:$/, '')}`, { cause: error })
+  return badRequest(`error converting YAML to JSON: yaml: ${message.split('\n', 1).join('').replace(/:$/, '')}`, {
+    cause: error,
+  })
 }
 
 function isEmpty(contents: unknown): boolean {

@@ -6,7 +6,14 @@ describe('repeatedKeys', () => {
   test.each([
     ['a: 1\nb: 2\n', []],
     ['# one\na: 1\na: 2\n', ['line 3: key "a" already set in map']],
-    ['x:\n  a: 1\n  a: 2\ny:\n- b: 1\n  b: 2\n  b: 3\n', ['line 3: key "a" already set in map', 'line 6: key "b" already set in map', 'line 7: key "b" already set in map']],
+    [
+      'x:\n  a: 1\n  a: 2\ny:\n- b: 1\n  b: 2\n  b: 3\n',
+      [
+        'line 3: key "a" already set in map',
+        'line 6: key "b" already set in map',
+        'line 7: key "b" already set in map',
+      ],
+    ],
     ['{"a":1,\n"a":2}', ['line 2: key "a" already set in map']],
     ['', []],
   ] as const)('finds in %j: %j', async (text, sentences) => {

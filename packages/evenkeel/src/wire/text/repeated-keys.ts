@@ -12,7 +12,14 @@ const sentencesMax = 100
 export async function repeatedKeys(source: Uint8Array): Promise<string[]> {
   const yaml: Yaml = await import('yaml')
   const lines = new yaml.LineCounter()
-  const [document] = yaml.parseAllDocuments(decodeUtf8(source), { schema: 'failsafe', version: '1.1', merge: false, uniqueKeys: false, logLevel: 'silent', lineCounter: lines })
+  const [document] = yaml.parseAllDocuments(decodeUtf8(source), {
+    schema: 'failsafe',
+    version: '1.1',
+    merge: false,
+    uniqueKeys: false,
+    logLevel: 'silent',
+    lineCounter: lines,
+  })
   const sentences: string[] = []
   if (document === undefined || !('contents' in document)) return sentences
   yaml.visit(document, {
@@ -21,7 +28,10 @@ export async function repeatedKeys(source: Uint8Array): Promise<string[]> {
       for (const { key } of items) {
         if (!yaml.isScalar(key)) continue
         const name = String(key.value)
-        if (seen.has(name) && sentences.length < sentencesMax) sentences.push(`line ${lines.linePos(key.range?.[0] ?? 0).line}: key ${JSON.stringify(name)} already set in map`)
+        if (seen.has(name) && sentences.length < sentencesMax)
+          sentences.push(
+            `line ${lines.linePos(key.range?.[0] ?? 0).line}: key ${JSON.stringify(name)} already set in map`,
+          )
         seen.add(name)
       }
     },

@@ -57,7 +57,9 @@ function writeItem(item: JsonValue, indent: string, lines: string[]): void {
 }
 
 function presentKeys(map: JsonObject): string[] {
-  return Object.keys(map).filter((key) => map[key] !== undefined).sort(compareText)
+  return Object.keys(map)
+    .filter((key) => map[key] !== undefined)
+    .sort(compareText)
 }
 
 function scalarText(value: JsonValue, indent: string): string {
@@ -91,7 +93,11 @@ function isPlainSafe(text: string): boolean {
 
 /** Line breaks inside, and nothing that a literal block would change: control characters, spaces before the text, odd ends. */
 function isBlockText(text: string): boolean {
-  return text.includes('\n') && !/^[\s]|[^\n\t\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[ \t]\n|[ \t]$/.test(text) && /[^\n]/.test(text)
+  return (
+    text.includes('\n') &&
+    !/^[\s]|[^\n\t\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[ \t]\n|[ \t]$/.test(text) &&
+    /[^\n]/.test(text)
+  )
 }
 
 function blockText(text: string, indent: string): string {
@@ -99,10 +105,13 @@ function blockText(text: string, indent: string): string {
   const ends = text.length - body.length
   const lines = [...body.split('\n'), ...Array.from({ length: Math.max(0, ends - 1) }, () => '')]
   const mark = ends === 0 ? '|-' : ends === 1 ? '|' : '|+'
-  return `${mark}\n${lines.map((line) => line === '' ? '' : `${indent}${line}`).join('\n')}`
+  return `${mark}\n${lines.map((line) => (line === '' ? '' : `${indent}${line}`)).join('\n')}`
 }
 
 /** JSON's escapes are YAML's, but YAML also wants these escaped. */
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(/[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return JSON.stringify(text).replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -7,7 +7,9 @@ test.each([
   ['brackets', `a: ${'['.repeat(2000)}`],
   ['indentation', Array.from({ length: 400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
 ])('row 13: refuseDeepYaml refuses %s', (_, text) => {
-  expect(() => { refuseDeepYaml(text, 300) }).toThrow('nested too deeply')
+  expect(() => {
+    refuseDeepYaml(text, 300)
+  }).toThrow('nested too deeply')
 })
 
 test.each([
@@ -17,5 +19,7 @@ test.each([
   ['dashes in a text', `a: ${'- '.repeat(1000)}`],
   ['nothing', ''],
 ])('refuseDeepYaml lets %s pass', (_, text) => {
-  expect(() => { refuseDeepYaml(text, 300) }).not.toThrow()
+  expect(() => {
+    refuseDeepYaml(text, 300)
+  }).not.toThrow()
 })

@@ -10,7 +10,9 @@ import { badRequest } from '#api'
 /** How many brackets may be open; quoted ones count as well. */
 const bracketsMax = 1000
 
-const [space, dash, question, newline, openList, closeList, openMap, closeMap] = [0x20, 0x2d, 0x3f, 0x0a, 0x5b, 0x5d, 0x7b, 0x7d]
+const [space, dash, question, newline, openList, closeList, openMap, closeMap] = [
+  0x20, 0x2d, 0x3f, 0x0a, 0x5b, 0x5d, 0x7b, 0x7d,
+]
 
 /** @throws {ApiError} `BadRequest` when it may be nested more deeply than that. */
 export function refuseDeepYaml(text: string, depthMax: number): void {
@@ -34,7 +36,7 @@ export function refuseDeepYaml(text: string, depthMax: number): void {
 }
 
 /** The spaces and the markers of lists and keys that a line begins with: `- - - x` opens three lists. */
-function lineStart(text: string, start: number): { indent: number, markers: number, next: number } {
+function lineStart(text: string, start: number): { indent: number; markers: number; next: number } {
   let next = start
   let markers = 0
   while (text.charCodeAt(next) === space) next++
@@ -42,7 +44,8 @@ function lineStart(text: string, start: number): { indent: number, markers: numb
   for (;;) {
     const code = text.charCodeAt(next)
     const after = text.charCodeAt(next + 1)
-    if (!((code === dash || code === question) && (after === space || after === newline || next + 1 >= text.length))) return { indent, markers, next }
+    if (!((code === dash || code === question) && (after === space || after === newline || next + 1 >= text.length)))
+      return { indent, markers, next }
     markers++
     next++
     while (text.charCodeAt(next) === space) next++

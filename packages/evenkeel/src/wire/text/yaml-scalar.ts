@@ -7,8 +7,14 @@
 import type { JsonPrimitive } from '#api'
 
 const words = new Map<string, JsonPrimitive>([
-  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word): [string, boolean] => [word, true]),
-  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map((word): [string, boolean] => [word, false]),
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word): [string, boolean] => [
+    word,
+    true,
+  ]),
+  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map((word): [string, boolean] => [
+    word,
+    false,
+  ]),
   ...['', '~', 'null', 'Null', 'NULL'].map((word): [string, null] => [word, null]),
   ...['.nan', '.NaN', '.NAN'].map((word): [string, number] => [word, Number.NaN]),
   ...['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'].map((word): [string, number] => [word, Infinity]),
@@ -30,7 +36,14 @@ export function resolvePlain(text: string): JsonPrimitive {
 /** Whole numbers of 64 bits in any base; what is larger may still be a decimal. */
 function parseInteger(digits: string): number | undefined {
   const [, sign = '', hexadecimal, binary, octal, plain] = integer.exec(digits) ?? []
-  const body = hexadecimal !== undefined ? `0x${hexadecimal}` : binary !== undefined ? `0b${binary}` : octal !== undefined ? `0o${octal}` : plain
+  const body =
+    hexadecimal !== undefined
+      ? `0x${hexadecimal}`
+      : binary !== undefined
+        ? `0b${binary}`
+        : octal !== undefined
+          ? `0o${octal}`
+          : plain
   if (body === undefined) return undefined
   const magnitude = BigInt(body)
   const magnitudeMax = sign === '-' ? 2n ** 63n : sign === '+' ? 2n ** 63n - 1n : 2n ** 64n - 1n

@@ -47,7 +47,8 @@ export class YamlConverter {
     if (!this.#yaml.isNode(node)) return null
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (this.#yaml.isScalar(node)) return this.#scalar(node)
-    if (this.#steps.length >= this.#depthMax) throw badRequest(`the YAML text is nested more than ${this.#depthMax} levels deep`)
+    if (this.#steps.length >= this.#depthMax)
+      throw badRequest(`the YAML text is nested more than ${this.#depthMax} levels deep`)
     this.#pay(20)
     if (!isPlainTag(node.tag)) throw refuseTag(node.tag)
     // An alias inside that leads here would never end.
@@ -59,8 +60,10 @@ export class YamlConverter {
 
   #follow(alias: Alias): JsonValue {
     const target = this.#anchors.get(alias.source)
-    if (target === undefined) throw badRequest(`error converting YAML to JSON: yaml: unknown anchor '${alias.source}' referenced`)
-    if (this.#open.has(target)) throw badRequest(`error converting YAML to JSON: yaml: anchor '${alias.source}' value contains itself`)
+    if (target === undefined)
+      throw badRequest(`error converting YAML to JSON: yaml: unknown anchor '${alias.source}' referenced`)
+    if (this.#open.has(target))
+      throw badRequest(`error converting YAML to JSON: yaml: anchor '${alias.source}' value contains itself`)
     this.#aliases++
     const value = this.convert(target)
     this.#aliases--
@@ -70,7 +73,8 @@ export class YamlConverter {
   #scalar(node: Scalar): JsonPrimitive {
     const value = readScalar(node)
     this.#pay(typeof value === 'string' ? value.length + 3 : 6)
-    if (typeof value === 'number' && !Number.isFinite(value)) throw badRequest(`error converting YAML to JSON: ${value} is no JSON number`)
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw badRequest(`error converting YAML to JSON: ${value} is no JSON number`)
     return value
   }
 
@@ -119,9 +123,10 @@ export class YamlConverter {
     const depth = this.#steps.length
     this.#steps[depth] = '<<'
     const merged = this.convert(value)
-    const sources = Array.isArray(merged) ? merged.toReversed() as JsonValue[] : [merged]
+    const sources = Array.isArray(merged) ? (merged.toReversed() as JsonValue[]) : [merged]
     for (const source of sources) {
-      if (!isJsonObject(source)) throw badRequest('error converting YAML to JSON: yaml: map merge requires map or sequence of maps as the value')
+      if (!isJsonObject(source))
+        throw badRequest('error converting YAML to JSON: yaml: map merge requires map or sequence of maps as the value')
       for (const [key, child] of Object.entries(source)) setOwn(draft, key, child)
     }
   }
@@ -136,17 +141,23 @@ export class YamlConverter {
 
 const tagPrefix = 'tag:yaml.org,2002:'
 const scalarTypes = new Map<string | undefined, readonly string[]>([
-  ['int', ['number']], ['float', ['number']], ['bool', ['boolean']], ['null', ['object']],
+  ['int', ['number']],
+  ['float', ['number']],
+  ['bool', ['boolean']],
+  ['null', ['object']],
 ])
 
 function readScalar({ type, source, value, tag }: Scalar): JsonPrimitive {
-  const text = typeof value === 'string' ? value : source ?? ''
+  const text = typeof value === 'string' ? value : (source ?? '')
   if (tag === undefined) return type === 'PLAIN' ? resolvePlain(text) : text
   if (tag === '!' || tag === `${tagPrefix}str`) return text
   const allowed = tag.startsWith(tagPrefix) ? scalarTypes.get(tag.slice(tagPrefix.length)) : undefined
   if (!allowed) throw refuseTag(tag)
   const resolved = resolvePlain(text)
-  if (!allowed.includes(typeof resolved)) throw badRequest(`error converting YAML to JSON: yaml: cannot decode this scalar as a !!${tag.slice(tagPrefix.length)}`)
+  if (!allowed.includes(typeof resolved))
+    throw badRequest(
+      `error converting YAML to JSON: yaml: cannot decode this scalar as a !!${tag.slice(tagPrefix.length)}`,
+    )
   return resolved
 }
 

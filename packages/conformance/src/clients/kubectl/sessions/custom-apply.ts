@@ -34,7 +34,8 @@ spec:
                 items: {type: object, required: [number], properties: {number: {type: integer}, name: {type: string}}}
 `
 
-const gate = (spec: string, name = 'g'): string => `apiVersion: ${group}/v1\nkind: Gate\nmetadata: {name: ${name}}\nspec: ${spec}\n`
+const gate = (spec: string, name = 'g'): string =>
+  `apiVersion: ${group}/v1\nkind: Gate\nmetadata: {name: ${name}}\nspec: ${spec}\n`
 const applied = `gate.${group}/g serverside-applied`
 const created = [
   says('create -f crd.yaml', `customresourcedefinition.apiextensions.k8s.io/gates.${group} created`),
@@ -43,12 +44,21 @@ const created = [
 
 export const customConflicts: Session = {
   name: 'custom-conflicts',
-  files: { 'crd.yaml': gates, 'open.yaml': gate('{mode: open, size: 1, ports: [{number: 1}]}'), 'shut.yaml': gate('{mode: shut, ports: [{number: 2}]}'), 'none.yaml': gate('{size: 1, ports: [{number: 1}]}'), 'same.yaml': gate('{mode: shut, size: 1}') },
+  files: {
+    'crd.yaml': gates,
+    'open.yaml': gate('{mode: open, size: 1, ports: [{number: 1}]}'),
+    'shut.yaml': gate('{mode: shut, ports: [{number: 2}]}'),
+    'none.yaml': gate('{size: 1, ports: [{number: 1}]}'),
+    'same.yaml': gate('{mode: shut, size: 1}'),
+  },
   steps: [
     ...created,
     says('apply --server-side --field-manager=one -f open.yaml', applied),
     // The first way: whoever comes takes it by force.
-    fails('apply --server-side --field-manager=two -f shut.yaml', /Apply failed with 1 conflict: conflict with "one"(?: using \S+)?: \.spec\.mode[^]*Please review the fields above/),
+    fails(
+      'apply --server-side --field-manager=two -f shut.yaml',
+      /Apply failed with 1 conflict: conflict with "one"(?: using \S+)?: \.spec\.mode[^]*Please review the fields above/,
+    ),
     says('apply --server-side --field-manager=two --force-conflicts -f shut.yaml', applied),
     says('get gt-$NS g -o jsonpath={.spec.mode}/{.spec.size}/{.spec.ports[*].number}', 'shut/1/1 2'),
     // The second: the one who lost it gives it up.
@@ -59,21 +69,39 @@ export const customConflicts: Session = {
     says('apply --server-side --field-manager=one -f same.yaml', applied),
     says('get gt-$NS g -o jsonpath={.spec.mode}/{.spec.ports[*].number}', 'shut/2'),
     fails('apply --server-side --field-manager=two -f open.yaml', /conflict with "one"(?: using \S+)?: \.spec\.mode/),
-    says('get gt-$NS g --show-managed-fields -o jsonpath={range.metadata.managedFields[*]}{.manager}/{.operation}/{.fieldsV1.f:spec.f:mode};{end}', /^(?:one\/Apply\/\{\};two\/Apply\/\{\};|two\/Apply\/\{\};one\/Apply\/\{\};)$/, { since: '1.21' }),
-    fails('apply --server-side --field-manager=three --validate=false -f -', /field not declared in schema/, { stdin: gate('{colour: red}') }),
+    says(
+      'get gt-$NS g --show-managed-fields -o jsonpath={range.metadata.managedFields[*]}{.manager}/{.operation}/{.fieldsV1.f:spec.f:mode};{end}',
+      /^(?:one\/Apply\/\{\};two\/Apply\/\{\};|two\/Apply\/\{\};one\/Apply\/\{\};)$/,
+      { since: '1.21' },
+    ),
+    fails('apply --server-side --field-manager=three --validate=false -f -', /field not declared in schema/, {
+      stdin: gate('{colour: red}'),
+    }),
     says(`delete crd gates.${group}`, /deleted/),
   ],
 }
 
 export const customMigration: Session = {
   name: 'custom-migration',
-  files: { 'crd.yaml': gates, 'first.yaml': gate('{mode: open, size: 1, note: old}'), 'next.yaml': gate('{mode: shut, size: 1}') },
+  files: {
+    'crd.yaml': gates,
+    'first.yaml': gate('{mode: open, size: 1, note: old}'),
+    'next.yaml': gate('{mode: shut, size: 1}'),
+  },
   steps: [
     ...created,
     says('apply -f first.yaml', `gate.${group}/g created`),
-    { run: 'diff --server-side --force-conflicts -f next.yaml', since: '1.22', expect: { code: 1, out: ['diff <any>', '...', '-  mode: open', '...', '+  mode: shut', '...'] } },
+    {
+      run: 'diff --server-side --force-conflicts -f next.yaml',
+      since: '1.22',
+      expect: { code: 1, out: ['diff <any>', '...', '-  mode: open', '...', '+  mode: shut', '...'] },
+    },
     says('apply --server-side -f first.yaml', applied),
-    says('get gt-$NS g --show-managed-fields -o jsonpath={.metadata.managedFields[*].manager}', /^kubectl kubectl-last-applied$|^kubectl-last-applied kubectl$/, { since: '1.26' }),
+    says(
+      'get gt-$NS g --show-managed-fields -o jsonpath={.metadata.managedFields[*].manager}',
+      /^kubectl kubectl-last-applied$|^kubectl-last-applied kubectl$/,
+      { since: '1.26' },
+    ),
     says('apply --server-side -f next.yaml', applied, { since: '1.26' }),
     says('get gt-$NS g -o jsonpath={.spec}', '{"mode":"shut","size":1}', { since: '1.26' }),
     says('diff --server-side -f next.yaml', '', { since: '1.26' }),

@@ -31,12 +31,19 @@ export const watch: Session = {
       run: 'get cm --watch-only -l rank=1 --output-watch-events -o custom-columns=TYPE:type,NAME:.object.metadata.name -v=6',
       during: {
         ready: watching,
-        steps: [says('create -f -', 'configmap/c created', { stdin: configMap('c', { metadata: ', labels: {rank: "1"}' }) }), says('label cm c rank-', /labeled/), says('label cm c rank=2', /labeled/)],
+        steps: [
+          says('create -f -', 'configmap/c created', { stdin: configMap('c', { metadata: ', labels: {rank: "1"}' }) }),
+          says('label cm c rank-', /labeled/),
+          says('label cm c rank=2', /labeled/),
+        ],
         enough: /DELETED/,
       },
       expect: { out: ['TYPE NAME', 'ADDED c', 'DELETED c'] },
     },
-    { run: 'get cm a -w --request-timeout=1s -o name', expect: { code: 0, out: 'configmap/a', err: /^$|Timeout|deadline/ } },
+    {
+      run: 'get cm a -w --request-timeout=1s -o name',
+      expect: { code: 0, out: 'configmap/a', err: /^$|Timeout|deadline/ },
+    },
   ],
 }
 
@@ -48,12 +55,24 @@ export const wait: Session = {
     {
       run: 'wait pod p --for=condition=Ready --timeout=20s -v=6',
       since: '1.24',
-      during: { ready: watching, steps: [says(`patch pod p --subresource=status -p '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'`, 'pod/p patched')] },
+      during: {
+        ready: watching,
+        steps: [
+          says(
+            `patch pod p --subresource=status -p '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'`,
+            'pod/p patched',
+          ),
+        ],
+      },
       expect: { out: 'pod/p condition met' },
     },
     says('get pod p', ['NAME READY STATUS RESTARTS AGE', 'p 0/1 Running 0 <age>'], { since: '1.24' }),
     says('wait pod p --for=jsonpath={.status.phase}=Running --timeout=5s', 'pod/p condition met', { since: '1.24' }),
-    fails('wait pod p --for=jsonpath={.status.phase}=Failed --timeout=1s', /timed out waiting for the condition on pods\/p/, { since: '1.24' }),
+    fails(
+      'wait pod p --for=jsonpath={.status.phase}=Failed --timeout=1s',
+      /timed out waiting for the condition on pods\/p/,
+      { since: '1.24' },
+    ),
     says('wait ns $NS --for=jsonpath={.status.phase}=Active', 'namespace/$NS condition met', { since: '1.24' }),
     {
       run: 'wait pod p --for=delete --timeout=20s -v=6',
@@ -62,12 +81,17 @@ export const wait: Session = {
     },
     fails('wait pod none --for=condition=Ready', 'Error from server (NotFound): pods "none" not found'),
     says('wait ns $NS --for=create', 'namespace/$NS condition met', { since: '1.31' }),
-    says('create -f -', 'configmap/held created', { stdin: configMap('held', { metadata: ', finalizers: ["example.com/hold"]' }) }),
+    says('create -f -', 'configmap/held created', {
+      stdin: configMap('held', { metadata: ', finalizers: ["example.com/hold"]' }),
+    }),
     fails('delete cm held --timeout=1s', /timed out waiting for the condition on configmaps\/held/),
     says('get cm held -o jsonpath={.metadata.deletionTimestamp}', '<time>'),
     {
       run: 'delete cm held -v=6',
-      during: { ready: watching, steps: [says(`patch cm held --type=merge -p '{"metadata":{"finalizers":null}}'`, 'configmap/held patched')] },
+      during: {
+        ready: watching,
+        steps: [says(`patch cm held --type=merge -p '{"metadata":{"finalizers":null}}'`, 'configmap/held patched')],
+      },
       expect: { out: 'configmap "held" deleted<any>' },
     },
     fails('get cm held', 'Error from server (NotFound): configmaps "held" not found'),
@@ -92,10 +116,20 @@ export const events: Session = {
   steps: [
     says('create cm a', 'configmap/a created'),
     says('create -f -', 'event/e1 created', { stdin: event }),
-    says('events', ['LAST SEEN TYPE REASON OBJECT MESSAGE', '<any> Normal Made ConfigMap/a it was made'], { since: '1.26' }),
-    says('events --for cm/a', ['LAST SEEN TYPE REASON OBJECT MESSAGE', '<any> Normal Made ConfigMap/a it was made'], { since: '1.26' }),
-    says('get events', ['LAST SEEN  TYPE    REASON  OBJECT       MESSAGE', '<age>      Normal  Made    configmap/a  it was made']),
-    says('get events -o wide', ['LAST SEEN TYPE REASON OBJECT SUBOBJECT SOURCE MESSAGE FIRST SEEN COUNT NAME', '<age> Normal Made configmap/a test it was made <age> 2 e1']),
+    says('events', ['LAST SEEN TYPE REASON OBJECT MESSAGE', '<any> Normal Made ConfigMap/a it was made'], {
+      since: '1.26',
+    }),
+    says('events --for cm/a', ['LAST SEEN TYPE REASON OBJECT MESSAGE', '<any> Normal Made ConfigMap/a it was made'], {
+      since: '1.26',
+    }),
+    says('get events', [
+      'LAST SEEN  TYPE    REASON  OBJECT       MESSAGE',
+      '<age>      Normal  Made    configmap/a  it was made',
+    ]),
+    says('get events -o wide', [
+      'LAST SEEN TYPE REASON OBJECT SUBOBJECT SOURCE MESSAGE FIRST SEEN COUNT NAME',
+      '<age> Normal Made configmap/a test it was made <age> 2 e1',
+    ]),
     says('get events --field-selector involvedObject.name=a -o name', 'event/e1'),
     says('get events.v1.events.k8s.io e1 -o jsonpath={.note}/{.regarding.name}', 'it was made/a'),
   ],

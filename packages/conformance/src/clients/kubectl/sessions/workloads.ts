@@ -16,12 +16,28 @@ export const scale: Session = {
     fails('scale deploy none --replicas=1', /deployments.apps "none" not found/),
     says('scale deploy --all --replicas=5', 'deployment.apps/web scaled'),
     says('get deploy web -o jsonpath={.spec.replicas}/{.metadata.generation}', '5/4'),
-    says('expose deployment web --port=80 --target-port=8080 --name=web-svc --type=NodePort', 'service/web-svc exposed'),
+    says(
+      'expose deployment web --port=80 --target-port=8080 --name=web-svc --type=NodePort',
+      'service/web-svc exposed',
+    ),
     says('get svc web-svc -o jsonpath={.spec.selector}/{.spec.ports[0].targetPort}', '{"app":"web"}/8080'),
-    fails('expose deployment web --port=80 --name=web-svc', 'Error from server (AlreadyExists): services "web-svc" already exists'),
-    { run: 'autoscale deployment web --min=2 --max=5 --cpu-percent=80', expect: { out: 'horizontalpodautoscaler.autoscaling/web autoscaled', err: /^$|has been deprecated/ } },
-    says('get hpa', ['NAME REFERENCE TARGETS MINPODS MAXPODS REPLICAS AGE', 'web Deployment/web <any>80% 2 5 0 <age>'], { since: '1.27' }),
-    says('get horizontalpodautoscalers.v2.autoscaling web -o jsonpath={.spec.metrics}', '[{"resource":{"name":"cpu","target":{"averageUtilization":80,"type":"Utilization"}},"type":"Resource"}]'),
+    fails(
+      'expose deployment web --port=80 --name=web-svc',
+      'Error from server (AlreadyExists): services "web-svc" already exists',
+    ),
+    {
+      run: 'autoscale deployment web --min=2 --max=5 --cpu-percent=80',
+      expect: { out: 'horizontalpodautoscaler.autoscaling/web autoscaled', err: /^$|has been deprecated/ },
+    },
+    says(
+      'get hpa',
+      ['NAME REFERENCE TARGETS MINPODS MAXPODS REPLICAS AGE', 'web Deployment/web <any>80% 2 5 0 <age>'],
+      { since: '1.27' },
+    ),
+    says(
+      'get horizontalpodautoscalers.v2.autoscaling web -o jsonpath={.spec.metrics}',
+      '[{"resource":{"name":"cpu","target":{"averageUtilization":80,"type":"Utilization"}},"type":"Resource"}]',
+    ),
     says('get horizontalpodautoscalers.v1.autoscaling web -o jsonpath={.spec.targetCPUUtilizationPercentage}', '80'),
     says('get rs,deploy', ['NAME READY UP-TO-DATE AVAILABLE AGE', 'deployment.apps/web 0/5 0 0 <age>']),
   ],
@@ -38,16 +54,25 @@ export const set: Session = {
     says('set env deployment/web A=1 B=2', 'deployment.apps/web env updated'),
     says('set env deployment/web A-', 'deployment.apps/web env updated'),
     says('set env deployment/web --list', ['# <any>', 'B=2']),
-    says('set resources deployment web -c=main --limits=cpu=200m,memory=64Mi --requests=cpu=100m', 'deployment.apps/web resource requirements updated'),
+    says(
+      'set resources deployment web -c=main --limits=cpu=200m,memory=64Mi --requests=cpu=100m',
+      'deployment.apps/web resource requirements updated',
+    ),
     says('set serviceaccount deployment web robot', 'deployment.apps/web serviceaccount updated'),
-    says('get deploy web -o jsonpath={.spec.template.spec.containers[0].image}{.spec.template.spec.containers[0].env}{.spec.template.spec.containers[0].resources}{.spec.template.spec.serviceAccountName}', 'nginx:2[{"name":"B","value":"2"}]{"limits":{"cpu":"200m","memory":"64Mi"},"requests":{"cpu":"100m"}}robot'),
+    says(
+      'get deploy web -o jsonpath={.spec.template.spec.containers[0].image}{.spec.template.spec.containers[0].env}{.spec.template.spec.containers[0].resources}{.spec.template.spec.serviceAccountName}',
+      'nginx:2[{"name":"B","value":"2"}]{"limits":{"cpu":"200m","memory":"64Mi"},"requests":{"cpu":"100m"}}robot',
+    ),
     says('create service clusterip s --tcp=80', 'service/s created'),
     says('set selector svc s app=web', 'service/s selector updated'),
     says('get svc s -o jsonpath={.spec.selector}', '{"app":"web"}'),
     says('create role r --verb=get --resource=pods', 'role.rbac.authorization.k8s.io/r created'),
     says('create rolebinding b --role=r', 'rolebinding.rbac.authorization.k8s.io/b created'),
     says('set subject rolebinding b --user=a', 'rolebinding.rbac.authorization.k8s.io/b subjects updated'),
-    says('get rolebinding b -o jsonpath={.subjects}', '[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"a"}]'),
+    says(
+      'get rolebinding b -o jsonpath={.subjects}',
+      '[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"a"}]',
+    ),
   ],
 }
 
@@ -67,7 +92,11 @@ export const rollout: Session = {
     says('get deploy web -o jsonpath={.spec.paused}/{.spec.template.metadata.annotations}', /^\/.*restartedAt/),
     fails('rollout undo deployment web', 'error: no rollout history found for deployment "web"'),
     fails('rollout status sts none', 'Error from server (NotFound): statefulsets.apps "none" not found'),
-    says(`patch deploy web --subresource=status --type=merge -p '{"status":{"observedGeneration":4,"replicas":2,"updatedReplicas":2,"readyReplicas":2,"availableReplicas":2}}'`, 'deployment.apps/web patched', { since: '1.24' }),
+    says(
+      `patch deploy web --subresource=status --type=merge -p '{"status":{"observedGeneration":4,"replicas":2,"updatedReplicas":2,"readyReplicas":2,"availableReplicas":2}}'`,
+      'deployment.apps/web patched',
+      { since: '1.24' },
+    ),
     says('rollout status deployment web', 'deployment "web" successfully rolled out', { since: '1.24' }),
   ],
 }

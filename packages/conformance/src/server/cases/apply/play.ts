@@ -50,11 +50,15 @@ export function sequenceCase({ id, rule, spec, steps }: Sequence): ServerCase {
   }
 }
 
-async function playStep(step: ApplyStep, { widgets, place }: { widgets: Custom, place: Place }): Promise<void> {
+async function playStep(step: ApplyStep, { widgets, place }: { widgets: Custom; place: Place }): Promise<void> {
   const answer = await write(step, widgets)
   if (step.conflicts !== undefined) {
     const count = step.conflicts.length
-    expectStatus(answer, { code: 409, reason: 'Conflict', message: new RegExp(`^Apply failed with ${count} conflicts?: `) })
+    expectStatus(answer, {
+      code: 409,
+      reason: 'Conflict',
+      message: new RegExp(`^Apply failed with ${count} conflicts?: `),
+    })
     assert.deepEqual(causesOf(answer, place), [...step.conflicts].sort())
     return
   }
@@ -66,8 +70,11 @@ async function playStep(step: ApplyStep, { widgets, place }: { widgets: Custom, 
 /** The object is always the same one; whoever does not apply creates it when it is not there. */
 async function write(step: ApplyStep, widgets: Custom): Promise<Answer> {
   const query = { fieldManager: step.by }
-  if ('apply' in step) return widgets.apply('one', { spec: step.apply }, { manager: step.by, ...step.force && { force: true } })
+  if ('apply' in step)
+    return widgets.apply('one', { spec: step.apply }, { manager: step.by, ...(step.force && { force: true }) })
   if ('patch' in step) return widgets.patch('one', { spec: step.patch }, { query })
   const { status } = await widgets.get('one')
-  return status === 404 ? widgets.create('one', { spec: step.update }, { query }) : widgets.put('one', { spec: step.update }, { query })
+  return status === 404
+    ? widgets.create('one', { spec: step.update }, { query })
+    : widgets.put('one', { spec: step.update }, { query })
 }

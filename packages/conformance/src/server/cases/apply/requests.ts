@@ -13,7 +13,11 @@ import type { AskOptions } from '../../client.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 /** Applies a ConfigMap named `a`. */
-function apply(place: Place, body: unknown, { query = { fieldManager: 'm' }, ...options }: AskOptions = {}): Promise<Answer> {
+function apply(
+  place: Place,
+  body: unknown,
+  { query = { fieldManager: 'm' }, ...options }: AskOptions = {},
+): Promise<Answer> {
   return place.patch('configmaps', 'a', { type, body, query, ...options })
 }
 
@@ -31,9 +35,21 @@ const saying: readonly ServerCase[] = [
     id: 'server/apply-request/manager-name',
     rule: 'The name of a manager is short and printable, at every write.',
     async run(place) {
-      expectStatus(await apply(place, configMap('a'), { query: { fieldManager: 'x'.repeat(129) } }), { code: 422, reason: 'Invalid', message: /fieldManager: Too long: may not be more than 128 bytes/ })
-      expectStatus(await apply(place, configMap('a'), { query: { fieldManager: 'a\tb' } }), { code: 422, reason: 'Invalid', message: /fieldManager: Invalid value: "a\\tb": invalid character U\+0009 \(at position 1\)/ })
-      expectStatus(await place.post('configmaps', configMap('b'), { query: { fieldManager: 'x'.repeat(129) } }), { code: 422, reason: 'Invalid', details: { kind: 'CreateOptions' } })
+      expectStatus(await apply(place, configMap('a'), { query: { fieldManager: 'x'.repeat(129) } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /fieldManager: Too long: may not be more than 128 bytes/,
+      })
+      expectStatus(await apply(place, configMap('a'), { query: { fieldManager: 'a\tb' } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /fieldManager: Invalid value: "a\\tb": invalid character U\+0009 \(at position 1\)/,
+      })
+      expectStatus(await place.post('configmaps', configMap('b'), { query: { fieldManager: 'x'.repeat(129) } }), {
+        code: 422,
+        reason: 'Invalid',
+        details: { kind: 'CreateOptions' },
+      })
     },
   },
   {
@@ -50,16 +66,30 @@ const saying: readonly ServerCase[] = [
     id: 'server/apply-request/managed-fields-in-body',
     rule: 'An apply may not say who manages what.',
     async run(place) {
-      const managedFields = [{ manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} }]
-      expectStatus(await apply(place, configMap('a', { metadata: { managedFields } })), { code: 400, reason: 'BadRequest', message: 'metadata.managedFields must be nil' })
+      const managedFields = [
+        { manager: 'm', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} },
+      ]
+      expectStatus(await apply(place, configMap('a', { metadata: { managedFields } })), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'metadata.managedFields must be nil',
+      })
     },
   },
   {
     id: 'server/apply-request/other-version',
     rule: 'The body has the version and kind of the URL.',
     async run(place) {
-      expectStatus(await apply(place, { ...configMap('a'), apiVersion: 'v2' }), { code: 400, reason: 'BadRequest', message: 'invalid object type: /v2, Kind=ConfigMap' })
-      expectStatus(await apply(place, { ...configMap('a'), kind: 'Secret' }), { code: 400, reason: 'BadRequest', message: 'invalid object type: /v1, Kind=Secret' })
+      expectStatus(await apply(place, { ...configMap('a'), apiVersion: 'v2' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'invalid object type: /v2, Kind=ConfigMap',
+      })
+      expectStatus(await apply(place, { ...configMap('a'), kind: 'Secret' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'invalid object type: /v1, Kind=Secret',
+      })
     },
   },
   {
@@ -84,9 +114,21 @@ const saying: readonly ServerCase[] = [
     id: 'server/apply-request/names',
     rule: 'The name is there and is that of the URL; a namespace may be left out.',
     async run(place) {
-      expectStatus(await apply(place, configMap('b')), { code: 400, reason: 'BadRequest', message: 'the name of the object (b) does not match the name on the URL (a)' })
-      expectStatus(await apply(place, configMap('a', { metadata: { namespace: 'other' } })), { code: 400, reason: 'BadRequest', message: /namespace/ })
-      expectStatus(await apply(place, { apiVersion: 'v1', kind: 'ConfigMap', data: { x: '1' } }), { code: 400, reason: 'BadRequest', message: 'the name of the object (a based on URL) was undeterminable: name must be provided' })
+      expectStatus(await apply(place, configMap('b')), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the name of the object (b) does not match the name on the URL (a)',
+      })
+      expectStatus(await apply(place, configMap('a', { metadata: { namespace: 'other' } })), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /namespace/,
+      })
+      expectStatus(await apply(place, { apiVersion: 'v1', kind: 'ConfigMap', data: { x: '1' } }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the name of the object (a based on URL) was undeterminable: name must be provided',
+      })
       expectMatch(ok(await apply(place, configMap('a')), 201), { metadata: { name: 'a', namespace: place.namespace } })
     },
   },
@@ -94,14 +136,24 @@ const saying: readonly ServerCase[] = [
     id: 'server/apply-request/namespace-missing',
     rule: 'An apply into a namespace that is not there is not found.',
     async run(place) {
-      expectStatus(await place.client.request('PATCH', `/api/v1/namespaces/${place.unique('none')}/configmaps/a`, { type, body: configMap('a'), query: { fieldManager: 'm' } }), { code: 404, reason: 'NotFound', details: { kind: 'namespaces' } })
+      expectStatus(
+        await place.client.request('PATCH', `/api/v1/namespaces/${place.unique('none')}/configmaps/a`, {
+          type,
+          body: configMap('a'),
+          query: { fieldManager: 'm' },
+        }),
+        { code: 404, reason: 'NotFound', details: { kind: 'namespaces' } },
+      )
     },
   },
   {
     id: 'server/apply-request/yaml-and-json',
     rule: 'An apply is YAML, and so JSON too.',
     async run(place) {
-      expectMatch(ok(await apply(place, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n'), 201), { data: { x: '1' } })
+      expectMatch(
+        ok(await apply(place, 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n'), 201),
+        { data: { x: '1' } },
+      )
       expectMatch(ok(await apply(place, configMap('a', { data: { x: '2' } })), 200), { data: { x: '2' } })
     },
   },
@@ -109,18 +161,48 @@ const saying: readonly ServerCase[] = [
     id: 'server/apply-request/duplicates',
     rule: 'An apply with the same key of a list twice is refused.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: { type: 'object', properties: { l: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'], items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } }, s: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } } } } })
-      expectStatus(await widgets.apply('one', { spec: { l: [{ name: 'x' }, { name: 'x' }] } }), { code: 500, message: /failed to create typed patch object .*: \.spec\.l: duplicate entries for key \[name="x"\]/ })
-      expectStatus(await widgets.apply('one', { spec: { s: ['x', 'x'] } }), { code: 500, message: /\.spec\.s: duplicate entries for key \[="x"\]/ })
+      const widgets = await defineCustom(place, {
+        spec: {
+          type: 'object',
+          properties: {
+            l: {
+              type: 'array',
+              'x-kubernetes-list-type': 'map',
+              'x-kubernetes-list-map-keys': ['name'],
+              items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+            },
+            s: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+          },
+        },
+      })
+      expectStatus(await widgets.apply('one', { spec: { l: [{ name: 'x' }, { name: 'x' }] } }), {
+        code: 500,
+        message: /failed to create typed patch object .*: \.spec\.l: duplicate entries for key \[name="x"\]/,
+      })
+      expectStatus(await widgets.apply('one', { spec: { s: ['x', 'x'] } }), {
+        code: 500,
+        message: /\.spec\.s: duplicate entries for key \[="x"\]/,
+      })
     },
   },
   {
     id: 'server/apply-request/wrong-types',
     rule: 'An apply of the wrong type is refused.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: { type: 'object', properties: { a: { type: 'string' }, o: { type: 'object', properties: { b: { type: 'string' } } } } } })
-      expectStatus(await widgets.apply('one', { spec: { o: 'text' } }), { code: 500, message: /\.spec\.o: expected map, got &?\{?.*text/ })
-      expectStatus(await widgets.apply('one', { spec: { a: 5 } }), { code: 500, message: /\.spec\.a: expected string, got/ })
+      const widgets = await defineCustom(place, {
+        spec: {
+          type: 'object',
+          properties: { a: { type: 'string' }, o: { type: 'object', properties: { b: { type: 'string' } } } },
+        },
+      })
+      expectStatus(await widgets.apply('one', { spec: { o: 'text' } }), {
+        code: 500,
+        message: /\.spec\.o: expected map, got &?\{?.*text/,
+      })
+      expectStatus(await widgets.apply('one', { spec: { a: 5 } }), {
+        code: 500,
+        message: /\.spec\.a: expected string, got/,
+      })
     },
   },
   {
@@ -128,7 +210,11 @@ const saying: readonly ServerCase[] = [
     rule: 'A null where none may be is refused in an apply, though other writes drop it.',
     async run(place) {
       const widgets = await defineCustom(place, { spec: { type: 'object', properties: { a: { type: 'string' } } } })
-      expectStatus(await widgets.apply('one', { spec: { a: null } }), { code: 422, reason: 'Invalid', message: /spec\.a in body must be of type string: "null"/ })
+      expectStatus(await widgets.apply('one', { spec: { a: null } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /spec\.a in body must be of type string: "null"/,
+      })
       assert.deepEqual(ok(await widgets.create('one', { spec: { a: null } }), 201).spec, {})
     },
   },
@@ -139,7 +225,11 @@ const preconditions: readonly ServerCase[] = [
     id: 'server/apply-request/uid-to-create',
     rule: 'An apply with a uid does not create.',
     async run(place) {
-      expectStatus(await apply(place, configMap('a', { metadata: { uid: 'mine' } })), { code: 409, reason: 'Conflict', message: /uid mismatch: the provided object specified uid mine, and no existing object was found/ })
+      expectStatus(await apply(place, configMap('a', { metadata: { uid: 'mine' } })), {
+        code: 409,
+        reason: 'Conflict',
+        message: /uid mismatch: the provided object specified uid mine, and no existing object was found/,
+      })
     },
   },
   {
@@ -149,7 +239,11 @@ const preconditions: readonly ServerCase[] = [
       const made = ok(await apply(place, configMap('a', { data: { x: '1' } })), 201)
       const { resourceVersion } = made.metadata
       const next = ok(await apply(place, configMap('a', { data: { x: '2' }, metadata: { resourceVersion } })), 200)
-      expectStatus(await apply(place, configMap('a', { data: { x: '3' }, metadata: { resourceVersion } })), { code: 409, reason: 'Conflict', message: /the object has been modified/ })
+      expectStatus(await apply(place, configMap('a', { data: { x: '3' }, metadata: { resourceVersion } })), {
+        code: 409,
+        reason: 'Conflict',
+        message: /the object has been modified/,
+      })
       assert.deepEqual(ownersOf(next), { 'm Apply': ['.data.x'] })
     },
   },
@@ -157,16 +251,28 @@ const preconditions: readonly ServerCase[] = [
     id: 'server/apply-request/uid',
     rule: 'An apply with a uid applies only to that object.',
     async run(place) {
-      const { metadata: { uid } } = ok(await apply(place, configMap('a')), 201)
+      const {
+        metadata: { uid },
+      } = ok(await apply(place, configMap('a')), 201)
       ok(await apply(place, configMap('a', { data: { x: '1' }, metadata: { uid } })), 200)
-      expectStatus(await apply(place, configMap('a', { metadata: { uid: 'other' } })), { code: 422, reason: 'Invalid', message: /metadata\.uid: Invalid value: "other": field is immutable/ })
+      expectStatus(await apply(place, configMap('a', { metadata: { uid: 'other' } })), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.uid: Invalid value: "other": field is immutable/,
+      })
     },
   },
   {
     id: 'server/apply-request/system-fields',
     rule: 'What the server says in metadata may come back in an apply, and is not owned.',
     async run(place) {
-      const made = ok(await apply(place, configMap('a', { data: { x: '1' }, metadata: { creationTimestamp: null, labels: { l: '1' } } })), 201)
+      const made = ok(
+        await apply(
+          place,
+          configMap('a', { data: { x: '1' }, metadata: { creationTimestamp: null, labels: { l: '1' } } }),
+        ),
+        201,
+      )
       const { managedFields: _, ...metadata } = made.metadata
       const next = ok(await apply(place, { ...made, metadata }), 200)
       assert.deepEqual(ownersOf(next), { 'm Apply': ['.data.x', '.metadata.labels.l'] })
@@ -190,12 +296,20 @@ const outcome: readonly ServerCase[] = [
     rule: 'An apply in a dry run shows what would come and stores nothing, also when it would create.',
     async run(place) {
       const query = { fieldManager: 'm', dryRun: 'All' }
-      expectMatch(ok(await apply(place, configMap('a', { data: { x: '1' } }), { query }), 201), { data: { x: '1' }, metadata: { managedFields: [{ manager: 'm', operation: 'Apply' }] } })
+      expectMatch(ok(await apply(place, configMap('a', { data: { x: '1' } }), { query }), 201), {
+        data: { x: '1' },
+        metadata: { managedFields: [{ manager: 'm', operation: 'Apply' }] },
+      })
       assert.equal((await place.get('configmaps', 'a')).status, 404)
       const made = ok(await apply(place, configMap('a', { data: { x: '1' } })), 201)
-      expectMatch(ok(await apply(place, configMap('a', { data: { y: '1' } }), { query }), 200), { data: { x: undefined, y: '1' } })
+      expectMatch(ok(await apply(place, configMap('a', { data: { y: '1' } }), { query }), 200), {
+        data: { x: undefined, y: '1' },
+      })
       assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
-      expectStatus(await apply(place, configMap('a', { data: { x: '2' } }), { query: { ...query, fieldManager: 'n' } }), { code: 409, reason: 'Conflict' })
+      expectStatus(
+        await apply(place, configMap('a', { data: { x: '2' } }), { query: { ...query, fieldManager: 'n' } }),
+        { code: 409, reason: 'Conflict' },
+      )
     },
   },
   {
@@ -204,10 +318,15 @@ const outcome: readonly ServerCase[] = [
     async run(place) {
       ok(await apply(place, configMap('a', { data: { x: '1', y: '1' } })), 201)
       expectStatus(await apply(place, configMap('a', { data: { x: '2' } }), { query: { fieldManager: 'n' } }), {
-        code: 409, reason: 'Conflict', message: 'Apply failed with 1 conflict: conflict with "m": .data.x',
+        code: 409,
+        reason: 'Conflict',
+        message: 'Apply failed with 1 conflict: conflict with "m": .data.x',
         details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "m"', field: '.data.x' }] },
       })
-      expectStatus(await apply(place, configMap('a', { data: { x: '2', y: '2' } }), { query: { fieldManager: 'n' } }), { code: 409, message: 'Apply failed with 2 conflicts: conflicts with "m":\n- .data.x\n- .data.y' })
+      expectStatus(await apply(place, configMap('a', { data: { x: '2', y: '2' } }), { query: { fieldManager: 'n' } }), {
+        code: 409,
+        message: 'Apply failed with 2 conflicts: conflicts with "m":\n- .data.x\n- .data.y',
+      })
     },
   },
   {
@@ -215,7 +334,11 @@ const outcome: readonly ServerCase[] = [
     rule: 'A conflict with an updater says in which version and when it wrote.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), { query: { fieldManager: 'u' } }), 201)
-      expectStatus(await apply(place, configMap('a', { data: { x: '2' } })), { code: 409, message: /^Apply failed with 1 conflict: conflict with "u" using v1(?: at 20\S+Z)?: \.data\.x$/, details: { causes: [{ reason: 'FieldManagerConflict', field: '.data.x' }] } })
+      expectStatus(await apply(place, configMap('a', { data: { x: '2' } })), {
+        code: 409,
+        message: /^Apply failed with 1 conflict: conflict with "u" using v1(?: at 20\S+Z)?: \.data\.x$/,
+        details: { causes: [{ reason: 'FieldManagerConflict', field: '.data.x' }] },
+      })
     },
   },
   {
@@ -225,7 +348,10 @@ const outcome: readonly ServerCase[] = [
       ok(await apply(place, configMap('a', { metadata: { finalizers: ['example.com/hold'] } })), 201)
       ok(await place.delete('configmaps', 'a'), 200)
       ok(await apply(place, configMap('a', { data: { x: '1' }, metadata: { finalizers: ['example.com/hold'] } })), 200)
-      expectStatus(await apply(place, configMap('a', { metadata: { finalizers: ['example.com/hold', 'example.com/new'] } })), { code: 422, reason: 'Invalid', message: /no new finalizers can be added if the object is being deleted/ })
+      expectStatus(
+        await apply(place, configMap('a', { metadata: { finalizers: ['example.com/hold', 'example.com/new'] } })),
+        { code: 422, reason: 'Invalid', message: /no new finalizers can be added if the object is being deleted/ },
+      )
       ok(await apply(place, configMap('a')), 200)
       assert.equal((await place.get('configmaps', 'a')).status, 404)
     },
@@ -235,8 +361,22 @@ const outcome: readonly ServerCase[] = [
     rule: 'Who does not apply and does not say a name is known by the program it uses.',
     async run(place) {
       const headers = { 'user-agent': 'judge/v1.2.3 (linux/amd64)' }
-      assert.deepEqual(managersOf(ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), { headers }), 201)), ['judge Update'])
-      assert.deepEqual(managersOf(ok(await place.patch('configmaps', 'a', { body: { data: { y: '1' } }, query: { fieldManager: 'named' }, headers }))).sort(), ['judge Update', 'named Update'])
+      assert.deepEqual(
+        managersOf(ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), { headers }), 201)),
+        ['judge Update'],
+      )
+      assert.deepEqual(
+        managersOf(
+          ok(
+            await place.patch('configmaps', 'a', {
+              body: { data: { y: '1' } },
+              query: { fieldManager: 'named' },
+              headers,
+            }),
+          ),
+        ).sort(),
+        ['judge Update', 'named Update'],
+      )
     },
   },
 ]

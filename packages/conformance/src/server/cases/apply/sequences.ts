@@ -16,7 +16,12 @@ const fieldSequences: readonly Sequence[] = [
     rule: 'An apply of what is not there creates it, and owns what it said.',
     spec: plain,
     steps: [
-      { by: 'a', apply: { a: '1', o: { x: '2' } }, is: { a: '1', o: { x: '2' } }, owners: { 'a Apply': ['.spec.a', '.spec.o.x'] } },
+      {
+        by: 'a',
+        apply: { a: '1', o: { x: '2' } },
+        is: { a: '1', o: { x: '2' } },
+        owners: { 'a Apply': ['.spec.a', '.spec.o.x'] },
+      },
     ],
   },
   {
@@ -25,7 +30,12 @@ const fieldSequences: readonly Sequence[] = [
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1' } },
-      { by: 'b', apply: { a: '1', b: '2' }, is: { a: '1', b: '2' }, owners: { 'a Apply': ['.spec.a'], 'b Apply': ['.spec.a', '.spec.b'] } },
+      {
+        by: 'b',
+        apply: { a: '1', b: '2' },
+        is: { a: '1', b: '2' },
+        owners: { 'a Apply': ['.spec.a'], 'b Apply': ['.spec.a', '.spec.b'] },
+      },
     ],
   },
   {
@@ -34,7 +44,11 @@ const fieldSequences: readonly Sequence[] = [
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1', o: { x: '1' } } },
-      { by: 'b', apply: { a: '2', b: '2', o: { x: '2' }, c: 5 }, conflicts: ['.spec.a: conflict with "a"', '.spec.b: conflict with "a"', '.spec.o.x: conflict with "a"'] },
+      {
+        by: 'b',
+        apply: { a: '2', b: '2', o: { x: '2' }, c: 5 },
+        conflicts: ['.spec.a: conflict with "a"', '.spec.b: conflict with "a"', '.spec.o.x: conflict with "a"'],
+      },
       { by: 'b', apply: { c: 5 }, is: { a: '1', b: '1', o: { x: '1' }, c: 5 } },
     ],
   },
@@ -46,7 +60,15 @@ const fieldSequences: readonly Sequence[] = [
       { by: 'a', apply: { a: '1' } },
       { by: 'b', apply: { a: '1' } },
       { by: 'u', update: { a: '1', b: 'u' } },
-      { by: 'c', apply: { a: '2', b: '2' }, conflicts: ['.spec.a: conflict with "a"', '.spec.a: conflict with "b"', '.spec.b: conflict with "u" using $NS.example.com/v1'] },
+      {
+        by: 'c',
+        apply: { a: '2', b: '2' },
+        conflicts: [
+          '.spec.a: conflict with "a"',
+          '.spec.a: conflict with "b"',
+          '.spec.b: conflict with "u" using $NS.example.com/v1',
+        ],
+      },
     ],
   },
   {
@@ -55,7 +77,13 @@ const fieldSequences: readonly Sequence[] = [
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1' } },
-      { by: 'b', apply: { a: '2' }, force: true, is: { a: '2', b: '1' }, owners: { 'a Apply': ['.spec.b'], 'b Apply': ['.spec.a'] } },
+      {
+        by: 'b',
+        apply: { a: '2' },
+        force: true,
+        is: { a: '2', b: '1' },
+        owners: { 'a Apply': ['.spec.b'], 'b Apply': ['.spec.a'] },
+      },
       { by: 'a', apply: { a: '1', b: '1' }, conflicts: ['.spec.a: conflict with "b"'] },
     ],
   },
@@ -87,7 +115,12 @@ const fieldSequences: readonly Sequence[] = [
       { by: 'a', apply: { a: '1', b: '1' } },
       { by: 'u', update: { a: '2', b: '1' }, owners: { 'a Apply': ['.spec.b'], 'u Update': ['.spec.a'] } },
       { by: 'a', apply: { a: '1', b: '1' }, conflicts: ['.spec.a: conflict with "u" using $NS.example.com/v1'] },
-      { by: 'a', apply: { b: '1' }, is: { a: '2', b: '1' }, owners: { 'a Apply': ['.spec.b'], 'u Update': ['.spec.a'] } },
+      {
+        by: 'a',
+        apply: { b: '1' },
+        is: { a: '2', b: '1' },
+        owners: { 'a Apply': ['.spec.b'], 'u Update': ['.spec.a'] },
+      },
     ],
   },
   {
@@ -102,7 +135,7 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'update-removes',
-    rule: 'A field that an update removed is nobody\'s any more, and an applier may bring it back.',
+    rule: "A field that an update removed is nobody's any more, and an applier may bring it back.",
     spec: plain,
     steps: [
       { by: 'a', apply: { a: '1', b: '1' } },
@@ -117,7 +150,12 @@ const fieldSequences: readonly Sequence[] = [
     steps: [
       { by: 'u', update: { a: '1', b: '1' } },
       { by: 'a', apply: { a: '1' }, owners: { 'a Apply': ['.spec.a'], 'u Update': ['.spec', '.spec.a', '.spec.b'] } },
-      { by: 'a', apply: {}, is: { a: '1', b: '1' }, owners: { 'a Apply': ['.spec'], 'u Update': ['.spec', '.spec.a', '.spec.b'] } },
+      {
+        by: 'a',
+        apply: {},
+        is: { a: '1', b: '1' },
+        owners: { 'a Apply': ['.spec'], 'u Update': ['.spec', '.spec.a', '.spec.b'] },
+      },
     ],
   },
   {
@@ -136,7 +174,12 @@ const fieldSequences: readonly Sequence[] = [
     spec: plain,
     steps: [
       { by: 'a', apply: { o: {} }, is: { o: {} }, owners: { 'a Apply': ['.spec.o'] } },
-      { by: 'b', apply: { o: { x: '1' } }, is: { o: { x: '1' } }, owners: { 'a Apply': ['.spec.o'], 'b Apply': ['.spec.o.x'] } },
+      {
+        by: 'b',
+        apply: { o: { x: '1' } },
+        is: { o: { x: '1' } },
+        owners: { 'a Apply': ['.spec.o'], 'b Apply': ['.spec.o.x'] },
+      },
       { by: 'a', apply: {}, is: { o: { x: '1' } }, owners: { 'a Apply': ['.spec'], 'b Apply': ['.spec.o.x'] } },
     ],
   },
@@ -161,11 +204,16 @@ const fieldSequences: readonly Sequence[] = [
   },
   {
     id: 'default-not-owned',
-    rule: 'Defaults are nobody\'s: an applier may set them without a conflict.',
+    rule: "Defaults are nobody's: an applier may set them without a conflict.",
     spec: object({ a: text, d: { ...text, default: 'x' } }),
     steps: [
       { by: 'a', apply: { a: '1' }, is: { a: '1', d: 'x' }, owners: { 'a Apply': ['.spec.a'] } },
-      { by: 'b', apply: { d: 'y' }, is: { a: '1', d: 'y' }, owners: { 'a Apply': ['.spec.a'], 'b Apply': ['.spec.d'] } },
+      {
+        by: 'b',
+        apply: { d: 'y' },
+        is: { a: '1', d: 'y' },
+        owners: { 'a Apply': ['.spec.a'], 'b Apply': ['.spec.d'] },
+      },
       { by: 'b', apply: {}, is: { a: '1', d: 'x' } },
     ],
   },
@@ -195,7 +243,11 @@ const fieldSequences: readonly Sequence[] = [
     rule: 'What is only kept has owners by field; its lists are whole.',
     spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     steps: [
-      { by: 'a', apply: { o: { x: 1, y: { z: true } }, l: [{ name: 'a' }] }, owners: { 'a Apply': ['.spec.l', '.spec.o', '.spec.o.x', '.spec.o.y', '.spec.o.y.z'] } },
+      {
+        by: 'a',
+        apply: { o: { x: 1, y: { z: true } }, l: [{ name: 'a' }] },
+        owners: { 'a Apply': ['.spec.l', '.spec.o', '.spec.o.x', '.spec.o.y', '.spec.o.y.z'] },
+      },
       { by: 'b', apply: { o: { w: 2 } }, is: { o: { x: 1, y: { z: true }, w: 2 }, l: [{ name: 'a' }] } },
       { by: 'b', apply: { l: [{ name: 'b' }] }, conflicts: ['.spec.l: conflict with "a"'] },
     ],
@@ -213,10 +265,30 @@ const fieldSequences: readonly Sequence[] = [
   },
 ]
 
-const named = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'], items: object({ name: text, v: text, w: text }, { required: ['name'] }) }
-const ports = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['port', 'protocol'], items: object({ port: { type: 'integer' }, protocol: { ...text, default: 'TCP' }, name: text }, { required: ['port'] }) }
+const named = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+  items: object({ name: text, v: text, w: text }, { required: ['name'] }),
+}
+const ports = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['port', 'protocol'],
+  items: object(
+    { port: { type: 'integer' }, protocol: { ...text, default: 'TCP' }, name: text },
+    { required: ['port'] },
+  ),
+}
 const set = { type: 'array', 'x-kubernetes-list-type': 'set', items: text }
-const lists = object({ named, ports, set, atomic: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: text }, bare: { type: 'array', items: object({ name: text }) }, nested: { ...named, items: object({ name: text, inner: named }, { required: ['name'] }) } })
+const lists = object({
+  named,
+  ports,
+  set,
+  atomic: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: text },
+  bare: { type: 'array', items: object({ name: text }) },
+  nested: { ...named, items: object({ name: text, inner: named }, { required: ['name'] }) },
+})
 
 const listSequences: readonly Sequence[] = [
   {
@@ -224,8 +296,37 @@ const listSequences: readonly Sequence[] = [
     rule: 'The items of a list with keys have owners each, and so have their fields.',
     spec: lists,
     steps: [
-      { by: 'a', apply: { named: [{ name: 'x', v: '1' }] }, owners: { 'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name', '.spec.named[name="x"].v'] } },
-      { by: 'b', apply: { named: [{ name: 'y', v: '2' }, { name: 'x', w: '3' }] }, is: { named: [{ name: 'y', v: '2' }, { name: 'x', v: '1', w: '3' }] }, owners: { 'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name', '.spec.named[name="x"].v'], 'b Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name', '.spec.named[name="x"].w', '.spec.named[name="y"]', '.spec.named[name="y"].name', '.spec.named[name="y"].v'] } },
+      {
+        by: 'a',
+        apply: { named: [{ name: 'x', v: '1' }] },
+        owners: { 'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name', '.spec.named[name="x"].v'] },
+      },
+      {
+        by: 'b',
+        apply: {
+          named: [
+            { name: 'y', v: '2' },
+            { name: 'x', w: '3' },
+          ],
+        },
+        is: {
+          named: [
+            { name: 'y', v: '2' },
+            { name: 'x', v: '1', w: '3' },
+          ],
+        },
+        owners: {
+          'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name', '.spec.named[name="x"].v'],
+          'b Apply': [
+            '.spec.named[name="x"]',
+            '.spec.named[name="x"].name',
+            '.spec.named[name="x"].w',
+            '.spec.named[name="y"]',
+            '.spec.named[name="y"].name',
+            '.spec.named[name="y"].v',
+          ],
+        },
+      },
       { by: 'b', apply: { named: [{ name: 'x', v: '9' }] }, conflicts: ['.spec.named[name="x"].v: conflict with "a"'] },
     ],
   },
@@ -234,9 +335,25 @@ const listSequences: readonly Sequence[] = [
     rule: 'An item goes when its only owner drops it; an item that somebody else has a part of stays with its key and that part.',
     spec: lists,
     steps: [
-      { by: 'a', apply: { named: [{ name: 'x', v: '1' }, { name: 'y', v: '2' }] } },
+      {
+        by: 'a',
+        apply: {
+          named: [
+            { name: 'x', v: '1' },
+            { name: 'y', v: '2' },
+          ],
+        },
+      },
       { by: 'b', apply: { named: [{ name: 'y', w: '3' }] } },
-      { by: 'a', apply: {}, is: { named: [{ name: 'y', w: '3' }] }, owners: { 'b Apply': ['.spec.named[name="y"]', '.spec.named[name="y"].name', '.spec.named[name="y"].w'], 'a Apply': ['.spec'] } },
+      {
+        by: 'a',
+        apply: {},
+        is: { named: [{ name: 'y', w: '3' }] },
+        owners: {
+          'b Apply': ['.spec.named[name="y"]', '.spec.named[name="y"].name', '.spec.named[name="y"].w'],
+          'a Apply': ['.spec'],
+        },
+      },
     ],
   },
   {
@@ -245,8 +362,16 @@ const listSequences: readonly Sequence[] = [
     spec: lists,
     steps: [
       { by: 'a', apply: { named: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] } },
-      { by: 'b', apply: { named: [{ name: 'c' }, { name: 'a' }] }, is: { named: [{ name: 'b' }, { name: 'c' }, { name: 'a' }] } },
-      { by: 'c', apply: { named: [{ name: 'z' }, { name: 'b' }] }, is: { named: [{ name: 'z' }, { name: 'b' }, { name: 'c' }, { name: 'a' }] } },
+      {
+        by: 'b',
+        apply: { named: [{ name: 'c' }, { name: 'a' }] },
+        is: { named: [{ name: 'b' }, { name: 'c' }, { name: 'a' }] },
+      },
+      {
+        by: 'c',
+        apply: { named: [{ name: 'z' }, { name: 'b' }] },
+        is: { named: [{ name: 'z' }, { name: 'b' }, { name: 'c' }, { name: 'a' }] },
+      },
     ],
   },
   {
@@ -254,9 +379,33 @@ const listSequences: readonly Sequence[] = [
     rule: 'A key may be several fields, and a field of it may be a default.',
     spec: lists,
     steps: [
-      { by: 'a', apply: { ports: [{ port: 80, name: 'web' }] }, is: { ports: [{ port: 80, protocol: 'TCP', name: 'web' }] }, owners: { 'a Apply': ['.spec.ports[port=80,protocol="TCP"]', '.spec.ports[port=80,protocol="TCP"].name', '.spec.ports[port=80,protocol="TCP"].port'] } },
-      { by: 'b', apply: { ports: [{ port: 80, protocol: 'UDP' }] }, is: { ports: [{ port: 80, protocol: 'TCP', name: 'web' }, { port: 80, protocol: 'UDP' }] } },
-      { by: 'b', apply: { ports: [{ port: 80, protocol: 'TCP', name: 'other' }] }, conflicts: ['.spec.ports[port=80,protocol="TCP"].name: conflict with "a"'] },
+      {
+        by: 'a',
+        apply: { ports: [{ port: 80, name: 'web' }] },
+        is: { ports: [{ port: 80, protocol: 'TCP', name: 'web' }] },
+        owners: {
+          'a Apply': [
+            '.spec.ports[port=80,protocol="TCP"]',
+            '.spec.ports[port=80,protocol="TCP"].name',
+            '.spec.ports[port=80,protocol="TCP"].port',
+          ],
+        },
+      },
+      {
+        by: 'b',
+        apply: { ports: [{ port: 80, protocol: 'UDP' }] },
+        is: {
+          ports: [
+            { port: 80, protocol: 'TCP', name: 'web' },
+            { port: 80, protocol: 'UDP' },
+          ],
+        },
+      },
+      {
+        by: 'b',
+        apply: { ports: [{ port: 80, protocol: 'TCP', name: 'other' }] },
+        conflicts: ['.spec.ports[port=80,protocol="TCP"].name: conflict with "a"'],
+      },
       { by: 'a', apply: {}, is: { ports: [{ port: 80, protocol: 'UDP' }] } },
     ],
   },
@@ -265,9 +414,39 @@ const listSequences: readonly Sequence[] = [
     rule: 'Lists with keys inside lists with keys have owners at every depth.',
     spec: lists,
     steps: [
-      { by: 'a', apply: { nested: [{ name: 'x', inner: [{ name: 'i', v: '1' }] }] }, owners: { 'a Apply': ['.spec.nested[name="x"]', '.spec.nested[name="x"].inner[name="i"]', '.spec.nested[name="x"].inner[name="i"].name', '.spec.nested[name="x"].inner[name="i"].v', '.spec.nested[name="x"].name'] } },
-      { by: 'b', apply: { nested: [{ name: 'x', inner: [{ name: 'j', v: '2' }] }] }, is: { nested: [{ name: 'x', inner: [{ name: 'i', v: '1' }, { name: 'j', v: '2' }] }] } },
-      { by: 'b', apply: { nested: [{ name: 'x', inner: [{ name: 'i', v: '3' }] }] }, conflicts: ['.spec.nested[name="x"].inner[name="i"].v: conflict with "a"'] },
+      {
+        by: 'a',
+        apply: { nested: [{ name: 'x', inner: [{ name: 'i', v: '1' }] }] },
+        owners: {
+          'a Apply': [
+            '.spec.nested[name="x"]',
+            '.spec.nested[name="x"].inner[name="i"]',
+            '.spec.nested[name="x"].inner[name="i"].name',
+            '.spec.nested[name="x"].inner[name="i"].v',
+            '.spec.nested[name="x"].name',
+          ],
+        },
+      },
+      {
+        by: 'b',
+        apply: { nested: [{ name: 'x', inner: [{ name: 'j', v: '2' }] }] },
+        is: {
+          nested: [
+            {
+              name: 'x',
+              inner: [
+                { name: 'i', v: '1' },
+                { name: 'j', v: '2' },
+              ],
+            },
+          ],
+        },
+      },
+      {
+        by: 'b',
+        apply: { nested: [{ name: 'x', inner: [{ name: 'i', v: '3' }] }] },
+        conflicts: ['.spec.nested[name="x"].inner[name="i"].v: conflict with "a"'],
+      },
       { by: 'a', apply: {}, is: { nested: [{ name: 'x', inner: [{ name: 'j', v: '2' }] }] } },
     ],
   },
@@ -277,7 +456,12 @@ const listSequences: readonly Sequence[] = [
     spec: lists,
     steps: [
       { by: 'a', apply: { set: ['x', 'y'] }, owners: { 'a Apply': ['.spec.set["x"]', '.spec.set["y"]'] } },
-      { by: 'b', apply: { set: ['y', 'z'] }, is: { set: ['x', 'y', 'z'] }, owners: { 'a Apply': ['.spec.set["x"]', '.spec.set["y"]'], 'b Apply': ['.spec.set["y"]', '.spec.set["z"]'] } },
+      {
+        by: 'b',
+        apply: { set: ['y', 'z'] },
+        is: { set: ['x', 'y', 'z'] },
+        owners: { 'a Apply': ['.spec.set["x"]', '.spec.set["y"]'], 'b Apply': ['.spec.set["y"]', '.spec.set["z"]'] },
+      },
       { by: 'a', apply: { set: ['x'] }, is: { set: ['x', 'y', 'z'] } },
       { by: 'b', apply: { set: ['z'] }, is: { set: ['x', 'z'] } },
     ],
@@ -307,9 +491,33 @@ const listSequences: readonly Sequence[] = [
     rule: 'An update of a list with keys owns the items that it changed, and no others.',
     spec: lists,
     steps: [
-      { by: 'a', apply: { named: [{ name: 'x', v: '1' }, { name: 'y', v: '2' }] } },
-      { by: 'u', update: { named: [{ name: 'x', v: '9' }, { name: 'z' }] }, owners: { 'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name'], 'u Update': ['.spec.named[name="x"].v', '.spec.named[name="z"]', '.spec.named[name="z"].name'] } },
-      { by: 'a', apply: { named: [{ name: 'x', v: '1' }, { name: 'y', v: '2' }] }, conflicts: ['.spec.named[name="x"].v: conflict with "u" using $NS.example.com/v1'] },
+      {
+        by: 'a',
+        apply: {
+          named: [
+            { name: 'x', v: '1' },
+            { name: 'y', v: '2' },
+          ],
+        },
+      },
+      {
+        by: 'u',
+        update: { named: [{ name: 'x', v: '9' }, { name: 'z' }] },
+        owners: {
+          'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name'],
+          'u Update': ['.spec.named[name="x"].v', '.spec.named[name="z"]', '.spec.named[name="z"].name'],
+        },
+      },
+      {
+        by: 'a',
+        apply: {
+          named: [
+            { name: 'x', v: '1' },
+            { name: 'y', v: '2' },
+          ],
+        },
+        conflicts: ['.spec.named[name="x"].v: conflict with "u" using $NS.example.com/v1'],
+      },
     ],
   },
   {
@@ -317,17 +525,48 @@ const listSequences: readonly Sequence[] = [
     rule: 'An update that only changes the order of a list with keys owns nothing new.',
     spec: lists,
     steps: [
-      { by: 'a', apply: { named: [{ name: 'x', v: '1' }, { name: 'y', v: '2' }] } },
-      { by: 'u', update: { named: [{ name: 'y', v: '2' }, { name: 'x', v: '1' }] }, owners: { 'a Apply': ['.spec.named[name="x"]', '.spec.named[name="x"].name', '.spec.named[name="x"].v', '.spec.named[name="y"]', '.spec.named[name="y"].name', '.spec.named[name="y"].v'] } },
+      {
+        by: 'a',
+        apply: {
+          named: [
+            { name: 'x', v: '1' },
+            { name: 'y', v: '2' },
+          ],
+        },
+      },
+      {
+        by: 'u',
+        update: {
+          named: [
+            { name: 'y', v: '2' },
+            { name: 'x', v: '1' },
+          ],
+        },
+        owners: {
+          'a Apply': [
+            '.spec.named[name="x"]',
+            '.spec.named[name="x"].name',
+            '.spec.named[name="x"].v',
+            '.spec.named[name="y"]',
+            '.spec.named[name="y"].name',
+            '.spec.named[name="y"].v',
+          ],
+        },
+      },
     ],
   },
   {
     id: 'empty-list',
-    rule: 'An empty list with keys or of a set is nobody\'s, until it has items.',
+    rule: "An empty list with keys or of a set is nobody's, until it has items.",
     spec: lists,
     steps: [
       { by: 'a', apply: { named: [], set: [] }, is: { named: [], set: [] }, owners: {} },
-      { by: 'b', apply: { set: ['x'] }, is: { named: [], set: ['x'] }, owners: { 'b Apply': ['.spec.set["x"]'], 'before-first-apply Update': ['.spec', '.spec.named', '.spec.set'] } },
+      {
+        by: 'b',
+        apply: { set: ['x'] },
+        is: { named: [], set: ['x'] },
+        owners: { 'b Apply': ['.spec.set["x"]'], 'before-first-apply Update': ['.spec', '.spec.named', '.spec.set'] },
+      },
     ],
   },
 ]

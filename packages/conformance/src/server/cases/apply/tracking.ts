@@ -13,7 +13,9 @@ import type { Place, ServerCase } from '../../target.ts'
 const by = (fieldManager: string): { query: { fieldManager: string } } => ({ query: { fieldManager } })
 
 function applyMap(place: Place, fields: Readonly<Record<string, unknown>>, manager = 'm'): Promise<Loose> {
-  return place.patch('configmaps', 'a', { type: applyType, body: configMap('a', fields), ...by(manager) }).then((answer) => ok(answer))
+  return place
+    .patch('configmaps', 'a', { type: applyType, body: configMap('a', fields), ...by(manager) })
+    .then((answer) => ok(answer))
 }
 
 const writes: readonly ServerCase[] = [
@@ -22,13 +24,46 @@ const writes: readonly ServerCase[] = [
     rule: 'Creating, replacing and every kind of patch each leave their entry.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1', z: '1' } }), by('poster')), 201)
-      expectMatch(entriesOf(made), [{ manager: 'poster', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', time: /^20.*Z$/, subresource: undefined }])
-      ok(await place.put('configmaps', 'a', { body: configMap('a', { data: { a: '1', b: '2', z: '1' } }), ...by('putter') }))
+      expectMatch(entriesOf(made), [
+        {
+          manager: 'poster',
+          operation: 'Update',
+          apiVersion: 'v1',
+          fieldsType: 'FieldsV1',
+          time: /^20.*Z$/,
+          subresource: undefined,
+        },
+      ])
+      ok(
+        await place.put('configmaps', 'a', {
+          body: configMap('a', { data: { a: '1', b: '2', z: '1' } }),
+          ...by('putter'),
+        }),
+      )
       ok(await place.patch('configmaps', 'a', { body: { data: { c: '3' } }, ...by('merger') }))
-      ok(await place.patch('configmaps', 'a', { body: [{ op: 'add', path: '/data/d', value: '4' }], type: patchTypes.json, ...by('jason') }))
-      ok(await place.patch('configmaps', 'a', { body: { data: { e: '5' } }, type: patchTypes.strategic, ...by('strategist') }))
+      ok(
+        await place.patch('configmaps', 'a', {
+          body: [{ op: 'add', path: '/data/d', value: '4' }],
+          type: patchTypes.json,
+          ...by('jason'),
+        }),
+      )
+      ok(
+        await place.patch('configmaps', 'a', {
+          body: { data: { e: '5' } },
+          type: patchTypes.strategic,
+          ...by('strategist'),
+        }),
+      )
       const end = await applyMap(place, { data: { f: '6' } }, 'applier')
-      assert.deepEqual(ownersOf(end), { 'poster Update': ['.data', '.data.a', '.data.z'], 'putter Update': ['.data.b'], 'merger Update': ['.data.c'], 'jason Update': ['.data.d'], 'strategist Update': ['.data.e'], 'applier Apply': ['.data.f'] })
+      assert.deepEqual(ownersOf(end), {
+        'poster Update': ['.data', '.data.a', '.data.z'],
+        'putter Update': ['.data.b'],
+        'merger Update': ['.data.c'],
+        'jason Update': ['.data.d'],
+        'strategist Update': ['.data.e'],
+        'applier Apply': ['.data.f'],
+      })
     },
   },
   {
@@ -36,9 +71,25 @@ const writes: readonly ServerCase[] = [
     rule: 'Labels, annotations, finalizers and owners have managers; what the server sets has none.',
     async run(place) {
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u-1' }
-      const made = await applyMap(place, { metadata: { labels: { l: '1' }, annotations: { n: '1' }, finalizers: ['example.com/f'], ownerReferences: [owner] } })
-      assert.deepEqual(ownersOf(made), { 'm Apply': ['.metadata.annotations.n', '.metadata.finalizers["example.com/f"]', '.metadata.labels.l', '.metadata.ownerReferences[uid="u-1"]'] })
-      expectMatch(await applyMap(place, {}), { metadata: { labels: undefined, annotations: undefined, finalizers: undefined, ownerReferences: undefined } })
+      const made = await applyMap(place, {
+        metadata: {
+          labels: { l: '1' },
+          annotations: { n: '1' },
+          finalizers: ['example.com/f'],
+          ownerReferences: [owner],
+        },
+      })
+      assert.deepEqual(ownersOf(made), {
+        'm Apply': [
+          '.metadata.annotations.n',
+          '.metadata.finalizers["example.com/f"]',
+          '.metadata.labels.l',
+          '.metadata.ownerReferences[uid="u-1"]',
+        ],
+      })
+      expectMatch(await applyMap(place, {}), {
+        metadata: { labels: undefined, annotations: undefined, finalizers: undefined, ownerReferences: undefined },
+      })
     },
   },
   {
@@ -47,7 +98,8 @@ const writes: readonly ServerCase[] = [
     async run(place) {
       const first = await applyMap(place, { data: { x: '1' } }, 'one')
       const second = await applyMap(place, { data: { y: '1' } }, 'two')
-      const timeOf = (object: Loose, manager: string): string | undefined => entriesOf(object).find((entry) => entry.manager === manager)?.time
+      const timeOf = (object: Loose, manager: string): string | undefined =>
+        entriesOf(object).find((entry) => entry.manager === manager)?.time
       assert.equal(timeOf(second, 'one'), timeOf(first, 'one'))
       assert.match(timeOf(second, 'two') ?? '', /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     },
@@ -75,7 +127,8 @@ const writes: readonly ServerCase[] = [
     rule: 'More than ten updaters are too many to remember: the oldest become one.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k0: '0' } }), by('u0')), 201)
-      for (let index = 1; index <= 10; index++) ok(await place.patch('configmaps', 'a', { body: { data: { [`k${index}`]: '1' } }, ...by(`u${index}`) }))
+      for (let index = 1; index <= 10; index++)
+        ok(await place.patch('configmaps', 'a', { body: { data: { [`k${index}`]: '1' } }, ...by(`u${index}`) }))
       const owners = ownersOf(ok(await place.get('configmaps', 'a')))
       assert.equal(Object.keys(owners).length, 10)
       const ancient = owners['ancient-changes Update'] ?? assert.fail(JSON.stringify(owners))
@@ -91,7 +144,9 @@ const resets: readonly ServerCase[] = [
     async run(place) {
       const made = await applyMap(place, { data: { x: '1' } })
       const { managedFields: _, ...metadata } = made.metadata
-      const next = ok(await place.put('configmaps', 'a', { body: { ...made, metadata, data: { x: '1', y: '2' } }, ...by('u') }))
+      const next = ok(
+        await place.put('configmaps', 'a', { body: { ...made, metadata, data: { x: '1', y: '2' } }, ...by('u') }),
+      )
       assert.deepEqual(ownersOf(next), { 'm Apply': ['.data.x'], 'u Update': ['.data.y'] })
     },
   },
@@ -112,8 +167,18 @@ const resets: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), by('u')), 201)
       ok(await place.patch('configmaps', 'a', { body: { metadata: { managedFields: [{}] } } }))
-      assert.deepEqual(ownersOf(await applyMap(place, { data: { y: '1' } })), { 'm Apply': ['.data.y'], 'before-first-apply Update': ['.data', '.data.x'] })
-      expectStatus(await place.patch('configmaps', 'a', { type: applyType, body: configMap('a', { data: { x: '2' } }), ...by('m') }), { code: 409, message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.x' })
+      assert.deepEqual(ownersOf(await applyMap(place, { data: { y: '1' } })), {
+        'm Apply': ['.data.y'],
+        'before-first-apply Update': ['.data', '.data.x'],
+      })
+      expectStatus(
+        await place.patch('configmaps', 'a', {
+          type: applyType,
+          body: configMap('a', { data: { x: '2' } }),
+          ...by('m'),
+        }),
+        { code: 409, message: 'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.x' },
+      )
     },
   },
   {
@@ -122,7 +187,10 @@ const resets: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { x: '1' } }), by('u')), 201)
       ok(await place.patch('configmaps', 'a', { body: { metadata: { managedFields: [{}] } } }))
-      assert.deepEqual(managersOf(ok(await place.patch('configmaps', 'a', { body: { data: { y: '1' } }, ...by('v') }))), [])
+      assert.deepEqual(
+        managersOf(ok(await place.patch('configmaps', 'a', { body: { data: { y: '1' } }, ...by('v') }))),
+        [],
+      )
     },
   },
   {
@@ -131,7 +199,9 @@ const resets: readonly ServerCase[] = [
     async run(place) {
       const made = await applyMap(place, { data: { x: '1' } })
       const managedFields = entriesOf(made).map((entry) => ({ ...entry, manager: 'heir' }))
-      const next = ok(await place.put('configmaps', 'a', { body: { ...made, metadata: { ...made.metadata, managedFields } } }))
+      const next = ok(
+        await place.put('configmaps', 'a', { body: { ...made, metadata: { ...made.metadata, managedFields } } }),
+      )
       assert.deepEqual(managersOf(next), ['heir Apply'])
     },
   },
@@ -141,7 +211,11 @@ const resets: readonly ServerCase[] = [
     async run(place) {
       const made = await applyMap(place, { data: { x: '1' } })
       const entry = { manager: 'm', operation: 'Explode', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} }
-      for (const managedFields of [[entry], [{ ...entry, operation: 'Update', fieldsType: 'FieldsV7' }], [{ ...entry, operation: 'Update', fieldsV1: { nonsense: {} } }]]) {
+      for (const managedFields of [
+        [entry],
+        [{ ...entry, operation: 'Update', fieldsType: 'FieldsV7' }],
+        [{ ...entry, operation: 'Update', fieldsV1: { nonsense: {} } }],
+      ]) {
         assert.deepEqual(ok(await place.patch('configmaps', 'a', { body: { metadata: { managedFields } } }), 200), made)
       }
     },
@@ -149,7 +223,10 @@ const resets: readonly ServerCase[] = [
 ]
 
 const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
-const parts = { spec: { type: 'object', properties: { a: { type: 'string' }, replicas: { type: 'integer' } } }, version: { subresources: { status: {}, scale } } }
+const parts = {
+  spec: { type: 'object', properties: { a: { type: 'string' }, replicas: { type: 'integer' } } },
+  version: { subresources: { status: {}, scale } },
+}
 
 const subresources: readonly ServerCase[] = [
   {
@@ -161,7 +238,10 @@ const subresources: readonly ServerCase[] = [
       const next = ok(await widgets.apply('one', { status: { s: 1 } }, { manager: 'm', part: 'status' }), 200)
       assert.deepEqual(ownersOf(next), { 'm Apply': ['.spec.a'], 'm Apply status': ['.status.s'] })
       const patched = ok(await widgets.patch('one/status', { status: { t: 2 } }, by('u')), 200)
-      expectMatch(entriesOf(patched).find(({ manager }) => manager === 'u'), { operation: 'Update', subresource: 'status' })
+      expectMatch(
+        entriesOf(patched).find(({ manager }) => manager === 'u'),
+        { operation: 'Update', subresource: 'status' },
+      )
     },
   },
   {
@@ -171,7 +251,14 @@ const subresources: readonly ServerCase[] = [
       const widgets = await defineCustom(place, parts)
       const made = ok(await widgets.apply('one', { spec: { a: 'x' }, status: { s: 1 } }, { manager: 'm' }), 201)
       assert.deepEqual([made.status, ownersOf(made)], [undefined, { 'm Apply': ['.spec.a'] }])
-      const next = ok(await widgets.apply('one', { spec: { a: 'y' }, status: { s: 2 }, metadata: { labels: { l: '1' } } }, { manager: 'n', part: 'status' }), 200)
+      const next = ok(
+        await widgets.apply(
+          'one',
+          { spec: { a: 'y' }, status: { s: 2 }, metadata: { labels: { l: '1' } } },
+          { manager: 'n', part: 'status' },
+        ),
+        200,
+      )
       expectMatch(next, { spec: { a: 'x' }, status: { s: 2 } })
       assert.deepEqual(ownersOf(next)['n Apply status'], ['.status.s'])
     },
@@ -184,7 +271,11 @@ const subresources: readonly ServerCase[] = [
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
       ok(await widgets.patch('one/status', { status: { s: 1 } }, by('u')), 200)
       const answer = await widgets.apply('one', { status: { s: 2 } }, { manager: 'm', part: 'status' })
-      expectStatus(answer, { code: 409, message: /^Apply failed with 1 conflict: conflict with "u" with subresource "status" using .*\/v1: \.status\.s$/ })
+      expectStatus(answer, {
+        code: 409,
+        message:
+          /^Apply failed with 1 conflict: conflict with "u" with subresource "status" using .*\/v1: \.status\.s$/,
+      })
     },
   },
   {
@@ -196,8 +287,13 @@ const subresources: readonly ServerCase[] = [
       ok(await widgets.patch('one/scale', { spec: { replicas: 5 } }, by('scaler')), 200)
       const scaled = ok(await widgets.get('one'))
       assert.deepEqual(ownersOf(scaled), { 'm Apply': ['.spec.a'], 'scaler Update scale': ['.spec.replicas'] })
-      expectStatus(await widgets.apply('one', { spec: { a: 'x', replicas: 1 } }, { manager: 'm' }), { code: 409, message: /conflict with "scaler" with subresource "scale" using .*: \.spec\.replicas/ })
-      expectMatch(ok(await widgets.apply('one', { spec: { a: 'x' } }, { manager: 'm' }), 200), { spec: { replicas: 5 } })
+      expectStatus(await widgets.apply('one', { spec: { a: 'x', replicas: 1 } }, { manager: 'm' }), {
+        code: 409,
+        message: /conflict with "scaler" with subresource "scale" using .*: \.spec\.replicas/,
+      })
+      expectMatch(ok(await widgets.apply('one', { spec: { a: 'x' } }, { manager: 'm' }), 200), {
+        spec: { replicas: 5 },
+      })
     },
   },
   {
@@ -211,8 +307,29 @@ const subresources: readonly ServerCase[] = [
   },
 ]
 
-const atomicSpec = { type: 'object', properties: { l: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: { type: 'object', properties: { name: { type: 'string' }, v: { type: 'string' } } } }, k: { type: 'string' } } }
-const keyedSpec = { type: 'object', properties: { l: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'], items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, v: { type: 'string' } } } }, k: { type: 'string' } } }
+const atomicSpec = {
+  type: 'object',
+  properties: {
+    l: {
+      type: 'array',
+      'x-kubernetes-list-type': 'atomic',
+      items: { type: 'object', properties: { name: { type: 'string' }, v: { type: 'string' } } },
+    },
+    k: { type: 'string' },
+  },
+}
+const keyedSpec = {
+  type: 'object',
+  properties: {
+    l: {
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      items: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, v: { type: 'string' } } },
+    },
+    k: { type: 'string' },
+  },
+}
 
 const changes: readonly ServerCase[] = [
   {
@@ -241,7 +358,12 @@ const changes: readonly ServerCase[] = [
     id: 'server/managed/other-version',
     rule: 'A manager that applies in another version has one entry, in the new one.',
     async run(place) {
-      const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything } } } }))
+      const versions = ['v1', 'v2'].map((name) => ({
+        name,
+        served: true,
+        storage: name === 'v1',
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything } } },
+      }))
       const widgets = await defineCustom(place, { versions })
       ok(await widgets.apply('one', { spec: { a: '1', b: '1' } }, { manager: 'm' }), 201)
       const next = ok(await widgets.apply('one', { spec: { a: '1' } }, { manager: 'm', version: 'v2' }), 200)
@@ -249,20 +371,36 @@ const changes: readonly ServerCase[] = [
       expectMatch(entriesOf(next), [{ manager: 'm', apiVersion: `${widgets.group}/v2` }])
       ok(await widgets.patch('one', { spec: { c: '1' } }, { ...by('u'), version: 'v1' }))
       const both = ok(await widgets.patch('one', { spec: { d: '1' } }, { ...by('u'), version: 'v2' }))
-      assert.deepEqual(entriesOf(both).filter(({ manager }) => manager === 'u').map(({ apiVersion }) => apiVersion).sort(), [`${widgets.group}/v1`, `${widgets.group}/v2`])
+      assert.deepEqual(
+        entriesOf(both)
+          .filter(({ manager }) => manager === 'u')
+          .map(({ apiVersion }) => apiVersion)
+          .sort(),
+        [`${widgets.group}/v1`, `${widgets.group}/v2`],
+      )
     },
   },
   {
     id: 'server/managed/version-not-served',
     rule: 'An entry in a version that is no longer served stays, and its owner keeps its fields.',
     async run(place) {
-      const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything } } } }))
+      const versions = ['v1', 'v2'].map((name) => ({
+        name,
+        served: true,
+        storage: name === 'v1',
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything } } },
+      }))
       const widgets = await defineCustom(place, { versions })
       ok(await widgets.apply('one', { spec: { a: '1' } }, { manager: 'old', version: 'v2' }), 201)
-      await widgets.change((spec) => { for (const one of spec.versions) one.served = one.name === 'v1' })
+      await widgets.change((spec) => {
+        for (const one of spec.versions) one.served = one.name === 'v1'
+      })
       const next = ok(await widgets.apply('one', { spec: { b: '1' } }, { manager: 'new' }), 200)
       assert.deepEqual(managersOf(next).sort(), ['new Apply', 'old Apply'])
-      expectStatus(await widgets.apply('one', { spec: { a: '2' } }, { manager: 'new' }), { code: 409, message: /conflict with "old": \.spec\.a/ })
+      expectStatus(await widgets.apply('one', { spec: { a: '2' } }, { manager: 'new' }), {
+        code: 409,
+        message: /conflict with "old": \.spec\.a/,
+      })
     },
   },
   {
@@ -271,11 +409,28 @@ const changes: readonly ServerCase[] = [
     async run(place) {
       const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
       const applied = configMap('a', { data: { x: '1', gone: '1' } })
-      ok(await place.post('configmaps', configMap('a', { data: { x: '1', gone: '1' }, metadata: { annotations: { [annotation]: JSON.stringify(applied) } } }), by('kubectl-client-side-apply')), 201)
+      ok(
+        await place.post(
+          'configmaps',
+          configMap('a', {
+            data: { x: '1', gone: '1' },
+            metadata: { annotations: { [annotation]: JSON.stringify(applied) } },
+          }),
+          by('kubectl-client-side-apply'),
+        ),
+        201,
+      )
       const next = await applyMap(place, { data: { x: '2' } }, 'kubectl')
       expectMatch(next, { data: { x: '2' } })
       assert.match(next.metadata.annotations[annotation] ?? '', /"x":"2"/)
-      expectStatus(await place.patch('configmaps', 'a', { type: applyType, body: configMap('a', { data: { x: '3' } }), ...by('other') }), { code: 409, reason: 'Conflict' })
+      expectStatus(
+        await place.patch('configmaps', 'a', {
+          type: applyType,
+          body: configMap('a', { data: { x: '3' } }),
+          ...by('other'),
+        }),
+        { code: 409, reason: 'Conflict' },
+      )
     },
   },
 ]

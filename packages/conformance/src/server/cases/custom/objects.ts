@@ -17,8 +17,26 @@ const writes: readonly ServerCase[] = [
     rule: 'A new object has generation 1, a uid and a time, whatever the body says.',
     async run(place) {
       const widgets = await defineCustom(place)
-      const made = ok(await widgets.create('one', { metadata: { generation: 9, uid: 'mine', creationTimestamp: '2001-01-01T00:00:00Z', selfLink: 'x' }, spec: { a: 1 } }), 201)
-      expectMatch(made, { apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata: { name: 'one', namespace: place.namespace, generation: 1, uid: /^[0-9a-f-]{36}$/, creationTimestamp: /^20[2-9]/, selfLink: undefined }, spec: { a: 1 } })
+      const made = ok(
+        await widgets.create('one', {
+          metadata: { generation: 9, uid: 'mine', creationTimestamp: '2001-01-01T00:00:00Z', selfLink: 'x' },
+          spec: { a: 1 },
+        }),
+        201,
+      )
+      expectMatch(made, {
+        apiVersion: `${widgets.group}/v1`,
+        kind: 'Widget',
+        metadata: {
+          name: 'one',
+          namespace: place.namespace,
+          generation: 1,
+          uid: /^[0-9a-f-]{36}$/,
+          creationTimestamp: /^20[2-9]/,
+          selfLink: undefined,
+        },
+        spec: { a: 1 },
+      })
     },
   },
   {
@@ -26,7 +44,9 @@ const writes: readonly ServerCase[] = [
     rule: 'A finalizer without a domain is taken with a warning.',
     async run(place) {
       const widgets = await defineCustom(place)
-      const answer = await widgets.create('one', { metadata: { finalizers: ['hold', 'example.com', 'kubernetes', 'example.com/good'] } })
+      const answer = await widgets.create('one', {
+        metadata: { finalizers: ['hold', 'example.com', 'kubernetes', 'example.com/good'] },
+      })
       ok(answer, 201)
       assert.deepEqual(warningsOf(answer).sort().reverse(), [
         'metadata.finalizers: "hold": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
@@ -40,7 +60,11 @@ const writes: readonly ServerCase[] = [
     rule: 'A finalizer that is no name is refused.',
     async run(place) {
       const widgets = await defineCustom(place)
-      expectStatus(await widgets.create('one', { metadata: { finalizers: ['a b'] } }), { code: 422, reason: 'Invalid', message: /metadata\.finalizers: Invalid value: "a b": name part must consist of/ })
+      expectStatus(await widgets.create('one', { metadata: { finalizers: ['a b'] } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.finalizers: Invalid value: "a b": name part must consist of/,
+      })
     },
   },
   {
@@ -48,9 +72,21 @@ const writes: readonly ServerCase[] = [
     rule: 'The name of a custom object is a DNS subdomain; generateName works.',
     async run(place) {
       const widgets = await defineCustom(place)
-      expectStatus(await widgets.create('UPPER'), { code: 422, reason: 'Invalid', message: /metadata\.name: Invalid value: "UPPER": a lowercase RFC 1123 subdomain/ })
+      expectStatus(await widgets.create('UPPER'), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.name: Invalid value: "UPPER": a lowercase RFC 1123 subdomain/,
+      })
       const { name: _, ...metadata } = { name: '', generateName: 'some-' }
-      assert.match(ok(await widgets.request('POST', undefined, { body: { apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata } }), 201).metadata.name, /^some-[a-z0-9]{5}$/)
+      assert.match(
+        ok(
+          await widgets.request('POST', undefined, {
+            body: { apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata },
+          }),
+          201,
+        ).metadata.name,
+        /^some-[a-z0-9]{5}$/,
+      )
     },
   },
   {
@@ -60,7 +96,11 @@ const writes: readonly ServerCase[] = [
       const widgets = await defineCustom(place)
       const answer = await widgets.create('one', { metadata: { labels: { a: 1 } } })
       assert.ok(answer.status === 400 || answer.status === 422, String(answer))
-      expectStatus(await widgets.create('one', { metadata: { labels: { 'a b': 'c' } } }), { code: 422, reason: 'Invalid', message: /metadata\.labels: Invalid value: "a b"/ })
+      expectStatus(await widgets.create('one', { metadata: { labels: { 'a b': 'c' } } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.labels: Invalid value: "a b"/,
+      })
     },
   },
   {
@@ -68,7 +108,12 @@ const writes: readonly ServerCase[] = [
     rule: 'The body has the kind of the resource.',
     async run(place) {
       const widgets = await defineCustom(place)
-      expectStatus(await widgets.request('POST', undefined, { body: { ...widgets.object('one'), kind: 'Gadget' } }), { code: 422, reason: 'Invalid', message: `Gadget.${widgets.group} "one" is invalid: kind: Invalid value: "Gadget": must be Widget`, details: { kind: 'Gadget', causes: [{ field: 'kind', reason: 'FieldValueInvalid' }] } })
+      expectStatus(await widgets.request('POST', undefined, { body: { ...widgets.object('one'), kind: 'Gadget' } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: `Gadget.${widgets.group} "one" is invalid: kind: Invalid value: "Gadget": must be Widget`,
+        details: { kind: 'Gadget', causes: [{ field: 'kind', reason: 'FieldValueInvalid' }] },
+      })
     },
   },
   {
@@ -79,7 +124,9 @@ const writes: readonly ServerCase[] = [
       ok(await widgets.create('one'), 201)
       const answer = await widgets.request('PUT', 'one', { body: widgets.object('one', { spec: { a: 1 } }) })
       expectStatus(answer, { code: 422, reason: 'Invalid' })
-      assert.deepEqual(causesOf(answer, place), ['metadata.resourceVersion: Invalid value: 0: must be specified for an update'])
+      assert.deepEqual(causesOf(answer, place), [
+        'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+      ])
     },
   },
   {
@@ -87,7 +134,10 @@ const writes: readonly ServerCase[] = [
     rule: 'A replacement of what is not there is not found.',
     async run(place) {
       const widgets = await defineCustom(place)
-      expectStatus(await widgets.request('PUT', 'none', { body: widgets.object('none', { metadata: { resourceVersion: '1' } }) }), { code: 404, reason: 'NotFound', details: { kind: 'widgets', name: 'none' } })
+      expectStatus(
+        await widgets.request('PUT', 'none', { body: widgets.object('none', { metadata: { resourceVersion: '1' } }) }),
+        { code: 404, reason: 'NotFound', details: { kind: 'widgets', name: 'none' } },
+      )
     },
   },
   {
@@ -119,8 +169,22 @@ const writes: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('one', { spec: { list: [{ name: 'a' }, { name: 'b' }], gone: 1 } }), 201)
-      assert.deepEqual(ok(await widgets.patch('one', { spec: { list: [{ name: 'c' }], gone: null } })).spec, { list: [{ name: 'c' }] })
-      assert.deepEqual(ok(await widgets.patch('one', [{ op: 'add', path: '/spec/list/-', value: 'x' }, { op: 'test', path: '/spec/list/0/name', value: 'c' }], { type: patchTypes.json })).spec, { list: [{ name: 'c' }, 'x'] })
+      assert.deepEqual(ok(await widgets.patch('one', { spec: { list: [{ name: 'c' }], gone: null } })).spec, {
+        list: [{ name: 'c' }],
+      })
+      assert.deepEqual(
+        ok(
+          await widgets.patch(
+            'one',
+            [
+              { op: 'add', path: '/spec/list/-', value: 'x' },
+              { op: 'test', path: '/spec/list/0/name', value: 'c' },
+            ],
+            { type: patchTypes.json },
+          ),
+        ).spec,
+        { list: [{ name: 'c' }, 'x'] },
+      )
     },
   },
   {
@@ -130,18 +194,30 @@ const writes: readonly ServerCase[] = [
       const widgets = await defineCustom(place, status)
       ok(await widgets.create('one'), 201)
       const message = `the body of the request was in an unknown format - accepted media types include: ${patchKinds}`
-      for (const name of ['one', 'one/status', 'none']) expectStatus(await widgets.patch(name, { spec: { a: 1 } }, { type: patchTypes.strategic }), { code: 415, reason: 'UnsupportedMediaType', message })
+      for (const name of ['one', 'one/status', 'none'])
+        expectStatus(await widgets.patch(name, { spec: { a: 1 } }, { type: patchTypes.strategic }), {
+          code: 415,
+          reason: 'UnsupportedMediaType',
+          message,
+        })
     },
   },
   {
     id: 'server/custom/dry-run',
     rule: 'A dry run judges a custom object and stores nothing.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: { type: 'object', properties: { a: { type: 'integer', default: 7 } } } })
+      const widgets = await defineCustom(place, {
+        spec: { type: 'object', properties: { a: { type: 'integer', default: 7 } } },
+      })
       const query = { dryRun: 'All' }
       expectMatch(ok(await widgets.create('one', { spec: {} }, { query }), 201), { spec: { a: 7 } })
       expectStatus(await widgets.create('one', { spec: { a: 'x' } }, { query }), { code: 422, reason: 'Invalid' })
-      expectStatus(await widgets.get('one'), { code: 404, reason: 'NotFound', message: `widgets.${widgets.group} "one" not found`, details: { group: widgets.group, kind: 'widgets', name: 'one' } })
+      expectStatus(await widgets.get('one'), {
+        code: 404,
+        reason: 'NotFound',
+        message: `widgets.${widgets.group} "one" not found`,
+        details: { group: widgets.group, kind: 'widgets', name: 'one' },
+      })
     },
   },
   {
@@ -151,8 +227,16 @@ const writes: readonly ServerCase[] = [
       const widgets = await defineCustom(place)
       const made = ok(await widgets.create('one', { spec: { a: 1 } }), 201)
       ok(await widgets.patch('one', { spec: { a: 2 } }))
-      expectStatus(await widgets.request('PUT', 'one', { body: { ...made, spec: { a: 3 } } }), { code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on widgets.${widgets.group} "one": the object has been modified; please apply your changes to the latest version and try again` })
-      expectStatus(await widgets.create('one'), { code: 409, reason: 'AlreadyExists', message: `widgets.${widgets.group} "one" already exists` })
+      expectStatus(await widgets.request('PUT', 'one', { body: { ...made, spec: { a: 3 } } }), {
+        code: 409,
+        reason: 'Conflict',
+        message: `Operation cannot be fulfilled on widgets.${widgets.group} "one": the object has been modified; please apply your changes to the latest version and try again`,
+      })
+      expectStatus(await widgets.create('one'), {
+        code: 409,
+        reason: 'AlreadyExists',
+        message: `widgets.${widgets.group} "one" already exists`,
+      })
     },
   },
 ]
@@ -164,11 +248,20 @@ const deletion: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       const made = ok(await widgets.create('one'), 201)
-      expectMatch(ok(await widgets.delete('one'), 200), { kind: 'Status', status: 'Success', details: { name: 'one', group: widgets.group, kind: 'widgets', uid: made.metadata.uid } })
+      expectMatch(ok(await widgets.delete('one'), 200), {
+        kind: 'Status',
+        status: 'Success',
+        details: { name: 'one', group: widgets.group, kind: 'widgets', uid: made.metadata.uid },
+      })
       ok(await widgets.create('two', { metadata: { finalizers: ['example.com/hold'] } }), 201)
-      expectMatch(ok(await widgets.delete('two'), 200), { kind: 'Widget', metadata: { generation: 2, deletionTimestamp: /Z$/, deletionGracePeriodSeconds: 0 } })
+      expectMatch(ok(await widgets.delete('two'), 200), {
+        kind: 'Widget',
+        metadata: { generation: 2, deletionTimestamp: /Z$/, deletionGracePeriodSeconds: 0 },
+      })
       ok(await widgets.delete('two'), 200)
-      expectMatch(ok(await widgets.patch('two', { metadata: { finalizers: null } }), 200), { metadata: { generation: 2 } })
+      expectMatch(ok(await widgets.patch('two', { metadata: { finalizers: null } }), 200), {
+        metadata: { generation: 2 },
+      })
       assert.equal((await widgets.get('two')).status, 404)
     },
   },
@@ -178,7 +271,9 @@ const deletion: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       for (const name of ['a', 'b']) ok(await widgets.create(name, { metadata: { labels: { l: name } } }), 201)
-      expectMatch(ok(await widgets.request('DELETE', undefined, { query: { labelSelector: 'l=a' } }), 200), { kind: 'WidgetList' })
+      expectMatch(ok(await widgets.request('DELETE', undefined, { query: { labelSelector: 'l=a' } }), 200), {
+        kind: 'WidgetList',
+      })
       assert.deepEqual(namesOf(ok(await widgets.list())), ['b'])
       assert.equal((await place.client.request('DELETE', `/apis/${widgets.group}/v1/widgets`)).status, 404)
     },
@@ -191,8 +286,14 @@ const forms: readonly ServerCase[] = [
     rule: 'A list has the kind of lists and a version; it can be selected by labels and taken in pages.',
     async run(place) {
       const widgets = await defineCustom(place)
-      for (const name of ['a', 'b', 'c']) ok(await widgets.create(name, { metadata: { labels: { odd: String(name !== 'b') } } }), 201)
-      expectMatch(ok(await widgets.list({ labelSelector: 'odd=true' })), { apiVersion: `${widgets.group}/v1`, kind: 'WidgetList', metadata: { resourceVersion: /^\d+$/ }, items: [{ kind: 'Widget', metadata: { name: 'a' } }, { metadata: { name: 'c' } }] })
+      for (const name of ['a', 'b', 'c'])
+        ok(await widgets.create(name, { metadata: { labels: { odd: String(name !== 'b') } } }), 201)
+      expectMatch(ok(await widgets.list({ labelSelector: 'odd=true' })), {
+        apiVersion: `${widgets.group}/v1`,
+        kind: 'WidgetList',
+        metadata: { resourceVersion: /^\d+$/ },
+        items: [{ kind: 'Widget', metadata: { name: 'a' } }, { metadata: { name: 'c' } }],
+      })
       const page = ok(await widgets.list({ limit: 2 }))
       expectMatch(page, { metadata: { remainingItemCount: 1, continue: /./ } })
       assert.deepEqual(namesOf(ok(await widgets.list({ limit: 2, continue: page.metadata.continue }))), ['c'])
@@ -227,8 +328,22 @@ const forms: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('a'), 201)
-      const stream = await widgets.watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true })
-      expectMatch(await stream.take(2), [{ type: 'ADDED', object: { metadata: { name: 'a' } } }, { type: 'BOOKMARK', object: { kind: 'Widget', apiVersion: `${widgets.group}/v1`, metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } }])
+      const stream = await widgets.watch({
+        sendInitialEvents: true,
+        resourceVersionMatch: 'NotOlderThan',
+        allowWatchBookmarks: true,
+      })
+      expectMatch(await stream.take(2), [
+        { type: 'ADDED', object: { metadata: { name: 'a' } } },
+        {
+          type: 'BOOKMARK',
+          object: {
+            kind: 'Widget',
+            apiVersion: `${widgets.group}/v1`,
+            metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } },
+          },
+        },
+      ])
     },
   },
   {
@@ -237,8 +352,13 @@ const forms: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       const body = `apiVersion: ${widgets.group}/v1\nkind: Widget\nmetadata: {name: a}\nspec: {x: 1}\n`
-      expectMatch(ok(await widgets.request('POST', undefined, { body, type: 'application/yaml' }), 201), { spec: { x: 1 } })
-      expectMatch(ok(await widgets.request('GET', 'a', { accept: 'application/vnd.kubernetes.protobuf,application/json' }), 200), { kind: 'Widget' })
+      expectMatch(ok(await widgets.request('POST', undefined, { body, type: 'application/yaml' }), 201), {
+        spec: { x: 1 },
+      })
+      expectMatch(
+        ok(await widgets.request('GET', 'a', { accept: 'application/vnd.kubernetes.protobuf,application/json' }), 200),
+        { kind: 'Widget' },
+      )
       assert.equal((await widgets.request('GET', 'a', { accept: 'application/vnd.kubernetes.protobuf' })).status, 406)
     },
   },
@@ -248,14 +368,23 @@ const forms: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       ok(await widgets.create('a', { spec: { x: 1 } }), 201)
-      expectMatch(ok(await widgets.list({}, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' }), 200), { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', items: [{ metadata: { name: 'a' }, spec: undefined }] })
+      expectMatch(
+        ok(await widgets.list({}, { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' }), 200),
+        {
+          kind: 'PartialObjectMetadataList',
+          apiVersion: 'meta.k8s.io/v1',
+          items: [{ metadata: { name: 'a' }, spec: undefined }],
+        },
+      )
     },
   },
   {
     id: 'server/custom/numbers',
     rule: 'Whole numbers of 64 bits stay exact.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: { type: 'object', properties: { i: { type: 'integer', format: 'int64' } } } })
+      const widgets = await defineCustom(place, {
+        spec: { type: 'object', properties: { i: { type: 'integer', format: 'int64' } } },
+      })
       const body = JSON.stringify(widgets.object('a', { spec: { i: 7 } })).replace(':7', ':9007199254740993')
       ok(await widgets.request('POST', undefined, { body }), 201)
       assert.match((await widgets.get('a')).text, /"i":9007199254740993}/)
@@ -265,8 +394,12 @@ const forms: readonly ServerCase[] = [
     id: 'server/custom/whole-floats',
     rule: 'A float that is whole is a whole number, and an integer takes it.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: { type: 'object', properties: { i: { type: 'integer' }, n: { type: 'number' } } } })
-      const body = JSON.stringify(widgets.object('a', { spec: { i: 7, n: 8 } })).replace(':7', ':2.0').replace(':8', ':1.0')
+      const widgets = await defineCustom(place, {
+        spec: { type: 'object', properties: { i: { type: 'integer' }, n: { type: 'number' } } },
+      })
+      const body = JSON.stringify(widgets.object('a', { spec: { i: 7, n: 8 } }))
+        .replace(':7', ':2.0')
+        .replace(':8', ':1.0')
       ok(await widgets.request('POST', undefined, { body }), 201)
       assert.match((await widgets.get('a')).text, /"i":2,"n":1}/)
     },
@@ -280,7 +413,11 @@ const scopes: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place, { scope: 'Cluster' })
       expectMatch(ok(await widgets.create('one'), 201), { metadata: { namespace: undefined } })
-      assert.equal((await place.client.request('GET', `/apis/${widgets.group}/v1/namespaces/${place.namespace}/widgets/one`)).status, 404)
+      assert.equal(
+        (await place.client.request('GET', `/apis/${widgets.group}/v1/namespaces/${place.namespace}/widgets/one`))
+          .status,
+        404,
+      )
       ok(await widgets.delete('one'), 200)
     },
   },
@@ -289,8 +426,15 @@ const scopes: readonly ServerCase[] = [
     rule: 'A namespaced object needs a namespace that is there.',
     async run(place) {
       const widgets = await defineCustom(place)
-      expectStatus(await place.client.request('POST', `/apis/${widgets.group}/v1/namespaces/${place.unique('none')}/widgets`, { body: widgets.object('a') }), { code: 404, reason: 'NotFound', message: /namespaces ".*" not found/ })
-      const answer = await place.client.request('POST', `/apis/${widgets.group}/v1/widgets`, { body: widgets.object('a') })
+      expectStatus(
+        await place.client.request('POST', `/apis/${widgets.group}/v1/namespaces/${place.unique('none')}/widgets`, {
+          body: widgets.object('a'),
+        }),
+        { code: 404, reason: 'NotFound', message: /namespaces ".*" not found/ },
+      )
+      const answer = await place.client.request('POST', `/apis/${widgets.group}/v1/widgets`, {
+        body: widgets.object('a'),
+      })
       assert.ok(answer.status >= 400, String(answer))
     },
   },

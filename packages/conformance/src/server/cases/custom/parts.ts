@@ -8,11 +8,26 @@ import type { Custom } from '../../custom.ts'
 import { expectMatch, expectStatus, isNewer, ok } from '../../expect.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-const schema = { type: 'object', properties: { spec: { type: 'object', properties: { a: { type: 'integer' }, replicas: { type: 'integer' } } }, status: { type: 'object', properties: { s: { type: 'integer' }, replicas: { type: 'integer' }, selector: { type: 'string' } } } } }
-const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' }
+const schema = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: { a: { type: 'integer' }, replicas: { type: 'integer' } } },
+    status: {
+      type: 'object',
+      properties: { s: { type: 'integer' }, replicas: { type: 'integer' }, selector: { type: 'string' } },
+    },
+  },
+}
+const scale = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.status.selector',
+}
 
-const withStatus = (place: Place): Promise<Custom> => defineCustom(place, { schema, version: { subresources: { status: {} } } })
-const withScale = (place: Place): Promise<Custom> => defineCustom(place, { schema, version: { subresources: { status: {}, scale } } })
+const withStatus = (place: Place): Promise<Custom> =>
+  defineCustom(place, { schema, version: { subresources: { status: {} } } })
+const withScale = (place: Place): Promise<Custom> =>
+  defineCustom(place, { schema, version: { subresources: { status: {}, scale } } })
 
 const status: readonly ServerCase[] = [
   {
@@ -37,7 +52,11 @@ const status: readonly ServerCase[] = [
       expectMatch(set, { status: { s: 1 }, metadata: { generation: 1 } })
       const same = ok(await widgets.put('one', { spec: { a: 1 }, status: { s: 2 } }), 200)
       assert.deepEqual(same.status, { s: 1 })
-      expectMatch(ok(await widgets.patch('one', { status: { s: 3 }, spec: { a: 2 } })), { status: { s: 1 }, spec: { a: 2 }, metadata: { generation: 2 } })
+      expectMatch(ok(await widgets.patch('one', { status: { s: 3 }, spec: { a: 2 } })), {
+        status: { s: 1 },
+        spec: { a: 2 },
+        metadata: { generation: 2 },
+      })
     },
   },
   {
@@ -46,8 +65,19 @@ const status: readonly ServerCase[] = [
     async run(place) {
       const widgets = await withStatus(place)
       const made = ok(await widgets.create('one', { spec: { a: 1 }, metadata: { labels: { l: '1' } } }), 201)
-      const next = ok(await widgets.put('one/status', { metadata: { labels: { l: '2' }, annotations: { n: '1' }, finalizers: ['example.com/x'] }, spec: { a: 2 }, status: { s: 5 } }), 200)
-      expectMatch(next, { spec: { a: 1 }, status: { s: 5 }, metadata: { labels: { l: '1' }, annotations: undefined, finalizers: undefined, generation: 1 } })
+      const next = ok(
+        await widgets.put('one/status', {
+          metadata: { labels: { l: '2' }, annotations: { n: '1' }, finalizers: ['example.com/x'] },
+          spec: { a: 2 },
+          status: { s: 5 },
+        }),
+        200,
+      )
+      expectMatch(next, {
+        spec: { a: 1 },
+        status: { s: 5 },
+        metadata: { labels: { l: '1' }, annotations: undefined, finalizers: undefined, generation: 1 },
+      })
       assert.ok(isNewer(next, made))
     },
   },
@@ -67,7 +97,11 @@ const status: readonly ServerCase[] = [
     rule: 'The status of what is not there is not found, also by apply.',
     async run(place) {
       const widgets = await withStatus(place)
-      expectStatus(await widgets.apply('none', { status: { s: 1 } }, { part: 'status' }), { code: 404, reason: 'NotFound', details: { name: 'none', kind: 'widgets' } })
+      expectStatus(await widgets.apply('none', { status: { s: 1 } }, { part: 'status' }), {
+        code: 404,
+        reason: 'NotFound',
+        details: { name: 'none', kind: 'widgets' },
+      })
       expectStatus(await widgets.patch('none/status', { status: { s: 1 } }), { code: 404, reason: 'NotFound' })
     },
   },
@@ -79,7 +113,9 @@ const status: readonly ServerCase[] = [
       ok(await widgets.create('one', { spec: { a: 1 } }), 201)
       const answer = await widgets.patch('one/status', { status: { s: 'text' } })
       expectStatus(answer, { code: 422, reason: 'Invalid' })
-      assert.deepEqual(causesOf(answer, place), ['status.s: Invalid value: "string": s in body must be of type integer: "string"'])
+      assert.deepEqual(causesOf(answer, place), [
+        'status.s: Invalid value: "string": s in body must be of type integer: "string"',
+      ])
     },
   },
 ]
@@ -94,7 +130,13 @@ const scaling: readonly ServerCase[] = [
       const widgets = await withScale(place)
       const made = ok(await widgets.create('one', { spec: { replicas: 3 }, metadata: { labels: { l: '1' } } }), 201)
       ok(await widgets.patch('one/status', { status: { replicas: 2, selector: 'app=one' } }), 200)
-      expectMatch(ok(await widgets.get('one/scale'), 200), { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'one', namespace: place.namespace, uid: made.metadata.uid, labels: undefined }, spec: { replicas: 3 }, status: { replicas: 2, selector: 'app=one' } })
+      expectMatch(ok(await widgets.get('one/scale'), 200), {
+        kind: 'Scale',
+        apiVersion: 'autoscaling/v1',
+        metadata: { name: 'one', namespace: place.namespace, uid: made.metadata.uid, labels: undefined },
+        spec: { replicas: 3 },
+        status: { replicas: 2, selector: 'app=one' },
+      })
     },
   },
   {
@@ -103,7 +145,11 @@ const scaling: readonly ServerCase[] = [
     async run(place) {
       const widgets = await withScale(place)
       ok(await widgets.create('none', { spec: {} }), 201)
-      expectStatus(await widgets.get('none/scale'), { code: 500, reason: 'InternalError', message: /the spec replicas field "?\.spec\.replicas"? does not exist/ })
+      expectStatus(await widgets.get('none/scale'), {
+        code: 500,
+        reason: 'InternalError',
+        message: /the spec replicas field "?\.spec\.replicas"? does not exist/,
+      })
       ok(await widgets.create('some', { spec: { replicas: 0 } }), 201)
       expectMatch(ok(await widgets.get('some/scale'), 200), { spec: {}, status: { replicas: 0 } })
     },
@@ -115,9 +161,21 @@ const scaling: readonly ServerCase[] = [
       const widgets = await withScale(place)
       ok(await widgets.create('one', { spec: { replicas: 3, a: 1 } }), 201)
       const scaled = ok(await widgets.get('one/scale'), 200)
-      const body = { ...scaled, metadata: { ...scaled.metadata, labels: { l: '1' } }, spec: { replicas: 5 }, status: { replicas: 9 } }
-      expectMatch(ok(await place.client.request('PUT', path(widgets, 'one'), { body }), 200), { kind: 'Scale', spec: { replicas: 5 } })
-      expectMatch(ok(await widgets.get('one')), { spec: { replicas: 5, a: 1 }, status: undefined, metadata: { generation: 2, labels: undefined } })
+      const body = {
+        ...scaled,
+        metadata: { ...scaled.metadata, labels: { l: '1' } },
+        spec: { replicas: 5 },
+        status: { replicas: 9 },
+      }
+      expectMatch(ok(await place.client.request('PUT', path(widgets, 'one'), { body }), 200), {
+        kind: 'Scale',
+        spec: { replicas: 5 },
+      })
+      expectMatch(ok(await widgets.get('one')), {
+        spec: { replicas: 5, a: 1 },
+        status: undefined,
+        metadata: { generation: 2, labels: undefined },
+      })
     },
   },
   {
@@ -127,7 +185,13 @@ const scaling: readonly ServerCase[] = [
       const widgets = await withScale(place)
       const made = ok(await widgets.create('one', { spec: { replicas: 3 } }), 201)
       expectMatch(ok(await widgets.patch('one/scale', { spec: { replicas: 4 } }), 200), { spec: { replicas: 4 } })
-      expectStatus(await widgets.patch('one/scale', { metadata: { resourceVersion: made.metadata.resourceVersion }, spec: { replicas: 5 } }), { code: 409, reason: 'Conflict' })
+      expectStatus(
+        await widgets.patch('one/scale', {
+          metadata: { resourceVersion: made.metadata.resourceVersion },
+          spec: { replicas: 5 },
+        }),
+        { code: 409, reason: 'Conflict' },
+      )
     },
   },
   {
@@ -139,8 +203,14 @@ const scaling: readonly ServerCase[] = [
       const answer = await widgets.patch('one/scale', { spec: { replicas: -1 } })
       expectStatus(answer, { code: 422, reason: 'Invalid' })
       assert.deepEqual(causesOf(answer, place), ['.spec.replicas: Invalid value: -1: should be a non-negative integer'])
-      expectStatus(await widgets.create('two', { spec: { replicas: -1 } }), { code: 422, message: /\.spec\.replicas: Invalid value: -1: should be a non-negative integer/ })
-      expectStatus(await widgets.patch('one/status', { status: { replicas: 2 ** 31 } }), { code: 422, message: /\.status\.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647/ })
+      expectStatus(await widgets.create('two', { spec: { replicas: -1 } }), {
+        code: 422,
+        message: /\.spec\.replicas: Invalid value: -1: should be a non-negative integer/,
+      })
+      expectStatus(await widgets.patch('one/status', { status: { replicas: 2 ** 31 } }), {
+        code: 422,
+        message: /\.status\.replicas: Invalid value: 2147483648: should be less than or equal to 2147483647/,
+      })
     },
   },
   {
@@ -148,7 +218,10 @@ const scaling: readonly ServerCase[] = [
     rule: 'The paths of scale may be deep.',
     async run(place) {
       const deep = { specReplicasPath: '.spec.pool.size', statusReplicasPath: '.status.pool.size' }
-      const widgets = await defineCustom(place, { spec: anything, version: { subresources: { status: {}, scale: deep } } })
+      const widgets = await defineCustom(place, {
+        spec: anything,
+        version: { subresources: { status: {}, scale: deep } },
+      })
       ok(await widgets.create('one', { spec: { pool: { size: 2, other: true } } }), 201)
       expectMatch(ok(await widgets.patch('one/scale', { spec: { replicas: 4 } }), 200), { spec: { replicas: 4 } })
       assert.deepEqual(ok(await widgets.get('one')).spec, { pool: { size: 4, other: true } })

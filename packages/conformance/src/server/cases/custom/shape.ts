@@ -21,20 +21,130 @@ interface Shaping {
 const keep = { 'x-kubernetes-preserve-unknown-fields': true }
 
 const shapings: readonly Shaping[] = [
-  { id: 'prune', rule: 'Fields that the schema does not have are dropped, at every depth.', spec: object({ a: text, o: object({ b: text }), l: { type: 'array', items: object({ c: text }) }, m: { type: 'object', additionalProperties: object({ d: text }) } }), given: { a: '1', x: 1, o: { b: '2', x: 1 }, l: [{ c: '3', x: 1 }], m: { k: { d: '4', x: 1 } } }, becomes: { a: '1', o: { b: '2' }, l: [{ c: '3' }], m: { k: { d: '4' } } } },
-  { id: 'prune-empty-object', rule: 'An object without properties keeps nothing.', spec: object({ o: { type: 'object' } }), given: { o: { a: 1 } }, becomes: { o: {} } },
-  { id: 'preserve', rule: 'Where unknown fields are kept, they are; what is declared inside is pruned as ever.', spec: object({ o: object({ known: object({ a: text }) }, keep) }), given: { o: { known: { a: '1', x: 1 }, any: { deep: [1, { b: null }] } }, x: 1 }, becomes: { o: { known: { a: '1' }, any: { deep: [1, { b: null }] } } } },
-  { id: 'preserve-any-type', rule: 'A field that keeps what it does not know may be of any type.', spec: object({ a: keep, b: keep }), given: { a: [1, 'x', { y: true }], b: 'text' }, becomes: { a: [1, 'x', { y: true }], b: 'text' } },
-  { id: 'embedded-keeps-metadata', rule: 'An embedded resource has apiVersion, kind and metadata beside its properties; unknown metadata is dropped.', spec: object({ t: object({ spec: object({ a: text }) }, { 'x-kubernetes-embedded-resource': true }) }), given: { t: { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', labels: { l: '1' }, colour: 'red' }, spec: { a: '1', b: '2' }, other: 1 } }, becomes: { t: { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', labels: { l: '1' } }, spec: { a: '1' } } } },
-  { id: 'default', rule: 'What is left out gets its default, whatever its type.', spec: object({ s: { ...text, default: 'x' }, i: { type: 'integer', default: 5 }, b: { type: 'boolean', default: false }, l: { type: 'array', items: text, default: ['a'] }, o: object({ a: text }, { default: { a: 'b' } }) }), given: {}, becomes: { s: 'x', i: 5, b: false, l: ['a'], o: { a: 'b' } } },
-  { id: 'default-given', rule: 'What is given stays, also when it is empty.', spec: object({ s: { ...text, default: 'x' }, i: { type: 'integer', default: 5 }, l: { type: 'array', items: text, default: ['a'] } }), given: { s: '', i: 0, l: [] }, becomes: { s: '', i: 0, l: [] } },
-  { id: 'default-absent-parent', rule: 'A default inside an object that is not there brings no object.', spec: object({ o: object({ a: { ...text, default: 'x' } }) }), given: {}, becomes: {} },
-  { id: 'default-chain', rule: 'A default that is an object is filled by the defaults inside.', spec: object({ o: object({ a: { ...text, default: 'x' }, b: text }, { default: { b: 'y' } }) }), given: {}, becomes: { o: { a: 'x', b: 'y' } } },
-  { id: 'default-in-items', rule: 'The items of lists and the values of maps get their defaults.', spec: object({ l: { type: 'array', items: object({ a: text, d: { ...text, default: 'x' } }) }, m: { type: 'object', additionalProperties: object({ d: { ...text, default: 'y' } }) } }), given: { l: [{ a: '1' }, { d: 'mine' }], m: { k: {} } }, becomes: { l: [{ a: '1', d: 'x' }, { d: 'mine' }], m: { k: { d: 'y' } } } },
-  { id: 'null-with-default', rule: 'A null that may not be becomes the default.', spec: object({ a: { ...text, default: 'x' }, l: { type: 'array', items: text, default: ['y'] } }), given: { a: null, l: null }, becomes: { a: 'x', l: ['y'] } },
-  { id: 'null-without-default', rule: 'A null that may not be, without a default, is dropped.', spec: object({ a: text, o: object({ b: text }) }), given: { a: null, o: { b: null } }, becomes: { o: {} } },
-  { id: 'null-allowed', rule: 'A null that may be stays, with or without a default.', spec: object({ a: { ...text, nullable: true, default: 'x' }, b: object({ c: text }, { nullable: true }) }), given: { a: null, b: null }, becomes: { a: null, b: null } },
-  { id: 'null-default', rule: 'What is left out and has no default but may be null stays out.', spec: object({ a: { ...text, nullable: true } }), given: {}, becomes: {} },
+  {
+    id: 'prune',
+    rule: 'Fields that the schema does not have are dropped, at every depth.',
+    spec: object({
+      a: text,
+      o: object({ b: text }),
+      l: { type: 'array', items: object({ c: text }) },
+      m: { type: 'object', additionalProperties: object({ d: text }) },
+    }),
+    given: { a: '1', x: 1, o: { b: '2', x: 1 }, l: [{ c: '3', x: 1 }], m: { k: { d: '4', x: 1 } } },
+    becomes: { a: '1', o: { b: '2' }, l: [{ c: '3' }], m: { k: { d: '4' } } },
+  },
+  {
+    id: 'prune-empty-object',
+    rule: 'An object without properties keeps nothing.',
+    spec: object({ o: { type: 'object' } }),
+    given: { o: { a: 1 } },
+    becomes: { o: {} },
+  },
+  {
+    id: 'preserve',
+    rule: 'Where unknown fields are kept, they are; what is declared inside is pruned as ever.',
+    spec: object({ o: object({ known: object({ a: text }) }, keep) }),
+    given: { o: { known: { a: '1', x: 1 }, any: { deep: [1, { b: null }] } }, x: 1 },
+    becomes: { o: { known: { a: '1' }, any: { deep: [1, { b: null }] } } },
+  },
+  {
+    id: 'preserve-any-type',
+    rule: 'A field that keeps what it does not know may be of any type.',
+    spec: object({ a: keep, b: keep }),
+    given: { a: [1, 'x', { y: true }], b: 'text' },
+    becomes: { a: [1, 'x', { y: true }], b: 'text' },
+  },
+  {
+    id: 'embedded-keeps-metadata',
+    rule: 'An embedded resource has apiVersion, kind and metadata beside its properties; unknown metadata is dropped.',
+    spec: object({ t: object({ spec: object({ a: text }) }, { 'x-kubernetes-embedded-resource': true }) }),
+    given: {
+      t: {
+        apiVersion: 'v1',
+        kind: 'X',
+        metadata: { name: 'a', labels: { l: '1' }, colour: 'red' },
+        spec: { a: '1', b: '2' },
+        other: 1,
+      },
+    },
+    becomes: { t: { apiVersion: 'v1', kind: 'X', metadata: { name: 'a', labels: { l: '1' } }, spec: { a: '1' } } },
+  },
+  {
+    id: 'default',
+    rule: 'What is left out gets its default, whatever its type.',
+    spec: object({
+      s: { ...text, default: 'x' },
+      i: { type: 'integer', default: 5 },
+      b: { type: 'boolean', default: false },
+      l: { type: 'array', items: text, default: ['a'] },
+      o: object({ a: text }, { default: { a: 'b' } }),
+    }),
+    given: {},
+    becomes: { s: 'x', i: 5, b: false, l: ['a'], o: { a: 'b' } },
+  },
+  {
+    id: 'default-given',
+    rule: 'What is given stays, also when it is empty.',
+    spec: object({
+      s: { ...text, default: 'x' },
+      i: { type: 'integer', default: 5 },
+      l: { type: 'array', items: text, default: ['a'] },
+    }),
+    given: { s: '', i: 0, l: [] },
+    becomes: { s: '', i: 0, l: [] },
+  },
+  {
+    id: 'default-absent-parent',
+    rule: 'A default inside an object that is not there brings no object.',
+    spec: object({ o: object({ a: { ...text, default: 'x' } }) }),
+    given: {},
+    becomes: {},
+  },
+  {
+    id: 'default-chain',
+    rule: 'A default that is an object is filled by the defaults inside.',
+    spec: object({ o: object({ a: { ...text, default: 'x' }, b: text }, { default: { b: 'y' } }) }),
+    given: {},
+    becomes: { o: { a: 'x', b: 'y' } },
+  },
+  {
+    id: 'default-in-items',
+    rule: 'The items of lists and the values of maps get their defaults.',
+    spec: object({
+      l: { type: 'array', items: object({ a: text, d: { ...text, default: 'x' } }) },
+      m: { type: 'object', additionalProperties: object({ d: { ...text, default: 'y' } }) },
+    }),
+    given: { l: [{ a: '1' }, { d: 'mine' }], m: { k: {} } },
+    becomes: { l: [{ a: '1', d: 'x' }, { d: 'mine' }], m: { k: { d: 'y' } } },
+  },
+  {
+    id: 'null-with-default',
+    rule: 'A null that may not be becomes the default.',
+    spec: object({ a: { ...text, default: 'x' }, l: { type: 'array', items: text, default: ['y'] } }),
+    given: { a: null, l: null },
+    becomes: { a: 'x', l: ['y'] },
+  },
+  {
+    id: 'null-without-default',
+    rule: 'A null that may not be, without a default, is dropped.',
+    spec: object({ a: text, o: object({ b: text }) }),
+    given: { a: null, o: { b: null } },
+    becomes: { o: {} },
+  },
+  {
+    id: 'null-allowed',
+    rule: 'A null that may be stays, with or without a default.',
+    spec: object({ a: { ...text, nullable: true, default: 'x' }, b: object({ c: text }, { nullable: true }) }),
+    given: { a: null, b: null },
+    becomes: { a: null, b: null },
+  },
+  {
+    id: 'null-default',
+    rule: 'What is left out and has no default but may be null stays out.',
+    spec: object({ a: { ...text, nullable: true } }),
+    given: {},
+    becomes: {},
+  },
 ]
 
 function shapingCase({ id, rule, spec, given, becomes }: Shaping): ServerCase {
@@ -52,9 +162,15 @@ function shapingCase({ id, rule, spec, given, becomes }: Shaping): ServerCase {
 }
 
 /** One stored widget with `spec.a`, written before the schema of `spec` became another. */
-async function storedBefore(place: Place, before: Fields, after: Fields): Promise<{ widgets: Awaited<ReturnType<typeof defineCustom>>, version: string }> {
+async function storedBefore(
+  place: Place,
+  before: Fields,
+  after: Fields,
+): Promise<{ widgets: Awaited<ReturnType<typeof defineCustom>>; version: string }> {
   const widgets = await defineCustom(place, { spec: before })
-  const { metadata: { resourceVersion } } = ok(await widgets.create('old', { spec: { a: 'x', b: 'y', n: null } }), 201)
+  const {
+    metadata: { resourceVersion },
+  } = ok(await widgets.create('old', { spec: { a: 'x', b: 'y', n: null } }), 201)
   await widgets.change(withSpec(after))
   return { widgets, version: resourceVersion }
 }
@@ -64,7 +180,11 @@ const reading: readonly ServerCase[] = [
     id: 'server/custom-shape/default-on-read',
     rule: 'A default that came later is there when an old object is read, listed or watched; nothing was written.',
     async run(place) {
-      const { widgets, version } = await storedBefore(place, object({ a: text, b: text }), object({ a: text, b: text, c: { ...text, default: 'new' } }))
+      const { widgets, version } = await storedBefore(
+        place,
+        object({ a: text, b: text }),
+        object({ a: text, b: text, c: { ...text, default: 'new' } }),
+      )
       const becomes = { spec: { a: 'x', b: 'y', c: 'new' }, metadata: { resourceVersion: version } }
       expectMatch(ok(await widgets.get('old')), becomes)
       expectMatch(ok(await widgets.list()), { items: [becomes] })
@@ -85,7 +205,11 @@ const reading: readonly ServerCase[] = [
     id: 'server/custom-shape/null-on-read',
     rule: 'A null that may no longer be becomes the default when an old object is read.',
     async run(place) {
-      const { widgets } = await storedBefore(place, object({ a: text, n: { ...text, nullable: true } }), object({ a: text, n: { ...text, default: 'new' } }))
+      const { widgets } = await storedBefore(
+        place,
+        object({ a: text, n: { ...text, nullable: true } }),
+        object({ a: text, n: { ...text, default: 'new' } }),
+      )
       assert.deepEqual(ok(await widgets.get('old')).spec, { a: 'x', n: 'new' })
     },
   },
@@ -104,7 +228,11 @@ const reading: readonly ServerCase[] = [
     id: 'server/custom-shape/no-op-after-default',
     rule: 'Who writes an old object as it was read stores the new default, without a new generation.',
     async run(place) {
-      const { widgets } = await storedBefore(place, object({ a: text, b: text }), object({ a: text, b: text, c: { ...text, default: 'new' } }))
+      const { widgets } = await storedBefore(
+        place,
+        object({ a: text, b: text }),
+        object({ a: text, b: text, c: { ...text, default: 'new' } }),
+      )
       const read = ok(await widgets.get('old'))
       const written = ok(await widgets.request('PUT', 'old', { body: read }), 200)
       expectMatch(written, { spec: { c: 'new' }, metadata: { generation: 1 } })
@@ -117,14 +245,24 @@ const strictness: readonly ServerCase[] = [
     id: 'server/custom-shape/strict',
     rule: 'Under Strict unknown fields are refused with their paths; under Warn they are told; under Ignore not.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: object({ a: text, l: { type: 'array', items: object({ c: text }) } }) })
+      const widgets = await defineCustom(place, {
+        spec: object({ a: text, l: { type: 'array', items: object({ c: text }) } }),
+      })
       const given = { spec: { a: '1', x: 1, l: [{ c: '1', y: 1 }] } }
       const unknown = ['unknown field "spec.l[0].y"', 'unknown field "spec.x"']
-      expectStatus(await widgets.create('one', given, { query: { fieldValidation: 'Strict' } }), { code: 400, reason: 'BadRequest', message: new RegExp(unknown.join(', ').replace(/[[\].]/g, '\\$&')) })
+      expectStatus(await widgets.create('one', given, { query: { fieldValidation: 'Strict' } }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: new RegExp(unknown.join(', ').replace(/[[\].]/g, '\\$&')),
+      })
       assert.deepEqual(warningsOf(await widgets.create('two', given)).sort(), unknown)
       assert.deepEqual(warningsOf(await widgets.create('three', given, { query: { fieldValidation: 'Ignore' } })), [])
       assert.deepEqual(warningsOf(await widgets.patch('two', { spec: { z: 1 } })), ['unknown field "spec.z"'])
-      expectStatus(await widgets.patch('two', { spec: { z: 1 } }, { query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /unknown field "spec\.z"/ })
+      expectStatus(await widgets.patch('two', { spec: { z: 1 } }, { query: { fieldValidation: 'Strict' } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /unknown field "spec\.z"/,
+      })
     },
   },
   {
@@ -133,7 +271,10 @@ const strictness: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       const given = { spec: {}, colour: 'red', metadata: { taste: 'sweet' } }
-      assert.deepEqual(warningsOf(await widgets.create('one', given)).sort(), ['unknown field "colour"', 'unknown field "metadata.taste"'])
+      assert.deepEqual(warningsOf(await widgets.create('one', given)).sort(), [
+        'unknown field "colour"',
+        'unknown field "metadata.taste"',
+      ])
       expectMatch(ok(await widgets.get('one')), { colour: undefined, metadata: { taste: undefined } })
     },
   },
@@ -143,7 +284,11 @@ const strictness: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place, { spec: object({ a: text }) })
       for (const fieldValidation of ['Strict', 'Warn', 'Ignore']) {
-        expectStatus(await widgets.apply('one', { spec: { a: '1', x: 1 } }, { query: { fieldValidation } }), { code: 500, message: /failed to create typed patch object \(.*\/one; .*\/v1, Kind=Widget\): \.spec\.x: field not declared in schema/ })
+        expectStatus(await widgets.apply('one', { spec: { a: '1', x: 1 } }, { query: { fieldValidation } }), {
+          code: 500,
+          message:
+            /failed to create typed patch object \(.*\/one; .*\/v1, Kind=Widget\): \.spec\.x: field not declared in schema/,
+        })
       }
     },
   },
@@ -153,7 +298,11 @@ const strictness: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       const body = JSON.stringify(widgets.object('one', { spec: { a: 1 } })).replace('"a":1', '"a":1,"a":2')
-      expectStatus(await widgets.request('POST', undefined, { body, query: { fieldValidation: 'Strict' } }), { code: 400, reason: 'BadRequest', message: /duplicate field "spec\.a"/ })
+      expectStatus(await widgets.request('POST', undefined, { body, query: { fieldValidation: 'Strict' } }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /duplicate field "spec\.a"/,
+      })
     },
   },
   {
@@ -165,7 +314,8 @@ const strictness: readonly ServerCase[] = [
       const body = JSON.stringify(widgets.object('one', { spec: 'HERE' })).replace('"HERE"', spec)
       ok(await widgets.request('POST', undefined, { body }), 201)
       const got = await widgets.get('one')
-      for (const part of ['"__proto__":{"a":1}', '"constructor":{"b":2}', '"a.b/c":{"d":3}', '"":{}']) assert.ok(got.text.includes(part), part)
+      for (const part of ['"__proto__":{"a":1}', '"constructor":{"b":2}', '"a.b/c":{"d":3}', '"":{}'])
+        assert.ok(got.text.includes(part), part)
     },
   },
 ]

@@ -11,7 +11,12 @@ import type { Place, ServerCase } from '../../target.ts'
 const asTable = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
 
 interface Table {
-  readonly columnDefinitions: readonly { readonly name: string, readonly type: string, readonly format: string, readonly priority: number }[]
+  readonly columnDefinitions: readonly {
+    readonly name: string
+    readonly type: string
+    readonly format: string
+    readonly priority: number
+  }[]
   readonly rows: readonly { readonly cells: readonly unknown[] }[]
 }
 
@@ -19,7 +24,10 @@ async function tableOf(widgets: Custom, query: Readonly<Record<string, string>> 
   return ok(await widgets.list(query, asTable), 200) as unknown as Table
 }
 
-const column = ([name, type, jsonPath]: readonly [name: string, type: string, jsonPath: string], more: Fields = {}): Fields => ({ name, type, jsonPath, ...more })
+const column = (
+  [name, type, jsonPath]: readonly [name: string, type: string, jsonPath: string],
+  more: Fields = {},
+): Fields => ({ name, type, jsonPath, ...more })
 
 function withColumns(place: Place, additionalPrinterColumns: readonly Fields[]): Promise<Custom> {
   return defineCustom(place, { spec: anything, version: { additionalPrinterColumns } })
@@ -33,18 +41,38 @@ const columns: readonly ServerCase[] = [
       const widgets = await defineCustom(place)
       ok(await widgets.create('one'), 201)
       const { columnDefinitions, rows } = await tableOf(widgets)
-      assert.deepEqual(columnDefinitions.map(({ name, type, format, priority }) => [name, type, format, priority]), [['Name', 'string', 'name', 0], ['Age', 'date', '', 0]])
-      expectMatch(rows, [{ cells: ['one', /^\d+s$/], object: { kind: 'PartialObjectMetadata', metadata: { name: 'one' } } }])
+      assert.deepEqual(
+        columnDefinitions.map(({ name, type, format, priority }) => [name, type, format, priority]),
+        [
+          ['Name', 'string', 'name', 0],
+          ['Age', 'date', '', 0],
+        ],
+      )
+      expectMatch(rows, [
+        { cells: ['one', /^\d+s$/], object: { kind: 'PartialObjectMetadata', metadata: { name: 'one' } } },
+      ])
     },
   },
   {
     id: 'server/custom-columns/own',
     rule: 'Columns of its own come after the name, in their order; age is only there when it is named.',
     async run(place) {
-      const widgets = await withColumns(place, [column(['Size', 'integer', '.spec.size'], { description: 'How big.', priority: 1, format: 'int32' }), column(['Ready', 'boolean', '.spec.ready']), column(['Text', 'string', '.spec.text'])])
+      const widgets = await withColumns(place, [
+        column(['Size', 'integer', '.spec.size'], { description: 'How big.', priority: 1, format: 'int32' }),
+        column(['Ready', 'boolean', '.spec.ready']),
+        column(['Text', 'string', '.spec.text']),
+      ])
       ok(await widgets.create('one', { spec: { size: 3, ready: true, text: 'hello' } }), 201)
       const { columnDefinitions, rows } = await tableOf(widgets)
-      assert.deepEqual(columnDefinitions.map(({ name, type, format, priority }) => [name, type, format, priority]), [['Name', 'string', 'name', 0], ['Size', 'integer', 'int32', 1], ['Ready', 'boolean', '', 0], ['Text', 'string', '', 0]])
+      assert.deepEqual(
+        columnDefinitions.map(({ name, type, format, priority }) => [name, type, format, priority]),
+        [
+          ['Name', 'string', 'name', 0],
+          ['Size', 'integer', 'int32', 1],
+          ['Ready', 'boolean', '', 0],
+          ['Text', 'string', '', 0],
+        ],
+      )
       expectMatch(rows, [{ cells: ['one', 3, true, 'hello'] }])
     },
   },
@@ -52,20 +80,50 @@ const columns: readonly ServerCase[] = [
     id: 'server/custom-columns/values',
     rule: 'A cell whose value is missing or of another type is null; text shows anything.',
     async run(place) {
-      const widgets = await withColumns(place, [column(['I', 'integer', '.spec.i']), column(['N', 'number', '.spec.n']), column(['B', 'boolean', '.spec.b']), column(['S', 'string', '.spec.s']), column(['D', 'date', '.spec.d'])])
+      const widgets = await withColumns(place, [
+        column(['I', 'integer', '.spec.i']),
+        column(['N', 'number', '.spec.n']),
+        column(['B', 'boolean', '.spec.b']),
+        column(['S', 'string', '.spec.s']),
+        column(['D', 'date', '.spec.d']),
+      ])
       ok(await widgets.create('a', { spec: { i: 'text', n: 'text', b: 'true', s: 5, d: 'never' } }), 201)
-      ok(await widgets.create('b', { spec: { i: 1.5, n: 1.5, b: false, s: { x: [1] }, d: '2020-01-01T00:00:00Z' } }), 201)
+      ok(
+        await widgets.create('b', { spec: { i: 1.5, n: 1.5, b: false, s: { x: [1] }, d: '2020-01-01T00:00:00Z' } }),
+        201,
+      )
       ok(await widgets.create('c', {}), 201)
       const { rows } = await tableOf(widgets)
-      expectMatch(rows, [{ cells: ['a', null, null, null, '5', '<invalid>'] }, { cells: ['b', 1, 1.5, false, '{"x":[1]}', /^\d+y(\d+d)?$/] }, { cells: ['c', null, null, null, null, null] }])
+      expectMatch(rows, [
+        { cells: ['a', null, null, null, '5', '<invalid>'] },
+        { cells: ['b', 1, 1.5, false, '{"x":[1]}', /^\d+y(\d+d)?$/] },
+        { cells: ['c', null, null, null, null, null] },
+      ])
     },
   },
   {
     id: 'server/custom-columns/paths',
     rule: 'A path may filter and index lists; of several matches text has all, others the first.',
     async run(place) {
-      const widgets = await withColumns(place, [column(['Ready', 'string', '.spec.conditions[?(@.type=="Ready")].status']), column(['First', 'string', '.spec.list[0].name']), column(['All', 'string', '.spec.list[*].name']), column(['Key', 'string', '.metadata.labels.example\\.com/x'])])
-      ok(await widgets.create('one', { metadata: { labels: { 'example.com/x': 'lab' } }, spec: { conditions: [{ type: 'Other', status: 'no' }, { type: 'Ready', status: 'yes' }], list: [{ name: 'x' }, { name: 'y' }] } }), 201)
+      const widgets = await withColumns(place, [
+        column(['Ready', 'string', '.spec.conditions[?(@.type=="Ready")].status']),
+        column(['First', 'string', '.spec.list[0].name']),
+        column(['All', 'string', '.spec.list[*].name']),
+        column(['Key', 'string', '.metadata.labels.example\\.com/x']),
+      ])
+      ok(
+        await widgets.create('one', {
+          metadata: { labels: { 'example.com/x': 'lab' } },
+          spec: {
+            conditions: [
+              { type: 'Other', status: 'no' },
+              { type: 'Ready', status: 'yes' },
+            ],
+            list: [{ name: 'x' }, { name: 'y' }],
+          },
+        }),
+        201,
+      )
       const { rows } = await tableOf(widgets)
       expectMatch(rows, [{ cells: ['one', 'yes', 'x', 'x', 'lab'] }])
     },
@@ -74,10 +132,18 @@ const columns: readonly ServerCase[] = [
     id: 'server/custom-columns/versions',
     rule: 'Every version has columns of its own.',
     async run(place) {
-      const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', additionalPrinterColumns: [column([name.toUpperCase(), 'string', '.spec.a'])] }))
+      const versions = ['v1', 'v2'].map((name) => ({
+        name,
+        served: true,
+        storage: name === 'v1',
+        additionalPrinterColumns: [column([name.toUpperCase(), 'string', '.spec.a'])],
+      }))
       const widgets = await defineCustom(place, { versions })
       const { columnDefinitions } = ok(await widgets.list({}, { ...asTable, version: 'v2' }), 200) as unknown as Table
-      assert.deepEqual(columnDefinitions.map(({ name }) => name), ['Name', 'V2'])
+      assert.deepEqual(
+        columnDefinitions.map(({ name }) => name),
+        ['Name', 'V2'],
+      )
     },
   },
   {
@@ -85,14 +151,26 @@ const columns: readonly ServerCase[] = [
     rule: 'A table of definitions has name and time of creation.',
     async run(place) {
       const widgets = await defineCustom(place)
-      const { columnDefinitions, rows } = ok(await place.get('customresourcedefinitions', widgets.name, asTable), 200) as unknown as Table
-      assert.deepEqual(columnDefinitions.map(({ name }) => name), ['Name', 'Created At'])
+      const { columnDefinitions, rows } = ok(
+        await place.get('customresourcedefinitions', widgets.name, asTable),
+        200,
+      ) as unknown as Table
+      assert.deepEqual(
+        columnDefinitions.map(({ name }) => name),
+        ['Name', 'Created At'],
+      )
       expectMatch(rows, [{ cells: [widgets.name, /^20..-..-..T..:..:..Z$/] }])
     },
   },
 ]
 
-const fields = { spec: { type: 'object', properties: { colour: { type: 'string' }, size: { type: 'integer' }, on: { type: 'boolean' } } }, version: { selectableFields: [{ jsonPath: '.spec.colour' }, { jsonPath: '.spec.size' }, { jsonPath: '.spec.on' }] } }
+const fields = {
+  spec: {
+    type: 'object',
+    properties: { colour: { type: 'string' }, size: { type: 'integer' }, on: { type: 'boolean' } },
+  },
+  version: { selectableFields: [{ jsonPath: '.spec.colour' }, { jsonPath: '.spec.size' }, { jsonPath: '.spec.on' }] },
+}
 
 const selecting: readonly ServerCase[] = [
   {
@@ -100,8 +178,14 @@ const selecting: readonly ServerCase[] = [
     rule: 'Fields that the definition says are selectable select; what is missing is empty.',
     async run(place) {
       const widgets = await defineCustom(place, fields)
-      for (const [name, spec] of Object.entries({ a: { colour: 'red', size: 1 }, b: { colour: 'blue', size: 2, on: true }, c: {} })) ok(await widgets.create(name, { spec }), 201)
-      const select = async (fieldSelector: string): Promise<string[]> => namesOf(ok(await widgets.list({ fieldSelector }), 200))
+      for (const [name, spec] of Object.entries({
+        a: { colour: 'red', size: 1 },
+        b: { colour: 'blue', size: 2, on: true },
+        c: {},
+      }))
+        ok(await widgets.create(name, { spec }), 201)
+      const select = async (fieldSelector: string): Promise<string[]> =>
+        namesOf(ok(await widgets.list({ fieldSelector }), 200))
       assert.deepEqual(await select('spec.colour=red'), ['a'])
       assert.deepEqual(await select('spec.colour!=red'), ['b', 'c'])
       assert.deepEqual(await select('spec.size=2'), ['b'])
@@ -115,7 +199,11 @@ const selecting: readonly ServerCase[] = [
     rule: 'Other fields than those, name and namespace do not select.',
     async run(place) {
       const widgets = await defineCustom(place, fields)
-      expectStatus(await widgets.list({ fieldSelector: 'spec.other=1' }), { code: 400, reason: 'BadRequest', message: /field label not supported: spec\.other/ })
+      expectStatus(await widgets.list({ fieldSelector: 'spec.other=1' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /field label not supported: spec\.other/,
+      })
       ok(await widgets.list({ fieldSelector: `metadata.namespace=${place.namespace}` }), 200)
     },
   },

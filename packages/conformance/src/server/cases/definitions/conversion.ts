@@ -12,63 +12,144 @@ import type { Fields } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 const needs = ['callback'] as const
-const versions = ['v1', 'v2'].map((name) => ({ name, served: true, storage: name === 'v1', schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything } } }, subresources: { status: {} } }))
+const versions = ['v1', 'v2'].map((name) => ({
+  name,
+  served: true,
+  storage: name === 'v1',
+  schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything } } },
+  subresources: { status: {} },
+}))
 
 /** `spec.port` in v1 is `spec.listen.port` in v2. A server may ask about parts of objects, so nothing need be there. */
 function moved(object: Loose): Fields {
   if (!('spec' in object)) return object
-  const { port, listen, ...rest } = object.spec as { port?: number, listen?: { port: number } }
-  return { ...object, spec: { ...rest, ...port === undefined ? {} : { listen: { port } }, ...listen === undefined ? {} : { port: listen.port } } }
+  const { port, listen, ...rest } = object.spec as { port?: number; listen?: { port: number } }
+  return {
+    ...object,
+    spec: {
+      ...rest,
+      ...(port === undefined ? {} : { listen: { port } }),
+      ...(listen === undefined ? {} : { port: listen.port }),
+    },
+  }
 }
 
 function define(place: Place, { clientConfig }: Pick<Hook, 'clientConfig'>): Promise<Custom> {
-  return defineCustom(place, { versions, more: { conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } } } })
+  return defineCustom(place, {
+    versions,
+    more: { conversion: { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } } },
+  })
 }
 
 /** A case whose hook answers as told, with an object `one` stored in v1. */
-function hookCase({ id, rule, respond }: { id: string, rule: string, respond: (review: Review) => unknown }, run: (widgets: Custom, hook: Hook) => Promise<void>): ServerCase {
+function hookCase(
+  { id, rule, respond }: { id: string; rule: string; respond: (review: Review) => unknown },
+  run: (widgets: Custom, hook: Hook) => Promise<void>,
+): ServerCase {
   return {
-    id: `server/conversion/${id}`, rule, needs,
-    run: (place) => withHook(respond, async (hook) => {
-      const widgets = await define(place, hook)
-      ok(await widgets.create('one', { spec: { port: 1 }, metadata: { labels: { l: '1' } } }), 201)
-      await run(widgets, hook)
-    }),
+    id: `server/conversion/${id}`,
+    rule,
+    needs,
+    run: (place) =>
+      withHook(respond, async (hook) => {
+        const widgets = await define(place, hook)
+        ok(await widgets.create('one', { spec: { port: 1 }, metadata: { labels: { l: '1' } } }), 201)
+        await run(widgets, hook)
+      }),
   }
 }
 
 const good = (review: Review): unknown => converted(review, moved)
 
 const working: readonly ServerCase[] = [
-  hookCase({ id: 'read', rule: 'An object is read in another version as the webhook makes it.', respond: good }, async (widgets, { asked }) => {
-    assert.equal(asked.length, 0, 'the stored version needs no conversion')
-    expectMatch(ok(await widgets.get('one', 'v2'), 200), { apiVersion: `${widgets.group}/v2`, spec: { listen: { port: 1 }, port: undefined } })
-    expectMatch(asked[0], { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', request: { uid: /^[0-9a-f-]{36}$/, desiredAPIVersion: `${widgets.group}/v2`, objects: [{ apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata: { name: 'one' }, spec: { port: 1 } }] } })
-  }),
-  hookCase({ id: 'write', rule: 'An object that is written in another version is stored as the webhook makes it.', respond: good }, async (widgets) => {
-    expectMatch(ok(await widgets.create('two', { spec: { listen: { port: 2 } } }, { version: 'v2' }), 201), { apiVersion: `${widgets.group}/v2`, spec: { listen: { port: 2 } } })
-    expectMatch(ok(await widgets.get('two'), 200), { apiVersion: `${widgets.group}/v1`, spec: { port: 2 } })
-    expectMatch(ok(await widgets.patch('two', { spec: { listen: { port: 3 } } }, { version: 'v2' }), 200), { spec: { listen: { port: 3 } } })
-    expectMatch(ok(await widgets.get('two'), 200), { spec: { port: 3 }, metadata: { generation: 2 } })
-  }),
+  hookCase(
+    { id: 'read', rule: 'An object is read in another version as the webhook makes it.', respond: good },
+    async (widgets, { asked }) => {
+      assert.equal(asked.length, 0, 'the stored version needs no conversion')
+      expectMatch(ok(await widgets.get('one', 'v2'), 200), {
+        apiVersion: `${widgets.group}/v2`,
+        spec: { listen: { port: 1 }, port: undefined },
+      })
+      expectMatch(asked[0], {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'ConversionReview',
+        request: {
+          uid: /^[0-9a-f-]{36}$/,
+          desiredAPIVersion: `${widgets.group}/v2`,
+          objects: [
+            { apiVersion: `${widgets.group}/v1`, kind: 'Widget', metadata: { name: 'one' }, spec: { port: 1 } },
+          ],
+        },
+      })
+    },
+  ),
+  hookCase(
+    {
+      id: 'write',
+      rule: 'An object that is written in another version is stored as the webhook makes it.',
+      respond: good,
+    },
+    async (widgets) => {
+      expectMatch(ok(await widgets.create('two', { spec: { listen: { port: 2 } } }, { version: 'v2' }), 201), {
+        apiVersion: `${widgets.group}/v2`,
+        spec: { listen: { port: 2 } },
+      })
+      expectMatch(ok(await widgets.get('two'), 200), { apiVersion: `${widgets.group}/v1`, spec: { port: 2 } })
+      expectMatch(ok(await widgets.patch('two', { spec: { listen: { port: 3 } } }, { version: 'v2' }), 200), {
+        spec: { listen: { port: 3 } },
+      })
+      expectMatch(ok(await widgets.get('two'), 200), { spec: { port: 3 }, metadata: { generation: 2 } })
+    },
+  ),
   hookCase({ id: 'list-and-watch', rule: 'Lists and watches are converted too.', respond: good }, async (widgets) => {
     ok(await widgets.create('two', { spec: { port: 2 } }), 201)
-    expectMatch(ok(await widgets.list({}, { version: 'v2' }), 200), { items: [{ spec: { listen: { port: 1 } } }, { spec: { listen: { port: 2 } } }] })
+    expectMatch(ok(await widgets.list({}, { version: 'v2' }), 200), {
+      items: [{ spec: { listen: { port: 1 } } }, { spec: { listen: { port: 2 } } }],
+    })
     const stream = await widgets.watch({}, { version: 'v2' })
     const events = await stream.take(2)
-    expectMatch(events.map(({ object }) => object.spec['listen']), [{ port: 1 }, { port: 2 }])
+    expectMatch(
+      events.map(({ object }) => object.spec['listen']),
+      [{ port: 1 }, { port: 2 }],
+    )
     ok(await widgets.patch('one', { spec: { port: 9 } }))
-    expectMatch(await stream.next(), { type: 'MODIFIED', object: { apiVersion: `${widgets.group}/v2`, spec: { listen: { port: 9 } } } })
+    expectMatch(await stream.next(), {
+      type: 'MODIFIED',
+      object: { apiVersion: `${widgets.group}/v2`, spec: { listen: { port: 9 } } },
+    })
   }),
-  hookCase({ id: 'labels', rule: 'The webhook may change labels and annotations.', respond: (review) => converted(review, (object) => ({ ...object, metadata: { ...object.metadata, labels: { l: '2' }, annotations: { n: '1' } } })) }, async (widgets) => {
-    expectMatch(ok(await widgets.get('one', 'v2'), 200), { metadata: { labels: { l: '2' }, annotations: { n: '1' } } })
-  }),
-  hookCase({ id: 'apply', rule: 'A manager that applies in two versions keeps one entry, and what it no longer applies goes.', respond: good }, async (widgets) => {
-    ok(await widgets.apply('two', { spec: { port: 2, a: 'x' } }, { manager: 'm' }), 201)
-    const next = ok(await widgets.apply('two', { spec: { listen: { port: 2 } } }, { manager: 'm', version: 'v2' }), 200)
-    assert.deepEqual(next.spec, { listen: { port: 2 } })
-    expectMatch(next.metadata, { managedFields: [{ manager: 'm', apiVersion: `${widgets.group}/v2` }] })
-  }),
+  hookCase(
+    {
+      id: 'labels',
+      rule: 'The webhook may change labels and annotations.',
+      respond: (review) =>
+        converted(review, (object) => ({
+          ...object,
+          metadata: { ...object.metadata, labels: { l: '2' }, annotations: { n: '1' } },
+        })),
+    },
+    async (widgets) => {
+      expectMatch(ok(await widgets.get('one', 'v2'), 200), {
+        metadata: { labels: { l: '2' }, annotations: { n: '1' } },
+      })
+    },
+  ),
+  hookCase(
+    {
+      id: 'apply',
+      rule: 'A manager that applies in two versions keeps one entry, and what it no longer applies goes.',
+      respond: good,
+    },
+    async (widgets) => {
+      ok(await widgets.apply('two', { spec: { port: 2, a: 'x' } }, { manager: 'm' }), 201)
+      const next = ok(
+        await widgets.apply('two', { spec: { listen: { port: 2 } } }, { manager: 'm', version: 'v2' }),
+        200,
+      )
+      assert.deepEqual(next.spec, { listen: { port: 2 } })
+      expectMatch(next.metadata, { managedFields: [{ manager: 'm', apiVersion: `${widgets.group}/v2` }] })
+    },
+  ),
 ]
 
 interface Refusal {
@@ -79,20 +160,71 @@ interface Refusal {
 }
 
 const wrong: readonly Refusal[] = [
-  { id: 'fails', rule: 'What the webhook says when it cannot convert is told.', message: /conversion webhook for .*Kind=Widget failed: no way/, respond: ({ apiVersion, kind, request: { uid } }) => ({ apiVersion, kind, response: { uid, result: { status: 'Failure', message: 'no way' } } }) },
-  { id: 'other-uid', rule: 'The answer belongs to the question.', message: /conversion webhook for .*Kind=Widget failed: .*uid/, respond: (review) => converted({ ...review, request: { ...review.request, uid: 'other' } }, moved) },
-  { id: 'too-few', rule: 'As many objects come back as were sent.', message: /conversion webhook for .*Kind=Widget.* returned 0 objects, expected 1/, respond: (review) => converted({ ...review, request: { ...review.request, objects: [] } }, moved) },
-  { id: 'other-name', rule: 'The webhook may not change the name.', message: /must have the same name: /, respond: (review) => converted(review, (object) => ({ ...object, metadata: { ...object.metadata, name: 'other' } })) },
-  { id: 'other-metadata-uid', rule: 'The webhook may not change the uid.', message: /must have the same UID: /, respond: (review) => converted(review, (object) => ({ ...object, metadata: { ...object.metadata, uid: 'other' } })) },
-  { id: 'other-kind', rule: 'The webhook may not change the kind.', message: /returned invalid object at index 0: invalid kind \(expected Widget, received Gadget\)/, respond: (review) => converted(review, (object) => ({ ...object, kind: 'Gadget' })) },
-  { id: 'not-converted', rule: 'The objects come back in the version that was asked for.', message: /returned invalid object at index 0: invalid groupVersion/, respond: ({ apiVersion, kind, request: { uid, objects } }) => ({ apiVersion, kind, response: { uid, result: { status: 'Success' }, convertedObjects: objects } }) },
-  { id: 'nonsense', rule: 'An answer that is no review is refused.', message: /conversion webhook for .*Kind=Widget failed/, respond: () => ({ hello: 'world' }) },
+  {
+    id: 'fails',
+    rule: 'What the webhook says when it cannot convert is told.',
+    message: /conversion webhook for .*Kind=Widget failed: no way/,
+    respond: ({ apiVersion, kind, request: { uid } }) => ({
+      apiVersion,
+      kind,
+      response: { uid, result: { status: 'Failure', message: 'no way' } },
+    }),
+  },
+  {
+    id: 'other-uid',
+    rule: 'The answer belongs to the question.',
+    message: /conversion webhook for .*Kind=Widget failed: .*uid/,
+    respond: (review) => converted({ ...review, request: { ...review.request, uid: 'other' } }, moved),
+  },
+  {
+    id: 'too-few',
+    rule: 'As many objects come back as were sent.',
+    message: /conversion webhook for .*Kind=Widget.* returned 0 objects, expected 1/,
+    respond: (review) => converted({ ...review, request: { ...review.request, objects: [] } }, moved),
+  },
+  {
+    id: 'other-name',
+    rule: 'The webhook may not change the name.',
+    message: /must have the same name: /,
+    respond: (review) =>
+      converted(review, (object) => ({ ...object, metadata: { ...object.metadata, name: 'other' } })),
+  },
+  {
+    id: 'other-metadata-uid',
+    rule: 'The webhook may not change the uid.',
+    message: /must have the same UID: /,
+    respond: (review) => converted(review, (object) => ({ ...object, metadata: { ...object.metadata, uid: 'other' } })),
+  },
+  {
+    id: 'other-kind',
+    rule: 'The webhook may not change the kind.',
+    message: /returned invalid object at index 0: invalid kind \(expected Widget, received Gadget\)/,
+    respond: (review) => converted(review, (object) => ({ ...object, kind: 'Gadget' })),
+  },
+  {
+    id: 'not-converted',
+    rule: 'The objects come back in the version that was asked for.',
+    message: /returned invalid object at index 0: invalid groupVersion/,
+    respond: ({ apiVersion, kind, request: { uid, objects } }) => ({
+      apiVersion,
+      kind,
+      response: { uid, result: { status: 'Success' }, convertedObjects: objects },
+    }),
+  },
+  {
+    id: 'nonsense',
+    rule: 'An answer that is no review is refused.',
+    message: /conversion webhook for .*Kind=Widget failed/,
+    respond: () => ({ hello: 'world' }),
+  },
 ]
 
-const failing: readonly ServerCase[] = wrong.map(({ id, rule, message, respond }) => hookCase({ id, rule, respond }, async (widgets) => {
-  expectStatus(await widgets.get('one', 'v2'), { code: 500, message })
-  ok(await widgets.get('one'), 200)
-}))
+const failing: readonly ServerCase[] = wrong.map(({ id, rule, message, respond }) =>
+  hookCase({ id, rule, respond }, async (widgets) => {
+    expectStatus(await widgets.get('one', 'v2'), { code: 500, message })
+    ok(await widgets.get('one'), 200)
+  }),
+)
 
 const absent: readonly ServerCase[] = [
   {
@@ -102,12 +234,15 @@ const absent: readonly ServerCase[] = [
     async run(place) {
       let clientConfig: Hook['clientConfig'] | undefined
       await withHook(good, (hook) => {
-        ({ clientConfig } = hook)
+        ;({ clientConfig } = hook)
         return Promise.resolve()
       })
       const widgets = await define(place, { clientConfig: clientConfig ?? assert.fail() })
       ok(await widgets.create('one', { spec: { port: 1 } }), 201)
-      expectStatus(await widgets.get('one', 'v2'), { code: 500, message: /conversion webhook for .*Kind=Widget failed: / })
+      expectStatus(await widgets.get('one', 'v2'), {
+        code: 500,
+        message: /conversion webhook for .*Kind=Widget failed: /,
+      })
       ok(await widgets.get('one'), 200)
     },
   },

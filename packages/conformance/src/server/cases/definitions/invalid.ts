@@ -20,20 +20,33 @@ export interface Mistake {
   readonly causes: readonly string[]
 }
 
-const label = 'a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character (e.g. \'my-name\',  or \'abc-123\', regex used for validation is \'[a-z]([-a-z0-9]*[a-z0-9])?\')'
+const label =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 const under = 'spec.validation.openAPIV3Schema.properties[spec].'
 const v1 = { name: 'v1', served: true, storage: true }
 
 /** The definition around the schemas. */
 const mistakes: readonly Mistake[] = [
   {
-    id: 'name', rule: 'A definition is named by plural and group.', options: {}, over: { metadata: { name: 'others.example.com' } }, causes: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
+    id: 'name',
+    rule: 'A definition is named by plural and group.',
+    options: {},
+    over: { metadata: { name: 'others.example.com' } },
+    causes: ['metadata.name: Invalid value: "others.example.com": must be spec.names.plural+"."+spec.group'],
   },
   {
-    id: 'group-without-dot', rule: 'The group of a definition needs a dot.', options: { more: { group: 'nodot' } }, over: { metadata: { name: 'widgets.nodot' } }, causes: ['spec.group: Invalid value: "nodot": should be a domain with at least one dot'],
+    id: 'group-without-dot',
+    rule: 'The group of a definition needs a dot.',
+    options: { more: { group: 'nodot' } },
+    over: { metadata: { name: 'widgets.nodot' } },
+    causes: ['spec.group: Invalid value: "nodot": should be a domain with at least one dot'],
   },
   {
-    id: 'group-missing', rule: 'A definition needs group, scope, names and versions.', options: {}, over: { spec: { group: '', scope: '', names: { plural: '', kind: '' }, versions: [] } }, causes: [
+    id: 'group-missing',
+    rule: 'A definition needs group, scope, names and versions.',
+    options: {},
+    over: { spec: { group: '', scope: '', names: { plural: '', kind: '' }, versions: [] } },
+    causes: [
       'metadata.name: Invalid value: "widgets.$NS.example.com": must be spec.names.plural+"."+spec.group',
       'spec.group: Required value',
       'spec.names.kind: Required value',
@@ -60,7 +73,9 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'names',
     rule: 'Plural, singular, short names, categories and kinds are DNS labels.',
-    options: { names: { singular: 'Wi dget', shortNames: ['UP'], categories: ['a b'], kind: 'wid_get', listKind: '1List' } },
+    options: {
+      names: { singular: 'Wi dget', shortNames: ['UP'], categories: ['a b'], kind: 'wid_get', listKind: '1List' },
+    },
     causes: [
       `spec.names.categories[0]: Invalid value: "a b": ${label}`,
       `spec.names.kind: Invalid value: "wid_get": may have mixed case, but should otherwise match: ${label}`,
@@ -102,7 +117,12 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'no-schema',
     rule: 'Every version needs a schema.',
-    options: { versions: [{ ...v1, schema: undefined }, { ...v1, name: 'v2', storage: false, schema: {} }] },
+    options: {
+      versions: [
+        { ...v1, schema: undefined },
+        { ...v1, name: 'v2', storage: false, schema: {} },
+      ],
+    },
     causes: [
       'spec.versions[0].schema.openAPIV3Schema: Required value',
       'spec.versions[1].schema.openAPIV3Schema: Required value',
@@ -125,7 +145,14 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'strategy-none-with-webhook',
     rule: 'Without conversion by a webhook none may be named.',
-    options: { more: { conversion: { strategy: 'None', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1/' } } } } },
+    options: {
+      more: {
+        conversion: {
+          strategy: 'None',
+          webhook: { conversionReviewVersions: ['v1'], clientConfig: { url: 'https://127.0.0.1/' } },
+        },
+      },
+    },
     causes: [
       'spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to Webhook',
       'spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not set to Webhook',
@@ -143,7 +170,17 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'webhook-client',
     rule: 'The webhook of a conversion needs one address and a version of review that the server knows.',
-    options: { more: { conversion: { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v9'], clientConfig: { url: 'http://example.com/?a=b', service: { name: 's', namespace: 'n' } } } } } },
+    options: {
+      more: {
+        conversion: {
+          strategy: 'Webhook',
+          webhook: {
+            conversionReviewVersions: ['v9'],
+            clientConfig: { url: 'http://example.com/?a=b', service: { name: 's', namespace: 'n' } },
+          },
+        },
+      },
+    },
     causes: [
       'spec.conversion.conversionReviewVersions: Invalid value: … : must include at least one of v1, v1beta1',
       'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
@@ -153,12 +190,21 @@ const mistakes: readonly Mistake[] = [
     id: 'deprecation-warning',
     rule: 'A warning about deprecation needs a deprecated version, and is one short line.',
     options: { version: { deprecationWarning: 'old\nvery' } },
-    causes: ['spec.versions[0].deprecationWarning: Invalid value: "old\\nvery": can only be set for deprecated versions'],
+    causes: [
+      'spec.versions[0].deprecationWarning: Invalid value: "old\\nvery": can only be set for deprecated versions',
+    ],
   },
   {
     id: 'columns',
     rule: 'A column needs a name, a type that there is and a path.',
-    options: { version: { additionalPrinterColumns: [{ name: '', type: 'colour', jsonPath: 'spec' }, { name: 'B', type: 'string', format: 'magic', jsonPath: '' }] } },
+    options: {
+      version: {
+        additionalPrinterColumns: [
+          { name: '', type: 'colour', jsonPath: 'spec' },
+          { name: 'B', type: 'string', format: 'magic', jsonPath: '' },
+        ],
+      },
+    },
     causes: [
       'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
       'spec.additionalPrinterColumns[0].name: Required value',
@@ -170,7 +216,17 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'scale-paths',
     rule: 'Scale needs paths under spec and status.',
-    options: { version: { subresources: { scale: { specReplicasPath: '.status.replicas', statusReplicasPath: '.spec.replicas', labelSelectorPath: '.metadata.labels' } } } },
+    options: {
+      version: {
+        subresources: {
+          scale: {
+            specReplicasPath: '.status.replicas',
+            statusReplicasPath: '.spec.replicas',
+            labelSelectorPath: '.metadata.labels',
+          },
+        },
+      },
+    },
     causes: [
       'spec.subresources.scale.labelSelectorPath: Invalid value: ".metadata.labels": should be a json path under either .spec or .status',
       'spec.subresources.scale.specReplicasPath: Invalid value: ".status.replicas": should be a json path under .spec',
@@ -186,7 +242,24 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'selectable-fields',
     rule: 'A selectable field is a plain value that the schema has, once, and not metadata.',
-    options: { spec: { type: 'object', properties: { a: { type: 'string' }, o: { type: 'object' }, l: { type: 'array', items: { type: 'string' } } } }, version: { selectableFields: [{ jsonPath: '.spec.a' }, { jsonPath: '.spec.a' }, { jsonPath: '.spec.o' }, { jsonPath: '.spec.l' }, { jsonPath: '.spec.none' }, { jsonPath: '.metadata.name' }, { jsonPath: '' }, { jsonPath: 'spec.a' }] } },
+    options: {
+      spec: {
+        type: 'object',
+        properties: { a: { type: 'string' }, o: { type: 'object' }, l: { type: 'array', items: { type: 'string' } } },
+      },
+      version: {
+        selectableFields: [
+          { jsonPath: '.spec.a' },
+          { jsonPath: '.spec.a' },
+          { jsonPath: '.spec.o' },
+          { jsonPath: '.spec.l' },
+          { jsonPath: '.spec.none' },
+          { jsonPath: '.metadata.name' },
+          { jsonPath: '' },
+          { jsonPath: 'spec.a' },
+        ],
+      },
+    },
     causes: [
       'spec.selectableFields[1].jsonPath: Duplicate value: ".spec.a"',
       'spec.selectableFields[2].jsonPath: Invalid value: ".spec.o": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
@@ -200,13 +273,20 @@ const mistakes: readonly Mistake[] = [
   {
     id: 'too-many-selectable-fields',
     rule: 'There are at most eight selectable fields.',
-    options: { spec: { type: 'object', properties: Object.fromEntries([...'abcdefghi'].map((name) => [name, { type: 'string' }])) }, version: { selectableFields: [...'abcdefghi'].map((name) => ({ jsonPath: `.spec.${name}` })) } },
+    options: {
+      spec: {
+        type: 'object',
+        properties: Object.fromEntries([...'abcdefghi'].map((name) => [name, { type: 'string' }])),
+      },
+      version: { selectableFields: [...'abcdefghi'].map((name) => ({ jsonPath: `.spec.${name}` })) },
+    },
     causes: ['spec.selectableFields: Too many: 9: must have at most 8 items'],
   },
   {
     id: 'protected-group',
     rule: 'A group under k8s.io needs an approval.',
-    options: { more: { group: 'judge.k8s.io' } }, over: { metadata: { name: 'widgets.judge.k8s.io' } },
+    options: { more: { group: 'judge.k8s.io' } },
+    over: { metadata: { name: 'widgets.judge.k8s.io' } },
     causes: [
       'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
     ],
@@ -219,7 +299,11 @@ export function mistakeCase({ id, rule, options, over = {}, causes }: Mistake): 
     rule,
     async run(place) {
       const answer = await place.post('customresourcedefinitions', laidOver(definitionIn(place, options), over))
-      expectStatus(answer, { code: 422, reason: 'Invalid', details: { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' } })
+      expectStatus(answer, {
+        code: 422,
+        reason: 'Invalid',
+        details: { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' },
+      })
       assert.deepEqual(causesOf(answer, place), causes.map((cause) => cause.replace(/^~/, under)).sort())
     },
   }

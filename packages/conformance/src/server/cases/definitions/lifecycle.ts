@@ -13,12 +13,18 @@ const finalizers = ['example.com/hold']
 
 /** The condition of a definition by its type. */
 async function conditionOf(place: Place, [name, type]: readonly [string, string], status: string): Promise<unknown> {
-  const answer = await eventually(() => place.get('customresourcedefinitions', name), ({ json }) => hasCondition(json, type, status))
+  const answer = await eventually(
+    () => place.get('customresourcedefinitions', name),
+    ({ json }) => hasCondition(json, type, status),
+  )
   return (answer.json.status['conditions'] as readonly { type: string }[]).find((one) => one.type === type)
 }
 
 function goneEventually(custom: Custom): Promise<unknown> {
-  return eventually(() => custom.place.get('customresourcedefinitions', custom.name), ({ status }) => status === 404)
+  return eventually(
+    () => custom.place.get('customresourcedefinitions', custom.name),
+    ({ status }) => status === 404,
+  )
 }
 
 const birth: readonly ServerCase[] = [
@@ -27,7 +33,11 @@ const birth: readonly ServerCase[] = [
     rule: 'Singular and listKind follow from the kind, and nothing is converted unless said.',
     async run(place) {
       const made = ok(await place.post('customresourcedefinitions', definitionIn(place)), 201)
-      expectMatch(made.spec, { names: { singular: 'widget', listKind: 'WidgetList', shortNames: undefined }, conversion: { strategy: 'None' }, preserveUnknownFields: undefined })
+      expectMatch(made.spec, {
+        names: { singular: 'widget', listKind: 'WidgetList', shortNames: undefined },
+        conversion: { strategy: 'None' },
+        preserveUnknownFields: undefined,
+      })
       expectMatch(made, { metadata: { generation: 1, finalizers: undefined }, status: { storedVersions: ['v1'] } })
     },
   },
@@ -36,17 +46,44 @@ const birth: readonly ServerCase[] = [
     rule: 'A definition without conflicts gets its names, then it is established.',
     async run(place) {
       const { name } = await defineCustom(place, { names: { shortNames: ['wd'], categories: ['all'] } })
-      expectMatch(await conditionOf(place, [name, 'NamesAccepted'], 'True'), { reason: 'NoConflicts', message: 'no conflicts found', lastTransitionTime: /Z$/ })
-      expectMatch(await conditionOf(place, [name, 'Established'], 'True'), { reason: 'InitialNamesAccepted', message: 'the initial names have been accepted', lastTransitionTime: /Z$/ })
-      expectMatch(ok(await place.get('customresourcedefinitions', name)).status, { storedVersions: ['v1'], acceptedNames: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList', shortNames: ['wd'], categories: ['all'] } })
+      expectMatch(await conditionOf(place, [name, 'NamesAccepted'], 'True'), {
+        reason: 'NoConflicts',
+        message: 'no conflicts found',
+        lastTransitionTime: /Z$/,
+      })
+      expectMatch(await conditionOf(place, [name, 'Established'], 'True'), {
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+        lastTransitionTime: /Z$/,
+      })
+      expectMatch(ok(await place.get('customresourcedefinitions', name)).status, {
+        storedVersions: ['v1'],
+        acceptedNames: {
+          plural: 'widgets',
+          singular: 'widget',
+          kind: 'Widget',
+          listKind: 'WidgetList',
+          shortNames: ['wd'],
+          categories: ['all'],
+        },
+      })
     },
   },
   {
     id: 'server/definitions/status-is-the-servers',
     rule: 'What a client says about the status of a new definition does not count.',
     async run(place) {
-      const made = ok(await place.post('customresourcedefinitions', { ...definitionIn(place), status: { storedVersions: ['v7'], acceptedNames: { plural: 'x', kind: 'X' }, conditions: [] } }), 201)
-      expectMatch(made.status, { storedVersions: ['v1'], acceptedNames: (given: { plural: string } | undefined) => given?.plural !== 'x' })
+      const made = ok(
+        await place.post('customresourcedefinitions', {
+          ...definitionIn(place),
+          status: { storedVersions: ['v7'], acceptedNames: { plural: 'x', kind: 'X' }, conditions: [] },
+        }),
+        201,
+      )
+      expectMatch(made.status, {
+        storedVersions: ['v1'],
+        acceptedNames: (given: { plural: string } | undefined) => given?.plural !== 'x',
+      })
     },
   },
   {
@@ -62,8 +99,19 @@ const birth: readonly ServerCase[] = [
     id: 'server/definitions/unknown-field',
     rule: 'A field that definitions do not have is refused under Strict, in schemas too.',
     async run(place) {
-      const answer = await place.post('customresourcedefinitions', definitionIn(place, { spec: { type: 'object', colour: 1, properties: { a: { type: 'string', taste: 'sweet' } } } }), { query: { fieldValidation: 'Strict' } })
-      expectStatus(answer, { code: 400, reason: 'BadRequest', message: /strict decoding error: .*unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\.spec\.colour".*unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\.spec\.properties\.a\.taste"|unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\.spec\.properties\.a\.taste".*colour"/ })
+      const answer = await place.post(
+        'customresourcedefinitions',
+        definitionIn(place, {
+          spec: { type: 'object', colour: 1, properties: { a: { type: 'string', taste: 'sweet' } } },
+        }),
+        { query: { fieldValidation: 'Strict' } },
+      )
+      expectStatus(answer, {
+        code: 400,
+        reason: 'BadRequest',
+        message:
+          /strict decoding error: .*unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\.spec\.colour".*unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\.spec\.properties\.a\.taste"|unknown field "spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\.spec\.properties\.a\.taste".*colour"/,
+      })
     },
   },
 ]
@@ -76,8 +124,14 @@ const names: readonly ServerCase[] = [
       const first = await defineCustom(place, { names: { shortNames: ['wd'] } })
       const body = definitionIn(place, { names: { kind: 'Gadget', plural: 'gadgets', shortNames: ['wd'] } })
       const second = ok(await place.post('customresourcedefinitions', body), 201).metadata.name
-      expectMatch(await conditionOf(place, [second, 'NamesAccepted'], 'False'), { reason: 'ShortNamesConflict', message: '"wd" is already in use' })
-      expectMatch(await conditionOf(place, [second, 'Established'], 'False'), { reason: 'NotAccepted', message: 'not all names are accepted' })
+      expectMatch(await conditionOf(place, [second, 'NamesAccepted'], 'False'), {
+        reason: 'ShortNamesConflict',
+        message: '"wd" is already in use',
+      })
+      expectMatch(await conditionOf(place, [second, 'Established'], 'False'), {
+        reason: 'NotAccepted',
+        message: 'not all names are accepted',
+      })
       assert.equal((await place.client.request('GET', `/apis/${groupIn(place)}/v1/gadgets`)).status, 404)
       ok(await place.delete('customresourcedefinitions', first.name))
       await conditionOf(place, [second, 'Established'], 'True')
@@ -88,9 +142,20 @@ const names: readonly ServerCase[] = [
     rule: 'A kind that is taken in the group is not given again; the other names are.',
     async run(place) {
       await defineCustom(place)
-      const second = ok(await place.post('customresourcedefinitions', definitionIn(place, { names: { plural: 'gadgets', singular: 'gadget' } })), 201).metadata.name
-      expectMatch(await conditionOf(place, [second, 'NamesAccepted'], 'False'), { reason: /KindConflict/, message: /"Widget(?:List)?" is already in use/ })
-      expectMatch(ok(await place.get('customresourcedefinitions', second)).status, { acceptedNames: { plural: 'gadgets', singular: 'gadget', kind: '' } })
+      const second = ok(
+        await place.post(
+          'customresourcedefinitions',
+          definitionIn(place, { names: { plural: 'gadgets', singular: 'gadget' } }),
+        ),
+        201,
+      ).metadata.name
+      expectMatch(await conditionOf(place, [second, 'NamesAccepted'], 'False'), {
+        reason: /KindConflict/,
+        message: /"Widget(?:List)?" is already in use/,
+      })
+      expectMatch(ok(await place.get('customresourcedefinitions', second)).status, {
+        acceptedNames: { plural: 'gadgets', singular: 'gadget', kind: '' },
+      })
     },
   },
   {
@@ -98,8 +163,17 @@ const names: readonly ServerCase[] = [
     rule: 'Singular, plural and short names are one space of names.',
     async run(place) {
       await defineCustom(place)
-      const second = ok(await place.post('customresourcedefinitions', definitionIn(place, { names: { kind: 'Gadget', plural: 'gadgets', singular: 'widgets' } })), 201).metadata.name
-      expectMatch(await conditionOf(place, [second, 'NamesAccepted'], 'False'), { reason: 'SingularConflict', message: '"widgets" is already in use' })
+      const second = ok(
+        await place.post(
+          'customresourcedefinitions',
+          definitionIn(place, { names: { kind: 'Gadget', plural: 'gadgets', singular: 'widgets' } }),
+        ),
+        201,
+      ).metadata.name
+      expectMatch(await conditionOf(place, [second, 'NamesAccepted'], 'False'), {
+        reason: 'SingularConflict',
+        message: '"widgets" is already in use',
+      })
     },
   },
   {
@@ -118,8 +192,15 @@ const names: readonly ServerCase[] = [
     rule: 'Names of an established definition may change where they are free.',
     async run(place) {
       const widgets = await defineCustom(place)
-      await widgets.change((spec) => { spec.names['shortNames'] = ['wx'] })
-      const answer = await eventually(() => place.get('customresourcedefinitions', widgets.name), ({ text }) => (JSON.parse(text) as { status: { acceptedNames: { shortNames?: unknown } } }).status.acceptedNames.shortNames !== undefined)
+      await widgets.change((spec) => {
+        spec.names['shortNames'] = ['wx']
+      })
+      const answer = await eventually(
+        () => place.get('customresourcedefinitions', widgets.name),
+        ({ text }) =>
+          (JSON.parse(text) as { status: { acceptedNames: { shortNames?: unknown } } }).status.acceptedNames
+            .shortNames !== undefined,
+      )
       expectMatch(answer.json.status, { acceptedNames: { shortNames: ['wx'] } })
     },
   },
@@ -133,7 +214,9 @@ const change: readonly ServerCase[] = [
       const { name } = await defineCustom(place)
       const answer = await place.put('customresourcedefinitions', name, { body: definitionIn(place) })
       expectStatus(answer, { code: 422, reason: 'Invalid' })
-      assert.deepEqual(causesOf(answer, place), ['metadata.resourceVersion: Invalid value: 0: must be specified for an update'])
+      assert.deepEqual(causesOf(answer, place), [
+        'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+      ])
     },
   },
   {
@@ -146,7 +229,10 @@ const change: readonly ServerCase[] = [
         spec.names['kind'] = 'Gadget'
       })
       expectStatus(answer, { code: 422, reason: 'Invalid' })
-      assert.deepEqual(causesOf(answer, place), ['spec.names.kind: Invalid value: "Gadget": field is immutable', 'spec.scope: Invalid value: "Cluster": field is immutable'])
+      assert.deepEqual(causesOf(answer, place), [
+        'spec.names.kind: Invalid value: "Gadget": field is immutable',
+        'spec.scope: Invalid value: "Cluster": field is immutable',
+      ])
     },
   },
   {
@@ -154,8 +240,16 @@ const change: readonly ServerCase[] = [
     rule: 'The generation grows with the spec, not with labels.',
     async run(place) {
       const { name } = await defineCustom(place)
-      expectMatch(ok(await place.patch('customresourcedefinitions', name, { body: { metadata: { labels: { a: 'b' } } } })), { metadata: { generation: 1, labels: { a: 'b' } } })
-      expectMatch(ok(await place.patch('customresourcedefinitions', name, { body: { spec: { names: { categories: ['all'] } } } })), { metadata: { generation: 2 } })
+      expectMatch(
+        ok(await place.patch('customresourcedefinitions', name, { body: { metadata: { labels: { a: 'b' } } } })),
+        { metadata: { generation: 1, labels: { a: 'b' } } },
+      )
+      expectMatch(
+        ok(
+          await place.patch('customresourcedefinitions', name, { body: { spec: { names: { categories: ['all'] } } } }),
+        ),
+        { metadata: { generation: 2 } },
+      )
     },
   },
   {
@@ -164,7 +258,15 @@ const change: readonly ServerCase[] = [
     async run(place) {
       const { name } = await defineCustom(place)
       const type = 'application/strategic-merge-patch+json'
-      expectMatch(ok(await place.patch('customresourcedefinitions', name, { body: { metadata: { finalizers: null, labels: { a: 'b' } } }, type })), { metadata: { labels: { a: 'b' } } })
+      expectMatch(
+        ok(
+          await place.patch('customresourcedefinitions', name, {
+            body: { metadata: { finalizers: null, labels: { a: 'b' } } },
+            type,
+          }),
+        ),
+        { metadata: { labels: { a: 'b' } } },
+      )
     },
   },
   {
@@ -172,7 +274,11 @@ const change: readonly ServerCase[] = [
     rule: 'A change that makes the definition invalid changes nothing.',
     async run(place) {
       const widgets = await defineCustom(place)
-      expectStatus(await widgets.tryChange(withSpec({ type: 'colour' })), { code: 422, reason: 'Invalid', message: /Unsupported value: "colour"/ })
+      expectStatus(await widgets.tryChange(withSpec({ type: 'colour' })), {
+        code: 422,
+        reason: 'Invalid',
+        message: /Unsupported value: "colour"/,
+      })
       expectMatch(await widgets.definition(), { metadata: { generation: 1 } })
     },
   },
@@ -182,7 +288,11 @@ const change: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       const before = await widgets.definition()
-      const body = { ...before, metadata: { ...before.metadata, finalizers, labels: { a: 'b' } }, spec: { ...before.spec, scope: 'Cluster' } }
+      const body = {
+        ...before,
+        metadata: { ...before.metadata, finalizers, labels: { a: 'b' } },
+        spec: { ...before.spec, scope: 'Cluster' },
+      }
       const after = ok(await place.put('customresourcedefinitions', `${widgets.name}/status`, { body }), 200)
       expectMatch(after, { metadata: { finalizers, generation: 1 }, spec: { scope: 'Namespaced' } })
       ok(await place.patch('customresourcedefinitions', widgets.name, { body: { metadata: { finalizers: [] } } }))
@@ -198,7 +308,9 @@ const watching: readonly ServerCase[] = [
       const widgets = await defineCustom(place, { spec: { ...object, properties: { a: { type: 'string' } } } })
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
       const stream = await widgets.watch()
-      await widgets.change(withSpec({ ...object, properties: { a: { type: 'string' }, b: { type: 'string', default: 'new' } } }))
+      await widgets.change(
+        withSpec({ ...object, properties: { a: { type: 'string' }, b: { type: 'string', default: 'new' } } }),
+      )
       assert.deepEqual(brief(await stream.rest()), ['ADDED one'])
       expectMatch(await (await widgets.watch()).next(), { type: 'ADDED', object: { spec: { a: 'x', b: 'new' } } })
     },
@@ -225,10 +337,16 @@ const death: readonly ServerCase[] = [
       for (const name of ['one', 'two']) ok(await widgets.create(name), 201)
       const stream = await widgets.watch({ resourceVersion: ok(await widgets.list()).metadata.resourceVersion })
       const gone = ok(await place.delete('customresourcedefinitions', widgets.name), 200)
-      expectMatch(gone, { kind: 'CustomResourceDefinition', metadata: { finalizers: ['customresourcecleanup.apiextensions.k8s.io'], deletionTimestamp: /Z$/ } })
+      expectMatch(gone, {
+        kind: 'CustomResourceDefinition',
+        metadata: { finalizers: ['customresourcecleanup.apiextensions.k8s.io'], deletionTimestamp: /Z$/ },
+      })
       assert.deepEqual(brief(await stream.take(2)).sort(), ['DELETED one', 'DELETED two'])
       await goneEventually(widgets)
-      await eventually(() => widgets.list(), ({ status }) => status === 404)
+      await eventually(
+        () => widgets.list(),
+        ({ status }) => status === 404,
+      )
     },
   },
   {
@@ -250,9 +368,31 @@ const death: readonly ServerCase[] = [
       const widgets = await defineCustom(place)
       ok(await widgets.create('held', { metadata: { finalizers } }), 201)
       ok(await place.delete('customresourcedefinitions', widgets.name))
-      expectMatch(await conditionOf(place, [widgets.name, 'Terminating'], 'True'), { reason: /Instance(?:Deletion(?:InProgress|Pending)|Deletion)/ })
-      expectStatus(await eventually(() => widgets.create('late'), ({ status }) => status !== 201), { code: 403, reason: 'Forbidden', message: /"late" is forbidden: create not allowed while custom resource definition is terminating/, details: { kind: 'widgets', name: 'late' } })
-      expectMatch(ok((await eventually(() => widgets.get('held'), ({ json }) => json.metadata.deletionTimestamp !== undefined)), 200), { metadata: { finalizers } })
+      expectMatch(await conditionOf(place, [widgets.name, 'Terminating'], 'True'), {
+        reason: /Instance(?:Deletion(?:InProgress|Pending)|Deletion)/,
+      })
+      expectStatus(
+        await eventually(
+          () => widgets.create('late'),
+          ({ status }) => status !== 201,
+        ),
+        {
+          code: 403,
+          reason: 'Forbidden',
+          message: /"late" is forbidden: create not allowed while custom resource definition is terminating/,
+          details: { kind: 'widgets', name: 'late' },
+        },
+      )
+      expectMatch(
+        ok(
+          await eventually(
+            () => widgets.get('held'),
+            ({ json }) => json.metadata.deletionTimestamp !== undefined,
+          ),
+          200,
+        ),
+        { metadata: { finalizers } },
+      )
       assert.ok(namesOf(ok(await widgets.list(), 200)).includes('held'))
       ok(await widgets.patch('held', { metadata: { finalizers: [] } }), 200)
       await goneEventually(widgets)

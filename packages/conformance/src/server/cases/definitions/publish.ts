@@ -15,20 +15,46 @@ const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status
 const parts = { subresources: { status: {}, scale } }
 
 /** Asks until the answer is there and has the text: what is published may come a moment later. */
-async function published(place: Place, [path, has]: readonly [path: string, has: string], accept?: string): Promise<Loose> {
-  const answer = await eventually(() => place.client.request('GET', path, accept === undefined ? {} : { accept }), ({ status, text }: Answer) => status === 200 && text.includes(has))
+async function published(
+  place: Place,
+  [path, has]: readonly [path: string, has: string],
+  accept?: string,
+): Promise<Loose> {
+  const answer = await eventually(
+    () => place.client.request('GET', path, accept === undefined ? {} : { accept }),
+    ({ status, text }: Answer) => status === 200 && text.includes(has),
+  )
   return answer.json
 }
 
-interface Schema { readonly type?: string, readonly description?: string, readonly properties?: Readonly<Record<string, Schema>>, readonly [field: string]: unknown }
-interface Document { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>, readonly components: { readonly schemas: Readonly<Record<string, Schema>> }, readonly definitions: Readonly<Record<string, Schema>> }
-interface Operation { readonly operationId?: string, readonly parameters?: readonly { readonly name: string }[], readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> }, readonly 'x-kubernetes-group-version-kind'?: unknown, readonly 'x-kubernetes-action'?: string }
+interface Schema {
+  readonly type?: string
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly [field: string]: unknown
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly definitions: Readonly<Record<string, Schema>>
+}
+interface Operation {
+  readonly operationId?: string
+  readonly parameters?: readonly { readonly name: string }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> }
+  readonly 'x-kubernetes-group-version-kind'?: unknown
+  readonly 'x-kubernetes-action'?: string
+}
 
 const groupVersionKind = (custom: Custom): readonly object[] => [{ group: custom.group, kind: 'Widget', version: 'v1' }]
 
 /** The schema of the widgets in a set of schemas, found by what it says it is. */
 function schemaIn(schemas: Readonly<Record<string, Schema>>, custom: Custom): Schema {
-  return Object.values(schemas).find((one) => isDeepStrictEqual(one['x-kubernetes-group-version-kind'], groupVersionKind(custom))) ?? assert.fail(`no schema of ${custom.group}`)
+  return (
+    Object.values(schemas).find((one) =>
+      isDeepStrictEqual(one['x-kubernetes-group-version-kind'], groupVersionKind(custom)),
+    ) ?? assert.fail(`no schema of ${custom.group}`)
+  )
 }
 
 const discovery: readonly ServerCase[] = [
@@ -38,8 +64,16 @@ const discovery: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place)
       const version = { groupVersion: `${widgets.group}/v1`, version: 'v1' }
-      expectMatch(await published(place, [`/apis/${widgets.group}`, 'v1']), { kind: 'APIGroup', apiVersion: 'v1', name: widgets.group, versions: [version], preferredVersion: version })
-      const { groups } = await published(place, ['/apis', widgets.group]) as unknown as { groups: readonly { name: string }[] }
+      expectMatch(await published(place, [`/apis/${widgets.group}`, 'v1']), {
+        kind: 'APIGroup',
+        apiVersion: 'v1',
+        name: widgets.group,
+        versions: [version],
+        preferredVersion: version,
+      })
+      const { groups } = (await published(place, ['/apis', widgets.group])) as unknown as {
+        groups: readonly { name: string }[]
+      }
       assert.ok(groups.some(({ name }) => name === widgets.group))
     },
   },
@@ -47,13 +81,33 @@ const discovery: readonly ServerCase[] = [
     id: 'server/definition-published/resources',
     rule: 'The resource is in discovery with its names, verbs, short names, categories and subresources.',
     async run(place) {
-      const widgets = await defineCustom(place, { names: { shortNames: ['wd', 'wdg'], categories: ['all', 'judge'] }, version: parts })
+      const widgets = await defineCustom(place, {
+        names: { shortNames: ['wd', 'wdg'], categories: ['all', 'judge'] },
+        version: parts,
+      })
       const list = await published(place, [`/apis/${widgets.group}/v1`, 'widgets/scale'])
       expectMatch(list, { kind: 'APIResourceList', groupVersion: `${widgets.group}/v1` })
       const resources = list['resources'] as readonly { name: string }[]
-      expectMatch(resources.find(({ name }) => name === 'widgets'), { singularName: 'widget', namespaced: true, kind: 'Widget', verbs: (verbs: string[]) => verbs.toSorted().join() === everything.join(), shortNames: ['wd', 'wdg'], categories: ['all', 'judge'], storageVersionHash: /./ })
-      expectMatch(resources.find(({ name }) => name === 'widgets/status'), { singularName: '', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] })
-      expectMatch(resources.find(({ name }) => name === 'widgets/scale'), { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] })
+      expectMatch(
+        resources.find(({ name }) => name === 'widgets'),
+        {
+          singularName: 'widget',
+          namespaced: true,
+          kind: 'Widget',
+          verbs: (verbs: string[]) => verbs.toSorted().join() === everything.join(),
+          shortNames: ['wd', 'wdg'],
+          categories: ['all', 'judge'],
+          storageVersionHash: /./,
+        },
+      )
+      expectMatch(
+        resources.find(({ name }) => name === 'widgets/status'),
+        { singularName: '', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
+      )
+      expectMatch(
+        resources.find(({ name }) => name === 'widgets/scale'),
+        { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
+      )
     },
   },
   {
@@ -63,8 +117,29 @@ const discovery: readonly ServerCase[] = [
       const before = await place.client.request('GET', '/apis', { accept: aggregated })
       const widgets = await defineCustom(place, { names: { shortNames: ['wd'], categories: ['all'] }, version: parts })
       const list = await published(place, ['/apis', widgets.group], aggregated)
-      const group = list.items.find(({ metadata }) => metadata.name === widgets.group) as unknown as { versions: readonly object[] }
-      expectMatch(group.versions, [{ version: 'v1', freshness: 'Current', resources: [{ resource: 'widgets', responseKind: { group: widgets.group, version: 'v1', kind: 'Widget' }, scope: 'Namespaced', singularResource: 'widget', shortNames: ['wd'], categories: ['all'], subresources: [{ subresource: 'status', verbs: ['get', 'patch', 'update'] }, { subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' } }] }] }])
+      const group = list.items.find(({ metadata }) => metadata.name === widgets.group) as unknown as {
+        versions: readonly object[]
+      }
+      expectMatch(group.versions, [
+        {
+          version: 'v1',
+          freshness: 'Current',
+          resources: [
+            {
+              resource: 'widgets',
+              responseKind: { group: widgets.group, version: 'v1', kind: 'Widget' },
+              scope: 'Namespaced',
+              singularResource: 'widget',
+              shortNames: ['wd'],
+              categories: ['all'],
+              subresources: [
+                { subresource: 'status', verbs: ['get', 'patch', 'update'] },
+                { subresource: 'scale', responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' } },
+              ],
+            },
+          ],
+        },
+      ])
       const after = await place.client.request('GET', '/apis', { accept: aggregated })
       assert.notEqual(before.header('etag'), after.header('etag'))
     },
@@ -76,13 +151,28 @@ const discovery: readonly ServerCase[] = [
       const widgets = await defineCustom(place)
       await published(place, [`/apis/${widgets.group}`, 'v1'])
       ok(await place.delete('customresourcedefinitions', widgets.name))
-      await eventually(() => place.client.request('GET', `/apis/${widgets.group}`), ({ status }) => status === 404)
-      await eventually(() => place.client.request('GET', '/apis', { accept: aggregated }), ({ text }) => !text.includes(widgets.group))
+      await eventually(
+        () => place.client.request('GET', `/apis/${widgets.group}`),
+        ({ status }) => status === 404,
+      )
+      await eventually(
+        () => place.client.request('GET', '/apis', { accept: aggregated }),
+        ({ text }) => !text.includes(widgets.group),
+      )
     },
   },
 ]
 
-const spec = { type: 'object', description: 'What is wanted.', required: ['a'], properties: { a: { type: 'string', description: 'The first.', maxLength: 5, default: 'x' }, list: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' }, either: { 'x-kubernetes-int-or-string': true } } }
+const spec = {
+  type: 'object',
+  description: 'What is wanted.',
+  required: ['a'],
+  properties: {
+    a: { type: 'string', description: 'The first.', maxLength: 5, default: 'x' },
+    list: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    either: { 'x-kubernetes-int-or-string': true },
+  },
+}
 const schema = { type: 'object', description: 'A thing to judge.', properties: { spec } }
 
 const openApi: readonly ServerCase[] = [
@@ -91,13 +181,34 @@ const openApi: readonly ServerCase[] = [
     rule: 'OpenAPI v3 has the schema with metadata, lists and extensions of a custom kind.',
     async run(place) {
       const widgets = await defineCustom(place, { schema, version: parts })
-      const index = await published(place, ['/openapi/v3', `apis/${widgets.group}/v1`]) as unknown as { paths: Readonly<Record<string, { serverRelativeURL: string }>> }
+      const index = (await published(place, ['/openapi/v3', `apis/${widgets.group}/v1`])) as unknown as {
+        paths: Readonly<Record<string, { serverRelativeURL: string }>>
+      }
       const { serverRelativeURL } = index.paths[`apis/${widgets.group}/v1`] ?? assert.fail()
       assert.match(serverRelativeURL, /\?hash=[0-9A-Fa-f]+/)
-      const document = await published(place, [serverRelativeURL, 'A thing to judge.']) as unknown as Document
+      const document = (await published(place, [serverRelativeURL, 'A thing to judge.'])) as unknown as Document
       const widget = schemaIn(document.components.schemas, widgets)
-      expectMatch(widget, { type: 'object', description: 'A thing to judge.', 'x-kubernetes-group-version-kind': groupVersionKind(widgets) })
-      expectMatch(widget.properties, { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: (metadata: unknown) => JSON.stringify(metadata).includes('#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'), spec: { type: 'object', description: 'What is wanted.', required: ['a'], properties: { a: { type: 'string', description: 'The first.', maxLength: 5, default: 'x' }, list: { 'x-kubernetes-list-type': 'set' }, either: { 'x-kubernetes-int-or-string': true } } } })
+      expectMatch(widget, {
+        type: 'object',
+        description: 'A thing to judge.',
+        'x-kubernetes-group-version-kind': groupVersionKind(widgets),
+      })
+      expectMatch(widget.properties, {
+        apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        metadata: (metadata: unknown) =>
+          JSON.stringify(metadata).includes('#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
+        spec: {
+          type: 'object',
+          description: 'What is wanted.',
+          required: ['a'],
+          properties: {
+            a: { type: 'string', description: 'The first.', maxLength: 5, default: 'x' },
+            list: { 'x-kubernetes-list-type': 'set' },
+            either: { 'x-kubernetes-int-or-string': true },
+          },
+        },
+      })
       assert.ok(Object.keys(document.components.schemas).some((name) => name.endsWith('.v1.WidgetList')))
     },
   },
@@ -106,15 +217,33 @@ const openApi: readonly ServerCase[] = [
     rule: 'OpenAPI v3 has the operations of a custom kind, with the parameters and patch types that clients look for.',
     async run(place) {
       const widgets = await defineCustom(place, { schema, version: parts })
-      const document = await published(place, [`/openapi/v3/apis/${widgets.group}/v1`, 'widgets']) as unknown as Document
+      const document = (await published(place, [
+        `/openapi/v3/apis/${widgets.group}/v1`,
+        'widgets',
+      ])) as unknown as Document
       const at = `/apis/${widgets.group}/v1/namespaces/{namespace}/widgets`
-      for (const path of [at, `${at}/{name}`, `${at}/{name}/status`, `${at}/{name}/scale`, `/apis/${widgets.group}/v1/widgets`]) assert.ok(document.paths[path], path)
+      for (const path of [
+        at,
+        `${at}/{name}`,
+        `${at}/{name}/status`,
+        `${at}/{name}/scale`,
+        `/apis/${widgets.group}/v1/widgets`,
+      ])
+        assert.ok(document.paths[path], path)
       const { patch } = document.paths[`${at}/{name}`] ?? {}
-      expectMatch(patch, { 'x-kubernetes-action': 'patch', 'x-kubernetes-group-version-kind': { group: widgets.group, kind: 'Widget', version: 'v1' } })
+      expectMatch(patch, {
+        'x-kubernetes-action': 'patch',
+        'x-kubernetes-group-version-kind': { group: widgets.group, kind: 'Widget', version: 'v1' },
+      })
       const names = patch?.parameters?.map(({ name }) => name) ?? []
       for (const name of ['dryRun', 'fieldManager', 'fieldValidation', 'force']) assert.ok(names.includes(name), name)
       const types = Object.keys(patch?.requestBody?.content ?? {})
-      for (const type of ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']) assert.ok(types.includes(type), type)
+      for (const type of [
+        'application/json-patch+json',
+        'application/merge-patch+json',
+        'application/apply-patch+yaml',
+      ])
+        assert.ok(types.includes(type), type)
       assert.ok(!types.includes('application/strategic-merge-patch+json'))
     },
   },
@@ -124,7 +253,9 @@ const openApi: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place, { schema })
       await published(place, [`/openapi/v3/apis/${widgets.group}/v1`, 'A thing to judge.'])
-      await widgets.change((draft) => { for (const one of draft.versions) one.schema.openAPIV3Schema['description'] = 'Another thing.' })
+      await widgets.change((draft) => {
+        for (const one of draft.versions) one.schema.openAPIV3Schema['description'] = 'Another thing.'
+      })
       await published(place, [`/openapi/v3/apis/${widgets.group}/v1`, 'Another thing.'])
     },
   },
@@ -132,10 +263,29 @@ const openApi: readonly ServerCase[] = [
     id: 'server/definition-published/openapi-v2',
     rule: 'OpenAPI v2 has the custom kind too, without what v2 cannot say.',
     async run(place) {
-      const widgets = await defineCustom(place, { schema: { ...schema, properties: { spec: { ...spec, properties: { ...spec.properties, n: { type: 'string', nullable: true }, o: { type: 'string', oneOf: [{ maxLength: 1 }, { minLength: 3 }] } } } } } })
-      const document = await published(place, ['/openapi/v2', widgets.group]) as unknown as Document
+      const widgets = await defineCustom(place, {
+        schema: {
+          ...schema,
+          properties: {
+            spec: {
+              ...spec,
+              properties: {
+                ...spec.properties,
+                n: { type: 'string', nullable: true },
+                o: { type: 'string', oneOf: [{ maxLength: 1 }, { minLength: 3 }] },
+              },
+            },
+          },
+        },
+      })
+      const document = (await published(place, ['/openapi/v2', widgets.group])) as unknown as Document
       const widget = schemaIn(document.definitions, widgets)
-      expectMatch(widget.properties, { spec: { description: 'What is wanted.', properties: { a: { type: 'string' }, o: { type: 'string', oneOf: undefined }, n: { nullable: undefined } } } })
+      expectMatch(widget.properties, {
+        spec: {
+          description: 'What is wanted.',
+          properties: { a: { type: 'string' }, o: { type: 'string', oneOf: undefined }, n: { nullable: undefined } },
+        },
+      })
     },
   },
   {
@@ -143,7 +293,10 @@ const openApi: readonly ServerCase[] = [
     rule: 'A root that keeps what it does not know says so.',
     async run(place) {
       const widgets = await defineCustom(place, { schema: anything })
-      const document = await published(place, [`/openapi/v3/apis/${widgets.group}/v1`, 'Widget']) as unknown as Document
+      const document = (await published(place, [
+        `/openapi/v3/apis/${widgets.group}/v1`,
+        'Widget',
+      ])) as unknown as Document
       expectMatch(schemaIn(document.components.schemas, widgets), { 'x-kubernetes-preserve-unknown-fields': true })
     },
   },

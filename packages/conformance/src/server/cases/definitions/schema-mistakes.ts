@@ -46,7 +46,13 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'keywords',
     rule: 'References, definitions, dependencies and the like are not for schemas of definitions.',
-    spec: object({ a: { ...text, $ref: '#/x' }, b: { type: 'object', definitions: { x: text } }, c: { type: 'object', patternProperties: { '^a': text } }, d: { type: 'object', dependencies: { a: ['b'] } }, e: { ...text, id: 'x' } }),
+    spec: object({
+      a: { ...text, $ref: '#/x' },
+      b: { type: 'object', definitions: { x: text } },
+      c: { type: 'object', patternProperties: { '^a': text } },
+      d: { type: 'object', dependencies: { a: ['b'] } },
+      e: { ...text, id: 'x' },
+    }),
     causes: [
       '~properties[a].$ref: Forbidden: $ref is not supported',
       '~properties[b].definitions: Forbidden: definitions is not supported',
@@ -66,7 +72,10 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'additional-items',
     rule: 'additionalItems and lists of schemas are not for definitions.',
-    spec: object({ a: { type: 'array', items: text, additionalItems: text }, b: { type: 'array', items: [text, text] } }),
+    spec: object({
+      a: { type: 'array', items: text, additionalItems: text },
+      b: { type: 'array', items: [text, text] },
+    }),
     causes: [
       '~properties[a].additionalItems: Forbidden: additionalItems is not supported',
       '~properties[b].items: Forbidden: items must be a schema object and not an array',
@@ -87,7 +96,12 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'structure-in-logic',
     rule: 'Inside allOf, anyOf, oneOf and not nothing may say what a field is.',
-    spec: object({ a: { ...text, allOf: [{ type: 'string' }] }, b: { ...text, anyOf: [{ default: 'x' }] }, c: { ...text, oneOf: [{ nullable: true }] }, d: { ...text, not: { description: 'x' } } }),
+    spec: object({
+      a: { ...text, allOf: [{ type: 'string' }] },
+      b: { ...text, anyOf: [{ default: 'x' }] },
+      c: { ...text, oneOf: [{ nullable: true }] },
+      d: { ...text, not: { description: 'x' } },
+    }),
     causes: [
       '~properties[a].allOf[0].type: Forbidden: must be empty to be structural',
       '~properties[b].anyOf[0].default: Forbidden: must be undefined to be structural',
@@ -107,13 +121,23 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'int-or-string-false',
     rule: 'An extension is either true or absent.',
-    spec: object({ a: { ...text, 'x-kubernetes-int-or-string': false, 'x-kubernetes-preserve-unknown-fields': false, 'x-kubernetes-embedded-resource': false } }),
+    spec: object({
+      a: {
+        ...text,
+        'x-kubernetes-int-or-string': false,
+        'x-kubernetes-preserve-unknown-fields': false,
+        'x-kubernetes-embedded-resource': false,
+      },
+    }),
     causes: ['~properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined'],
   },
   {
     id: 'embedded-resource',
     rule: 'An embedded resource is an object that has properties or keeps what it does not know.',
-    spec: object({ a: { ...text, 'x-kubernetes-embedded-resource': true }, b: { type: 'object', 'x-kubernetes-embedded-resource': true } }),
+    spec: object({
+      a: { ...text, 'x-kubernetes-embedded-resource': true },
+      b: { type: 'object', 'x-kubernetes-embedded-resource': true },
+    }),
     causes: [
       '~properties[a].properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields',
       '~properties[a].type: Invalid value: "string": must be object if x-kubernetes-embedded-resource is true',
@@ -123,7 +147,10 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'list-type',
     rule: 'A list type is one that there is, on a list.',
-    spec: object({ a: { type: 'array', items: text, 'x-kubernetes-list-type': 'bag' }, b: { ...text, 'x-kubernetes-list-type': 'set' } }),
+    spec: object({
+      a: { type: 'array', items: text, 'x-kubernetes-list-type': 'bag' },
+      b: { ...text, 'x-kubernetes-list-type': 'set' },
+    }),
     causes: [
       '~properties[a].x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic", "set", "map"',
       '~properties[b].type: Invalid value: "string": must be array if x-kubernetes-list-type is specified',
@@ -132,7 +159,21 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'list-keys',
     rule: 'A list with keys names fields of its items that are plain and always there.',
-    spec: object({ a: { type: 'array', 'x-kubernetes-list-type': 'map', items: object({ k: text }) }, b: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k', 'none', 'k'], items: object({ k: object({}) }) }, c: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: object({ k: text }) } }),
+    spec: object({
+      a: { type: 'array', 'x-kubernetes-list-type': 'map', items: object({ k: text }) },
+      b: {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k', 'none', 'k'],
+        items: object({ k: object({}) }),
+      },
+      c: {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+        items: object({ k: text }),
+      },
+    }),
     causes: [
       '~properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map',
       '~properties[b].items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
@@ -147,7 +188,10 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'list-keys-elsewhere',
     rule: 'Only a list with keys has keys, and its items are objects.',
-    spec: object({ a: { type: 'array', items: text, 'x-kubernetes-list-map-keys': ['k'] }, b: { type: 'array', items: text, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] } }),
+    spec: object({
+      a: { type: 'array', items: text, 'x-kubernetes-list-map-keys': ['k'] },
+      b: { type: 'array', items: text, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] },
+    }),
     causes: [
       '~properties[a].x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty',
       `~properties[b].items.type: Invalid value: "string": must be object if parent array's x-kubernetes-list-type is map`,
@@ -156,7 +200,11 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'set-items',
     rule: 'The items of a set are plain, or atomic as a whole.',
-    spec: object({ a: { type: 'array', 'x-kubernetes-list-type': 'set', items: object({ k: text }) }, b: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'array', items: text } }, c: { type: 'array', 'x-kubernetes-list-type': 'set', items: { ...text, nullable: true } } }),
+    spec: object({
+      a: { type: 'array', 'x-kubernetes-list-type': 'set', items: object({ k: text }) },
+      b: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'array', items: text } },
+      c: { type: 'array', 'x-kubernetes-list-type': 'set', items: { ...text, nullable: true } },
+    }),
     causes: [
       '~properties[a].items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set',
       '~properties[c].items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set',
@@ -165,7 +213,10 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'map-type',
     rule: 'A map type is one that there is, on an object.',
-    spec: object({ a: { type: 'object', 'x-kubernetes-map-type': 'loose' }, b: { ...text, 'x-kubernetes-map-type': 'atomic' } }),
+    spec: object({
+      a: { type: 'object', 'x-kubernetes-map-type': 'loose' },
+      b: { ...text, 'x-kubernetes-map-type': 'atomic' },
+    }),
     causes: [
       '~properties[a].x-kubernetes-map-type: Unsupported value: "loose": supported values: "atomic", "granular"',
       '~properties[b].type: Invalid value: "string": must be object if x-kubernetes-map-type is specified',
@@ -174,7 +225,11 @@ const schemaMistakes: readonly SchemaMistake[] = [
   {
     id: 'default-does-not-fit',
     rule: 'A default fits its own schema, and has no fields that would be pruned.',
-    spec: object({ a: { ...text, default: 5 }, b: { ...text, default: 'long', maxLength: 2 }, c: object({ d: text }, { default: { d: 'x', e: 'y' } }) }),
+    spec: object({
+      a: { ...text, default: 5 },
+      b: { ...text, default: 'long', maxLength: 2 },
+      c: object({ d: text }, { default: { d: 'x', e: 'y' } }),
+    }),
     causes: [
       '~properties[a].default: Invalid value: "integer":  in body must be of type string: "integer"',
       '~properties[b].default: Too long: may not be more than 2 bytes',
@@ -207,7 +262,20 @@ const rootMistakes: readonly Mistake[] = [
   {
     id: 'root-metadata',
     rule: 'Of metadata a schema may only narrow name and generateName.',
-    options: { schema: { type: 'object', properties: { metadata: { type: 'object', properties: { labels: { type: 'object', maxProperties: 1, additionalProperties: text }, name: { type: 'string', maxLength: 5 } } } } } },
+    options: {
+      schema: {
+        type: 'object',
+        properties: {
+          metadata: {
+            type: 'object',
+            properties: {
+              labels: { type: 'object', maxProperties: 1, additionalProperties: text },
+              name: { type: 'string', maxLength: 5 },
+            },
+          },
+        },
+      },
+    },
     causes: [
       'spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
     ],
@@ -215,7 +283,12 @@ const rootMistakes: readonly Mistake[] = [
   {
     id: 'root-known-types',
     rule: 'apiVersion, kind and metadata have the types they always have.',
-    options: { schema: { type: 'object', properties: { apiVersion: { type: 'integer' }, kind: { type: 'object' }, metadata: { type: 'string' } } } },
+    options: {
+      schema: {
+        type: 'object',
+        properties: { apiVersion: { type: 'integer' }, kind: { type: 'object' }, metadata: { type: 'string' } },
+      },
+    },
     causes: [
       'spec.validation.openAPIV3Schema.properties[apiVersion].type: Invalid value: "integer": must be string',
       'spec.validation.openAPIV3Schema.properties[kind].type: Invalid value: "object": must be string',
@@ -233,7 +306,11 @@ const rootMistakes: readonly Mistake[] = [
   {
     id: 'every-violation',
     rule: 'A definition with several mistakes names every one.',
-    options: { names: { listKind: 'Widget' }, spec: object({ a: {}, b: { ...text, pattern: '(' } }), version: { storage: false } },
+    options: {
+      names: { listKind: 'Widget' },
+      spec: object({ a: {}, b: { ...text, pattern: '(' } }),
+      version: { storage: false },
+    },
     causes: [
       'spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same',
       '~properties[a].type: Required value: must not be empty for specified object fields',

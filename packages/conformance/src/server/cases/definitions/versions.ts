@@ -9,13 +9,20 @@ import { brief, expectMatch, expectStatus, ok, warningsOf } from '../../expect.t
 import type { Fields } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-const schemaOf = (properties: Fields): Fields => ({ schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } } })
+const schemaOf = (properties: Fields): Fields => ({
+  schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } } },
+})
 const text = { type: 'string' }
 const v1 = { name: 'v1', served: true, storage: true, ...schemaOf({ a: text, old: text }) }
 const v2 = { name: 'v2', served: true, storage: false, ...schemaOf({ a: text, fresh: { ...text, default: 'new' } }) }
 
-function twoVersions(place: Place, more: { v1?: Fields, v2?: Fields } = {}): Promise<Custom> {
-  return defineCustom(place, { versions: [{ ...v1, ...more.v1 }, { ...v2, ...more.v2 }] })
+function twoVersions(place: Place, more: { v1?: Fields; v2?: Fields } = {}): Promise<Custom> {
+  return defineCustom(place, {
+    versions: [
+      { ...v1, ...more.v1 },
+      { ...v2, ...more.v2 },
+    ],
+  })
 }
 
 const conversion: readonly ServerCase[] = [
@@ -26,7 +33,10 @@ const conversion: readonly ServerCase[] = [
       const widgets = await twoVersions(place)
       const made = ok(await widgets.create('one', { spec: { a: 'x', old: 'y' } }), 201)
       const other = ok(await widgets.get('one', 'v2'), 200)
-      expectMatch(other, { apiVersion: `${widgets.group}/v2`, metadata: { uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion } })
+      expectMatch(other, {
+        apiVersion: `${widgets.group}/v2`,
+        metadata: { uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion },
+      })
       assert.deepEqual(other.spec, { a: 'x' })
       assert.deepEqual(ok(await widgets.get('one')).spec, { a: 'x', old: 'y' })
     },
@@ -36,7 +46,10 @@ const conversion: readonly ServerCase[] = [
     rule: 'What is written in another version is stored in the stored one: its schema prunes, already in the answer.',
     async run(place) {
       const widgets = await twoVersions(place)
-      assert.deepEqual(ok(await widgets.create('one', { spec: { a: 'x', fresh: 'mine' } }, { version: 'v2' }), 201).spec, { a: 'x' })
+      assert.deepEqual(
+        ok(await widgets.create('one', { spec: { a: 'x', fresh: 'mine' } }, { version: 'v2' }), 201).spec,
+        { a: 'x' },
+      )
       assert.deepEqual(ok(await widgets.get('one')).spec, { a: 'x' })
       assert.deepEqual(ok(await widgets.get('one', 'v2')).spec, { a: 'x' })
     },
@@ -47,11 +60,21 @@ const conversion: readonly ServerCase[] = [
     async run(place) {
       const widgets = await twoVersions(place)
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
-      expectMatch(ok(await widgets.list({}, { version: 'v2' })), { apiVersion: `${widgets.group}/v2`, kind: 'WidgetList', items: [{ apiVersion: `${widgets.group}/v2`, kind: 'Widget', spec: { a: 'x', fresh: undefined } }] })
+      expectMatch(ok(await widgets.list({}, { version: 'v2' })), {
+        apiVersion: `${widgets.group}/v2`,
+        kind: 'WidgetList',
+        items: [{ apiVersion: `${widgets.group}/v2`, kind: 'Widget', spec: { a: 'x', fresh: undefined } }],
+      })
       const stream = await widgets.watch({}, { version: 'v2' })
-      expectMatch(await stream.next(), { type: 'ADDED', object: { apiVersion: `${widgets.group}/v2`, spec: { a: 'x' } } })
+      expectMatch(await stream.next(), {
+        type: 'ADDED',
+        object: { apiVersion: `${widgets.group}/v2`, spec: { a: 'x' } },
+      })
       ok(await widgets.create('two'), 201)
-      expectMatch(await stream.next(), { type: 'ADDED', object: { apiVersion: `${widgets.group}/v2`, metadata: { name: 'two' } } })
+      expectMatch(await stream.next(), {
+        type: 'ADDED',
+        object: { apiVersion: `${widgets.group}/v2`, metadata: { name: 'two' } },
+      })
     },
   },
   {
@@ -59,7 +82,11 @@ const conversion: readonly ServerCase[] = [
     rule: 'The body has the version of the URL.',
     async run(place) {
       const widgets = await twoVersions(place)
-      expectStatus(await widgets.request('POST', undefined, { body: widgets.object('one', {}, 'v2') }), { code: 400, reason: 'BadRequest', message: /the API version in the data \(.*\/v2\) does not match the expected API version \(.*\/v1\)/ })
+      expectStatus(await widgets.request('POST', undefined, { body: widgets.object('one', {}, 'v2') }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /the API version in the data \(.*\/v2\) does not match the expected API version \(.*\/v1\)/,
+      })
     },
   },
   {
@@ -91,21 +118,48 @@ const serving: readonly ServerCase[] = [
     async run(place) {
       const widgets = await twoVersions(place, { v1: {}, v2: {} })
       ok(await widgets.create('one', { spec: { a: 'x' } }, { version: 'v2' }), 201)
-      await widgets.change(({ versions }) => { for (const one of versions) if (one.name === 'v2') one.served = false })
-      await eventually(() => widgets.get('one', 'v2'), ({ status }) => status === 404)
+      await widgets.change(({ versions }) => {
+        for (const one of versions) if (one.name === 'v2') one.served = false
+      })
+      await eventually(
+        () => widgets.get('one', 'v2'),
+        ({ status }) => status === 404,
+      )
       ok(await widgets.get('one'), 200)
-      await eventually(() => place.client.request('GET', `/apis/${widgets.group}/v2`), ({ status }) => status === 404)
-      expectMatch(ok(await eventually(() => place.client.request('GET', `/apis/${widgets.group}`), ({ json }) => (json['versions'] as unknown[]).length === 1)), { versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } })
+      await eventually(
+        () => place.client.request('GET', `/apis/${widgets.group}/v2`),
+        ({ status }) => status === 404,
+      )
+      expectMatch(
+        ok(
+          await eventually(
+            () => place.client.request('GET', `/apis/${widgets.group}`),
+            ({ json }) => (json['versions'] as unknown[]).length === 1,
+          ),
+        ),
+        { versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } },
+      )
     },
   },
   {
     id: 'server/definition-versions/preferred',
     rule: 'The versions of a group go by their maturity, whatever is stored; the first is preferred.',
     async run(place) {
-      const versions = ['v1alpha1', 'v2', 'v1', 'foo1', 'v10beta3', 'v1beta1'].map((name) => ({ name, served: true, storage: name === 'v1alpha1', schema: { openAPIV3Schema: anything } }))
+      const versions = ['v1alpha1', 'v2', 'v1', 'foo1', 'v10beta3', 'v1beta1'].map((name) => ({
+        name,
+        served: true,
+        storage: name === 'v1alpha1',
+        schema: { openAPIV3Schema: anything },
+      }))
       const widgets = await defineCustom(place, { versions })
-      const answer = await eventually(() => place.client.request('GET', `/apis/${widgets.group}`), ({ status, text: body }) => status === 200 && body.includes('foo1'))
-      expectMatch(answer.json, { versions: ['v2', 'v1', 'v10beta3', 'v1beta1', 'v1alpha1', 'foo1'].map((version) => ({ version })), preferredVersion: { version: 'v2' } })
+      const answer = await eventually(
+        () => place.client.request('GET', `/apis/${widgets.group}`),
+        ({ status, text: body }) => status === 200 && body.includes('foo1'),
+      )
+      expectMatch(answer.json, {
+        versions: ['v2', 'v1', 'v10beta3', 'v1beta1', 'v1alpha1', 'foo1'].map((version) => ({ version })),
+        preferredVersion: { version: 'v2' },
+      })
     },
   },
 ]
@@ -117,7 +171,14 @@ const deprecation: readonly ServerCase[] = [
     async run(place) {
       const widgets = await twoVersions(place, { v1: { deprecated: true } })
       const warning = `${widgets.group}/v1 Widget is deprecated; use ${widgets.group}/v2 Widget`
-      for (const answer of [await widgets.create('one'), await widgets.get('one'), await widgets.list(), await widgets.patch('one', { metadata: { labels: { a: 'b' } } }), await widgets.delete('one')]) assert.deepEqual(warningsOf(answer), [warning])
+      for (const answer of [
+        await widgets.create('one'),
+        await widgets.get('one'),
+        await widgets.list(),
+        await widgets.patch('one', { metadata: { labels: { a: 'b' } } }),
+        await widgets.delete('one'),
+      ])
+        assert.deepEqual(warningsOf(answer), [warning])
       assert.deepEqual(warningsOf(await widgets.get('one', 'v2')), [])
     },
   },
@@ -125,7 +186,10 @@ const deprecation: readonly ServerCase[] = [
     id: 'server/definition-versions/deprecated-alone',
     rule: 'Without a newer version the warning names none; a warning of its own is told as it is.',
     async run(place) {
-      const widgets = await twoVersions(place, { v1: { deprecated: true }, v2: { deprecated: true, deprecationWarning: 'please, no' } })
+      const widgets = await twoVersions(place, {
+        v1: { deprecated: true },
+        v2: { deprecated: true, deprecationWarning: 'please, no' },
+      })
       assert.deepEqual(warningsOf(await widgets.list()), [`${widgets.group}/v1 Widget is deprecated`])
       assert.deepEqual(warningsOf(await widgets.list({}, { version: 'v2' })), ['please, no'])
     },
@@ -138,14 +202,30 @@ const storing: readonly ServerCase[] = [
     rule: 'A version that was ever stored is remembered, until somebody says in the status that nothing of it is left.',
     async run(place) {
       const widgets = await twoVersions(place)
-      await widgets.change(({ versions }) => { for (const one of versions) one.storage = one.name === 'v2' })
+      await widgets.change(({ versions }) => {
+        for (const one of versions) one.storage = one.name === 'v2'
+      })
       const changed = await widgets.definition()
       expectMatch(changed.status, { storedVersions: ['v1', 'v2'] })
-      const without = await widgets.tryChange((spec) => { spec.versions = spec.versions.filter(({ name }) => name === 'v2') })
+      const without = await widgets.tryChange((spec) => {
+        spec.versions = spec.versions.filter(({ name }) => name === 'v2')
+      })
       expectStatus(without, { code: 422, reason: 'Invalid' })
-      assert.deepEqual(causesOf(without, place), ['status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions'])
-      ok(await place.patch('customresourcedefinitions', `${widgets.name}/status`, { body: { status: { storedVersions: ['v2'] } } }), 200)
-      ok(await widgets.tryChange((spec) => { spec.versions = spec.versions.filter(({ name }) => name === 'v2') }), 200)
+      assert.deepEqual(causesOf(without, place), [
+        'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
+      ])
+      ok(
+        await place.patch('customresourcedefinitions', `${widgets.name}/status`, {
+          body: { status: { storedVersions: ['v2'] } },
+        }),
+        200,
+      )
+      ok(
+        await widgets.tryChange((spec) => {
+          spec.versions = spec.versions.filter(({ name }) => name === 'v2')
+        }),
+        200,
+      )
     },
   },
   {
@@ -153,7 +233,13 @@ const storing: readonly ServerCase[] = [
     rule: 'Which versions are stored is believed to who writes the status, except that none are.',
     async run(place) {
       const widgets = await twoVersions(place)
-      const say = async (storedVersions: readonly string[]): Promise<unknown> => ok(await place.patch('customresourcedefinitions', `${widgets.name}/status`, { body: { status: { storedVersions } } }), 200).status['storedVersions']
+      const say = async (storedVersions: readonly string[]): Promise<unknown> =>
+        ok(
+          await place.patch('customresourcedefinitions', `${widgets.name}/status`, {
+            body: { status: { storedVersions } },
+          }),
+          200,
+        ).status['storedVersions']
       assert.deepEqual(await say(['v1', 'v2']), ['v1', 'v2'])
       assert.deepEqual(await say([]), ['v1'])
     },
@@ -164,7 +250,9 @@ const storing: readonly ServerCase[] = [
     async run(place) {
       const widgets = await twoVersions(place, { v2: schemaOf({ a: text }) })
       const made = ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
-      await widgets.change(({ versions }) => { for (const one of versions) one.storage = one.name === 'v2' })
+      await widgets.change(({ versions }) => {
+        for (const one of versions) one.storage = one.name === 'v2'
+      })
       const read = ok(await widgets.get('one', 'v2'), 200)
       assert.equal(read.metadata.resourceVersion, made.metadata.resourceVersion)
       const written = ok(await widgets.put('one', { spec: { a: 'x' } }, { version: 'v2' }), 200)
@@ -178,8 +266,18 @@ const storing: readonly ServerCase[] = [
     async run(place) {
       const widgets = await defineCustom(place, { versions: [v1] })
       ok(await widgets.create('one', { spec: { a: 'x' } }), 201)
-      await widgets.change((spec) => { spec.versions.push({ ...structuredClone(v2) } as never) })
-      assert.deepEqual(ok(await eventually(() => widgets.get('one', 'v2'), ({ status }) => status === 200)).spec, { a: 'x' })
+      await widgets.change((spec) => {
+        spec.versions.push({ ...structuredClone(v2) } as never)
+      })
+      assert.deepEqual(
+        ok(
+          await eventually(
+            () => widgets.get('one', 'v2'),
+            ({ status }) => status === 200,
+          ),
+        ).spec,
+        { a: 'x' },
+      )
     },
   },
   {

@@ -8,7 +8,8 @@ import type { Place, ServerCase } from '../../target.ts'
 
 /** The ConfigMaps a, b and c; a and b are marked. */
 async function three(place: Place): Promise<void> {
-  for (const name of ['a', 'b', 'c']) ok(await place.post('configmaps', configMap(name, name === 'c' ? {} : { metadata: { labels: { marked: 'yes' } } })))
+  for (const name of ['a', 'b', 'c'])
+    ok(await place.post('configmaps', configMap(name, name === 'c' ? {} : { metadata: { labels: { marked: 'yes' } } })))
 }
 
 /** Some servers put a ConfigMap of their own into every namespace. */
@@ -42,7 +43,10 @@ export const deleteCollectionCases: readonly ServerCase[] = [
     rule: 'A field selector chooses too.',
     async run(place) {
       await three(place)
-      assert.deepEqual(namesOf(ok(await place.delete('configmaps', undefined, { query: { fieldSelector: 'metadata.name=b' } }), 200)), ['b'])
+      assert.deepEqual(
+        namesOf(ok(await place.delete('configmaps', undefined, { query: { fieldSelector: 'metadata.name=b' } }), 200)),
+        ['b'],
+      )
       assert.deepEqual(await left(place), ['a', 'c'])
     },
   },
@@ -50,7 +54,10 @@ export const deleteCollectionCases: readonly ServerCase[] = [
     id: 'server/delete-collection/nothing',
     rule: 'A selector that matches nothing is a success with an empty list.',
     async run(place) {
-      assert.deepEqual(ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked=never' } }), 200).items, [])
+      assert.deepEqual(
+        ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked=never' } }), 200).items,
+        [],
+      )
     },
   },
   {
@@ -71,8 +78,12 @@ export const deleteCollectionCases: readonly ServerCase[] = [
     async run(place) {
       await three(place)
       const body = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Orphan' }
-      expectMatch(ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked' }, body }), 200).items.length, 2)
-      for (const name of ['a', 'b']) ok(await place.patch('configmaps', name, { body: { metadata: { finalizers: null } } }))
+      expectMatch(
+        ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked' }, body }), 200).items.length,
+        2,
+      )
+      for (const name of ['a', 'b'])
+        ok(await place.patch('configmaps', name, { body: { metadata: { finalizers: null } } }))
     },
   },
   {
@@ -80,10 +91,15 @@ export const deleteCollectionCases: readonly ServerCase[] = [
     rule: 'Every object is one DELETED event.',
     async run(place) {
       await three(place)
-      const { metadata: { resourceVersion } } = ok(await place.list('configmaps'))
+      const {
+        metadata: { resourceVersion },
+      } = ok(await place.list('configmaps'))
       const stream = await place.watch('configmaps', { resourceVersion, labelSelector: 'marked' })
       ok(await place.delete('configmaps', undefined, { query: { labelSelector: 'marked' } }))
-      assert.deepEqual((await stream.take(2)).map(({ type, object }) => `${type} ${object.metadata.name}`).sort(), ['DELETED a', 'DELETED b'])
+      assert.deepEqual((await stream.take(2)).map(({ type, object }) => `${type} ${object.metadata.name}`).sort(), [
+        'DELETED a',
+        'DELETED b',
+      ])
     },
   },
   {
@@ -99,7 +115,14 @@ export const deleteCollectionCases: readonly ServerCase[] = [
     id: 'server/delete-collection/all-namespaces',
     rule: 'A collection of all namespaces cannot be deleted.',
     async run(place) {
-      expectStatus(await place.client.request('DELETE', '/api/v1/configmaps', { query: { labelSelector: 'marked=never' } }), { code: 405, reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' })
+      expectStatus(
+        await place.client.request('DELETE', '/api/v1/configmaps', { query: { labelSelector: 'marked=never' } }),
+        {
+          code: 405,
+          reason: 'MethodNotAllowed',
+          message: 'the server does not allow this method on the requested resource',
+        },
+      )
     },
   },
 ]

@@ -17,7 +17,11 @@ const answers: readonly ServerCase[] = [
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       assert.deepEqual(ok(await place.delete('configmaps', 'a'), 200), {
-        kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: 'a', kind: 'configmaps', uid: made.metadata.uid },
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Success',
+        details: { name: 'a', kind: 'configmaps', uid: made.metadata.uid },
       })
       expectStatus(await place.get('configmaps', 'a'), { code: 404 })
     },
@@ -27,7 +31,10 @@ const answers: readonly ServerCase[] = [
     rule: 'The details of a delete name the group.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a')))
-      expectMatch(ok(await place.delete('leases', 'a'), 200), { status: 'Success', details: { name: 'a', group: 'coordination.k8s.io', kind: 'leases', uid: /./ } })
+      expectMatch(ok(await place.delete('leases', 'a'), 200), {
+        status: 'Success',
+        details: { name: 'a', group: 'coordination.k8s.io', kind: 'leases', uid: /./ },
+      })
     },
   },
   ...(['pods', 'serviceaccounts', 'services', 'persistentvolumeclaims'] as const).map((resource): ServerCase => ({
@@ -35,14 +42,22 @@ const answers: readonly ServerCase[] = [
     rule: `A delete of ${resource} answers the object that was deleted.`,
     async run(place) {
       const made = ok(await place.post(resource, sample(resource, 'a')))
-      expectMatch(ok(await place.delete(resource, 'a'), 200), { kind: made.kind, metadata: { name: 'a', uid: made.metadata.uid } })
+      expectMatch(ok(await place.delete(resource, 'a'), 200), {
+        kind: made.kind,
+        metadata: { name: 'a', uid: made.metadata.uid },
+      })
     },
   })),
   {
     id: 'server/delete/missing',
     rule: 'A delete of what is not there is a 404.',
     async run(place) {
-      expectStatus(await place.delete('configmaps', 'a'), { code: 404, reason: 'NotFound', message: 'configmaps "a" not found', details: { name: 'a', kind: 'configmaps' } })
+      expectStatus(await place.delete('configmaps', 'a'), {
+        code: 404,
+        reason: 'NotFound',
+        message: 'configmaps "a" not found',
+        details: { name: 'a', kind: 'configmaps' },
+      })
     },
   },
   {
@@ -63,9 +78,14 @@ const conditions: readonly ServerCase[] = [
     id: 'server/delete/uid-precondition',
     rule: 'A delete that names another uid is a conflict and deletes nothing; the right one deletes.',
     async run(place) {
-      const { metadata: { uid } } = ok(await place.post('configmaps', configMap('a')))
+      const {
+        metadata: { uid },
+      } = ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.delete('configmaps', 'a', { body: { ...options, preconditions: { uid: 'other' } } }), {
-        code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${uid}). The object might have been deleted and then recreated`, details: { name: 'a', kind: 'ConfigMap' },
+        code: 409,
+        reason: 'Conflict',
+        message: `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+        details: { name: 'a', kind: 'ConfigMap' },
       })
       ok(await place.delete('configmaps', 'a', { body: { ...options, preconditions: { uid } } }), 200)
     },
@@ -74,11 +94,20 @@ const conditions: readonly ServerCase[] = [
     id: 'server/delete/version-precondition',
     rule: 'A delete that names an old resourceVersion is a conflict and deletes nothing; the newest deletes.',
     async run(place) {
-      const { metadata: { resourceVersion: old } } = ok(await place.post('configmaps', configMap('a')))
-      const { metadata: { resourceVersion } } = ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
-      expectStatus(await place.delete('configmaps', 'a', { body: { ...options, preconditions: { resourceVersion: old } } }), {
-        code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (${old}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
-      })
+      const {
+        metadata: { resourceVersion: old },
+      } = ok(await place.post('configmaps', configMap('a')))
+      const {
+        metadata: { resourceVersion },
+      } = ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
+      expectStatus(
+        await place.delete('configmaps', 'a', { body: { ...options, preconditions: { resourceVersion: old } } }),
+        {
+          code: 409,
+          reason: 'Conflict',
+          message: `Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (${old}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+        },
+      )
       ok(await place.delete('configmaps', 'a', { body: { ...options, preconditions: { resourceVersion } } }), 200)
     },
   },
@@ -87,10 +116,22 @@ const conditions: readonly ServerCase[] = [
     rule: 'propagationPolicy and orphanDependents exclude each other.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.delete('configmaps', 'a', { body: { ...options, propagationPolicy: 'Orphan', orphanDependents: true } }), {
-        code: 422, reason: 'Invalid', message: 'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
-        details: { group: 'meta.k8s.io', kind: 'DeleteOptions', causes: [{ field: 'propagationPolicy', reason: 'FieldValueInvalid' }] },
-      })
+      expectStatus(
+        await place.delete('configmaps', 'a', {
+          body: { ...options, propagationPolicy: 'Orphan', orphanDependents: true },
+        }),
+        {
+          code: 422,
+          reason: 'Invalid',
+          message:
+            'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
+          details: {
+            group: 'meta.k8s.io',
+            kind: 'DeleteOptions',
+            causes: [{ field: 'propagationPolicy', reason: 'FieldValueInvalid' }],
+          },
+        },
+      )
     },
   },
   {
@@ -99,7 +140,9 @@ const conditions: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Later' } }), {
-        code: 422, reason: 'Invalid', details: { kind: 'DeleteOptions', causes: [{ field: 'propagationPolicy', reason: 'FieldValueNotSupported' }] },
+        code: 422,
+        reason: 'Invalid',
+        details: { kind: 'DeleteOptions', causes: [{ field: 'propagationPolicy', reason: 'FieldValueNotSupported' }] },
       })
     },
   },
@@ -108,18 +151,28 @@ const conditions: readonly ServerCase[] = [
     rule: 'With options in the body, those in the query do not count.',
     async run(place) {
       ok(await place.post('configmaps', held))
-      const next = ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Orphan' }, body: { ...options, propagationPolicy: 'Foreground' } }))
+      const next = ok(
+        await place.delete('configmaps', 'a', {
+          query: { propagationPolicy: 'Orphan' },
+          body: { ...options, propagationPolicy: 'Foreground' },
+        }),
+      )
       assert.deepEqual([...next.metadata.finalizers].sort(), ['example.com/judge', 'foregroundDeletion'])
       ok(await place.patch('configmaps', 'a', free))
     },
   },
   {
     id: 'server/delete/options-types',
-    rule: 'Options may be of the core group, of meta.k8s.io or of the resource\'s own group, or say nothing.',
+    rule: "Options may be of the core group, of meta.k8s.io or of the resource's own group, or say nothing.",
     async run(place) {
       for (const apiVersion of ['v1', 'meta.k8s.io/v1', 'coordination.k8s.io/v1', undefined]) {
         ok(await place.post('leases', sample('leases', 'a')), 201)
-        ok(await place.delete('leases', 'a', { body: apiVersion === undefined ? {} : { kind: 'DeleteOptions', apiVersion } }), 200)
+        ok(
+          await place.delete('leases', 'a', {
+            body: apiVersion === undefined ? {} : { kind: 'DeleteOptions', apiVersion },
+          }),
+          200,
+        )
       }
     },
   },
@@ -129,7 +182,10 @@ const conditions: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.delete('configmaps', 'a', { body: '{"kind"' }), { code: 400, reason: 'BadRequest' })
-      expectStatus(await place.delete('configmaps', 'a', { body: { kind: 'Pod', apiVersion: 'v1' } }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.delete('configmaps', 'a', { body: { kind: 'Pod', apiVersion: 'v1' } }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
       ok(await place.get('configmaps', 'a'), 200)
     },
   },
@@ -142,7 +198,15 @@ const finalizers: readonly ServerCase[] = [
     async run(place) {
       const made = ok(await place.post('configmaps', held))
       const next = ok(await place.delete('configmaps', 'a'), 200)
-      expectMatch(next, { kind: 'ConfigMap', metadata: { deletionTimestamp: /Z$/, deletionGracePeriodSeconds: 0, finalizers: ['example.com/judge'], uid: made.metadata.uid } })
+      expectMatch(next, {
+        kind: 'ConfigMap',
+        metadata: {
+          deletionTimestamp: /Z$/,
+          deletionGracePeriodSeconds: 0,
+          finalizers: ['example.com/judge'],
+          uid: made.metadata.uid,
+        },
+      })
       assert.ok(isNewer(next, made))
       assert.deepEqual(ok(await place.get('configmaps', 'a')), next)
       ok(await place.patch('configmaps', 'a', free))
@@ -165,7 +229,10 @@ const finalizers: readonly ServerCase[] = [
       ok(await place.post('configmaps', held))
       const next = ok(await place.delete('configmaps', 'a'), 200)
       const stream = await place.watch('configmaps', { resourceVersion: next.metadata.resourceVersion })
-      expectMatch(ok(await place.put('configmaps', 'a', { body: laidOver(next, { metadata: { finalizers: [] } }) }), 200), { kind: 'ConfigMap', metadata: { name: 'a', finalizers: undefined } })
+      expectMatch(
+        ok(await place.put('configmaps', 'a', { body: laidOver(next, { metadata: { finalizers: [] } }) }), 200),
+        { kind: 'ConfigMap', metadata: { name: 'a', finalizers: undefined } },
+      )
       expectStatus(await place.get('configmaps', 'a'), { code: 404 })
       expectMatch(await stream.next(), { type: 'DELETED', object: { metadata: { name: 'a' } } })
     },
@@ -174,7 +241,12 @@ const finalizers: readonly ServerCase[] = [
     id: 'server/delete/last-finalizer-patch',
     rule: 'A patch that takes the last of several finalizers away removes the object, not one before.',
     async run(place) {
-      ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } })))
+      ok(
+        await place.post(
+          'configmaps',
+          configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } }),
+        ),
+      )
       ok(await place.delete('configmaps', 'a'))
       ok(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: ['example.com/b'] } } }), 200)
       ok(await place.get('configmaps', 'a'), 200)
@@ -188,10 +260,21 @@ const finalizers: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', held))
       ok(await place.delete('configmaps', 'a'))
-      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: ['example.com/judge', 'example.com/more'] } } }), {
-        code: 422, reason: 'Invalid', message: /^ConfigMap "a" is invalid: metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[?\]?string\{"example\.com\/more"\}$/,
-        details: { causes: (causes: { reason: string, field: string }[]) => causes[0]?.reason === 'FieldValueForbidden' && causes[0].field === 'metadata.finalizers' },
-      })
+      expectStatus(
+        await place.patch('configmaps', 'a', {
+          body: { metadata: { finalizers: ['example.com/judge', 'example.com/more'] } },
+        }),
+        {
+          code: 422,
+          reason: 'Invalid',
+          message:
+            /^ConfigMap "a" is invalid: metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[?\]?string\{"example\.com\/more"\}$/,
+          details: {
+            causes: (causes: { reason: string; field: string }[]) =>
+              causes[0]?.reason === 'FieldValueForbidden' && causes[0].field === 'metadata.finalizers',
+          },
+        },
+      )
       ok(await place.patch('configmaps', 'a', free))
     },
   },
@@ -212,18 +295,32 @@ const finalizers: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', held))
       ok(await place.delete('configmaps', 'a'))
-      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }), 200), { data: { k: '1' }, metadata: { deletionTimestamp: /Z$/ } })
+      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }), 200), {
+        data: { k: '1' },
+        metadata: { deletionTimestamp: /Z$/ },
+      })
       ok(await place.patch('configmaps', 'a', free))
     },
   },
 ]
 
 const policies: readonly ServerCase[] = [
-  ...([['Foreground', ['foregroundDeletion']], ['Orphan', ['orphan']], ['Background', undefined]] as const).map(([policy, left]): ServerCase => ({
+  ...(
+    [
+      ['Foreground', ['foregroundDeletion']],
+      ['Orphan', ['orphan']],
+      ['Background', undefined],
+    ] as const
+  ).map(([policy, left]): ServerCase => ({
     id: `server/delete/policy-${policy.toLowerCase()}`,
-    rule: left ? `${policy} deletion is written down as the finalizer \`${left[0]}\`.` : 'Background deletion leaves no finalizer: the object is gone at once.',
+    rule: left
+      ? `${policy} deletion is written down as the finalizer \`${left[0]}\`.`
+      : 'Background deletion leaves no finalizer: the object is gone at once.',
     async run(place) {
-      for (const how of [{ query: { propagationPolicy: policy } }, { body: { ...options, propagationPolicy: policy } }]) {
+      for (const how of [
+        { query: { propagationPolicy: policy } },
+        { body: { ...options, propagationPolicy: policy } },
+      ]) {
         ok(await place.post('configmaps', configMap('a')), 201)
         const answer = ok(await place.delete('configmaps', 'a', how), 200)
         if (left) expectMatch(answer, { kind: 'ConfigMap', metadata: { finalizers: left, deletionTimestamp: /Z$/ } })
@@ -237,7 +334,10 @@ const policies: readonly ServerCase[] = [
     rule: 'orphanDependents=true is the old way to say Orphan; orphanDependents=false with a finalizer answers 202.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectMatch(ok(await place.delete('configmaps', 'a', { body: { ...options, orphanDependents: true } }), 200).metadata, { finalizers: ['orphan'] })
+      expectMatch(
+        ok(await place.delete('configmaps', 'a', { body: { ...options, orphanDependents: true } }), 200).metadata,
+        { finalizers: ['orphan'] },
+      )
       ok(await place.patch('configmaps', 'a', free))
       ok(await place.post('configmaps', held))
       ok(await place.delete('configmaps', 'a', { body: { ...options, orphanDependents: false } }), 202)
@@ -250,9 +350,19 @@ const policies: readonly ServerCase[] = [
     needs: ['still'],
     async run(place) {
       ok(await place.post('configmaps', held))
-      expectMatch(ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Foreground' } })).metadata, { finalizers: (all: string[]) => all.includes('foregroundDeletion') })
-      assert.deepEqual([...ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Orphan' } })).metadata.finalizers].sort(), ['example.com/judge', 'orphan'])
-      assert.deepEqual(ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Background' } })).metadata.finalizers, ['example.com/judge'])
+      expectMatch(ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Foreground' } })).metadata, {
+        finalizers: (all: string[]) => all.includes('foregroundDeletion'),
+      })
+      assert.deepEqual(
+        [
+          ...ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Orphan' } })).metadata.finalizers,
+        ].sort(),
+        ['example.com/judge', 'orphan'],
+      )
+      assert.deepEqual(
+        ok(await place.delete('configmaps', 'a', { query: { propagationPolicy: 'Background' } })).metadata.finalizers,
+        ['example.com/judge'],
+      )
       ok(await place.patch('configmaps', 'a', free))
     },
   },
@@ -274,7 +384,10 @@ const policies: readonly ServerCase[] = [
     needs: ['still'],
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['orphan'] } })))
-      expectMatch(ok(await place.delete('configmaps', 'a'), 200).metadata, { finalizers: ['orphan'], deletionTimestamp: /Z$/ })
+      expectMatch(ok(await place.delete('configmaps', 'a'), 200).metadata, {
+        finalizers: ['orphan'],
+        deletionTimestamp: /Z$/,
+      })
       ok(await place.patch('configmaps', 'a', free))
     },
   },
@@ -283,7 +396,10 @@ const policies: readonly ServerCase[] = [
     rule: 'An Event is gone at once, whatever the policy.',
     async run(place) {
       ok(await place.post('events', sample('events', 'a', { involvedObject: { namespace: place.namespace } })))
-      expectMatch(ok(await place.delete('events', 'a', { query: { propagationPolicy: 'Foreground' } }), 200), { kind: 'Status', status: 'Success' })
+      expectMatch(ok(await place.delete('events', 'a', { query: { propagationPolicy: 'Foreground' } }), 200), {
+        kind: 'Status',
+        status: 'Success',
+      })
       expectStatus(await place.get('events', 'a'), { code: 404 })
     },
   },
@@ -294,7 +410,9 @@ const policies: readonly ServerCase[] = [
       ok(await place.post('jobs', sample('jobs', 'a')))
       const answer = await place.delete('jobs', 'a')
       assert.ok(ok(answer, 200).metadata.finalizers.includes('orphan'))
-      assert.deepEqual(warningsOf(answer), ['child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'])
+      assert.deepEqual(warningsOf(answer), [
+        'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+      ])
       ok(await place.patch('jobs', 'a', free))
     },
   },

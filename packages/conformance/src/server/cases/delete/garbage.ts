@@ -27,8 +27,15 @@ function referenceTo({ apiVersion, kind, metadata: { name, uid } }: Loose): Fiel
   return { apiVersion, kind, name, uid }
 }
 
-async function make(place: Place, name: string, { resource = 'configmaps', owners = [], blocking, finalizers = [] }: Making = {}): Promise<Loose> {
-  const ownerReferences = owners.map((owner) => ({ ...isLoose(owner) ? referenceTo(owner) : owner, ...blocking === undefined ? {} : { blockOwnerDeletion: blocking } }))
+async function make(
+  place: Place,
+  name: string,
+  { resource = 'configmaps', owners = [], blocking, finalizers = [] }: Making = {},
+): Promise<Loose> {
+  const ownerReferences = owners.map((owner) => ({
+    ...(isLoose(owner) ? referenceTo(owner) : owner),
+    ...(blocking === undefined ? {} : { blockOwnerDeletion: blocking }),
+  }))
   return ok(await place.post(resource, sample(resource, name, { metadata: { ownerReferences, finalizers } })), 201)
 }
 
@@ -36,12 +43,22 @@ function isLoose(owner: Loose | Fields): owner is Loose {
   return 'metadata' in owner
 }
 
-function remove(place: Place, name: string, propagationPolicy: 'Background' | 'Foreground' | 'Orphan'): Promise<Answer> {
+function remove(
+  place: Place,
+  name: string,
+  propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
+): Promise<Answer> {
   return place.delete('configmaps', name, { body: { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy } })
 }
 
 async function gone(place: Place, ...objects: readonly Loose[]): Promise<void> {
-  for (const { metadata: { name, uid } } of objects) await eventually(() => place.get('configmaps', name), ({ status, json }) => status === 404 || json.metadata.uid !== uid)
+  for (const {
+    metadata: { name, uid },
+  } of objects)
+    await eventually(
+      () => place.get('configmaps', name),
+      ({ status, json }) => status === 404 || json.metadata.uid !== uid,
+    )
 }
 
 function isDeleted({ json: { metadata } }: Answer): boolean {
@@ -49,7 +66,9 @@ function isDeleted({ json: { metadata } }: Answer): boolean {
 }
 
 async function ownersOf(place: Place, name: string): Promise<string[]> {
-  const { metadata: { ownerReferences = [] } } = ok(await place.get('configmaps', name), 200)
+  const {
+    metadata: { ownerReferences = [] },
+  } = ok(await place.get('configmaps', name), 200)
   return (ownerReferences as readonly { name: string }[]).map((owner) => owner.name)
 }
 
@@ -91,7 +110,10 @@ const background: readonly ServerCase[] = [
       const child = await make(place, 'child', { owners: [await make(place, 'a'), await make(place, 'b')] })
       await fence(place)
       ok(await remove(place, 'a', 'Background'))
-      await eventually(() => place.get('configmaps', 'child'), ({ json }) => (json.metadata['ownerReferences'] as readonly unknown[]).length === 1)
+      await eventually(
+        () => place.get('configmaps', 'child'),
+        ({ json }) => (json.metadata['ownerReferences'] as readonly unknown[]).length === 1,
+      )
       assert.deepEqual(await ownersOf(place, 'child'), ['b'])
       ok(await remove(place, 'b', 'Background'))
       await gone(place, child)
@@ -107,7 +129,10 @@ const background: readonly ServerCase[] = [
       const bottom = await make(place, 'bottom', { owners: [middle] })
       ok(await remove(place, 'root', 'Background'))
       await gone(place, bottom)
-      await eventually(() => place.get('secrets', 'middle'), ({ status }) => status === 404)
+      await eventually(
+        () => place.get('secrets', 'middle'),
+        ({ status }) => status === 404,
+      )
     },
   },
 ]
@@ -121,7 +146,9 @@ const foreground: readonly ServerCase[] = [
       const owner = await make(place, 'owner')
       const child = await make(place, 'child', { owners: [owner], blocking: true, finalizers: [hold] })
       await fence(place)
-      expectMatch(ok(await remove(place, 'owner', 'Foreground')), { metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: /./ } })
+      expectMatch(ok(await remove(place, 'owner', 'Foreground')), {
+        metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: /./ },
+      })
       await eventually(() => place.get('configmaps', 'child'), isDeleted)
       await fence(place)
       expectMatch(ok(await place.get('configmaps', 'owner'), 200), { metadata: { finalizers: ['foregroundDeletion'] } })
@@ -168,7 +195,10 @@ const foreground: readonly ServerCase[] = [
       await fence(place)
       ok(await remove(place, 'root', 'Foreground'))
       await eventually(() => place.get('configmaps', 'bottom'), isDeleted)
-      for (const name of ['root', 'middle']) expectMatch(ok(await place.get('configmaps', name), 200), { metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: /./ } })
+      for (const name of ['root', 'middle'])
+        expectMatch(ok(await place.get('configmaps', name), 200), {
+          metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: /./ },
+        })
       ok(await free(place, 'bottom'))
       await gone(place, bottom, middle, root)
     },
@@ -181,7 +211,11 @@ const foreground: readonly ServerCase[] = [
       const a = await make(place, 'a')
       const b = await make(place, 'b', { owners: [a], blocking: true })
       const c = await make(place, 'c', { owners: [b], blocking: true })
-      ok(await place.patch('configmaps', 'a', { body: { metadata: { ownerReferences: [{ ...referenceTo(c), blockOwnerDeletion: true }] } } }))
+      ok(
+        await place.patch('configmaps', 'a', {
+          body: { metadata: { ownerReferences: [{ ...referenceTo(c), blockOwnerDeletion: true }] } },
+        }),
+      )
       await fence(place)
       ok(await remove(place, 'a', 'Foreground'))
       await gone(place, a, b, c)
@@ -198,7 +232,9 @@ const orphaned: readonly ServerCase[] = [
       const owner = await make(place, 'owner')
       for (const name of ['a', 'b']) await make(place, name, { owners: [owner], blocking: true })
       await fence(place)
-      expectMatch(ok(await remove(place, 'owner', 'Orphan')), { metadata: { finalizers: ['orphan'], deletionTimestamp: /./ } })
+      expectMatch(ok(await remove(place, 'owner', 'Orphan')), {
+        metadata: { finalizers: ['orphan'], deletionTimestamp: /./ },
+      })
       await gone(place, owner)
       await fence(place)
       for (const name of ['a', 'b']) assert.deepEqual(await ownersOf(place, name), [])
@@ -228,13 +264,23 @@ const wrong: readonly ServerCase[] = [
     async run(place) {
       const namespace = place.unique('other')
       ok(await place.post('namespaces', sample('namespaces', namespace)), 201)
-      const owner = ok(await place.client.request('POST', `/api/v1/namespaces/${namespace}/configmaps`, { body: sample('configmaps', 'owner') }), 201)
+      const owner = ok(
+        await place.client.request('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+          body: sample('configmaps', 'owner'),
+        }),
+        201,
+      )
       await fence(place)
       const child = await make(place, 'child', { owners: [owner] })
       await gone(place, child)
-      const { json } = await eventually(() => place.list('events', { fieldSelector: `involvedObject.uid=${child.metadata.uid}` }), ({ json: { items } }) => items.length > 0)
+      const { json } = await eventually(
+        () => place.list('events', { fieldSelector: `involvedObject.uid=${child.metadata.uid}` }),
+        ({ json: { items } }) => items.length > 0,
+      )
       expectMatch(json.items[0], {
-        type: 'Warning', reason: 'OwnerRefInvalidNamespace', involvedObject: { kind: 'ConfigMap', name: 'child', namespace: place.namespace },
+        type: 'Warning',
+        reason: 'OwnerRefInvalidNamespace',
+        involvedObject: { kind: 'ConfigMap', name: 'child', namespace: place.namespace },
         message: `ownerRef [v1/ConfigMap, namespace: ${place.namespace}, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "${place.namespace}"`,
       })
       ok(await place.client.request('GET', `/api/v1/namespaces/${namespace}/configmaps/owner`), 200)
@@ -247,11 +293,13 @@ const wrong: readonly ServerCase[] = [
     async run(place) {
       const owner = await make(place, 'owner')
       const names = [place.unique('real'), place.unique('unreal')]
-      for (const [at, name] of names.entries()) await make(place, name, { resource: 'clusterroles', owners: [at === 0 ? owner : nobody] })
+      for (const [at, name] of names.entries())
+        await make(place, name, { resource: 'clusterroles', owners: [at === 0 ? owner : nobody] })
       await fence(place)
       ok(await remove(place, 'owner', 'Background'))
       await fence(place)
-      for (const name of names) expectMatch(ok(await place.get('clusterroles', name), 200), { metadata: { deletionTimestamp: undefined } })
+      for (const name of names)
+        expectMatch(ok(await place.get('clusterroles', name), 200), { metadata: { deletionTimestamp: undefined } })
     },
   },
   {
@@ -259,7 +307,9 @@ const wrong: readonly ServerCase[] = [
     rule: 'A child whose owner is of a kind that the server does not have is kept.',
     needs,
     async run(place) {
-      await make(place, 'child', { owners: [{ apiVersion: `${place.namespace}.example.com/v1`, kind: 'Widget', name: 'x', uid: nobody.uid }] })
+      await make(place, 'child', {
+        owners: [{ apiVersion: `${place.namespace}.example.com/v1`, kind: 'Widget', name: 'x', uid: nobody.uid }],
+      })
       await fence(place)
       expectMatch(ok(await place.get('configmaps', 'child'), 200), { metadata: { deletionTimestamp: undefined } })
     },
@@ -272,7 +322,10 @@ const wrong: readonly ServerCase[] = [
       const owner = await make(place, 'owner')
       await make(place, 'right', { owners: [owner] })
       await fence(place)
-      const children = [await make(place, 'kind', { owners: [{ ...referenceTo(owner), kind: 'Secret' }] }), await make(place, 'name', { owners: [{ ...referenceTo(owner), name: 'other' }] })]
+      const children = [
+        await make(place, 'kind', { owners: [{ ...referenceTo(owner), kind: 'Secret' }] }),
+        await make(place, 'name', { owners: [{ ...referenceTo(owner), name: 'other' }] }),
+      ]
       await gone(place, ...children)
       assert.deepEqual(await ownersOf(place, 'right'), ['owner'])
     },
@@ -291,8 +344,15 @@ const custom: readonly ServerCase[] = [
       ok(await widgets.create('below', { metadata: { ownerReferences: [referenceTo(child)] } }), 201)
       ok(await widgets.delete('owner'))
       // Collectors may look for new kinds as seldom as every half minute, and be slow to try again.
-      await eventually(() => place.get('configmaps', 'child'), ({ status }) => status === 404, { patienceMs: 120_000 })
-      await eventually(() => widgets.get('below'), ({ status }) => status === 404)
+      await eventually(
+        () => place.get('configmaps', 'child'),
+        ({ status }) => status === 404,
+        { patienceMs: 120_000 },
+      )
+      await eventually(
+        () => widgets.get('below'),
+        ({ status }) => status === 404,
+      )
     },
   },
 ]

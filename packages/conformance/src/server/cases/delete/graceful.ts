@@ -22,7 +22,10 @@ export const gracefulCases: readonly ServerCase[] = [
     needs: ['still'],
     async run(place) {
       await scheduled(place)
-      expectMatch(ok(await place.delete('pods', 'a'), 200), { kind: 'Pod', metadata: { deletionGracePeriodSeconds: 30, deletionTimestamp: /Z$/, generation: 2 } })
+      expectMatch(ok(await place.delete('pods', 'a'), 200), {
+        kind: 'Pod',
+        metadata: { deletionGracePeriodSeconds: 30, deletionTimestamp: /Z$/, generation: 2 },
+      })
       ok(await place.get('pods', 'a'), 200)
       await end(place)
     },
@@ -43,7 +46,9 @@ export const gracefulCases: readonly ServerCase[] = [
     needs: ['still'],
     async run(place) {
       await scheduled(place)
-      expectMatch(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 11 } }), 200).metadata, { deletionGracePeriodSeconds: 11 })
+      expectMatch(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 11 } }), 200).metadata, {
+        deletionGracePeriodSeconds: 11,
+      })
       await end(place)
     },
   },
@@ -53,7 +58,9 @@ export const gracefulCases: readonly ServerCase[] = [
     needs: ['still'],
     async run(place) {
       await scheduled(place)
-      expectMatch(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: -5 } }), 200).metadata, { deletionGracePeriodSeconds: 1 })
+      expectMatch(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: -5 } }), 200).metadata, {
+        deletionGracePeriodSeconds: 1,
+      })
       await end(place)
     },
   },
@@ -64,9 +71,15 @@ export const gracefulCases: readonly ServerCase[] = [
     async run(place) {
       await scheduled(place)
       const first = ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 300 } }))
-      assert.deepEqual(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 900 } })).metadata.deletionTimestamp, first.metadata.deletionTimestamp)
+      assert.deepEqual(
+        ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 900 } })).metadata.deletionTimestamp,
+        first.metadata.deletionTimestamp,
+      )
       const sooner = ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 60 } }))
-      expectMatch(sooner.metadata, { deletionGracePeriodSeconds: 60, deletionTimestamp: (time: string) => time < first.metadata.deletionTimestamp })
+      expectMatch(sooner.metadata, {
+        deletionGracePeriodSeconds: 60,
+        deletionTimestamp: (time: string) => time < first.metadata.deletionTimestamp,
+      })
       await end(place)
     },
   },
@@ -119,7 +132,10 @@ export const gracefulCases: readonly ServerCase[] = [
     needs: ['still'],
     async run(place) {
       await scheduled(place, { metadata: { finalizers: ['example.com/judge'] } })
-      expectMatch(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 0 } }), 200).metadata, { deletionGracePeriodSeconds: 0, finalizers: ['example.com/judge'] })
+      expectMatch(ok(await place.delete('pods', 'a', { query: { gracePeriodSeconds: 0 } }), 200).metadata, {
+        deletionGracePeriodSeconds: 0,
+        finalizers: ['example.com/judge'],
+      })
       ok(await place.patch('pods', 'a', { body: { metadata: { finalizers: null } } }), 200)
       expectStatus(await place.get('pods', 'a'), { code: 404 })
     },

@@ -13,12 +13,37 @@ export const permissionCases: readonly ServerCase[] = [
     async run(place) {
       const ann = new Person(place)
       const user = `User "${ann.name}"`
-      expectStatus(await ann.request('GET', place.path('configmaps')), { code: 403, reason: 'Forbidden', message: `configmaps is forbidden: ${user} cannot list resource "configmaps" in API group "" in the namespace "${place.namespace}"`, details: { kind: 'configmaps', name: undefined } })
-      expectStatus(await ann.request('PUT', `/apis/apps/v1/namespaces/${place.namespace}/deployments/x/scale`, { body: {} }), { code: 403, message: `deployments.apps "x" is forbidden: ${user} cannot update resource "deployments/scale" in API group "apps" in the namespace "${place.namespace}"`, details: { kind: 'deployments', group: 'apps', name: 'x' } })
-      expectStatus(await ann.request('GET', '/api/v1/nodes'), { code: 403, message: `nodes is forbidden: ${user} cannot list resource "nodes" in API group "" at the cluster scope` })
-      expectStatus(await ann.request('GET', `/api/v1/namespaces/${place.namespace}`), { code: 403, message: `namespaces "${place.namespace}" is forbidden: ${user} cannot get resource "namespaces" in API group "" in the namespace "${place.namespace}"` })
-      expectStatus(await ann.request('GET', '/apis/no.such.group/v1/things/x'), { code: 403, message: `things.no.such.group "x" is forbidden: ${user} cannot get resource "things" in API group "no.such.group" at the cluster scope` })
-      expectStatus(await ann.request('GET', '/metrics'), { code: 403, message: `forbidden: ${user} cannot get path "/metrics"`, details: {} })
+      expectStatus(await ann.request('GET', place.path('configmaps')), {
+        code: 403,
+        reason: 'Forbidden',
+        message: `configmaps is forbidden: ${user} cannot list resource "configmaps" in API group "" in the namespace "${place.namespace}"`,
+        details: { kind: 'configmaps', name: undefined },
+      })
+      expectStatus(
+        await ann.request('PUT', `/apis/apps/v1/namespaces/${place.namespace}/deployments/x/scale`, { body: {} }),
+        {
+          code: 403,
+          message: `deployments.apps "x" is forbidden: ${user} cannot update resource "deployments/scale" in API group "apps" in the namespace "${place.namespace}"`,
+          details: { kind: 'deployments', group: 'apps', name: 'x' },
+        },
+      )
+      expectStatus(await ann.request('GET', '/api/v1/nodes'), {
+        code: 403,
+        message: `nodes is forbidden: ${user} cannot list resource "nodes" in API group "" at the cluster scope`,
+      })
+      expectStatus(await ann.request('GET', `/api/v1/namespaces/${place.namespace}`), {
+        code: 403,
+        message: `namespaces "${place.namespace}" is forbidden: ${user} cannot get resource "namespaces" in API group "" in the namespace "${place.namespace}"`,
+      })
+      expectStatus(await ann.request('GET', '/apis/no.such.group/v1/things/x'), {
+        code: 403,
+        message: `things.no.such.group "x" is forbidden: ${user} cannot get resource "things" in API group "no.such.group" at the cluster scope`,
+      })
+      expectStatus(await ann.request('GET', '/metrics'), {
+        code: 403,
+        message: `forbidden: ${user} cannot get path "/metrics"`,
+        details: {},
+      })
       ok(await ann.request('GET', '/version'), 200)
       ok(await ann.request('GET', '/api'), 200)
     },
@@ -29,8 +54,14 @@ export const permissionCases: readonly ServerCase[] = [
     async run(place) {
       const ann = new Person(place)
       for (const name of ['a', 'b']) ok(await place.post('configmaps', { metadata: { name } }), 201)
-      await ann.may({ verbs: ['get', 'list', 'watch', 'deletecollection'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['a'] })
-      const list = (fieldSelector?: string): ReturnType<Person['request']> => ann.request('GET', place.path('configmaps'), fieldSelector === undefined ? {} : { query: { fieldSelector } })
+      await ann.may({
+        verbs: ['get', 'list', 'watch', 'deletecollection'],
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['a'],
+      })
+      const list = (fieldSelector?: string): ReturnType<Person['request']> =>
+        ann.request('GET', place.path('configmaps'), fieldSelector === undefined ? {} : { query: { fieldSelector } })
       ok(await ann.request('GET', place.path('configmaps', 'a')), 200)
       expectStatus(await ann.request('GET', place.path('configmaps', 'b')), { code: 403 })
       expectStatus(await list(), { code: 403, details: { kind: 'configmaps', name: undefined } })
@@ -38,7 +69,10 @@ export const permissionCases: readonly ServerCase[] = [
       expectStatus(await list('metadata.name=b'), { code: 403, details: { name: 'b' } })
       expectStatus(await list('metadata.name!=a'), { code: 403 })
       expectMatch(ok(await list('metadata.name=a,metadata.name=b'), 200), { items: [] })
-      expectStatus(await ann.request('DELETE', place.path('configmaps'), { query: { fieldSelector: 'metadata.name=a' } }), { code: 403, message: /cannot deletecollection/ })
+      expectStatus(
+        await ann.request('DELETE', place.path('configmaps'), { query: { fieldSelector: 'metadata.name=a' } }),
+        { code: 403, message: /cannot deletecollection/ },
+      )
     },
   },
   {
@@ -51,7 +85,9 @@ export const permissionCases: readonly ServerCase[] = [
       expectStatus(await ann.request('GET', `${deployment}/scale`), { code: 404 })
       expectStatus(await ann.request('GET', deployment), { code: 403 })
       expectStatus(await ann.request('GET', `${deployment}/status`), { code: 403 })
-      expectStatus(await ann.request('GET', `/api/v1/namespaces/${place.namespace}/replicationcontrollers/x/scale`), { code: 403 })
+      expectStatus(await ann.request('GET', `/api/v1/namespaces/${place.namespace}/replicationcontrollers/x/scale`), {
+        code: 403,
+      })
     },
   },
   {
@@ -59,13 +95,36 @@ export const permissionCases: readonly ServerCase[] = [
     rule: 'A write that would create what is not there needs the right to create.',
     async run(place) {
       const ann = new Person(place)
-      await ann.may({ verbs: ['update', 'patch'], apiGroups: ['', 'coordination.k8s.io'], resources: ['configmaps', 'leases'] })
+      await ann.may({
+        verbs: ['update', 'patch'],
+        apiGroups: ['', 'coordination.k8s.io'],
+        resources: ['configmaps', 'leases'],
+      })
       const refusal = `User "${ann.name}" cannot create resource "configmaps" in API group "" in the namespace "${place.namespace}"`
-      expectStatus(await ann.request('PATCH', place.path('configmaps', 'a'), { type: applyType, query: { fieldManager: 't' }, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } }), { code: 403, message: `configmaps "a" is forbidden: ${refusal}` })
+      expectStatus(
+        await ann.request('PATCH', place.path('configmaps', 'a'), {
+          type: applyType,
+          query: { fieldManager: 't' },
+          body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+        }),
+        { code: 403, message: `configmaps "a" is forbidden: ${refusal}` },
+      )
       const lease = `/apis/coordination.k8s.io/v1/namespaces/${place.namespace}/leases/a`
-      expectStatus(await ann.request('PUT', lease, { body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'a' } } }), { code: 403, message: /cannot create resource "leases"/ })
+      expectStatus(
+        await ann.request('PUT', lease, {
+          body: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'a' } },
+        }),
+        { code: 403, message: /cannot create resource "leases"/ },
+      )
       await ann.may({ verbs: ['create'], apiGroups: [''], resources: ['configmaps'] })
-      ok(await ann.request('PATCH', place.path('configmaps', 'a'), { type: applyType, query: { fieldManager: 't' }, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } }), 201)
+      ok(
+        await ann.request('PATCH', place.path('configmaps', 'a'), {
+          type: applyType,
+          query: { fieldManager: 't' },
+          body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
+        }),
+        201,
+      )
     },
   },
   {
@@ -89,10 +148,20 @@ export const permissionCases: readonly ServerCase[] = [
     async run(place) {
       const ann = new Person(place)
       await ann.may({ verbs: ['get'], apiGroups: [''], resources: ['secrets'] })
-      const binding = { metadata: { name: 'dangling' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'no-such-role' }, subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: ann.name }] }
-      ok(await place.client.request('POST', `${rbac}/namespaces/${place.namespace}/rolebindings`, { body: binding }), 201)
+      const binding = {
+        metadata: { name: 'dangling' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'no-such-role' },
+        subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: ann.name }],
+      }
+      ok(
+        await place.client.request('POST', `${rbac}/namespaces/${place.namespace}/rolebindings`, { body: binding }),
+        201,
+      )
       await ann.may({ verbs: ['list'], apiGroups: [''], resources: ['secrets'] })
-      expectStatus(await ann.request('GET', place.path('configmaps')), { code: 403, message: /in the namespace "[^"]*": RBAC: role\.rbac\.authorization\.k8s\.io "no-such-role" not found$/ })
+      expectStatus(await ann.request('GET', place.path('configmaps')), {
+        code: 403,
+        message: /in the namespace "[^"]*": RBAC: role\.rbac\.authorization\.k8s\.io "no-such-role" not found$/,
+      })
     },
   },
 ]

@@ -11,15 +11,22 @@ const reading = { verbs: ['get', 'list'], apiGroups: [''], resources: ['configma
 const secrets = { verbs: ['get', 'list'], apiGroups: [''], resources: ['secrets'] }
 
 /** Somebody who may write roles and bindings in the namespace, and read ConfigMaps. */
-async function writer(place: Place): Promise<{ ann: Person, roles: string, bindings: string }> {
+async function writer(place: Place): Promise<{ ann: Person; roles: string; bindings: string }> {
   const ann = new Person(place)
-  await ann.may({ verbs: ['create', 'update', 'patch', 'get'], apiGroups: [group], resources: ['roles', 'rolebindings'] }, reading)
+  await ann.may(
+    { verbs: ['create', 'update', 'patch', 'get'], apiGroups: [group], resources: ['roles', 'rolebindings'] },
+    reading,
+  )
   const inside = `${rbac}/namespaces/${place.namespace}`
   return { ann, roles: `${inside}/roles`, bindings: `${inside}/rolebindings` }
 }
 
 function binding(name: string, role: string, user: string): object {
-  return { metadata: { name }, roleRef: { apiGroup: group, kind: 'ClusterRole', name: role }, subjects: [{ kind: 'User', apiGroup: group, name: user }] }
+  return {
+    metadata: { name },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'User', apiGroup: group, name: user }],
+  }
 }
 
 export const escalationCases: readonly ServerCase[] = [
@@ -29,14 +36,39 @@ export const escalationCases: readonly ServerCase[] = [
     async run(place) {
       const { ann, roles } = await writer(place)
       ok(await ann.request('POST', roles, { body: { metadata: { name: 'mine' }, rules: [reading] } }), 201)
-      const message = `roles.${group} "more" is forbidden: user "${ann.name}" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n`
-        + '{APIGroups:[""], Resources:["configmaps"], Verbs:["delete"]}\n{APIGroups:[""], Resources:["secrets"], ResourceNames:["a"], Verbs:["get"]}\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}'
-      const rules = [{ ...reading, verbs: ['get', 'delete'] }, secrets, { ...secrets, verbs: ['get'], resourceNames: ['a'] }]
-      expectStatus(await ann.request('POST', roles, { body: { metadata: { name: 'more' }, rules } }), { code: 403, reason: 'Forbidden', message, details: { name: 'more', group, kind: 'roles' } })
-      expectStatus(await ann.request('PATCH', `${roles}/mine`, { type: patchTypes.merge, body: { rules: [secrets] } }), { code: 403 })
-      expectStatus(await ann.request('PUT', `${roles}/mine`, { body: { metadata: { name: 'mine' }, rules: [reading, secrets] } }), { code: 403 })
-      expectStatus(await ann.request('PUT', `${roles}/new`, { body: { metadata: { name: 'new' }, rules: [secrets] } }), { code: 403 })
-      ok(await ann.request('PATCH', `${roles}/mine`, { type: patchTypes.merge, body: { rules: [{ ...reading, verbs: ['get'] }] } }), 200)
+      const message =
+        `roles.${group} "more" is forbidden: user "${ann.name}" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n` +
+        '{APIGroups:[""], Resources:["configmaps"], Verbs:["delete"]}\n{APIGroups:[""], Resources:["secrets"], ResourceNames:["a"], Verbs:["get"]}\n{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}'
+      const rules = [
+        { ...reading, verbs: ['get', 'delete'] },
+        secrets,
+        { ...secrets, verbs: ['get'], resourceNames: ['a'] },
+      ]
+      expectStatus(await ann.request('POST', roles, { body: { metadata: { name: 'more' }, rules } }), {
+        code: 403,
+        reason: 'Forbidden',
+        message,
+        details: { name: 'more', group, kind: 'roles' },
+      })
+      expectStatus(
+        await ann.request('PATCH', `${roles}/mine`, { type: patchTypes.merge, body: { rules: [secrets] } }),
+        { code: 403 },
+      )
+      expectStatus(
+        await ann.request('PUT', `${roles}/mine`, { body: { metadata: { name: 'mine' }, rules: [reading, secrets] } }),
+        { code: 403 },
+      )
+      expectStatus(
+        await ann.request('PUT', `${roles}/new`, { body: { metadata: { name: 'new' }, rules: [secrets] } }),
+        { code: 403 },
+      )
+      ok(
+        await ann.request('PATCH', `${roles}/mine`, {
+          type: patchTypes.merge,
+          body: { rules: [{ ...reading, verbs: ['get'] }] },
+        }),
+        200,
+      )
     },
   },
   {
@@ -46,11 +78,21 @@ export const escalationCases: readonly ServerCase[] = [
       const { ann, bindings } = await writer(place)
       const role = place.unique('secrets')
       ok(await place.post('clusterroles', { metadata: { name: role }, rules: [secrets] }), 201)
-      expectStatus(await ann.request('POST', bindings, { body: binding('give', role, ann.name) }), { code: 403, message: new RegExp(`^rolebindings\\.rbac\\.authorization\\.k8s\\.io "give" is forbidden: user "${ann.name}" \\(groups=\\["system:authenticated"\\]\\) is attempting to grant RBAC permissions not currently held:\\n\\{APIGroups:\\[""\\], Resources:\\["secrets"\\], Verbs:\\["get" "list"\\]\\}$`) })
-      expectStatus(await ann.request('POST', bindings, { body: binding('give', place.unique('missing'), ann.name) }), { code: 404, message: `rolebindings.${group} "${place.unique('missing')}" not found` })
+      expectStatus(await ann.request('POST', bindings, { body: binding('give', role, ann.name) }), {
+        code: 403,
+        message: new RegExp(
+          `^rolebindings\\.rbac\\.authorization\\.k8s\\.io "give" is forbidden: user "${ann.name}" \\(groups=\\["system:authenticated"\\]\\) is attempting to grant RBAC permissions not currently held:\\n\\{APIGroups:\\[""\\], Resources:\\["secrets"\\], Verbs:\\["get" "list"\\]\\}$`,
+        ),
+      })
+      expectStatus(await ann.request('POST', bindings, { body: binding('give', place.unique('missing'), ann.name) }), {
+        code: 404,
+        message: `rolebindings.${group} "${place.unique('missing')}" not found`,
+      })
       await ann.may({ verbs: ['bind'], apiGroups: [group], resources: ['clusterroles'], resourceNames: [role] })
       ok(await ann.request('POST', bindings, { body: binding('give', role, ann.name) }), 201)
-      expectStatus(await ann.request('POST', bindings, { body: binding('other', 'cluster-admin', ann.name) }), { code: 403 })
+      expectStatus(await ann.request('POST', bindings, { body: binding('other', 'cluster-admin', ann.name) }), {
+        code: 403,
+      })
     },
   },
   {
@@ -67,9 +109,26 @@ export const escalationCases: readonly ServerCase[] = [
     rule: 'A write that only changes finalizers or owners gives nothing; one that changes labels is checked.',
     async run(place) {
       const { ann, roles } = await writer(place)
-      ok(await place.client.request('POST', roles, { body: { metadata: { name: 'held', finalizers: ['judge.dev/x'] }, rules: [secrets] } }), 201)
-      expectStatus(await ann.request('PATCH', `${roles}/held`, { type: patchTypes.merge, body: { metadata: { labels: { a: 'b' } } } }), { code: 403 })
-      ok(await ann.request('PATCH', `${roles}/held`, { type: patchTypes.merge, body: { metadata: { finalizers: null } } }), 200)
+      ok(
+        await place.client.request('POST', roles, {
+          body: { metadata: { name: 'held', finalizers: ['judge.dev/x'] }, rules: [secrets] },
+        }),
+        201,
+      )
+      expectStatus(
+        await ann.request('PATCH', `${roles}/held`, {
+          type: patchTypes.merge,
+          body: { metadata: { labels: { a: 'b' } } },
+        }),
+        { code: 403 },
+      )
+      ok(
+        await ann.request('PATCH', `${roles}/held`, {
+          type: patchTypes.merge,
+          body: { metadata: { finalizers: null } },
+        }),
+        200,
+      )
     },
   },
 ]

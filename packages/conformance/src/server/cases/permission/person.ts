@@ -27,7 +27,10 @@ export class Person {
   }
 
   request(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
-    return this.#place.client.request(method, path, { ...options, headers: { ...options.headers, 'impersonate-user': this.name } })
+    return this.#place.client.request(method, path, {
+      ...options,
+      headers: { ...options.headers, 'impersonate-user': this.name },
+    })
   }
 
   /** Gives rules in the namespace of the case. */
@@ -36,16 +39,37 @@ export class Person {
     const name = `for-${this.name}-${++given}`
     const inside = `${rbac}/namespaces/${namespace}`
     ok(await client.request('POST', `${inside}/roles`, { body: { metadata: { name }, rules } }), 201)
-    ok(await client.request('POST', `${inside}/rolebindings`, { body: { metadata: { name }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }, subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: this.name }] } }), 201)
+    ok(
+      await client.request('POST', `${inside}/rolebindings`, {
+        body: {
+          metadata: { name },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+          subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: this.name }],
+        },
+      }),
+      201,
+    )
     await this.#untilHeld(rules.at(-1))
   }
 
   /** Permissions may take a moment to be in force. */
   async #untilHeld(rule: Rule | undefined): Promise<void> {
-    const [verb = '', group = '', resource = '', name = ''] = [rule?.verbs[0], rule?.apiGroups?.[0], rule?.resources?.[0], rule?.resourceNames?.[0]]
+    const [verb = '', group = '', resource = '', name = ''] = [
+      rule?.verbs[0],
+      rule?.apiGroups?.[0],
+      rule?.resources?.[0],
+      rule?.resourceNames?.[0],
+    ]
     const [plural, subresource = ''] = resource.split('/')
-    const body = { spec: { resourceAttributes: { verb, group, resource: plural, subresource, name, namespace: this.#place.namespace } } }
-    await eventually(() => this.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { body }), ({ status, json }) => status === 201 && json.status['allowed'] === true)
+    const body = {
+      spec: {
+        resourceAttributes: { verb, group, resource: plural, subresource, name, namespace: this.#place.namespace },
+      },
+    }
+    await eventually(
+      () => this.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { body }),
+      ({ status, json }) => status === 201 && json.status['allowed'] === true,
+    )
   }
 }
 

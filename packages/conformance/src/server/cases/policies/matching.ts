@@ -8,7 +8,13 @@ import type { Fields } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
 import { validating } from './bound.ts'
 
-const rule = (resources: readonly string[], more: Fields = {}): Fields => ({ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources, ...more })
+const rule = (resources: readonly string[], more: Fields = {}): Fields => ({
+  apiGroups: [''],
+  apiVersions: ['v1'],
+  operations: ['CREATE', 'UPDATE'],
+  resources,
+  ...more,
+})
 const never = [{ expression: 'false' }]
 
 export const policyMatchCases: readonly ServerCase[] = [
@@ -28,8 +34,14 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/wildcard',
     rule: 'Rules with `*` for everything are about everything in the namespaces of the binding.',
     async run(place) {
-      const matchConstraints = { resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }] }
-      await validating(place, { a: { spec: { matchConstraints, validations: [{ expression: 'object == null || object.metadata.name != "no"' }] } } })
+      const matchConstraints = {
+        resourceRules: [{ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+      }
+      await validating(place, {
+        a: {
+          spec: { matchConstraints, validations: [{ expression: 'object == null || object.metadata.name != "no"' }] },
+        },
+      })
       expectStatus(await place.post('deployments', sample('deployments', 'no')), { code: 422 })
       expectStatus(await place.post('leases', sample('leases', 'no')), { code: 422 })
       ok(await place.post('deployments', sample('deployments', 'yes')), 201)
@@ -41,7 +53,10 @@ export const policyMatchCases: readonly ServerCase[] = [
     rule: 'Excluded rules take away from the others.',
     async run(place) {
       // What is in no namespace is in everybody's: other cases make such things too.
-      const matchConstraints = { resourceRules: [rule(['*'], { scope: 'Namespaced' })], excludeResourceRules: [rule(['secrets', 'podtemplates']), rule(['configmaps'], { resourceNames: ['free'] })] }
+      const matchConstraints = {
+        resourceRules: [rule(['*'], { scope: 'Namespaced' })],
+        excludeResourceRules: [rule(['secrets', 'podtemplates']), rule(['configmaps'], { resourceNames: ['free'] })],
+      }
       await validating(place, { a: { spec: { matchConstraints, validations: never } } })
       ok(await place.post('secrets', sample('secrets', 'a')), 201)
       ok(await place.post('configmaps', configMap('free')), 201)
@@ -52,7 +67,14 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/resource-names',
     rule: 'A rule may be about objects of certain names.',
     async run(place) {
-      await validating(place, { a: { spec: { matchConstraints: { resourceRules: [rule(['configmaps'], { resourceNames: ['x', 'y'] })] }, validations: never } } })
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints: { resourceRules: [rule(['configmaps'], { resourceNames: ['x', 'y'] })] },
+            validations: never,
+          },
+        },
+      })
       expectStatus(await place.post('configmaps', configMap('x')), { code: 422 })
       ok(await place.post('configmaps', configMap('z')), 201)
     },
@@ -61,12 +83,20 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/object-selector',
     rule: 'A selector on objects looks at the new object and at the old: taking a label away does not escape.',
     async run(place) {
-      const matchConstraints = { resourceRules: [rule(['configmaps'])], objectSelector: { matchLabels: { guarded: 'yes' } } }
+      const matchConstraints = {
+        resourceRules: [rule(['configmaps'])],
+        objectSelector: { matchLabels: { guarded: 'yes' } },
+      }
       await validating(place, { a: { spec: { matchConstraints, validations: [{ expression: 'has(object.data)' }] } } })
       ok(await place.post('configmaps', configMap('free')), 201)
-      ok(await place.post('configmaps', configMap('a', { metadata: { labels: { guarded: 'yes' } }, data: { a: '1' } })), 201)
+      ok(
+        await place.post('configmaps', configMap('a', { metadata: { labels: { guarded: 'yes' } }, data: { a: '1' } })),
+        201,
+      )
       expectStatus(await place.put('configmaps', 'a', { body: configMap('a') }), { code: 422 })
-      expectStatus(await place.post('configmaps', configMap('b', { metadata: { labels: { guarded: 'yes' } } })), { code: 422 })
+      expectStatus(await place.post('configmaps', configMap('b', { metadata: { labels: { guarded: 'yes' } } })), {
+        code: 422,
+      })
     },
   },
   {
@@ -75,7 +105,9 @@ export const policyMatchCases: readonly ServerCase[] = [
     async run(place) {
       const matchConstraints = { resourceRules: [rule(['configmaps', 'secrets'])] }
       const matchResources = { resourceRules: [rule(['secrets', 'serviceaccounts'])] }
-      await validating(place, { a: { spec: { matchConstraints, validations: never }, bindings: { b: { matchResources } } } })
+      await validating(place, {
+        a: { spec: { matchConstraints, validations: never }, bindings: { b: { matchResources } } },
+      })
       ok(await place.post('configmaps', configMap('a')), 201)
       ok(await place.post('serviceaccounts', sample('serviceaccounts', 'a')), 201)
       expectStatus(await place.post('secrets', sample('secrets', 'a')), { code: 422 })
@@ -85,22 +117,68 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/namespaces',
     rule: 'A Namespace counts as being in itself: the selector looks at the labels it would have.',
     async run(place) {
-      const matchConstraints = { resourceRules: [rule(['namespaces'])], namespaceSelector: { matchLabels: { judged: place.namespace } } }
-      await validating(place, { a: { spec: { matchConstraints, validations: [{ expression: 'request.name == object.metadata.name && request.namespace == object.metadata.name && object.metadata.name.endsWith("-ok")' }] }, bindings: { b: { matchResources: { namespaceSelector: {} } } } } })
+      const matchConstraints = {
+        resourceRules: [rule(['namespaces'])],
+        namespaceSelector: { matchLabels: { judged: place.namespace } },
+      }
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints,
+            validations: [
+              {
+                expression:
+                  'request.name == object.metadata.name && request.namespace == object.metadata.name && object.metadata.name.endsWith("-ok")',
+              },
+            ],
+          },
+          bindings: { b: { matchResources: { namespaceSelector: {} } } },
+        },
+      })
       ok(await place.post('namespaces', sample('namespaces', place.unique('free'))), 201)
-      ok(await place.post('namespaces', sample('namespaces', place.unique('ok'), { metadata: { labels: { judged: place.namespace } } })), 201)
-      expectStatus(await place.post('namespaces', sample('namespaces', place.unique('no'), { metadata: { labels: { judged: place.namespace } } })), { code: 422 })
+      ok(
+        await place.post(
+          'namespaces',
+          sample('namespaces', place.unique('ok'), { metadata: { labels: { judged: place.namespace } } }),
+        ),
+        201,
+      )
+      expectStatus(
+        await place.post(
+          'namespaces',
+          sample('namespaces', place.unique('no'), { metadata: { labels: { judged: place.namespace } } }),
+        ),
+        { code: 422 },
+      )
     },
   },
   {
     id: 'server/policies/conditions',
     rule: 'Conditions decide whether a policy is asked: one that is false wins over one that fails, and a failure counts by the failure policy.',
     async run(place) {
-      const matchConditions = [{ name: 'fails', expression: 'object.data.missing == "x"' }, { name: 'named', expression: 'object.metadata.name.startsWith("c-")' }]
-      await validating(place, { a: { spec: { matchConditions, validations: never } }, i: { spec: { failurePolicy: 'Ignore', matchConditions: [{ name: 'fails', expression: 'object.data.missing == "y"' }], validations: never } } })
+      const matchConditions = [
+        { name: 'fails', expression: 'object.data.missing == "x"' },
+        { name: 'named', expression: 'object.metadata.name.startsWith("c-")' },
+      ]
+      await validating(place, {
+        a: { spec: { matchConditions, validations: never } },
+        i: {
+          spec: {
+            failurePolicy: 'Ignore',
+            matchConditions: [{ name: 'fails', expression: 'object.data.missing == "y"' }],
+            validations: never,
+          },
+        },
+      })
       ok(await place.post('configmaps', configMap('free', { data: { a: '1' } })), 201)
-      expectStatus(await place.post('configmaps', configMap('c-error', { data: { a: '1' } })), { code: 422, message: /denied request: expression 'object.data.missing == "x"' resulted in error: no such key: missing$/ })
-      expectStatus(await place.post('configmaps', configMap('c-asked', { data: { missing: 'x' } })), { code: 422, message: /denied request: failed expression: false$/ })
+      expectStatus(await place.post('configmaps', configMap('c-error', { data: { a: '1' } })), {
+        code: 422,
+        message: /denied request: expression 'object.data.missing == "x"' resulted in error: no such key: missing$/,
+      })
+      expectStatus(await place.post('configmaps', configMap('c-asked', { data: { missing: 'x' } })), {
+        code: 422,
+        message: /denied request: failed expression: false$/,
+      })
       expectStatus(await place.post('configmaps', configMap('i-asked', { data: { missing: 'y' } })), { code: 422 })
     },
   },
@@ -108,10 +186,31 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/equivalent',
     rule: 'A policy about one version of an object is asked about the others too, and sees the version it is about; with the match policy Exact it is not.',
     async run(place) {
-      const autoscalers = { apiGroups: ['autoscaling'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['horizontalpodautoscalers'] }
-      const validations = [{ expression: 'object.apiVersion == "autoscaling/v1" && request.kind.version == "v1" && request.requestKind.version == "v2" && request.resource.version == "v1" && request.requestResource.version == "v2" && object.spec.targetCPUUtilizationPercentage < 50', message: 'too much' }]
-      await validating(place, { a: { spec: { matchConstraints: { resourceRules: [autoscalers] }, validations } }, e: { spec: { matchConstraints: { resourceRules: [autoscalers], matchPolicy: 'Exact' }, validations: never } } })
-      const scaler = (name: string, averageUtilization: number): Fields => sample('horizontalpodautoscalers', name, { spec: { metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }] } })
+      const autoscalers = {
+        apiGroups: ['autoscaling'],
+        apiVersions: ['v1'],
+        operations: ['CREATE'],
+        resources: ['horizontalpodautoscalers'],
+      }
+      const validations = [
+        {
+          expression:
+            'object.apiVersion == "autoscaling/v1" && request.kind.version == "v1" && request.requestKind.version == "v2" && request.resource.version == "v1" && request.requestResource.version == "v2" && object.spec.targetCPUUtilizationPercentage < 50',
+          message: 'too much',
+        },
+      ]
+      await validating(place, {
+        a: { spec: { matchConstraints: { resourceRules: [autoscalers] }, validations } },
+        e: { spec: { matchConstraints: { resourceRules: [autoscalers], matchPolicy: 'Exact' }, validations: never } },
+      })
+      const scaler = (name: string, averageUtilization: number): Fields =>
+        sample('horizontalpodautoscalers', name, {
+          spec: {
+            metrics: [
+              { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } },
+            ],
+          },
+        })
       ok(await place.post('horizontalpodautoscalers', scaler('a', 40)), 201)
       expectStatus(await place.post('horizontalpodautoscalers', scaler('b', 60)), { code: 422, message: /too much$/ })
     },
@@ -120,12 +219,32 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/custom-versions',
     rule: 'A policy about one version of a custom object sees objects of the other version as its own.',
     async run(place) {
-      const versions = [{ name: 'v1', served: true, storage: true }, { name: 'v2', served: true, storage: false }]
+      const versions = [
+        { name: 'v1', served: true, storage: true },
+        { name: 'v2', served: true, storage: false },
+      ]
       const widgets = await defineCustom(place, { versions })
-      const matchConstraints = { resourceRules: [{ apiGroups: [widgets.group], apiVersions: ['v1'], operations: ['CREATE'], resources: ['widgets'] }] }
-      await validating(place, { a: { spec: { matchConstraints, validations: [{ expression: 'object.apiVersion.endsWith("/v1") && object.spec.size < 5' }] } } })
-      const body = (name: string, version: string, size: number): Fields => ({ apiVersion: `${widgets.group}/${version}`, kind: 'Widget', metadata: { name }, spec: { size } })
-      const path = (version: string): string => `/apis/${widgets.group}/${version}/namespaces/${place.namespace}/widgets`
+      const matchConstraints = {
+        resourceRules: [
+          { apiGroups: [widgets.group], apiVersions: ['v1'], operations: ['CREATE'], resources: ['widgets'] },
+        ],
+      }
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints,
+            validations: [{ expression: 'object.apiVersion.endsWith("/v1") && object.spec.size < 5' }],
+          },
+        },
+      })
+      const body = (name: string, version: string, size: number): Fields => ({
+        apiVersion: `${widgets.group}/${version}`,
+        kind: 'Widget',
+        metadata: { name },
+        spec: { size },
+      })
+      const path = (version: string): string =>
+        `/apis/${widgets.group}/${version}/namespaces/${place.namespace}/widgets`
       ok(await place.client.request('POST', path('v2'), { body: body('a', 'v2', 4) }), 201)
       expectStatus(await place.client.request('POST', path('v2'), { body: body('b', 'v2', 5) }), { code: 422 })
       expectStatus(await place.client.request('POST', path('v1'), { body: body('c', 'v1', 5) }), { code: 422 })
@@ -135,11 +254,29 @@ export const policyMatchCases: readonly ServerCase[] = [
     id: 'server/policies/own-kinds',
     rule: 'Policies are never asked about policies and their bindings, nor about webhook configurations.',
     async run(place) {
-      const matchConstraints = { resourceRules: [{ apiGroups: ['admissionregistration.k8s.io'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }] }
+      const matchConstraints = {
+        resourceRules: [
+          { apiGroups: ['admissionregistration.k8s.io'], apiVersions: ['*'], operations: ['*'], resources: ['*'] },
+        ],
+      }
       // In force for everybody: what it is about must never be refused.
-      await validating(place, { a: { spec: { matchConstraints, validations: never }, bindings: { b: { matchResources: { namespaceSelector: {} } } } } })
-      const spec = { matchConstraints: { resourceRules: [rule(['configmaps'])] }, validations: [{ expression: 'true' }] }
-      ok(await place.post('validatingadmissionpolicies', sample('validatingadmissionpolicies', place.unique('c'), { spec })), 201)
+      await validating(place, {
+        a: {
+          spec: { matchConstraints, validations: never },
+          bindings: { b: { matchResources: { namespaceSelector: {} } } },
+        },
+      })
+      const spec = {
+        matchConstraints: { resourceRules: [rule(['configmaps'])] },
+        validations: [{ expression: 'true' }],
+      }
+      ok(
+        await place.post(
+          'validatingadmissionpolicies',
+          sample('validatingadmissionpolicies', place.unique('c'), { spec }),
+        ),
+        201,
+      )
     },
   },
 ]

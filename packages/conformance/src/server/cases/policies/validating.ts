@@ -21,7 +21,10 @@ const refusing: readonly ServerCase[] = [
       ok(await place.post('configmaps', configMap('one', { data: { a: '1' } })), 201)
       const message = denied(place, 'a', 'failed expression: size(object.data) < 2')
       expectStatus(await place.post('configmaps', configMap('two', { data: { a: '1', b: '2' } })), {
-        code: 422, reason: 'Invalid', message: `configmaps "two" is forbidden: ${message}`, details: { name: 'two', kind: 'configmaps', causes: [{ message }] },
+        code: 422,
+        reason: 'Invalid',
+        message: `configmaps "two" is forbidden: ${message}`,
+        details: { name: 'two', kind: 'configmaps', causes: [{ message }] },
       })
     },
   },
@@ -31,15 +34,41 @@ const refusing: readonly ServerCase[] = [
     async run(place) {
       const validations = [
         { expression: 'object.metadata.name != "plain"', message: ' keep out ' },
-        { expression: 'object.metadata.name != "made"', message: 'keep out', messageExpression: '"not " + object.metadata.name' },
+        {
+          expression: 'object.metadata.name != "made"',
+          message: 'keep out',
+          messageExpression: '"not " + object.metadata.name',
+        },
         { expression: 'object.metadata.name != "lines"', message: 'keep out', messageExpression: '"a\\nb"' },
         { expression: 'object.metadata.name != "empty"', messageExpression: '" "' },
-        { expression: 'object.metadata.name != "error"', message: 'keep out', messageExpression: 'object.nothing.here' },
+        {
+          expression: 'object.metadata.name != "error"',
+          message: 'keep out',
+          messageExpression: 'object.nothing.here',
+        },
       ]
-      await validating(place, { a: { spec: { validations: validations.map((one) => ({ ...one, ...one.messageExpression !== undefined && { messageExpression: `string(${one.messageExpression})` } })) } } })
-      const texts = { plain: 'keep out', made: 'not made', lines: 'keep out', empty: 'failed expression: object.metadata.name != "empty"', error: 'keep out' }
+      await validating(place, {
+        a: {
+          spec: {
+            validations: validations.map((one) => ({
+              ...one,
+              ...(one.messageExpression !== undefined && { messageExpression: `string(${one.messageExpression})` }),
+            })),
+          },
+        },
+      })
+      const texts = {
+        plain: 'keep out',
+        made: 'not made',
+        lines: 'keep out',
+        empty: 'failed expression: object.metadata.name != "empty"',
+        error: 'keep out',
+      }
       for (const [name, text] of Object.entries(texts)) {
-        expectStatus(await place.post('configmaps', configMap(name)), { code: 422, message: `configmaps "${name}" is forbidden: ${denied(place, 'a', text)}` })
+        expectStatus(await place.post('configmaps', configMap(name)), {
+          code: 422,
+          message: `configmaps "${name}" is forbidden: ${denied(place, 'a', text)}`,
+        })
       }
     },
   },
@@ -47,9 +76,16 @@ const refusing: readonly ServerCase[] = [
     id: 'server/policies/reasons',
     rule: 'A validation may say why: Forbidden is 403, RequestEntityTooLarge is 413.',
     async run(place) {
-      await validating(place, { a: { spec: { validations: [
-        { expression: 'object.metadata.name != "f"', reason: 'Forbidden' }, { expression: 'object.metadata.name != "t"', reason: 'RequestEntityTooLarge' },
-      ] } } })
+      await validating(place, {
+        a: {
+          spec: {
+            validations: [
+              { expression: 'object.metadata.name != "f"', reason: 'Forbidden' },
+              { expression: 'object.metadata.name != "t"', reason: 'RequestEntityTooLarge' },
+            ],
+          },
+        },
+      })
       expectStatus(await place.post('configmaps', configMap('f')), { code: 403, reason: 'Forbidden' })
       expectStatus(await place.post('configmaps', configMap('t')), { code: 413, reason: 'RequestEntityTooLarge' })
     },
@@ -59,35 +95,64 @@ const refusing: readonly ServerCase[] = [
     rule: 'An expression that cannot be evaluated refuses the object, with the expression and the error.',
     async run(place) {
       await validating(place, { a: { spec: { validations: [{ expression: 'object.data.missing == "x"' }] } } })
-      const message = denied(place, 'a', 'expression \'object.data.missing == "x"\' resulted in error: no such key: missing')
-      expectStatus(await place.post('configmaps', configMap('a', { data: { a: '1' } })), { code: 422, reason: 'Invalid', message: `configmaps "a" is forbidden: ${message}` })
+      const message = denied(
+        place,
+        'a',
+        'expression \'object.data.missing == "x"\' resulted in error: no such key: missing',
+      )
+      expectStatus(await place.post('configmaps', configMap('a', { data: { a: '1' } })), {
+        code: 422,
+        reason: 'Invalid',
+        message: `configmaps "a" is forbidden: ${message}`,
+      })
     },
   },
   {
     id: 'server/policies/errors-ignored',
     rule: 'With the failure policy Ignore an expression that cannot be evaluated lets the object pass; one that is false does not.',
     async run(place) {
-      await validating(place, { a: { spec: { failurePolicy: 'Ignore', validations: [{ expression: 'object.data.missing == "x"' }, { expression: 'object.metadata.name != "b"' }] } } })
+      await validating(place, {
+        a: {
+          spec: {
+            failurePolicy: 'Ignore',
+            validations: [{ expression: 'object.data.missing == "x"' }, { expression: 'object.metadata.name != "b"' }],
+          },
+        },
+      })
       ok(await place.post('configmaps', configMap('a', { data: { a: '1' } })), 201)
-      expectStatus(await place.post('configmaps', configMap('b', { data: { a: '1' } })), { code: 422, message: /failed expression: object.metadata.name != "b"$/ })
+      expectStatus(await place.post('configmaps', configMap('b', { data: { a: '1' } })), {
+        code: 422,
+        message: /failed expression: object.metadata.name != "b"$/,
+      })
     },
   },
   {
     id: 'server/policies/budget',
     rule: 'Expressions that cost too much refuse the object.',
     async run(place) {
-      const costly = '[0,1,2,3,4,5,6,7,8,9].all(a, [0,1,2,3,4,5,6,7,8,9].all(b, [0,1,2,3,4,5,6,7,8,9].all(c, [0,1,2,3,4,5,6,7,8,9].all(d, [0,1,2,3,4,5,6,7,8,9].all(e, [0,1,2,3,4,5,6,7,8,9].all(f, a + b + c + d + e + f >= 0))))))'
-      await validating(place, { a: { spec: { validations: [{ expression: `object.metadata.name != "dear" || ${costly}` }] } } })
+      const costly =
+        '[0,1,2,3,4,5,6,7,8,9].all(a, [0,1,2,3,4,5,6,7,8,9].all(b, [0,1,2,3,4,5,6,7,8,9].all(c, [0,1,2,3,4,5,6,7,8,9].all(d, [0,1,2,3,4,5,6,7,8,9].all(e, [0,1,2,3,4,5,6,7,8,9].all(f, a + b + c + d + e + f >= 0))))))'
+      await validating(place, {
+        a: { spec: { validations: [{ expression: `object.metadata.name != "dear" || ${costly}` }] } },
+      })
       ok(await place.post('configmaps', configMap('cheap')), 201)
-      expectStatus(await place.post('configmaps', configMap('dear')), { code: 422, message: /resulted in error: operation cancelled: actual cost limit exceeded$/ })
+      expectStatus(await place.post('configmaps', configMap('dear')), {
+        code: 422,
+        message: /resulted in error: operation cancelled: actual cost limit exceeded$/,
+      })
     },
   },
   {
     id: 'server/policies/generated-name',
     rule: 'A refusal of an object whose name is generated names the name it was given.',
     async run(place) {
-      await validating(place, { a: { spec: { validations: [{ expression: 'object.metadata.generateName != "web-"' }] } } })
-      expectStatus(await place.post('configmaps', { metadata: { generateName: 'web-' } }), { code: 422, message: /^configmaps "web-[a-z0-9]{5}" is forbidden/ })
+      await validating(place, {
+        a: { spec: { validations: [{ expression: 'object.metadata.generateName != "web-"' }] } },
+      })
+      expectStatus(await place.post('configmaps', { metadata: { generateName: 'web-' } }), {
+        code: 422,
+        message: /^configmaps "web-[a-z0-9]{5}" is forbidden/,
+      })
     },
   },
 ]
@@ -97,17 +162,29 @@ const acting: readonly ServerCase[] = [
     id: 'server/policies/warn',
     rule: 'A binding that warns lets the object pass with a warning.',
     async run(place) {
-      await validating(place, { a: { spec: { validations: [{ expression: 'false', message: 'hm' }] }, bindings: { b: { validationActions: ['Warn', 'Audit'] } } } })
+      await validating(place, {
+        a: {
+          spec: { validations: [{ expression: 'false', message: 'hm' }] },
+          bindings: { b: { validationActions: ['Warn', 'Audit'] } },
+        },
+      })
       const answer = await place.post('configmaps', configMap('a'))
       ok(answer, 201)
-      assert.deepEqual(warningsOf(answer), [`Validation failed for ValidatingAdmissionPolicy '${place.unique('a')}' with binding '${place.unique('a-b')}': hm`])
+      assert.deepEqual(warningsOf(answer), [
+        `Validation failed for ValidatingAdmissionPolicy '${place.unique('a')}' with binding '${place.unique('a-b')}': hm`,
+      ])
     },
   },
   {
     id: 'server/policies/audit',
     rule: 'A binding that only notes lets the object pass without a word.',
     async run(place) {
-      await validating(place, { a: { spec: { validations: [{ expression: 'false' }], auditAnnotations: [{ key: 'k', valueExpression: '"v"' }] }, bindings: { b: { validationActions: ['Audit'] } } } })
+      await validating(place, {
+        a: {
+          spec: { validations: [{ expression: 'false' }], auditAnnotations: [{ key: 'k', valueExpression: '"v"' }] },
+          bindings: { b: { validationActions: ['Audit'] } },
+        },
+      })
       const answer = await place.post('configmaps', configMap('a'))
       ok(answer, 201)
       assert.deepEqual(warningsOf(answer), [])
@@ -117,7 +194,12 @@ const acting: readonly ServerCase[] = [
     id: 'server/policies/warn-and-deny',
     rule: 'One binding may warn where another of the same policy denies.',
     async run(place) {
-      await validating(place, { a: { spec: { validations: [{ expression: 'false' }] }, bindings: { b: {}, c: { validationActions: ['Warn'] } } } })
+      await validating(place, {
+        a: {
+          spec: { validations: [{ expression: 'false' }] },
+          bindings: { b: {}, c: { validationActions: ['Warn'] } },
+        },
+      })
       const answer = await place.post('configmaps', configMap('a'))
       expectStatus(answer, { code: 422, message: new RegExp(`with binding '${place.unique('a-b')}'`) })
       assert.equal(warningsOf(answer).length, 1)
@@ -127,8 +209,16 @@ const acting: readonly ServerCase[] = [
     id: 'server/policies/annotation-error',
     rule: 'A note that cannot be computed refuses the object even where the binding only warns.',
     async run(place) {
-      await validating(place, { a: { spec: { auditAnnotations: [{ key: 'k', valueExpression: 'string(object.nothing)' }] }, bindings: { b: { validationActions: ['Warn'] } } } })
-      expectStatus(await place.post('configmaps', configMap('a')), { code: 422, message: `configmaps "a" is forbidden: ${denied(place, 'a', 'expression \'string(object.nothing)\' resulted in error: no such key: nothing')}` })
+      await validating(place, {
+        a: {
+          spec: { auditAnnotations: [{ key: 'k', valueExpression: 'string(object.nothing)' }] },
+          bindings: { b: { validationActions: ['Warn'] } },
+        },
+      })
+      expectStatus(await place.post('configmaps', configMap('a')), {
+        code: 422,
+        message: `configmaps "a" is forbidden: ${denied(place, 'a', "expression 'string(object.nothing)' resulted in error: no such key: nothing")}`,
+      })
     },
   },
   {
@@ -147,10 +237,21 @@ const seeing: readonly ServerCase[] = [
     id: 'server/policies/update',
     rule: 'An update shows the old object; an object that is made has none, and null is what it is then.',
     async run(place) {
-      await validating(place, { a: { spec: { validations: [{ expression: 'oldObject == null || object.data.n >= oldObject.data.n', message: 'no way back' }] } } })
+      await validating(place, {
+        a: {
+          spec: {
+            validations: [
+              { expression: 'oldObject == null || object.data.n >= oldObject.data.n', message: 'no way back' },
+            ],
+          },
+        },
+      })
       ok(await place.post('configmaps', configMap('a', { data: { n: '5' } })), 201)
       ok(await place.patch('configmaps', 'a', { body: { data: { n: '6' } } }), 200)
-      expectStatus(await place.patch('configmaps', 'a', { body: { data: { n: '4' } } }), { code: 422, message: /no way back$/ })
+      expectStatus(await place.patch('configmaps', 'a', { body: { data: { n: '4' } } }), {
+        code: 422,
+        message: /no way back$/,
+      })
       expectStatus(await place.put('configmaps', 'a', { body: configMap('a', { data: { n: '4' } }) }), { code: 422 })
       expectMatch(ok(await place.get('configmaps', 'a')), { data: { n: '6' } })
     },
@@ -159,9 +260,21 @@ const seeing: readonly ServerCase[] = [
     id: 'server/policies/delete',
     rule: 'A deletion shows the old object and no new one; collections are asked about one by one.',
     async run(place) {
-      const matchConstraints = { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }] }
-      await validating(place, { a: { spec: { matchConstraints, validations: [{ expression: 'request.operation != "DELETE" || (object == null && oldObject.metadata.name != "kept")' }] } } })
-      for (const name of ['gone', 'kept']) ok(await place.post('configmaps', configMap(name, { metadata: { labels: { app: name } } })), 201)
+      const matchConstraints = {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
+      }
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints,
+            validations: [
+              { expression: 'request.operation != "DELETE" || (object == null && oldObject.metadata.name != "kept")' },
+            ],
+          },
+        },
+      })
+      for (const name of ['gone', 'kept'])
+        ok(await place.post('configmaps', configMap(name, { metadata: { labels: { app: name } } })), 201)
       ok(await place.delete('configmaps', 'gone'), 200)
       expectStatus(await place.delete('configmaps', 'kept'), { code: 422, message: /^configmaps "kept" is forbidden/ })
       expectStatus(await place.delete('configmaps', undefined, { query: { labelSelector: 'app=kept' } }), { code: 422 })
@@ -195,10 +308,26 @@ const seeing: readonly ServerCase[] = [
         { name: 'count', expression: 'size(variables.keys)' },
         { name: 'broken', expression: 'object.nothing.here' },
       ]
-      await validating(place, { a: { spec: { variables, validations: [{ expression: 'variables.count < 3', messageExpression: '"too many: " + string(variables.count)' }, { expression: 'object.metadata.name != "b" || variables.broken == 1' }] } } })
+      await validating(place, {
+        a: {
+          spec: {
+            variables,
+            validations: [
+              { expression: 'variables.count < 3', messageExpression: '"too many: " + string(variables.count)' },
+              { expression: 'object.metadata.name != "b" || variables.broken == 1' },
+            ],
+          },
+        },
+      })
       ok(await place.post('configmaps', configMap('a', { data: { a: '1', b: '2' } })), 201)
-      expectStatus(await place.post('configmaps', configMap('a3', { data: { a: '1', b: '2', c: '3' } })), { code: 422, message: /denied request: too many: 3$/ })
-      expectStatus(await place.post('configmaps', configMap('b', { data: { a: '1' } })), { code: 422, message: /resulted in error: composited variable "broken" fails to evaluate: no such key: nothing$/ })
+      expectStatus(await place.post('configmaps', configMap('a3', { data: { a: '1', b: '2', c: '3' } })), {
+        code: 422,
+        message: /denied request: too many: 3$/,
+      })
+      expectStatus(await place.post('configmaps', configMap('b', { data: { a: '1' } })), {
+        code: 422,
+        message: /resulted in error: composited variable "broken" fails to evaluate: no such key: nothing$/,
+      })
     },
   },
   {
@@ -206,9 +335,16 @@ const seeing: readonly ServerCase[] = [
     rule: 'Expressions may ask what the caller, or a service account, is allowed to do.',
     async run(place) {
       const validations = [
-        { expression: 'authorizer.group("").resource("configmaps").namespace(object.metadata.namespace).check("create").allowed()' },
+        {
+          expression:
+            'authorizer.group("").resource("configmaps").namespace(object.metadata.namespace).check("create").allowed()',
+        },
         { expression: 'authorizer.requestResource.check("create").allowed()' },
-        { expression: 'object.metadata.name != "b" || authorizer.serviceAccount("default", "nobody").group("apps").resource("deployments").check("delete").allowed()', message: 'nobody may not' },
+        {
+          expression:
+            'object.metadata.name != "b" || authorizer.serviceAccount("default", "nobody").group("apps").resource("deployments").check("delete").allowed()',
+          message: 'nobody may not',
+        },
         { expression: '!authorizer.path("/healthz").check("get").errored()' },
       ]
       await validating(place, { a: { spec: { validations } } })
@@ -220,11 +356,26 @@ const seeing: readonly ServerCase[] = [
     id: 'server/policies/status',
     rule: 'A subresource is guarded by rules that name it, and by no others.',
     async run(place) {
-      const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments/status'] }
-      await validating(place, { a: { spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'request.subResource != "status"' }] } } })
+      const rule = {
+        apiGroups: ['apps'],
+        apiVersions: ['v1'],
+        operations: ['UPDATE'],
+        resources: ['deployments/status'],
+      }
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints: { resourceRules: [rule] },
+            validations: [{ expression: 'request.subResource != "status"' }],
+          },
+        },
+      })
       ok(await place.post('deployments', sample('deployments', 'a')), 201)
       ok(await place.patch('deployments', 'a', { body: { spec: { replicas: 2 } } }), 200)
-      expectStatus(await place.patch('deployments', 'a/status', { body: { status: { replicas: 1 } } }), { code: 422, message: /^deployments.apps "a" is forbidden/ })
+      expectStatus(await place.patch('deployments', 'a/status', { body: { status: { replicas: 1 } } }), {
+        code: 422,
+        message: /^deployments.apps "a" is forbidden/,
+      })
     },
   },
   {
@@ -232,7 +383,19 @@ const seeing: readonly ServerCase[] = [
     rule: 'A policy on the scale of an object sees a Scale.',
     async run(place) {
       const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['*/scale'] }
-      await validating(place, { a: { spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'object.kind == "Scale" && object.spec.replicas <= 5 && oldObject.kind == "Scale" && request.kind.kind == "Scale"' }] } } })
+      await validating(place, {
+        a: {
+          spec: {
+            matchConstraints: { resourceRules: [rule] },
+            validations: [
+              {
+                expression:
+                  'object.kind == "Scale" && object.spec.replicas <= 5 && oldObject.kind == "Scale" && request.kind.kind == "Scale"',
+              },
+            ],
+          },
+        },
+      })
       ok(await place.post('deployments', sample('deployments', 'a')), 201)
       ok(await place.patch('deployments', 'a/scale', { body: { spec: { replicas: 5 } } }), 200)
       expectStatus(await place.patch('deployments', 'a/scale', { body: { spec: { replicas: 6 } } }), { code: 422 })

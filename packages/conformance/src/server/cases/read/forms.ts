@@ -6,11 +6,18 @@ import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { configMap, sample } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
 
-const as = (kind: string, { version = 'v1', type = 'application/json' } = {}): string => `${type};as=${kind};g=meta.k8s.io;v=${version}`
+const as = (kind: string, { version = 'v1', type = 'application/json' } = {}): string =>
+  `${type};as=${kind};g=meta.k8s.io;v=${version}`
 
 interface Table {
-  readonly columnDefinitions: readonly { readonly name: string, readonly type: string, readonly format: string, readonly description: string, readonly priority: number }[]
-  readonly rows: readonly { readonly cells: readonly unknown[], readonly object?: unknown }[]
+  readonly columnDefinitions: readonly {
+    readonly name: string
+    readonly type: string
+    readonly format: string
+    readonly description: string
+    readonly priority: number
+  }[]
+  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object?: unknown }[]
 }
 
 const metadataOnly: readonly ServerCase[] = [
@@ -18,21 +25,36 @@ const metadataOnly: readonly ServerCase[] = [
     id: 'server/forms/metadata-of-one',
     rule: 'PartialObjectMetadata of an object is its metadata and nothing else.',
     async run(place) {
-      const made = ok(await place.post('configmaps', configMap('a', { data: { k: 'v' }, metadata: { labels: { l: '1' } } })))
+      const made = ok(
+        await place.post('configmaps', configMap('a', { data: { k: 'v' }, metadata: { labels: { l: '1' } } })),
+      )
       const answer = await place.get('configmaps', 'a', { accept: as('PartialObjectMetadata') })
-      assert.deepEqual(ok(answer, 200), { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: made.metadata })
+      assert.deepEqual(ok(answer, 200), {
+        kind: 'PartialObjectMetadata',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: made.metadata,
+      })
       assert.match(answer.header('content-type'), /^application\/json/)
     },
   },
   {
     id: 'server/forms/metadata-of-list',
-    rule: 'PartialObjectMetadataList of a list has the list\'s metadata and that of every item, each with its kind.',
+    rule: "PartialObjectMetadataList of a list has the list's metadata and that of every item, each with its kind.",
     async run(place) {
       for (const name of ['a', 'b']) ok(await place.post('leases', sample('leases', name)))
       const list = ok(await place.list('leases', { limit: 1 }, { accept: as('PartialObjectMetadataList') }), 200)
       expectMatch(list, {
-        kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: /\d/, continue: /./, remainingItemCount: 1 },
-        items: [{ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a', uid: /./ }, spec: undefined }],
+        kind: 'PartialObjectMetadataList',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: { resourceVersion: /\d/, continue: /./, remainingItemCount: 1 },
+        items: [
+          {
+            kind: 'PartialObjectMetadata',
+            apiVersion: 'meta.k8s.io/v1',
+            metadata: { name: 'a', uid: /./ },
+            spec: undefined,
+          },
+        ],
       })
     },
   },
@@ -41,8 +63,16 @@ const metadataOnly: readonly ServerCase[] = [
     rule: 'PartialObjectMetadata of a list, and PartialObjectMetadataList of an object, are refused with 406.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.list('configmaps', {}, { accept: as('PartialObjectMetadata') }), { code: 406, reason: 'NotAcceptable', message: /^you requested PartialObjectMetadata, but the requested object is a list/ })
-      expectStatus(await place.get('configmaps', 'a', { accept: as('PartialObjectMetadataList') }), { code: 406, reason: 'NotAcceptable', message: /^you requested PartialObjectMetadataList, but the requested object is not a list/ })
+      expectStatus(await place.list('configmaps', {}, { accept: as('PartialObjectMetadata') }), {
+        code: 406,
+        reason: 'NotAcceptable',
+        message: /^you requested PartialObjectMetadata, but the requested object is a list/,
+      })
+      expectStatus(await place.get('configmaps', 'a', { accept: as('PartialObjectMetadataList') }), {
+        code: 406,
+        reason: 'NotAcceptable',
+        message: /^you requested PartialObjectMetadataList, but the requested object is not a list/,
+      })
     },
   },
   {
@@ -50,9 +80,18 @@ const metadataOnly: readonly ServerCase[] = [
     rule: 'Writes can answer metadata only too.',
     async run(place) {
       const accept = as('PartialObjectMetadata')
-      expectMatch(ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } }), { accept }), 201), { kind: 'PartialObjectMetadata', metadata: { name: 'a' }, data: undefined })
-      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: 'w' } }, accept }), 200), { kind: 'PartialObjectMetadata', data: undefined })
-      expectMatch(ok(await place.put('configmaps', 'a', { body: configMap('a'), accept }), 200), { kind: 'PartialObjectMetadata' })
+      expectMatch(ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } }), { accept }), 201), {
+        kind: 'PartialObjectMetadata',
+        metadata: { name: 'a' },
+        data: undefined,
+      })
+      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: 'w' } }, accept }), 200), {
+        kind: 'PartialObjectMetadata',
+        data: undefined,
+      })
+      expectMatch(ok(await place.put('configmaps', 'a', { body: configMap('a'), accept }), 200), {
+        kind: 'PartialObjectMetadata',
+      })
     },
   },
 ]
@@ -62,23 +101,37 @@ const tables: readonly ServerCase[] = [
     id: 'server/forms/table-of-list',
     rule: 'A Table of a list has columns, a row for each object, and the metadata of each object beside its row.',
     async run(place) {
-      for (const name of ['a', 'b']) ok(await place.post('configmaps', configMap(name, { data: { k: 'v' }, metadata: { labels: { mine: '1' } } })))
+      for (const name of ['a', 'b'])
+        ok(await place.post('configmaps', configMap(name, { data: { k: 'v' }, metadata: { labels: { mine: '1' } } })))
       const answer = await place.list('configmaps', { labelSelector: 'mine' }, { accept: as('Table') })
       const table = ok(answer, 200)
       expectMatch(table, {
-        kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: /\d/ },
-        columnDefinitions: [{ name: 'Name', type: 'string', format: 'name', priority: 0, description: /./ }, { name: 'Data', type: 'string' }, { name: 'Age', type: 'string' }],
-        rows: ['a', 'b'].map((name) => ({ cells: [name, 1, /^\d+[smh]/], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name }, data: undefined } })),
+        kind: 'Table',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata: { resourceVersion: /\d/ },
+        columnDefinitions: [
+          { name: 'Name', type: 'string', format: 'name', priority: 0, description: /./ },
+          { name: 'Data', type: 'string' },
+          { name: 'Age', type: 'string' },
+        ],
+        rows: ['a', 'b'].map((name) => ({
+          cells: [name, 1, /^\d+[smh]/],
+          object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name }, data: undefined },
+        })),
       })
       assert.match(answer.header('content-type'), /^application\/json/)
     },
   },
   {
     id: 'server/forms/table-of-one',
-    rule: 'A Table of an object has one row and the object\'s resourceVersion.',
+    rule: "A Table of an object has one row and the object's resourceVersion.",
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
-      expectMatch(ok(await place.get('configmaps', 'a', { accept: as('Table') }), 200), { kind: 'Table', metadata: { resourceVersion: made.metadata.resourceVersion }, rows: [{ cells: ['a', 0, /./] }] })
+      expectMatch(ok(await place.get('configmaps', 'a', { accept: as('Table') }), 200), {
+        kind: 'Table',
+        metadata: { resourceVersion: made.metadata.resourceVersion },
+        rows: [{ cells: ['a', 0, /./] }],
+      })
     },
   },
   {
@@ -86,24 +139,35 @@ const tables: readonly ServerCase[] = [
     rule: 'includeObject says what stands beside a row: the Metadata, the whole Object or None.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a', { spec: { holderIdentity: 'x' } })))
-      const objectOf = async (includeObject: string): Promise<unknown> => (ok(await place.list('leases', { includeObject }, { accept: as('Table') })) as unknown as Table).rows[0]?.object
+      const objectOf = async (includeObject: string): Promise<unknown> =>
+        (ok(await place.list('leases', { includeObject }, { accept: as('Table') })) as unknown as Table).rows[0]?.object
       expectMatch(await objectOf('Metadata'), { kind: 'PartialObjectMetadata', spec: undefined })
-      expectMatch(await objectOf('Object'), { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', spec: { holderIdentity: 'x' } })
-      assert.ok([null, undefined].includes(await objectOf('None') as null))
+      expectMatch(await objectOf('Object'), {
+        kind: 'Lease',
+        apiVersion: 'coordination.k8s.io/v1',
+        spec: { holderIdentity: 'x' },
+      })
+      assert.ok([null, undefined].includes((await objectOf('None')) as null))
     },
   },
   {
     id: 'server/forms/table-bad-include',
     rule: 'Another includeObject is a bad request.',
     async run(place) {
-      expectStatus(await place.list('leases', { includeObject: 'Some' }, { accept: as('Table') }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.list('leases', { includeObject: 'Some' }, { accept: as('Table') }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
     },
   },
   {
     id: 'server/forms/table-v1beta1',
     rule: 'A Table may be asked for as v1beta1.',
     async run(place) {
-      expectMatch(ok(await place.list('leases', {}, { accept: as('Table', { version: 'v1beta1' }) }), 200), { kind: 'Table', apiVersion: 'meta.k8s.io/v1beta1' })
+      expectMatch(ok(await place.list('leases', {}, { accept: as('Table', { version: 'v1beta1' }) }), 200), {
+        kind: 'Table',
+        apiVersion: 'meta.k8s.io/v1beta1',
+      })
     },
   },
   {
@@ -112,7 +176,10 @@ const tables: readonly ServerCase[] = [
     async run(place) {
       const table = ok(await place.list('leases', {}, { accept: as('Table') }), 200) as unknown as Table
       assert.deepEqual(table.rows, [])
-      assert.deepEqual(table.columnDefinitions.map(({ name }) => name), ['Name', 'Holder', 'Age'])
+      assert.deepEqual(
+        table.columnDefinitions.map(({ name }) => name),
+        ['Name', 'Holder', 'Age'],
+      )
     },
   },
   {
@@ -122,7 +189,10 @@ const tables: readonly ServerCase[] = [
       for (const name of ['a', 'b']) ok(await place.post('leases', sample('leases', name)))
       const first = ok(await place.list('leases', { limit: 1 }, { accept: as('Table') }))
       expectMatch(first.metadata, { continue: /./, remainingItemCount: 1 })
-      expectMatch(ok(await place.list('leases', { limit: 1, continue: first.metadata.continue }, { accept: as('Table') })), { rows: [{ cells: ['b', () => true, () => true] }] })
+      expectMatch(
+        ok(await place.list('leases', { limit: 1, continue: first.metadata.continue }, { accept: as('Table') })),
+        { rows: [{ cells: ['b', () => true, () => true] }] },
+      )
     },
   },
   {
@@ -132,7 +202,10 @@ const tables: readonly ServerCase[] = [
       const answer = await place.list('leases', {}, { accept: as('Table', { type: 'application/yaml' }) })
       assert.equal(answer.status, 200)
       assert.match(answer.text, /^kind: Table$/m)
-      expectStatus(await place.list('leases', {}, { accept: as('Table', { type: 'application/vnd.kubernetes.protobuf' }) }), { code: 406, reason: 'NotAcceptable' })
+      expectStatus(
+        await place.list('leases', {}, { accept: as('Table', { type: 'application/vnd.kubernetes.protobuf' }) }),
+        { code: 406, reason: 'NotAcceptable' },
+      )
     },
   },
   {
@@ -140,7 +213,17 @@ const tables: readonly ServerCase[] = [
     rule: 'What has no metadata worth a row, such as an access review, cannot be a Table.',
     async run(place) {
       const body = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } }
-      expectStatus(await place.client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { body, accept: as('Table') }), { code: 406, reason: 'NotAcceptable', message: /^only the following media types are accepted: application\/json/ })
+      expectStatus(
+        await place.client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+          body,
+          accept: as('Table'),
+        }),
+        {
+          code: 406,
+          reason: 'NotAcceptable',
+          message: /^only the following media types are accepted: application\/json/,
+        },
+      )
     },
   },
   {
@@ -149,7 +232,10 @@ const tables: readonly ServerCase[] = [
     async run(place) {
       expectStatus(await place.get('configmaps', 'none', { accept: as('Table') }), { code: 404, reason: 'NotFound' })
       ok(await place.post('configmaps', configMap('a')))
-      expectMatch(ok(await place.delete('configmaps', 'a', { accept: `${as('Table')},application/json` }), 200), { kind: 'Status', status: 'Success' })
+      expectMatch(ok(await place.delete('configmaps', 'a', { accept: `${as('Table')},application/json` }), 200), {
+        kind: 'Status',
+        status: 'Success',
+      })
     },
   },
 ]
@@ -180,7 +266,11 @@ const accepting = negotiation.map(([id, accept, form]): ServerCase => ({
     ok(await place.post('configmaps', configMap('a')))
     const answer = await place.get('configmaps', 'a', accept === undefined ? {} : { accept })
     if (typeof form === 'number') {
-      expectStatus(answer, { code: form, reason: 'NotAcceptable', message: /application\/json, application\/yaml, application\/vnd\.kubernetes\.protobuf/ })
+      expectStatus(answer, {
+        code: form,
+        reason: 'NotAcceptable',
+        message: /application\/json, application\/yaml, application\/vnd\.kubernetes\.protobuf/,
+      })
       return
     }
     assert.equal(answer.status, 200, String(answer))

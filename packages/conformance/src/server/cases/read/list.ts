@@ -8,8 +8,14 @@ import type { Place, ServerCase } from '../../target.ts'
 
 /** Objects a to d with different labels; d has none. */
 async function four(place: Place): Promise<void> {
-  const labels: Readonly<Record<string, object>> = { a: { app: 'x', size: '1' }, b: { app: 'y', size: '5' }, c: { app: 'z', extra: '' }, d: {} }
-  for (const [name, some] of Object.entries(labels)) ok(await place.post('leases', sample('leases', name, { metadata: { labels: some } })))
+  const labels: Readonly<Record<string, object>> = {
+    a: { app: 'x', size: '1' },
+    b: { app: 'y', size: '5' },
+    c: { app: 'z', extra: '' },
+    d: {},
+  }
+  for (const [name, some] of Object.entries(labels))
+    ok(await place.post('leases', sample('leases', name, { metadata: { labels: some } })))
 }
 
 const shape: readonly ServerCase[] = [
@@ -18,9 +24,21 @@ const shape: readonly ServerCase[] = [
     rule: 'What is not there is a 404 that names it.',
     async run(place) {
       assert.deepEqual(expectStatus(await place.get('configmaps', 'none'), { code: 404 }), {
-        kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'configmaps "none" not found', reason: 'NotFound', details: { name: 'none', kind: 'configmaps' }, code: 404,
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'configmaps "none" not found',
+        reason: 'NotFound',
+        details: { name: 'none', kind: 'configmaps' },
+        code: 404,
       })
-      expectStatus(await place.get('deployments', 'none'), { code: 404, reason: 'NotFound', message: 'deployments.apps "none" not found', details: { name: 'none', group: 'apps', kind: 'deployments' } })
+      expectStatus(await place.get('deployments', 'none'), {
+        code: 404,
+        reason: 'NotFound',
+        message: 'deployments.apps "none" not found',
+        details: { name: 'none', group: 'apps', kind: 'deployments' },
+      })
     },
   },
   {
@@ -28,7 +46,11 @@ const shape: readonly ServerCase[] = [
     rule: 'An empty list has an empty `items`, a kind and a resourceVersion.',
     async run(place) {
       const list = ok(await place.list('leases'), 200)
-      expectMatch(list, { kind: 'LeaseList', apiVersion: 'coordination.k8s.io/v1', metadata: { resourceVersion: /^[1-9]\d*$/, continue: undefined, remainingItemCount: undefined } })
+      expectMatch(list, {
+        kind: 'LeaseList',
+        apiVersion: 'coordination.k8s.io/v1',
+        metadata: { resourceVersion: /^[1-9]\d*$/, continue: undefined, remainingItemCount: undefined },
+      })
       assert.deepEqual(list.items, [])
     },
   },
@@ -37,7 +59,9 @@ const shape: readonly ServerCase[] = [
     rule: 'The items of a list of a built-in kind do not repeat apiVersion and kind.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a')))
-      expectMatch(ok(await place.list('leases')), { items: [{ apiVersion: undefined, kind: undefined, metadata: { name: 'a', namespace: place.namespace } }] })
+      expectMatch(ok(await place.list('leases')), {
+        items: [{ apiVersion: undefined, kind: undefined, metadata: { name: 'a', namespace: place.namespace } }],
+      })
     },
   },
   {
@@ -56,16 +80,31 @@ const shape: readonly ServerCase[] = [
       ok(await place.post('namespaces', sample('namespaces', other)))
       const label = { metadata: { labels: { run: place.namespace } } }
       for (const name of ['a', 'b']) ok(await place.post('leases', sample('leases', name, label)))
-      ok(await place.client.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${other}/leases`, { body: sample('leases', 'a', label) }), 201)
-      const { items } = ok(await place.client.request('GET', '/apis/coordination.k8s.io/v1/leases', { query: { labelSelector: `run=${place.namespace}` } }))
-      assert.deepEqual(items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`), [`${other}/a`, `${place.namespace}/a`, `${place.namespace}/b`])
+      ok(
+        await place.client.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${other}/leases`, {
+          body: sample('leases', 'a', label),
+        }),
+        201,
+      )
+      const { items } = ok(
+        await place.client.request('GET', '/apis/coordination.k8s.io/v1/leases', {
+          query: { labelSelector: `run=${place.namespace}` },
+        }),
+      )
+      assert.deepEqual(
+        items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+        [`${other}/a`, `${place.namespace}/a`, `${place.namespace}/b`],
+      )
     },
   },
   {
     id: 'server/list/namespace-that-is-not-there',
     rule: 'A list in a namespace that does not exist is empty, not a 404.',
     async run(place) {
-      assert.deepEqual(ok(await place.client.request('GET', '/api/v1/namespaces/judge-nowhere/configmaps'), 200).items, [])
+      assert.deepEqual(
+        ok(await place.client.request('GET', '/api/v1/namespaces/judge-nowhere/configmaps'), 200).items,
+        [],
+      )
     },
   },
   {
@@ -74,7 +113,9 @@ const shape: readonly ServerCase[] = [
     async run(place) {
       const answer = await place.list('endpoints')
       ok(answer, 200)
-      assert.deepEqual(warningsOf(answer), ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'])
+      assert.deepEqual(warningsOf(answer), [
+        'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+      ])
     },
   },
   {
@@ -93,9 +134,20 @@ const shape: readonly ServerCase[] = [
 
 /** A label selector, and what of a to d it matches. */
 const selections: readonly (readonly [string, string, string])[] = [
-  ['equal', 'app=x', 'a'], ['double-equal', 'app==x', 'a'], ['not-equal', 'app!=x', 'b c d'], ['in', 'app in (x,y)', 'a b'], ['not-in', 'app notin (x, y)', 'c d'],
-  ['exists', 'app', 'a b c'], ['not-exists', '!app', 'd'], ['greater', 'size>1', 'b'], ['less', 'size<5', 'a'], ['both', 'app,size', 'a b'],
-  ['empty-value', 'extra=', 'c'], ['nothing', 'app=x,app=y', ''], ['empty', '', 'a b c d'], ['spaces', ' app  in ( x , z ) ', 'a c'],
+  ['equal', 'app=x', 'a'],
+  ['double-equal', 'app==x', 'a'],
+  ['not-equal', 'app!=x', 'b c d'],
+  ['in', 'app in (x,y)', 'a b'],
+  ['not-in', 'app notin (x, y)', 'c d'],
+  ['exists', 'app', 'a b c'],
+  ['not-exists', '!app', 'd'],
+  ['greater', 'size>1', 'b'],
+  ['less', 'size<5', 'a'],
+  ['both', 'app,size', 'a b'],
+  ['empty-value', 'extra=', 'c'],
+  ['nothing', 'app=x,app=y', ''],
+  ['empty', '', 'a b c d'],
+  ['spaces', ' app  in ( x , z ) ', 'a c'],
 ]
 
 const labelSelectors = selections.map(([id, labelSelector, matches]): ServerCase => ({
@@ -112,23 +164,39 @@ const badSelectors: readonly ServerCase[] = [
     id: 'server/list/labels-unreadable',
     rule: 'A label selector that cannot be read is a bad request.',
     async run(place) {
-      for (const labelSelector of ['a in (', '=x', 'a b', 'a=b c', 'size>x']) expectStatus(await place.list('leases', { labelSelector }), { code: 400, reason: 'BadRequest' })
-      expectStatus(await place.list('leases', { labelSelector: 'a b' }), { code: 400, message: `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt` })
+      for (const labelSelector of ['a in (', '=x', 'a b', 'a=b c', 'size>x'])
+        expectStatus(await place.list('leases', { labelSelector }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.list('leases', { labelSelector: 'a b' }), {
+        code: 400,
+        message: `unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt`,
+      })
     },
   },
   {
     id: 'server/list/fields-unreadable',
     rule: 'A field selector that cannot be read is a bad request.',
     async run(place) {
-      expectStatus(await place.list('leases', { fieldSelector: 'metadata.name' }), { code: 400, reason: 'BadRequest', message: `invalid selector: 'metadata.name'; can't understand 'metadata.name'` })
+      expectStatus(await place.list('leases', { fieldSelector: 'metadata.name' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: `invalid selector: 'metadata.name'; can't understand 'metadata.name'`,
+      })
     },
   },
   {
     id: 'server/list/fields-unsupported',
     rule: 'A field that cannot be selected by is a bad request that names it.',
     async run(place) {
-      expectStatus(await place.list('leases', { fieldSelector: 'spec.holderIdentity=x' }), { code: 400, reason: 'BadRequest', message: '"spec.holderIdentity" is not a known field selector: only "metadata.name", "metadata.namespace"' })
-      expectStatus(await place.list('pods', { fieldSelector: 'spec.hostname=x' }), { code: 400, reason: 'BadRequest', message: 'field label not supported: spec.hostname' })
+      expectStatus(await place.list('leases', { fieldSelector: 'spec.holderIdentity=x' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: '"spec.holderIdentity" is not a known field selector: only "metadata.name", "metadata.namespace"',
+      })
+      expectStatus(await place.list('pods', { fieldSelector: 'spec.hostname=x' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'field label not supported: spec.hostname',
+      })
     },
   },
 ]
@@ -139,7 +207,8 @@ const fieldSelectors: readonly ServerCase[] = [
     rule: 'Every kind can be selected by name and namespace, with =, == and !=.',
     async run(place) {
       await four(place)
-      const list = async (fieldSelector: string): Promise<string> => namesOf(ok(await place.list('leases', { fieldSelector }))).join(' ')
+      const list = async (fieldSelector: string): Promise<string> =>
+        namesOf(ok(await place.list('leases', { fieldSelector }))).join(' ')
       assert.equal(await list('metadata.name=b'), 'b')
       assert.equal(await list('metadata.name==b'), 'b')
       assert.equal(await list('metadata.name!=b'), 'a c d')
@@ -164,7 +233,8 @@ const fieldSelectors: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('pods', sample('pods', 'a', { spec: { nodeName: 'judge', restartPolicy: 'Never' } })))
       ok(await place.post('pods', sample('pods', 'b')))
-      const list = async (fieldSelector: string): Promise<string> => namesOf(ok(await place.list('pods', { fieldSelector }))).join(' ')
+      const list = async (fieldSelector: string): Promise<string> =>
+        namesOf(ok(await place.list('pods', { fieldSelector }))).join(' ')
       assert.equal(await list('spec.nodeName=judge'), 'a')
       assert.equal(await list('spec.nodeName='), 'b')
       assert.equal(await list('status.phase=Pending,spec.restartPolicy=Always'), 'b')
@@ -176,8 +246,11 @@ const fieldSelectors: readonly ServerCase[] = [
     id: 'server/list/fields-pod-more',
     rule: 'Pods can also be selected by service account, scheduler, host network and addresses.',
     async run(place) {
-      ok(await place.post('pods', sample('pods', 'a', { spec: { schedulerName: 'mine', serviceAccountName: 'robot' } })))
-      const list = async (fieldSelector: string): Promise<string> => namesOf(ok(await place.list('pods', { fieldSelector }))).join(' ')
+      ok(
+        await place.post('pods', sample('pods', 'a', { spec: { schedulerName: 'mine', serviceAccountName: 'robot' } })),
+      )
+      const list = async (fieldSelector: string): Promise<string> =>
+        namesOf(ok(await place.list('pods', { fieldSelector }))).join(' ')
       assert.equal(await list('spec.schedulerName=mine,spec.serviceAccountName=robot,spec.hostNetwork=false'), 'a')
       assert.equal(await list('status.podIP=,status.nominatedNodeName='), 'a')
       assert.equal(await list('spec.hostNetwork=true'), '')
@@ -187,9 +260,14 @@ const fieldSelectors: readonly ServerCase[] = [
     id: 'server/list/fields-event',
     rule: 'Events can be selected by the object they are about, and by reason and type.',
     async run(place) {
-      const about = (name: string): Readonly<Record<string, unknown>> => sample('events', name, { involvedObject: { namespace: place.namespace, name, uid: `u-${name}` }, reason: `R${name}` })
+      const about = (name: string): Readonly<Record<string, unknown>> =>
+        sample('events', name, {
+          involvedObject: { namespace: place.namespace, name, uid: `u-${name}` },
+          reason: `R${name}`,
+        })
       for (const name of ['a', 'b']) ok(await place.post('events', about(name)))
-      const list = async (fieldSelector: string): Promise<string> => namesOf(ok(await place.list('events', { fieldSelector }))).join(' ')
+      const list = async (fieldSelector: string): Promise<string> =>
+        namesOf(ok(await place.list('events', { fieldSelector }))).join(' ')
       assert.equal(await list('involvedObject.name=a'), 'a')
       assert.equal(await list('involvedObject.uid=u-b,involvedObject.kind=ConfigMap'), 'b')
       assert.equal(await list('reason=Ra,type=Normal,reportingComponent='), 'a')
@@ -200,7 +278,8 @@ const fieldSelectors: readonly ServerCase[] = [
     id: 'server/list/fields-namespace-phase',
     rule: 'Namespaces can be selected by phase.',
     async run(place) {
-      const list = async (fieldSelector: string): Promise<string[]> => namesOf(ok(await place.list('namespaces', { fieldSelector })))
+      const list = async (fieldSelector: string): Promise<string[]> =>
+        namesOf(ok(await place.list('namespaces', { fieldSelector })))
       assert.deepEqual(await list(`metadata.name=${place.namespace},status.phase=Active`), [place.namespace])
       assert.deepEqual(await list(`metadata.name=${place.namespace},status.phase=Terminating`), [])
     },

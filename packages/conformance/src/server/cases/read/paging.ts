@@ -7,14 +7,20 @@ import { sample } from '../../samples.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
 async function five(place: Place): Promise<void> {
-  for (const name of ['a', 'b', 'c', 'd', 'e']) ok(await place.post('leases', sample('leases', name, { metadata: { labels: { half: name < 'c' ? 'first' : 'second' } } })))
+  for (const name of ['a', 'b', 'c', 'd', 'e'])
+    ok(
+      await place.post(
+        'leases',
+        sample('leases', name, { metadata: { labels: { half: name < 'c' ? 'first' : 'second' } } }),
+      ),
+    )
 }
 
 /** All pages, each as its names, read to the end. */
 async function pages(place: Place, query: Readonly<Record<string, string | number>>): Promise<string[]> {
   const told: string[] = []
   for (let token: string | undefined = ''; token !== undefined;) {
-    const list = ok(await place.list('leases', { ...query, ...token !== '' && { continue: token } }))
+    const list = ok(await place.list('leases', { ...query, ...(token !== '' && { continue: token }) }))
     told.push(namesOf(list).join(' '))
     token = list.metadata.continue
   }
@@ -39,9 +45,18 @@ const reading: readonly ServerCase[] = [
       await five(place)
       const first = ok(await place.list('leases', { limit: 2 }))
       expectMatch(first.metadata, { remainingItemCount: 3, continue: /./ })
-      expectMatch(ok(await place.list('leases', { limit: 4, continue: first.metadata.continue })).metadata, { remainingItemCount: undefined, continue: undefined })
-      expectMatch(ok(await place.list('leases', { limit: 1, labelSelector: 'half=second' })).metadata, { remainingItemCount: undefined, continue: /./ })
-      expectMatch(ok(await place.list('leases', { limit: 1, fieldSelector: 'metadata.name!=a' })).metadata, { remainingItemCount: undefined, continue: /./ })
+      expectMatch(ok(await place.list('leases', { limit: 4, continue: first.metadata.continue })).metadata, {
+        remainingItemCount: undefined,
+        continue: undefined,
+      })
+      expectMatch(ok(await place.list('leases', { limit: 1, labelSelector: 'half=second' })).metadata, {
+        remainingItemCount: undefined,
+        continue: /./,
+      })
+      expectMatch(ok(await place.list('leases', { limit: 1, fieldSelector: 'metadata.name!=a' })).metadata, {
+        remainingItemCount: undefined,
+        continue: /./,
+      })
     },
   },
   {
@@ -94,7 +109,11 @@ const reading: readonly ServerCase[] = [
     async run(place) {
       await five(place)
       const first = ok(await place.list('leases', { limit: 1 }))
-      assert.deepEqual(namesOf(ok(await place.list('leases', { limit: 3, continue: first.metadata.continue }))), ['b', 'c', 'd'])
+      assert.deepEqual(namesOf(ok(await place.list('leases', { limit: 3, continue: first.metadata.continue }))), [
+        'b',
+        'c',
+        'd',
+      ])
     },
   },
 ]
@@ -106,8 +125,15 @@ const refusals: readonly ServerCase[] = [
     async run(place) {
       await five(place)
       const first = ok(await place.list('leases', { limit: 2 }))
-      expectStatus(await place.list('leases', { continue: first.metadata.continue, resourceVersion: 5 }), { code: 400, reason: 'BadRequest', message: 'specifying resource version is not allowed when using continue' })
-      assert.deepEqual(namesOf(ok(await place.list('leases', { continue: first.metadata.continue, resourceVersion: 0 }))), ['c', 'd', 'e'])
+      expectStatus(await place.list('leases', { continue: first.metadata.continue, resourceVersion: 5 }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'specifying resource version is not allowed when using continue',
+      })
+      assert.deepEqual(
+        namesOf(ok(await place.list('leases', { continue: first.metadata.continue, resourceVersion: 0 }))),
+        ['c', 'd', 'e'],
+      )
     },
   },
   {
@@ -115,7 +141,11 @@ const refusals: readonly ServerCase[] = [
     rule: 'A continue token that the server did not give is a bad request.',
     async run(place) {
       for (const token of ['garbage', '!', 'e30', Buffer.from('{"v":"x","rv":1,"start":"a"}').toString('base64url')]) {
-        expectStatus(await place.list('leases', { continue: token }), { code: 400, reason: 'BadRequest', message: /^invalid continue token: continue key is not valid: / })
+        expectStatus(await place.list('leases', { continue: token }), {
+          code: 400,
+          reason: 'BadRequest',
+          message: /^invalid continue token: continue key is not valid: /,
+        })
       }
     },
   },
@@ -124,7 +154,12 @@ const refusals: readonly ServerCase[] = [
     rule: 'A forged continue token does not reach into another namespace or resource.',
     async run(place) {
       for (const start of ['../../', '../other/a']) {
-        expectStatus(await place.list('leases', { continue: Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 1, start })).toString('base64url') }), { code: 400, reason: 'BadRequest', message: /^invalid continue token: continue key is not valid: / })
+        expectStatus(
+          await place.list('leases', {
+            continue: Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 1, start })).toString('base64url'),
+          }),
+          { code: 400, reason: 'BadRequest', message: /^invalid continue token: continue key is not valid: / },
+        )
       }
     },
   },
@@ -132,7 +167,11 @@ const refusals: readonly ServerCase[] = [
     id: 'server/paging/bad-limit',
     rule: 'A limit that is no number is a bad request; a negative one is none.',
     async run(place) {
-      expectStatus(await place.list('leases', { limit: 'many' }), { code: 400, reason: 'BadRequest', message: /strconv\.ParseInt: parsing "many": invalid syntax/ })
+      expectStatus(await place.list('leases', { limit: 'many' }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /strconv\.ParseInt: parsing "many": invalid syntax/,
+      })
       await five(place)
       assert.equal(namesOf(ok(await place.list('leases', { limit: -1 }))).length, 5)
     },
@@ -147,8 +186,10 @@ const refusals: readonly ServerCase[] = [
       ok(await place.post('leases', sample('leases', 'c5')))
       await place.target.compact?.()
       const expired = expectStatus(await place.list('leases', { limit: 2, continue: first.metadata.continue }), {
-        code: 410, reason: 'Expired',
-        message: /^The provided continue parameter is too old to display a consistent list result\. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results\. Continuing with the provided token results in an inconsistent list/,
+        code: 410,
+        reason: 'Expired',
+        message:
+          /^The provided continue parameter is too old to display a consistent list result\. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results\. Continuing with the provided token results in an inconsistent list/,
       })
       const rest = ok(await place.list('leases', { continue: expired.metadata.continue }), 200)
       assert.deepEqual(namesOf(rest), ['c', 'c5', 'd', 'e'])

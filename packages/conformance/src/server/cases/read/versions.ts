@@ -9,7 +9,15 @@ import type { Place, ServerCase } from '../../target.ts'
 /** Far above any version, and still a number the server can read. */
 const future = '900000000000000'
 
-const tooLarge = { code: 504, reason: 'Timeout', message: new RegExp(`^Timeout: Too large resource version: ${future}, current: \\d+$`), details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 } }
+const tooLarge = {
+  code: 504,
+  reason: 'Timeout',
+  message: new RegExp(`^Timeout: Too large resource version: ${future}, current: \\d+$`),
+  details: {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  },
+}
 
 /** a, then b, then c; gives the version of the list after each. */
 async function grown(place: Place): Promise<string[]> {
@@ -43,10 +51,19 @@ const table = combinations.map(([id, query, expected]): ServerCase => ({
   rule: `A list with ${JSON.stringify(query).replaceAll('"', '')} gives ${expected === newest ? 'the newest state' : expected === 'a b' && id === 'limit' ? 'the first page of the newest state' : 'exactly the state of that version'}.`,
   async run(place) {
     const versions = await grown(place)
-    const filled = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, value.replace(/\{(\d)\}/, (_, index: string) => versions[Number(index)] ?? '')]))
+    const filled = Object.fromEntries(
+      Object.entries(query).map(([key, value]) => [
+        key,
+        value.replace(/\{(\d)\}/, (_, index: string) => versions[Number(index)] ?? ''),
+      ]),
+    )
     const list = ok(await place.list('leases', filled), 200)
     assert.equal(namesOf(list).join(' '), expected)
-    const isExact = query['resourceVersionMatch'] === 'Exact' || (query['limit'] !== undefined && query['resourceVersion'] !== undefined && query['resourceVersionMatch'] === undefined)
+    const isExact =
+      query['resourceVersionMatch'] === 'Exact' ||
+      (query['limit'] !== undefined &&
+        query['resourceVersion'] !== undefined &&
+        query['resourceVersionMatch'] === undefined)
     if (isExact) assert.equal(list.metadata.resourceVersion, filled['resourceVersion'])
     else assert.ok(BigInt(list.metadata.resourceVersion) >= BigInt(filled['resourceVersion'] ?? '0'))
   },
@@ -54,19 +71,51 @@ const table = combinations.map(([id, query, expected]): ServerCase => ({
 
 /** Query, field, and what the server says about it. */
 const invalid: readonly (readonly [string, Readonly<Record<string, string>>, string, string])[] = [
-  ['match-without-version', { resourceVersionMatch: 'Exact' }, 'resourceVersionMatch', 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided'],
-  ['exact-zero', { resourceVersion: '0', resourceVersionMatch: 'Exact' }, 'resourceVersionMatch', 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'],
-  ['match-with-continue', { resourceVersion: '1', resourceVersionMatch: 'NotOlderThan', continue: 'x' }, 'resourceVersionMatch', 'Forbidden: resourceVersionMatch is forbidden when continue is provided'],
-  ['unknown-match', { resourceVersion: '1', resourceVersionMatch: 'Newer' }, 'resourceVersionMatch', 'Unsupported value: "Newer": supported values: "Exact", "NotOlderThan", ""'],
-  ['initial-events', { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }, 'sendInitialEvents', 'Forbidden: sendInitialEvents is forbidden for list'],
+  [
+    'match-without-version',
+    { resourceVersionMatch: 'Exact' },
+    'resourceVersionMatch',
+    'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+  ],
+  [
+    'exact-zero',
+    { resourceVersion: '0', resourceVersionMatch: 'Exact' },
+    'resourceVersionMatch',
+    'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+  ],
+  [
+    'match-with-continue',
+    { resourceVersion: '1', resourceVersionMatch: 'NotOlderThan', continue: 'x' },
+    'resourceVersionMatch',
+    'Forbidden: resourceVersionMatch is forbidden when continue is provided',
+  ],
+  [
+    'unknown-match',
+    { resourceVersion: '1', resourceVersionMatch: 'Newer' },
+    'resourceVersionMatch',
+    'Unsupported value: "Newer": supported values: "Exact", "NotOlderThan", ""',
+  ],
+  [
+    'initial-events',
+    { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' },
+    'sendInitialEvents',
+    'Forbidden: sendInitialEvents is forbidden for list',
+  ],
 ]
 
 const refusals = invalid.map(([id, query, field, message]): ServerCase => ({
   id: `server/versions/${id}`,
   rule: `A list with ${JSON.stringify(query).replaceAll('"', '')} is refused.`,
   async run(place) {
-    const { details } = expectStatus(await place.list('leases', query), { code: 422, reason: 'Invalid', details: { group: 'meta.k8s.io', kind: 'ListOptions' } }) as unknown as { details: { causes: { field: string, message: string }[] } }
-    assert.ok(details.causes.some((cause) => cause.field === field && cause.message === message), JSON.stringify(details.causes))
+    const { details } = expectStatus(await place.list('leases', query), {
+      code: 422,
+      reason: 'Invalid',
+      details: { group: 'meta.k8s.io', kind: 'ListOptions' },
+    }) as unknown as { details: { causes: { field: string; message: string }[] } }
+    assert.ok(
+      details.causes.some((cause) => cause.field === field && cause.message === message),
+      JSON.stringify(details.causes),
+    )
   },
 }))
 
@@ -78,7 +127,10 @@ const single: readonly ServerCase[] = [
       const made = ok(await place.post('configmaps', configMap('a')))
       const next = ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
       for (const resourceVersion of [made.metadata.resourceVersion, next.metadata.resourceVersion]) {
-        assert.ok(BigInt(ok(await place.get('configmaps', 'a', { query: { resourceVersion } })).metadata.resourceVersion) >= BigInt(resourceVersion))
+        assert.ok(
+          BigInt(ok(await place.get('configmaps', 'a', { query: { resourceVersion } })).metadata.resourceVersion) >=
+            BigInt(resourceVersion),
+        )
       }
     },
   },
@@ -103,7 +155,10 @@ const single: readonly ServerCase[] = [
     id: 'server/versions/exact-too-new',
     rule: 'A list of exactly a version that was not reached yet gives up with a 504.',
     async run(place) {
-      expectStatus(await place.list('leases', { resourceVersion: future, resourceVersionMatch: 'Exact' }), { code: 504, reason: 'Timeout' })
+      expectStatus(await place.list('leases', { resourceVersion: future, resourceVersionMatch: 'Exact' }), {
+        code: 504,
+        reason: 'Timeout',
+      })
     },
   },
   {
@@ -111,7 +166,10 @@ const single: readonly ServerCase[] = [
     rule: 'A resourceVersion that is no number is refused, for a read and for a list.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      for (const answer of [await place.get('configmaps', 'a', { query: { resourceVersion: 'abc' } }), await place.list('configmaps', { resourceVersion: 'abc' })]) {
+      for (const answer of [
+        await place.get('configmaps', 'a', { query: { resourceVersion: 'abc' } }),
+        await place.list('configmaps', { resourceVersion: 'abc' }),
+      ]) {
         assert.ok(answer.status >= 400, String(answer))
         expectMatch(answer.json, { kind: 'Status', message: /resource version|resourceVersion/i })
       }
@@ -122,8 +180,15 @@ const single: readonly ServerCase[] = [
     rule: 'A resourceVersion is a decimal number without a leading zero, and grows with every write of any object.',
     async run(place) {
       let last = 0n
-      for (const [resource, name] of [['configmaps', 'a'], ['leases', 'a'], ['secrets', 'a'], ['configmaps', 'b']] as const) {
-        const { metadata: { resourceVersion } } = ok(await place.post(resource, sample(resource, name)))
+      for (const [resource, name] of [
+        ['configmaps', 'a'],
+        ['leases', 'a'],
+        ['secrets', 'a'],
+        ['configmaps', 'b'],
+      ] as const) {
+        const {
+          metadata: { resourceVersion },
+        } = ok(await place.post(resource, sample(resource, name)))
         assert.match(resourceVersion, /^[1-9]\d*$/)
         assert.ok(BigInt(resourceVersion) > last)
         last = BigInt(resourceVersion)
@@ -137,7 +202,11 @@ const single: readonly ServerCase[] = [
     async run(place) {
       const [first = ''] = await grown(place)
       await place.target.compact?.()
-      expectStatus(await place.list('leases', { resourceVersion: first, resourceVersionMatch: 'Exact' }), { code: 410, reason: 'Expired', message: 'The resourceVersion for the provided list is too old.' })
+      expectStatus(await place.list('leases', { resourceVersion: first, resourceVersionMatch: 'Exact' }), {
+        code: 410,
+        reason: 'Expired',
+        message: 'The resourceVersion for the provided list is too old.',
+      })
     },
   },
 ]

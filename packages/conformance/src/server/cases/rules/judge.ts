@@ -35,7 +35,10 @@ export function ruleCase({ id, rule, spec, steps }: RuleCase): ServerCase {
       let last = ''
       for (const [index, { create, update, causes }] of steps.entries()) {
         const name = update === undefined ? `w${index}` : last
-        const answer = update === undefined ? await widgets.create(name, { spec: create }) : await widgets.put(name, { spec: update })
+        const answer =
+          update === undefined
+            ? await widgets.create(name, { spec: create })
+            : await widgets.put(name, { spec: update })
         if (causes === undefined) {
           ok(answer)
           last = name

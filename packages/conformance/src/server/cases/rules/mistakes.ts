@@ -69,7 +69,11 @@ const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-message-expression',
     rule: 'A computed message is text.',
-    spec: ruled({ a: integer }, { rule: 'self.a > 0', messageExpression: 'self.a' }, { rule: 'self.a > 0', messageExpression: 'self.none' }),
+    spec: ruled(
+      { a: integer },
+      { rule: 'self.a > 0', messageExpression: 'self.a' },
+      { rule: 'self.a > 0', messageExpression: 'self.none' },
+    ),
     causes: [
       '~x-kubernetes-validations[0].messageExpression: Invalid value: … : messageExpression must evaluate to a string',
       `~x-kubernetes-validations[1].messageExpression: Invalid value: … : messageExpression compilation failed: ERROR: <input>:1:5: undefined field 'none'`,
@@ -94,7 +98,12 @@ const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-field-path',
     rule: 'The field that a rule names is in the schema below it.',
-    spec: ruled({ a: integer, l: { type: 'array', maxItems: 5, items: integer } }, { rule: 'self.a > 0', fieldPath: '.none' }, { rule: 'self.a > 0', fieldPath: 'a' }, { rule: 'self.a > 0', fieldPath: '.l[0]' }),
+    spec: ruled(
+      { a: integer, l: { type: 'array', maxItems: 5, items: integer } },
+      { rule: 'self.a > 0', fieldPath: '.none' },
+      { rule: 'self.a > 0', fieldPath: 'a' },
+      { rule: 'self.a > 0', fieldPath: '.l[0]' },
+    ),
     causes: [
       '~x-kubernetes-validations[0].fieldPath: Invalid value: ".none": must be a valid path',
       '~x-kubernetes-validations[1].fieldPath: Invalid value: "a": must be a valid path',
@@ -104,7 +113,18 @@ const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-old-uncorrelatable',
     rule: 'Where an old value cannot be found, a rule may not ask for it.',
-    spec: { type: 'object', properties: { l: { type: 'array', maxItems: 5, items: { ...integer, ...checked('self == oldSelf') } }, s: { type: 'array', maxItems: 5, 'x-kubernetes-list-type': 'set', items: { ...text, ...checked('self == oldSelf') } } } },
+    spec: {
+      type: 'object',
+      properties: {
+        l: { type: 'array', maxItems: 5, items: { ...integer, ...checked('self == oldSelf') } },
+        s: {
+          type: 'array',
+          maxItems: 5,
+          'x-kubernetes-list-type': 'set',
+          items: { ...text, ...checked('self == oldSelf') },
+        },
+      },
+    },
     causes: [
       '~properties[l].items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[spec].properties[l]',
       '~properties[s].items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within spec.validation.openAPIV3Schema.properties[spec].properties[s]',
@@ -147,7 +167,15 @@ const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-cost-per-item',
     rule: 'A rule on every item of a list without bounds costs too much.',
-    spec: { type: 'object', properties: { l: { type: 'array', items: { type: 'array', items: { type: 'array', items: { ...anyText, ...checked('self.contains("x")') } } } } } },
+    spec: {
+      type: 'object',
+      properties: {
+        l: {
+          type: 'array',
+          items: { type: 'array', items: { type: 'array', items: { ...anyText, ...checked('self.contains("x")') } } },
+        },
+      },
+    },
     causes: [
       '~properties[l].items.items.items.x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       '~properties[l].items.items.items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
@@ -157,7 +185,20 @@ const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-cost-total',
     rule: 'All rules together may not cost too much.',
-    spec: { type: 'object', properties: { l: { type: 'array', maxItems: 3000, items: { ...anyText, maxLength: 7500, ...checked(...Array.from({ length: 12 }, () => 'self.contains("xyz")')) } } } },
+    spec: {
+      type: 'object',
+      properties: {
+        l: {
+          type: 'array',
+          maxItems: 3000,
+          items: {
+            ...anyText,
+            maxLength: 7500,
+            ...checked(...Array.from({ length: 12 }, () => 'self.contains("xyz")')),
+          },
+        },
+      },
+    },
     causes: [
       '~properties[l].items.x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       '~properties[l].items.x-kubernetes-validations[1].rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
@@ -179,7 +220,10 @@ const ruleMistakes: readonly RuleMistake[] = [
   {
     id: 'rule-cost-message',
     rule: 'The cost of a computed message counts too.',
-    spec: ruled({ l: { type: 'array', items: anyText } }, { rule: 'size(self.l) > 0', messageExpression: 'self.l.map(a, self.l.map(b, a + b).join(",")).join(",")' }),
+    spec: ruled(
+      { l: { type: 'array', items: anyText } },
+      { rule: 'size(self.l) > 0', messageExpression: 'self.l.map(a, self.l.map(b, a + b).join(",")).join(",")' },
+    ),
     causes: [
       '~x-kubernetes-validations[0].messageExpression: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       '~x-kubernetes-validations[0].messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
@@ -188,4 +232,6 @@ const ruleMistakes: readonly RuleMistake[] = [
   },
 ]
 
-export const ruleMistakeCases: readonly ServerCase[] = ruleMistakes.map(({ spec, ...rest }): ServerCase => mistakeCase({ ...rest, options: { spec } } satisfies Mistake))
+export const ruleMistakeCases: readonly ServerCase[] = ruleMistakes.map(({ spec, ...rest }): ServerCase =>
+  mistakeCase({ ...rest, options: { spec } } satisfies Mistake),
+)

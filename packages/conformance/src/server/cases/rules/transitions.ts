@@ -16,8 +16,12 @@ const many = { maxItems: 20 }
 
 const transitions: readonly RuleCase[] = [
   {
-    id: 'immutable', rule: 'A rule about the old value is asked only where there is one.',
-    spec: { type: 'object', properties: { a: { ...text, ...checked({ rule: 'self == oldSelf', message: 'a stays' }) }, b: text } },
+    id: 'immutable',
+    rule: 'A rule about the old value is asked only where there is one.',
+    spec: {
+      type: 'object',
+      properties: { a: { ...text, ...checked({ rule: 'self == oldSelf', message: 'a stays' }) }, b: text },
+    },
     steps: [
       { create: { a: 'x' } },
       { update: { a: 'x', b: 'y' } },
@@ -27,7 +31,8 @@ const transitions: readonly RuleCase[] = [
     ],
   },
   {
-    id: 'immutable-once-set', rule: 'That a field may not go away is a rule of what is around it.',
+    id: 'immutable-once-set',
+    rule: 'That a field may not go away is a rule of what is around it.',
     spec: ruled({ a: text, b: text }, { rule: '!has(oldSelf.a) || has(self.a)', message: 'a may not be removed' }),
     steps: [
       { create: { b: '1' } },
@@ -36,29 +41,82 @@ const transitions: readonly RuleCase[] = [
     ],
   },
   {
-    id: 'only-grows', rule: 'Old and new are compared as values.',
-    spec: { type: 'object', properties: { n: { ...integer, ...checked('self >= oldSelf') }, s: { type: 'array', ...many, 'x-kubernetes-list-type': 'set', items: text, ...checked('oldSelf.all(x, x in self)') } } },
+    id: 'only-grows',
+    rule: 'Old and new are compared as values.',
+    spec: {
+      type: 'object',
+      properties: {
+        n: { ...integer, ...checked('self >= oldSelf') },
+        s: {
+          type: 'array',
+          ...many,
+          'x-kubernetes-list-type': 'set',
+          items: text,
+          ...checked('oldSelf.all(x, x in self)'),
+        },
+      },
+    },
     steps: [
       { create: { n: 1, s: ['a'] } },
       { update: { n: 2, s: ['b', 'a'] } },
-      { update: { n: 1, s: ['b'] }, causes: [
-        'spec.n: Invalid value: 1: failed rule: self >= oldSelf',
-        'spec.s: Invalid value: failed rule: oldSelf.all(x, x in self)',
-      ] },
+      {
+        update: { n: 1, s: ['b'] },
+        causes: [
+          'spec.n: Invalid value: 1: failed rule: self >= oldSelf',
+          'spec.s: Invalid value: failed rule: oldSelf.all(x, x in self)',
+        ],
+      },
     ],
   },
   {
-    id: 'by-key', rule: 'In a list with keys the old value of an item is the one with its key.',
-    spec: { type: 'object', properties: { m: { type: 'array', ...many, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: { type: 'object', required: ['k'], properties: { k: text, v: { ...integer, ...checked('self == oldSelf') } } } } } },
+    id: 'by-key',
+    rule: 'In a list with keys the old value of an item is the one with its key.',
+    spec: {
+      type: 'object',
+      properties: {
+        m: {
+          type: 'array',
+          ...many,
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['k'],
+          items: {
+            type: 'object',
+            required: ['k'],
+            properties: { k: text, v: { ...integer, ...checked('self == oldSelf') } },
+          },
+        },
+      },
+    },
     steps: [
-      { create: { m: [{ k: 'a', v: 1 }, { k: 'b', v: 2 }] } },
-      { update: { m: [{ k: 'b', v: 2 }, { k: 'c', v: 9 }, { k: 'a', v: 1 }] } },
+      {
+        create: {
+          m: [
+            { k: 'a', v: 1 },
+            { k: 'b', v: 2 },
+          ],
+        },
+      },
+      {
+        update: {
+          m: [
+            { k: 'b', v: 2 },
+            { k: 'c', v: 9 },
+            { k: 'a', v: 1 },
+          ],
+        },
+      },
       { update: { m: [{ k: 'a', v: 5 }] }, causes: ['spec.m[0].v: Invalid value: 5: failed rule: self == oldSelf'] },
     ],
   },
   {
-    id: 'by-map-key', rule: 'In a map the old value is the one under the same key.',
-    spec: { type: 'object', properties: { m: { type: 'object', maxProperties: 20, additionalProperties: { ...integer, ...checked('self >= oldSelf') } } } },
+    id: 'by-map-key',
+    rule: 'In a map the old value is the one under the same key.',
+    spec: {
+      type: 'object',
+      properties: {
+        m: { type: 'object', maxProperties: 20, additionalProperties: { ...integer, ...checked('self >= oldSelf') } },
+      },
+    },
     steps: [
       { create: { m: { a: 1 } } },
       { update: { m: { a: 2, b: 0 } } },
@@ -66,8 +124,21 @@ const transitions: readonly RuleCase[] = [
     ],
   },
   {
-    id: 'optional-old', rule: 'With optionalOldSelf a rule runs on creation too, and the old value is optional.',
-    spec: { type: 'object', properties: { a: { ...text, ...checked({ rule: 'oldSelf.hasValue() ? self == oldSelf.value() : self == "first"', optionalOldSelf: true, message: 'first, then the same' }) } } },
+    id: 'optional-old',
+    rule: 'With optionalOldSelf a rule runs on creation too, and the old value is optional.',
+    spec: {
+      type: 'object',
+      properties: {
+        a: {
+          ...text,
+          ...checked({
+            rule: 'oldSelf.hasValue() ? self == oldSelf.value() : self == "first"',
+            optionalOldSelf: true,
+            message: 'first, then the same',
+          }),
+        },
+      },
+    },
     steps: [
       { create: { a: 'other' }, causes: ['spec.a: Invalid value: "other": first, then the same'] },
       { create: { a: 'first' } },
@@ -75,13 +146,20 @@ const transitions: readonly RuleCase[] = [
     ],
   },
   {
-    id: 'optional-old-or', rule: 'An optional old value has a default and can be chained.',
+    id: 'optional-old-or',
+    rule: 'An optional old value has a default and can be chained.',
     spec: ruled({ n: integer }, { rule: 'self.n <= oldSelf.optMap(o, o.n).orValue(0) + 1', optionalOldSelf: true }),
     steps: [
-      { create: { n: 2 }, causes: ['spec: Invalid value: failed rule: self.n <= oldSelf.optMap(o, o.n).orValue(0) + 1'] },
+      {
+        create: { n: 2 },
+        causes: ['spec: Invalid value: failed rule: self.n <= oldSelf.optMap(o, o.n).orValue(0) + 1'],
+      },
       { create: { n: 1 } },
       { update: { n: 2 } },
-      { update: { n: 4 }, causes: ['spec: Invalid value: failed rule: self.n <= oldSelf.optMap(o, o.n).orValue(0) + 1'] },
+      {
+        update: { n: 4 },
+        causes: ['spec: Invalid value: failed rule: self.n <= oldSelf.optMap(o, o.n).orValue(0) + 1'],
+      },
     ],
   },
 ]
@@ -94,77 +172,124 @@ interface Ratchet {
   readonly stored: unknown
   /** Replacements that are taken, one after the other. */
   readonly taken: readonly unknown[]
-  readonly refused: readonly { readonly spec: unknown, readonly causes: readonly string[] }[]
+  readonly refused: readonly { readonly spec: unknown; readonly causes: readonly string[] }[]
 }
 
 const object = (properties: Fields): Fields => ({ type: 'object', properties })
 
 const ratchets: readonly Ratchet[] = [
   {
-    id: 'value', rule: 'An invalid value that stays as it was is let be; a new one is not.',
-    before: object({ a: text, b: text }), after: object({ a: { ...text, maxLength: 2 }, b: text }), stored: { a: 'long', b: '1' },
+    id: 'value',
+    rule: 'An invalid value that stays as it was is let be; a new one is not.',
+    before: object({ a: text, b: text }),
+    after: object({ a: { ...text, maxLength: 2 }, b: text }),
+    stored: { a: 'long', b: '1' },
     taken: [{ a: 'long', b: '2' }],
-    refused: [
-      { spec: { a: 'longer', b: '2' }, causes: ['spec.a: Too long: may not be more than 2 bytes'] },
-    ],
+    refused: [{ spec: { a: 'longer', b: '2' }, causes: ['spec.a: Too long: may not be more than 2 bytes'] }],
   },
   {
-    id: 'enum-and-pattern', rule: 'Enum, pattern, bounds, format and type ratchet too.',
-    before: object({ e: text, p: text, n: integer, f: text, k: text }), after: object({ e: { ...text, enum: ['x'] }, p: { ...text, pattern: '^x' }, n: { ...integer, minimum: 10 }, f: { ...text, format: 'ipv4' }, k: text }), stored: { e: 'y', p: 'y', n: 1, f: 'y', k: '1' },
+    id: 'enum-and-pattern',
+    rule: 'Enum, pattern, bounds, format and type ratchet too.',
+    before: object({ e: text, p: text, n: integer, f: text, k: text }),
+    after: object({
+      e: { ...text, enum: ['x'] },
+      p: { ...text, pattern: '^x' },
+      n: { ...integer, minimum: 10 },
+      f: { ...text, format: 'ipv4' },
+      k: text,
+    }),
+    stored: { e: 'y', p: 'y', n: 1, f: 'y', k: '1' },
     taken: [{ e: 'y', p: 'y', n: 1, f: 'y', k: '2' }],
     refused: [
-      { spec: { e: 'z', p: 'z', n: 2, f: 'z' }, causes: [
-        'spec.e: Unsupported value: "z": supported values: "x"',
-        'spec.f: Invalid value: "z": spec.f in body must be of type ipv4: "z"',
-        'spec.n: Invalid value: 2: spec.n in body should be greater than or equal to 10',
-        `spec.p: Invalid value: "z": spec.p in body should match '^x'`,
-      ] },
+      {
+        spec: { e: 'z', p: 'z', n: 2, f: 'z' },
+        causes: [
+          'spec.e: Unsupported value: "z": supported values: "x"',
+          'spec.f: Invalid value: "z": spec.f in body must be of type ipv4: "z"',
+          'spec.n: Invalid value: 2: spec.n in body should be greater than or equal to 10',
+          `spec.p: Invalid value: "z": spec.p in body should match '^x'`,
+        ],
+      },
     ],
   },
   {
-    id: 'required', rule: 'A new required field is required of every write of its object.',
-    before: object({ o: object({ a: text, b: text }), k: text }), after: object({ o: { ...object({ a: text, b: text }), required: ['b'] }, k: text }), stored: { o: { a: 'x' }, k: '1' },
+    id: 'required',
+    rule: 'A new required field is required of every write of its object.',
+    before: object({ o: object({ a: text, b: text }), k: text }),
+    after: object({ o: { ...object({ a: text, b: text }), required: ['b'] }, k: text }),
+    stored: { o: { a: 'x' }, k: '1' },
     taken: [{ o: { a: 'x' }, k: '2' }],
-    refused: [
-      { spec: { o: { a: 'y' }, k: '2' }, causes: ['spec.o.b: Required value'] },
-    ],
+    refused: [{ spec: { o: { a: 'y' }, k: '2' }, causes: ['spec.o.b: Required value'] }],
   },
   {
-    id: 'rule', rule: 'A rule that fails on what did not change is let be, unless it is about the old value.',
-    before: object({ a: integer, b: integer }), after: object({ a: { ...integer, ...checked('self > 10') }, b: integer }), stored: { a: 1, b: 1 },
+    id: 'rule',
+    rule: 'A rule that fails on what did not change is let be, unless it is about the old value.',
+    before: object({ a: integer, b: integer }),
+    after: object({ a: { ...integer, ...checked('self > 10') }, b: integer }),
+    stored: { a: 1, b: 1 },
     taken: [{ a: 1, b: 2 }],
-    refused: [
-      { spec: { a: 2, b: 2 }, causes: ['spec.a: Invalid value: 2: failed rule: self > 10'] },
-    ],
+    refused: [{ spec: { a: 2, b: 2 }, causes: ['spec.a: Invalid value: 2: failed rule: self > 10'] }],
   },
   {
-    id: 'rule-above', rule: 'A rule on an object runs when anything in it changed.',
-    before: object({ o: object({ a: integer, b: integer }), k: text }), after: object({ o: ruled({ a: integer, b: integer }, 'self.a > 10'), k: text }), stored: { o: { a: 1, b: 1 }, k: '1' },
+    id: 'rule-above',
+    rule: 'A rule on an object runs when anything in it changed.',
+    before: object({ o: object({ a: integer, b: integer }), k: text }),
+    after: object({ o: ruled({ a: integer, b: integer }, 'self.a > 10'), k: text }),
+    stored: { o: { a: 1, b: 1 }, k: '1' },
     taken: [{ o: { a: 1, b: 1 }, k: '2' }],
-    refused: [
-      { spec: { o: { a: 1, b: 2 } }, causes: ['spec.o: Invalid value: failed rule: self.a > 10'] },
-    ],
+    refused: [{ spec: { o: { a: 1, b: 2 } }, causes: ['spec.o: Invalid value: failed rule: self.a > 10'] }],
   },
   {
-    id: 'list-with-keys', rule: 'Items of a list with keys ratchet by key; those of other lists only all together.',
-    before: object({ m: { type: 'array', ...many, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: { ...object({ k: text, v: text }), required: ['k'] } }, l: { type: 'array', ...many, items: text } }),
-    after: object({ m: { type: 'array', ...many, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: { ...object({ k: text, v: { ...text, maxLength: 1 } }), required: ['k'] } }, l: { type: 'array', ...many, items: { ...text, maxLength: 1 } } }),
+    id: 'list-with-keys',
+    rule: 'Items of a list with keys ratchet by key; those of other lists only all together.',
+    before: object({
+      m: {
+        type: 'array',
+        ...many,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+        items: { ...object({ k: text, v: text }), required: ['k'] },
+      },
+      l: { type: 'array', ...many, items: text },
+    }),
+    after: object({
+      m: {
+        type: 'array',
+        ...many,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['k'],
+        items: { ...object({ k: text, v: { ...text, maxLength: 1 } }), required: ['k'] },
+      },
+      l: { type: 'array', ...many, items: { ...text, maxLength: 1 } },
+    }),
     stored: { m: [{ k: 'a', v: 'long' }], l: ['long'] },
-    taken: [{ m: [{ k: 'b', v: 'x' }, { k: 'a', v: 'long' }], l: ['long'] }],
+    taken: [
+      {
+        m: [
+          { k: 'b', v: 'x' },
+          { k: 'a', v: 'long' },
+        ],
+        l: ['long'],
+      },
+    ],
     refused: [
-      { spec: { m: [{ k: 'a', v: 'other' }], l: ['long', 'x'] }, causes: [
-        'spec.l[0]: Too long: may not be more than 1 byte',
-        'spec.m[0].v: Too long: may not be more than 1 byte',
-      ] },
+      {
+        spec: { m: [{ k: 'a', v: 'other' }], l: ['long', 'x'] },
+        causes: [
+          'spec.l[0]: Too long: may not be more than 1 byte',
+          'spec.m[0].v: Too long: may not be more than 1 byte',
+        ],
+      },
     ],
   },
   {
-    id: 'duplicates', rule: 'Who had something twice before a list was a set may have duplicates, until there are none.',
-    before: object({ s: { type: 'array', ...many, items: text }, k: text }), after: object({ s: { type: 'array', ...many, items: text, 'x-kubernetes-list-type': 'set' }, k: text }), stored: { s: ['a', 'a'], k: '1' },
+    id: 'duplicates',
+    rule: 'Who had something twice before a list was a set may have duplicates, until there are none.',
+    before: object({ s: { type: 'array', ...many, items: text }, k: text }),
+    after: object({ s: { type: 'array', ...many, items: text, 'x-kubernetes-list-type': 'set' }, k: text }),
+    stored: { s: ['a', 'a'], k: '1' },
     taken: [{ s: ['a', 'a'], k: '2' }, { s: ['a', 'b', 'b'] }, { s: ['a', 'b'] }],
-    refused: [
-      { spec: { s: ['a', 'a'] }, causes: ['spec.s[1]: Duplicate value: "a"'] },
-    ],
+    refused: [{ spec: { s: ['a', 'a'] }, causes: ['spec.s[1]: Duplicate value: "a"'] }],
   },
 ]
 
@@ -195,7 +320,12 @@ const elsewhere: readonly ServerCase[] = [
       ok(await widgets.create('one', { spec: { a: 1 } }), 201)
       const refused = { code: 422, reason: 'Invalid', message: /failed rule: self\.a > 0/ }
       expectStatus(await widgets.patch('one', { spec: { a: 0 } }), refused)
-      expectStatus(await widgets.patch('one', [{ op: 'replace', path: '/spec/a', value: 0 }], { type: 'application/json-patch+json' }), refused)
+      expectStatus(
+        await widgets.patch('one', [{ op: 'replace', path: '/spec/a', value: 0 }], {
+          type: 'application/json-patch+json',
+        }),
+        refused,
+      )
       expectStatus(await widgets.apply('one', { spec: { a: 0 } }, { force: true }), refused)
       expectStatus(await widgets.apply('two', { spec: { a: 0 } }), refused)
       expectStatus(await widgets.create('two', { spec: { a: 0 } }, { query: { dryRun: 'All' } }), refused)
@@ -205,33 +335,58 @@ const elsewhere: readonly ServerCase[] = [
     id: 'server/rules/status',
     rule: 'A write to the status asks the rules of the status and of the root, not those of the spec.',
     async run(place) {
-      const schema = { type: 'object', properties: { spec: ruled({ max: integer }, 'self.max > 0'), status: ruled({ n: integer }, 'self.n >= 0') }, ...checked('!has(self.status) || self.status.n <= self.spec.max') }
+      const schema = {
+        type: 'object',
+        properties: { spec: ruled({ max: integer }, 'self.max > 0'), status: ruled({ n: integer }, 'self.n >= 0') },
+        ...checked('!has(self.status) || self.status.n <= self.spec.max'),
+      }
       const widgets = await defineCustom(place, { schema, version: { subresources: { status: {} } } })
       ok(await widgets.create('one', { spec: { max: 3 } }), 201)
       const tooMuch = await widgets.patch('one/status', { status: { n: 4 } })
       expectStatus(tooMuch, { code: 422, reason: 'Invalid' })
-      assert.deepEqual(causesOf(tooMuch, place), ['<nil>: Invalid value: failed rule: !has(self.status) || self.status.n <= self.spec.max'])
-      expectStatus(await widgets.patch('one/status', { status: { n: -1 } }), { code: 422, message: /failed rule: self\.n >= 0/ })
+      assert.deepEqual(causesOf(tooMuch, place), [
+        '<nil>: Invalid value: failed rule: !has(self.status) || self.status.n <= self.spec.max',
+      ])
+      expectStatus(await widgets.patch('one/status', { status: { n: -1 } }), {
+        code: 422,
+        message: /failed rule: self\.n >= 0/,
+      })
       ok(await widgets.patch('one/status', { status: { n: 3 } }), 200)
-      expectStatus(await widgets.patch('one', { spec: { max: 2 } }), { code: 422, message: /failed rule: !has\(self\.status\)/ })
+      expectStatus(await widgets.patch('one', { spec: { max: 2 } }), {
+        code: 422,
+        message: /failed rule: !has\(self\.status\)/,
+      })
     },
   },
   {
     id: 'server/rules/root',
     rule: 'A rule at the root sees the name and the kind, and nothing else of metadata.',
     async run(place) {
-      const schema = { type: 'object', properties: { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 10 } } } }, ...checked('self.metadata.name.startsWith("a") && self.kind == "Widget" && self.apiVersion.endsWith("/v1")') }
+      const schema = {
+        type: 'object',
+        properties: { metadata: { type: 'object', properties: { name: { type: 'string', maxLength: 10 } } } },
+        ...checked('self.metadata.name.startsWith("a") && self.kind == "Widget" && self.apiVersion.endsWith("/v1")'),
+      }
       const widgets = await defineCustom(place, { schema })
       ok(await widgets.create('abc'), 201)
       expectStatus(await widgets.create('xyz'), { code: 422, reason: 'Invalid', message: /failed rule/ })
-      expectStatus(await widgets.create('a-name-that-is-long'), { code: 422, reason: 'Invalid', message: /metadata\.name: Too long: may not be more than 10 bytes/ })
+      expectStatus(await widgets.create('a-name-that-is-long'), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.name: Too long: may not be more than 10 bytes/,
+      })
     },
   },
   {
     id: 'server/rules/budget',
     rule: 'A rule that takes too long on a big object is stopped, and the write refused.',
     async run(place) {
-      const widgets = await defineCustom(place, { spec: ruled({ l: { type: 'array', maxItems: 1100, items: { type: 'integer' } } }, 'self.l.all(a, self.l.all(b, a == b || a != b))') })
+      const widgets = await defineCustom(place, {
+        spec: ruled(
+          { l: { type: 'array', maxItems: 1100, items: { type: 'integer' } } },
+          'self.l.all(a, self.l.all(b, a == b || a != b))',
+        ),
+      })
       ok(await widgets.create('small', { spec: { l: [1, 2, 3] } }), 201)
       const answer = await widgets.create('big', { spec: { l: Array.from({ length: 1000 }, (_, index) => index) } })
       expectStatus(answer, { code: 422, reason: 'Invalid' })
@@ -240,4 +395,8 @@ const elsewhere: readonly ServerCase[] = [
   },
 ]
 
-export const transitionCases: readonly ServerCase[] = [...transitions.map(ruleCase), ...ratchets.map(ratchetCase), ...elsewhere]
+export const transitionCases: readonly ServerCase[] = [
+  ...transitions.map(ruleCase),
+  ...ratchets.map(ratchetCase),
+  ...elsewhere,
+]

@@ -9,7 +9,8 @@ import type { ServerCase } from '../../target.ts'
 import { decodeConfigMap, encodeConfigMap, openEnvelope } from './envelope.ts'
 
 const protobuf = 'application/vnd.kubernetes.protobuf'
-const accepted = 'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+const accepted =
+  'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf'
 
 const incoming: readonly ServerCase[] = [
   {
@@ -32,26 +33,52 @@ const incoming: readonly ServerCase[] = [
     id: 'server/content/unknown-type',
     rule: 'A body of an unknown type is refused with 415, naming the known ones.',
     async run(place) {
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/merge-patch+json', 'application/cbor', ';;;']) {
-        expectStatus(await place.post('configmaps', configMap('a'), { type }), { code: 415, reason: 'UnsupportedMediaType', message: accepted })
+      for (const type of [
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/merge-patch+json',
+        'application/cbor',
+        ';;;',
+      ]) {
+        expectStatus(await place.post('configmaps', configMap('a'), { type }), {
+          code: 415,
+          reason: 'UnsupportedMediaType',
+          message: accepted,
+        })
       }
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: configMap('a'), type: 'text/plain' }), { code: 415, reason: 'UnsupportedMediaType', message: accepted })
+      expectStatus(await place.put('configmaps', 'a', { body: configMap('a'), type: 'text/plain' }), {
+        code: 415,
+        reason: 'UnsupportedMediaType',
+        message: accepted,
+      })
     },
   },
   {
     id: 'server/content/yaml-in',
     rule: 'A body may be YAML, with comments, anchors and block text.',
     async run(place) {
-      const body = '# a comment\nmetadata:\n  name: a\n  labels: &l {x: "1"}\ndata:\n  text: |\n    one\n    two\n  quoted: \'it\'\'s\'\n'
-      expectMatch(ok(await place.post('configmaps', body, { type: 'application/yaml' }), 201), { data: { text: 'one\ntwo\n', quoted: 'it\'s' }, metadata: { labels: { x: '1' } } })
+      const body =
+        "# a comment\nmetadata:\n  name: a\n  labels: &l {x: \"1\"}\ndata:\n  text: |\n    one\n    two\n  quoted: 'it''s'\n"
+      expectMatch(ok(await place.post('configmaps', body, { type: 'application/yaml' }), 201), {
+        data: { text: 'one\ntwo\n', quoted: "it's" },
+        metadata: { labels: { x: '1' } },
+      })
     },
   },
   {
     id: 'server/content/yaml-first-document',
     rule: 'Of several YAML documents the first counts.',
     async run(place) {
-      expectMatch(ok(await place.post('configmaps', 'metadata:\n  name: a\n---\nmetadata:\n  name: b\n', { type: 'application/yaml' }), 201).metadata, { name: 'a' })
+      expectMatch(
+        ok(
+          await place.post('configmaps', 'metadata:\n  name: a\n---\nmetadata:\n  name: b\n', {
+            type: 'application/yaml',
+          }),
+          201,
+        ).metadata,
+        { name: 'a' },
+      )
       expectStatus(await place.get('configmaps', 'b'), { code: 404 })
     },
   },
@@ -59,26 +86,57 @@ const incoming: readonly ServerCase[] = [
     id: 'server/content/yaml-types',
     rule: 'A YAML number where text belongs is a bad request, as in JSON.',
     async run(place) {
-      expectStatus(await place.post('configmaps', 'metadata: {name: a}\ndata: {k: 1}', { type: 'application/yaml' }), { code: 400, reason: 'BadRequest' })
-      expectStatus(await place.post('configmaps', 'metadata: {name: a}\ndata: {k: true}', { type: 'application/yaml' }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.post('configmaps', 'metadata: {name: a}\ndata: {k: 1}', { type: 'application/yaml' }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
+      expectStatus(
+        await place.post('configmaps', 'metadata: {name: a}\ndata: {k: true}', { type: 'application/yaml' }),
+        { code: 400, reason: 'BadRequest' },
+      )
     },
   },
   {
     id: 'server/content/yaml-old-scalars',
     rule: 'YAML is read as version 1.1: `yes` and `on` are booleans, a leading 0 means octal.',
     async run(place) {
-      expectStatus(await place.post('configmaps', 'metadata: {name: a}\ndata: {k: yes}', { type: 'application/yaml' }), { code: 400, reason: 'BadRequest', message: /cannot unmarshal bool into/ })
-      expectMatch(ok(await place.post('configmaps', 'metadata: {name: a}\nimmutable: on\ndata: {k: 1_a}', { type: 'application/yaml' }), 201), { immutable: true, data: { k: '1_a' } })
-      const pod = 'metadata: {name: a}\nspec:\n  containers: [{name: c, image: i}]\n  volumes: [{name: v, secret: {secretName: s, defaultMode: 0644}}]\n'
-      expectMatch(ok(await place.post('pods', pod, { type: 'application/yaml' }), 201).spec, { volumes: [{ secret: { defaultMode: 420 } }] })
+      expectStatus(
+        await place.post('configmaps', 'metadata: {name: a}\ndata: {k: yes}', { type: 'application/yaml' }),
+        { code: 400, reason: 'BadRequest', message: /cannot unmarshal bool into/ },
+      )
+      expectMatch(
+        ok(
+          await place.post('configmaps', 'metadata: {name: a}\nimmutable: on\ndata: {k: 1_a}', {
+            type: 'application/yaml',
+          }),
+          201,
+        ),
+        { immutable: true, data: { k: '1_a' } },
+      )
+      const pod =
+        'metadata: {name: a}\nspec:\n  containers: [{name: c, image: i}]\n  volumes: [{name: v, secret: {secretName: s, defaultMode: 0644}}]\n'
+      expectMatch(ok(await place.post('pods', pod, { type: 'application/yaml' }), 201).spec, {
+        volumes: [{ secret: { defaultMode: 420 } }],
+      })
     },
   },
   {
     id: 'server/content/protobuf-create',
     rule: 'What is created from protobuf reads the same in JSON.',
     async run(place) {
-      expectMatch(ok(await place.post('configmaps', encodeConfigMap('a', { k: 'v', other: '✓' }), { type: protobuf }), 201), { kind: 'ConfigMap', apiVersion: 'v1', data: { k: 'v', other: '✓' }, metadata: { name: 'a', namespace: place.namespace } })
-      expectMatch(ok(await place.put('configmaps', 'a', { body: encodeConfigMap('a', { k: 'w' }), type: protobuf }), 200).data, { k: 'w', other: undefined })
+      expectMatch(
+        ok(await place.post('configmaps', encodeConfigMap('a', { k: 'v', other: '✓' }), { type: protobuf }), 201),
+        {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          data: { k: 'v', other: '✓' },
+          metadata: { name: 'a', namespace: place.namespace },
+        },
+      )
+      expectMatch(
+        ok(await place.put('configmaps', 'a', { body: encodeConfigMap('a', { k: 'w' }), type: protobuf }), 200).data,
+        { k: 'w', other: undefined },
+      )
     },
   },
   {
@@ -127,7 +185,8 @@ const outgoing: readonly ServerCase[] = [
     async run(place) {
       const answer = await place.list('configmaps', {}, { accept: `${protobuf},application/json` })
       assert.equal(answer.status, 200)
-      if (answer.header('content-type').startsWith(protobuf)) assert.equal(openEnvelope(answer.bytes).kind, 'ConfigMapList')
+      if (answer.header('content-type').startsWith(protobuf))
+        assert.equal(openEnvelope(answer.bytes).kind, 'ConfigMapList')
       else assert.equal(answer.json.kind, 'ConfigMapList')
     },
   },
@@ -145,7 +204,11 @@ const outgoing: readonly ServerCase[] = [
     rule: 'A watch in protobuf has frames with a length of four bytes, each a WatchEvent.',
     async run(place) {
       ok(await place.post('leases', sample('leases', 'a')))
-      const answer = await place.list('leases', { watch: true, timeoutSeconds: 1 }, { accept: `${protobuf};stream=watch` })
+      const answer = await place.list(
+        'leases',
+        { watch: true, timeoutSeconds: 1 },
+        { accept: `${protobuf};stream=watch` },
+      )
       assert.equal(answer.status, 200, String(answer))
       assert.equal(answer.header('content-type'), `${protobuf};stream=watch`)
       const bytes = Buffer.from(answer.bytes)
@@ -159,9 +222,16 @@ const outgoing: readonly ServerCase[] = [
     rule: 'JSON is compact, and indented with pretty=true or for curl and browsers.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      const text = async (query: Readonly<Record<string, string>>, agent: string): Promise<string> => (await place.get('configmaps', 'a', { query, headers: { 'user-agent': agent } })).text
+      const text = async (query: Readonly<Record<string, string>>, agent: string): Promise<string> =>
+        (await place.get('configmaps', 'a', { query, headers: { 'user-agent': agent } })).text
       assert.match(await text({}, 'judge/1'), /^\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"\w+":"/)
-      for (const indented of [await text({ pretty: 'true' }, 'judge/1'), await text({ pretty: '1' }, 'judge/1'), await text({}, 'curl/8.0'), await text({}, 'Mozilla/5.0 (X)')]) assert.match(indented, /^\{\n {2}"kind": "ConfigMap",\n {2}"apiVersion": "v1",\n/)
+      for (const indented of [
+        await text({ pretty: 'true' }, 'judge/1'),
+        await text({ pretty: '1' }, 'judge/1'),
+        await text({}, 'curl/8.0'),
+        await text({}, 'Mozilla/5.0 (X)'),
+      ])
+        assert.match(indented, /^\{\n {2}"kind": "ConfigMap",\n {2}"apiVersion": "v1",\n/)
       assert.match(await text({ pretty: 'false' }, 'curl/8.0'), /^\{"kind"/)
     },
   },
@@ -183,7 +253,11 @@ const outgoing: readonly ServerCase[] = [
     id: 'server/content/headers',
     rule: 'Every answer has an Audit-Id and forbids shared caches to keep it.',
     async run(place) {
-      for (const answer of [await place.list('configmaps'), await place.get('configmaps', 'none'), await place.post('configmaps', configMap('a'))]) {
+      for (const answer of [
+        await place.list('configmaps'),
+        await place.get('configmaps', 'none'),
+        await place.post('configmaps', configMap('a')),
+      ]) {
         assert.match(answer.header('audit-id'), /^[0-9a-f-]{36}$/)
         assert.equal(answer.header('cache-control'), 'no-cache, private')
       }
@@ -193,7 +267,10 @@ const outgoing: readonly ServerCase[] = [
     id: 'server/content/audit-id',
     rule: 'A client may choose the Audit-Id of its request.',
     async run(place) {
-      assert.equal((await place.list('configmaps', {}, { headers: { 'audit-id': 'chosen-by-the-client' } })).header('audit-id'), 'chosen-by-the-client')
+      assert.equal(
+        (await place.list('configmaps', {}, { headers: { 'audit-id': 'chosen-by-the-client' } })).header('audit-id'),
+        'chosen-by-the-client',
+      )
     },
   },
 ]

@@ -30,7 +30,7 @@ export function openEnvelope(bytes: Uint8Array): Enveloped {
 }
 
 /** Name and data of a ConfigMap's bytes. */
-export function decodeConfigMap(raw: Uint8Array): { name: string, data: Record<string, string> } {
+export function decodeConfigMap(raw: Uint8Array): { name: string; data: Record<string, string> } {
   const object = fieldsOf(Buffer.from(raw))
   const entries = object.filter(({ number }) => number === 2).map(({ value }) => fieldsOf(value))
   return {
@@ -39,12 +39,21 @@ export function decodeConfigMap(raw: Uint8Array): { name: string, data: Record<s
   }
 }
 
-interface Field { readonly number: number, readonly value: Buffer }
+interface Field {
+  readonly number: number
+  readonly value: Buffer
+}
 
 /** A field whose value has a length; all values here are shorter than 16 KiB. */
 function field(number: number, ...parts: readonly (Buffer | string)[]): Buffer {
   const value = Buffer.concat(parts.map((part) => Buffer.from(part as string)))
-  return Buffer.concat([Buffer.from([number << 3 | 2, ...value.length < 128 ? [value.length] : [value.length & 127 | 128, value.length >> 7]]), value])
+  return Buffer.concat([
+    Buffer.from([
+      (number << 3) | 2,
+      ...(value.length < 128 ? [value.length] : [(value.length & 127) | 128, value.length >> 7]),
+    ]),
+    value,
+  ])
 }
 
 /** The fields with a length; numbers are skipped. */
@@ -64,7 +73,7 @@ function fieldsOf(buffer: Buffer): Field[] {
     if ((tag & 7) === 0) varint()
     else if ((tag & 7) === 2) {
       const length = varint()
-      fields.push({ number: tag >> 3, value: buffer.subarray(at, at += length) })
+      fields.push({ number: tag >> 3, value: buffer.subarray(at, (at += length)) })
     } else throw new Error(`a field of wire type ${tag & 7} was not expected`)
   }
   return fields

@@ -14,23 +14,42 @@ const protobuf = 'application/vnd.kubernetes.protobuf'
 const unreadable: readonly (readonly [string, string | Uint8Array, string, RegExp])[] = [
   ['empty', '', 'application/json', /unexpected end of JSON input/],
   ['cut-json', '{"metadata"', 'application/json', /couldn't get version\/kind; json parse error: /],
-  ['two-values', '{"metadata":{"name":"a"}} {"a":1}', 'application/json', /couldn't get version\/kind; json parse error: /],
+  [
+    'two-values',
+    '{"metadata":{"name":"a"}} {"a":1}',
+    'application/json',
+    /couldn't get version\/kind; json parse error: /,
+  ],
   ['list', '[]', 'application/json', /couldn't get version\/kind; json parse error: /],
   ['text', '"x"', 'application/json', /couldn't get version\/kind; json parse error: /],
   ['number', '7', 'application/json', /couldn't get version\/kind; json parse error: /],
   ['comment', '{/* x */}', 'application/json', /couldn't get version\/kind; json parse error: /],
-  ['trailing-comma', '{"metadata":{"name":"a"},}', 'application/json', /couldn't get version\/kind; json parse error: /],
+  [
+    'trailing-comma',
+    '{"metadata":{"name":"a"},}',
+    'application/json',
+    /couldn't get version\/kind; json parse error: /,
+  ],
   ['bad-yaml', 'a: b: c', yaml, /yaml: /],
   ['bad-protobuf-prefix', 'xxx', protobuf, /expected prefix/],
   ['cut-protobuf', Buffer.from('k8s\0\xff\xff', 'latin1'), protobuf, /./],
-  ['deep-json', `{"metadata":{"name":"a"},"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 'application/json', /depth/],
+  [
+    'deep-json',
+    `{"metadata":{"name":"a"},"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    'application/json',
+    /depth/,
+  ],
 ]
 
 const bodies = unreadable.map(([id, body, type, message]): ServerCase => ({
   id: `server/input/${id}`,
   rule: `A body that cannot be read is a bad request (${id}).`,
   async run(place) {
-    const { message: told } = expectStatus(await place.post('configmaps', body, { type }), { code: 400, reason: 'BadRequest', message: /^the object provided is unrecognized \(must be of type ConfigMap\): / })
+    const { message: told } = expectStatus(await place.post('configmaps', body, { type }), {
+      code: 400,
+      reason: 'BadRequest',
+      message: /^the object provided is unrecognized \(must be of type ConfigMap\): /,
+    })
     assert.match(String(told), message)
     ok(await place.list('configmaps'), 200)
   },
@@ -41,7 +60,11 @@ const bombs: readonly ServerCase[] = [
     id: 'server/input/too-large',
     rule: 'A body has at most 3 MiB.',
     async run(place) {
-      expectStatus(await place.post('configmaps', 'x'.repeat(3_145_729)), { code: 413, reason: 'RequestEntityTooLarge', message: 'Request entity too large: limit is 3145728' })
+      expectStatus(await place.post('configmaps', 'x'.repeat(3_145_729)), {
+        code: 413,
+        reason: 'RequestEntityTooLarge',
+        message: 'Request entity too large: limit is 3145728',
+      })
     },
   },
   {
@@ -57,15 +80,27 @@ const bombs: readonly ServerCase[] = [
     rule: 'A patch has at most 3 MiB.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.patch('configmaps', 'a', { body: 'x'.repeat(3_145_729) }), { code: 413, reason: 'RequestEntityTooLarge' })
+      expectStatus(await place.patch('configmaps', 'a', { body: 'x'.repeat(3_145_729) }), {
+        code: 413,
+        reason: 'RequestEntityTooLarge',
+      })
     },
   },
   {
     id: 'server/input/yaml-bomb',
     rule: 'YAML whose anchors multiply without end is refused.',
     async run(place) {
-      const levels = Array.from({ length: 12 }, (_, level) => `l${level}: &l${level} [${Array<string>(10).fill(level === 0 ? 'x' : `*l${level - 1}`).join(',')}]`)
-      expectStatus(await place.post('configmaps', `metadata: {name: a}\n${levels.join('\n')}\n`, { type: yaml }), { code: 400, reason: 'BadRequest' })
+      const levels = Array.from(
+        { length: 12 },
+        (_, level) =>
+          `l${level}: &l${level} [${Array<string>(10)
+            .fill(level === 0 ? 'x' : `*l${level - 1}`)
+            .join(',')}]`,
+      )
+      expectStatus(await place.post('configmaps', `metadata: {name: a}\n${levels.join('\n')}\n`, { type: yaml }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
     },
   },
   {
@@ -94,11 +129,13 @@ const strangeKeys: readonly ServerCase[] = [
     id: 'server/input/prototype-keys',
     rule: '`__proto__`, `constructor` and the like are keys like all others: stored, listed, patched, selected.',
     async run(place) {
-      const body = '{"metadata":{"name":"a","labels":{"constructor":"x"}},"data":{"__proto__":"1","constructor":"2","toString":"3"}}'
+      const body =
+        '{"metadata":{"name":"a","labels":{"constructor":"x"}},"data":{"__proto__":"1","constructor":"2","toString":"3"}}'
       const answer = await place.post('configmaps', body)
       ok(answer, 201)
       for (const text of [answer.text, (await place.get('configmaps', 'a')).text]) {
-        for (const part of ['"__proto__":"1"', '"constructor":"2"', '"toString":"3"', '"constructor":"x"']) assert.ok(text.includes(part), text)
+        for (const part of ['"__proto__":"1"', '"constructor":"2"', '"toString":"3"', '"constructor":"x"'])
+          assert.ok(text.includes(part), text)
       }
       assert.deepEqual(ok(await place.list('configmaps', { labelSelector: 'constructor=x' })).items.length, 1)
       assert.deepEqual(ok(await place.list('configmaps', { labelSelector: 'hasOwnProperty' })).items.length, 0)
@@ -109,7 +146,11 @@ const strangeKeys: readonly ServerCase[] = [
     rule: 'A merge patch can set and remove `__proto__` as a key.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } })))
-      assert.ok((await place.patch('configmaps', 'a', { body: '{"data":{"__proto__":"1","constructor":"2"}}' })).text.includes('"__proto__":"1"'))
+      assert.ok(
+        (await place.patch('configmaps', 'a', { body: '{"data":{"__proto__":"1","constructor":"2"}}' })).text.includes(
+          '"__proto__":"1"',
+        ),
+      )
       const { text } = await place.patch('configmaps', 'a', { body: '{"data":{"__proto__":null}}' })
       assert.ok(!text.includes('"__proto__":"1"') && text.includes('"constructor":"2"'))
     },
@@ -119,16 +160,28 @@ const strangeKeys: readonly ServerCase[] = [
     rule: 'A JSON patch can set and remove `__proto__` as a key.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { k: 'v' } })))
-      const set = await place.patch('configmaps', 'a', { body: [{ op: 'add', path: '/data/__proto__', value: '1' }], type: patchTypes.json })
+      const set = await place.patch('configmaps', 'a', {
+        body: [{ op: 'add', path: '/data/__proto__', value: '1' }],
+        type: patchTypes.json,
+      })
       assert.ok(set.text.includes('"__proto__":"1"'), set.text)
-      ok(await place.patch('configmaps', 'a', { body: [{ op: 'remove', path: '/data/__proto__' }], type: patchTypes.json }), 200)
+      ok(
+        await place.patch('configmaps', 'a', {
+          body: [{ op: 'remove', path: '/data/__proto__' }],
+          type: patchTypes.json,
+        }),
+        200,
+      )
     },
   },
   {
     id: 'server/input/prototype-field',
     rule: 'A field called `__proto__` or `constructor` is an unknown field.',
     async run(place) {
-      const answer = await place.post('configmaps', '{"metadata":{"name":"a"},"__proto__":{"data":{"k":"v"}},"constructor":1}')
+      const answer = await place.post(
+        'configmaps',
+        '{"metadata":{"name":"a"},"__proto__":{"data":{"k":"v"}},"constructor":1}',
+      )
       expectMatch(ok(answer, 201), { data: undefined })
       assert.deepEqual(warningsOf(answer), ['unknown field "__proto__"', 'unknown field "constructor"'])
     },
@@ -157,7 +210,10 @@ const badQueries = queries.map(([id, method, query, message]): ServerCase => ({
   rule: `A query value of the wrong type is a bad request (${id}).`,
   async run(place) {
     ok(await place.post('configmaps', configMap('a')))
-    expectStatus(await place.client.request(method, place.path('configmaps', method === 'DELETE' ? 'a' : undefined), { query }), { code: 400, reason: 'BadRequest', message })
+    expectStatus(
+      await place.client.request(method, place.path('configmaps', method === 'DELETE' ? 'a' : undefined), { query }),
+      { code: 400, reason: 'BadRequest', message },
+    )
     ok(await place.get('configmaps', 'a'), 200)
   },
 }))
@@ -169,7 +225,8 @@ const looseQueries: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('leases', { metadata: { name: 'a' } }))
       for (const watch of ['false', '0']) expectMatch(ok(await place.list('leases', { watch })), { kind: 'LeaseList' })
-      for (const watch of ['true', '1', 'maybe']) assert.match((await place.list('leases', { watch, timeoutSeconds: 1 })).text, /^\{"type":"ADDED"/)
+      for (const watch of ['true', '1', 'maybe'])
+        assert.match((await place.list('leases', { watch, timeoutSeconds: 1 })).text, /^\{"type":"ADDED"/)
     },
   },
   {

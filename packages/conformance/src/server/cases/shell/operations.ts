@@ -42,7 +42,12 @@ const health: readonly ServerCase[] = [
     id: 'server/operations/version',
     rule: '`/version` says which Kubernetes this is, in a form that clients can parse.',
     async run(place) {
-      expectMatch(ok(await place.client.request('GET', '/version'), 200), { major: /^\d+$/, minor: /^\d+\+?$/, gitVersion: /^v\d+\.\d+\.\d+/, platform: /^[a-z0-9]+\/[a-z0-9]+$/ })
+      expectMatch(ok(await place.client.request('GET', '/version'), 200), {
+        major: /^\d+$/,
+        minor: /^\d+\+?$/,
+        gitVersion: /^v\d+\.\d+\.\d+/,
+        platform: /^[a-z0-9]+\/[a-z0-9]+$/,
+      })
     },
   },
   {
@@ -54,7 +59,10 @@ const health: readonly ServerCase[] = [
       assert.equal(answer.status, 200)
       assert.match(answer.header('content-type'), /^text\/plain; version=0\.0\.4/)
       assert.match(answer.text, /^# TYPE apiserver_request_total counter$/m)
-      assert.match(answer.text, /^apiserver_request_total\{[^}]*code="200"[^}]*resource="configmaps"[^}]*verb="LIST"[^}]*\} [1-9]/m)
+      assert.match(
+        answer.text,
+        /^apiserver_request_total\{[^}]*code="200"[^}]*resource="configmaps"[^}]*verb="LIST"[^}]*\} [1-9]/m,
+      )
       assert.match(answer.text, /^# TYPE apiserver_request_duration_seconds histogram$/m)
       assert.match(answer.text, /^# TYPE apiserver_current_inflight_requests gauge$/m)
     },
@@ -68,7 +76,15 @@ const admission: readonly ServerCase[] = [
     needs: ['authentication', 'no-anonymous'],
     async run(place) {
       for (const path of ['/api', '/api/v1/namespaces', '/judge']) {
-        assert.deepEqual(expectStatus(await place.stranger.request('GET', path), { code: 401 }), { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
+        assert.deepEqual(expectStatus(await place.stranger.request('GET', path), { code: 401 }), {
+          kind: 'Status',
+          apiVersion: 'v1',
+          metadata: {},
+          status: 'Failure',
+          message: 'Unauthorized',
+          reason: 'Unauthorized',
+          code: 401,
+        })
       }
     },
   },
@@ -81,7 +97,10 @@ const admission: readonly ServerCase[] = [
         const answer = await place.stranger.request('GET', '/api/v1/namespaces', { headers: { authorization } })
         assert.ok(answer.status === 401 || (authorization === 'Bearer' && answer.status === 403), String(answer))
       }
-      expectStatus(await place.stranger.request('GET', '/api/v1/namespaces', { headers: { authorization: 'Bearer wrong' } }), { code: 401, reason: 'Unauthorized', message: 'Unauthorized' })
+      expectStatus(
+        await place.stranger.request('GET', '/api/v1/namespaces', { headers: { authorization: 'Bearer wrong' } }),
+        { code: 401, reason: 'Unauthorized', message: 'Unauthorized' },
+      )
     },
   },
   {
@@ -89,7 +108,9 @@ const admission: readonly ServerCase[] = [
     rule: 'Who may do everything is told so by a SelfSubjectAccessReview.',
     async run(place) {
       const spec = { resourceAttributes: { verb: 'create', resource: 'configmaps', namespace: place.namespace } }
-      const answer = await place.client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { body: { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec } })
+      const answer = await place.client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+        body: { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec },
+      })
       expectMatch(ok(answer, 201), { kind: 'SelfSubjectAccessReview', spec, status: { allowed: true } })
     },
   },

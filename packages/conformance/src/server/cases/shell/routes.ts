@@ -6,8 +6,18 @@ import { expectMatch, expectStatus, ok } from '../../expect.ts'
 import { configMap } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
 
-const notFound = { code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} }
-const notAllowed = { code: 405, reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource', details: {} }
+const notFound = {
+  code: 404,
+  reason: 'NotFound',
+  message: 'the server could not find the requested resource',
+  details: {},
+}
+const notAllowed = {
+  code: 405,
+  reason: 'MethodNotAllowed',
+  message: 'the server does not allow this method on the requested resource',
+  details: {},
+}
 
 /** A path that does not exist, and whether the answer is a Status; else it is plain text. */
 const missing: readonly (readonly [string, string, boolean])[] = [
@@ -58,7 +68,13 @@ const wrongVerbs = verbs.map(([id, method, path]): ServerCase => ({
   rule: `${method} \`${path}\` is not allowed.`,
   async run(place) {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-    expectStatus(await place.client.request(method, path.replace('{}', place.namespace), { type, ...['GET', 'OPTIONS'].includes(method) ? {} : { body: {} } }), notAllowed)
+    expectStatus(
+      await place.client.request(method, path.replace('{}', place.namespace), {
+        type,
+        ...(['GET', 'OPTIONS'].includes(method) ? {} : { body: {} }),
+      }),
+      notAllowed,
+    )
   },
 }))
 
@@ -89,14 +105,23 @@ const more: readonly ServerCase[] = [
       ok(await place.post('roles', { metadata: { name: 'a:b' } }))
       expectMatch(ok(await place.get('roles', 'a%3Ab'), 200).metadata, { name: 'a:b' })
       assert.equal((await place.get('configmaps', 'a%2Fb')).status, 404)
-      expectStatus(await place.get('configmaps', '%2e%2e'), { code: 400, reason: 'BadRequest', message: 'Name parameter invalid: "..": may not be \'..\'' })
+      expectStatus(await place.get('configmaps', '%2e%2e'), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'Name parameter invalid: "..": may not be \'..\'',
+      })
     },
   },
   {
     id: 'server/routes/strange-name',
     rule: 'A name that no object can have is simply not found.',
     async run(place) {
-      for (const name of ['A_B', 'constructor', '__proto__', 'a b']) expectStatus(await place.get('configmaps', encodeURIComponent(name)), { code: 404, reason: 'NotFound', message: `configmaps "${name}" not found` })
+      for (const name of ['A_B', 'constructor', '__proto__', 'a b'])
+        expectStatus(await place.get('configmaps', encodeURIComponent(name)), {
+          code: 404,
+          reason: 'NotFound',
+          message: `configmaps "${name}" not found`,
+        })
     },
   },
 ]

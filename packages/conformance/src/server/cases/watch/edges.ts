@@ -25,7 +25,12 @@ const time: readonly ServerCase[] = [
       await place.target.compact?.()
       const stream = await place.watch('leases', { resourceVersion })
       const events = await stream.rest()
-      expectMatch(events, [{ type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410, message: /./ } }])
+      expectMatch(events, [
+        {
+          type: 'ERROR',
+          object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410, message: /./ },
+        },
+      ])
     },
   },
   {
@@ -35,7 +40,9 @@ const time: readonly ServerCase[] = [
     async run(place) {
       await make(place, 'a')
       await place.target.compact?.()
-      expectMatch(await (await place.watch('leases', { resourceVersion: 1 })).rest(), [{ type: 'ERROR', object: { reason: 'Expired', code: 410 } }])
+      expectMatch(await (await place.watch('leases', { resourceVersion: 1 })).rest(), [
+        { type: 'ERROR', object: { reason: 'Expired', code: 410 } },
+      ])
     },
   },
   {
@@ -68,7 +75,10 @@ const time: readonly ServerCase[] = [
     id: 'server/watch/bad-timeout',
     rule: 'A timeoutSeconds that is no number is a bad request.',
     async run(place) {
-      expectStatus(await place.list('leases', { watch: true, timeoutSeconds: 'soon' }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.list('leases', { watch: true, timeoutSeconds: 'soon' }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
     },
   },
 ]
@@ -92,7 +102,11 @@ const bookmarks: readonly ServerCase[] = [
       const events = await stream.rest()
       const { type, object } = events.at(-1) ?? assert.fail('no event came')
       assert.equal(type, 'BOOKMARK')
-      expectMatch(object, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { name: undefined, uid: undefined } })
+      expectMatch(object, {
+        kind: 'Lease',
+        apiVersion: 'coordination.k8s.io/v1',
+        metadata: { name: undefined, uid: undefined },
+      })
       assert.ok(BigInt(object.metadata.resourceVersion) >= BigInt(newest))
     },
   },
@@ -108,7 +122,10 @@ const streamingLists: readonly ServerCase[] = [
       const stream = await place.watch('leases', streaming)
       const events = await stream.take(3)
       assert.deepEqual(brief(events.slice(0, 2)), ['ADDED a', 'ADDED b'])
-      expectMatch(events[2], { type: 'BOOKMARK', object: { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { annotations: ended } } })
+      expectMatch(events[2], {
+        type: 'BOOKMARK',
+        object: { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { annotations: ended } },
+      })
       assert.ok(BigInt(events[2]?.object.metadata.resourceVersion ?? '0') >= BigInt(newest))
       await make(place, 'c')
       assert.deepEqual(brief([await stream.next()]), ['ADDED c'])
@@ -118,7 +135,10 @@ const streamingLists: readonly ServerCase[] = [
     id: 'server/watch/initial-events-empty',
     rule: 'A streaming list of nothing begins with the marked bookmark.',
     async run(place) {
-      expectMatch(await (await place.watch('leases', streaming)).next(), { type: 'BOOKMARK', object: { metadata: { annotations: ended } } })
+      expectMatch(await (await place.watch('leases', streaming)).next(), {
+        type: 'BOOKMARK',
+        object: { metadata: { annotations: ended } },
+      })
     },
   },
   {
@@ -127,7 +147,9 @@ const streamingLists: readonly ServerCase[] = [
     async run(place) {
       const resourceVersion = await make(place, 'a')
       for (const version of ['0', resourceVersion]) {
-        const events = await (await place.watch('leases', { ...streaming, resourceVersion: version })).until(({ type }) => type === 'BOOKMARK')
+        const events = await (
+          await place.watch('leases', { ...streaming, resourceVersion: version })
+        ).until(({ type }) => type === 'BOOKMARK')
         assert.equal(events.at(-1)?.object.metadata.annotations['k8s.io/initial-events-end'], 'true')
         if (version !== '0') assert.deepEqual(brief(events.slice(0, -1)), ['ADDED a'])
       }
@@ -147,7 +169,11 @@ const streamingLists: readonly ServerCase[] = [
     rule: 'With sendInitialEvents=false only changes are told.',
     async run(place) {
       const resourceVersion = await make(place, 'a')
-      const stream = await place.watch('leases', { sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan', resourceVersion })
+      const stream = await place.watch('leases', {
+        sendInitialEvents: false,
+        resourceVersionMatch: 'NotOlderThan',
+        resourceVersion,
+      })
       await make(place, 'b')
       assert.deepEqual(brief([await stream.next()]), ['ADDED b'])
     },
@@ -157,9 +183,24 @@ const streamingLists: readonly ServerCase[] = [
     rule: 'sendInitialEvents needs resourceVersionMatch=NotOlderThan, and the match needs it.',
     async run(place) {
       const refused = { code: 422, reason: 'Invalid', details: { group: 'meta.k8s.io', kind: 'ListOptions' } }
-      expectStatus(await place.list('leases', { watch: true, sendInitialEvents: true }), { ...refused, message: /resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/ })
-      expectStatus(await place.list('leases', { watch: true, sendInitialEvents: true, resourceVersion: 1, resourceVersionMatch: 'Exact' }), { ...refused, message: /Unsupported value: "Exact": supported values: "NotOlderThan"/ })
-      expectStatus(await place.list('leases', { watch: true, resourceVersion: 1, resourceVersionMatch: 'NotOlderThan' }), { ...refused, message: /resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided/ })
+      expectStatus(await place.list('leases', { watch: true, sendInitialEvents: true }), {
+        ...refused,
+        message:
+          /resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/,
+      })
+      expectStatus(
+        await place.list('leases', {
+          watch: true,
+          sendInitialEvents: true,
+          resourceVersion: 1,
+          resourceVersionMatch: 'Exact',
+        }),
+        { ...refused, message: /Unsupported value: "Exact": supported values: "NotOlderThan"/ },
+      )
+      expectStatus(
+        await place.list('leases', { watch: true, resourceVersion: 1, resourceVersionMatch: 'NotOlderThan' }),
+        { ...refused, message: /resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided/ },
+      )
     },
   },
   {
@@ -168,8 +209,15 @@ const streamingLists: readonly ServerCase[] = [
     async run(place) {
       const query = { ...streaming, resourceVersion: future, timeoutSeconds: 10 }
       const answer = await place.list('leases', { watch: true, ...query })
-      const told = answer.text.startsWith('{"type"') ? (answer.json as unknown as { object: unknown }).object : answer.json
-      expectMatch(told, { kind: 'Status', code: 504, reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } })
+      const told = answer.text.startsWith('{"type"')
+        ? (answer.json as unknown as { object: unknown }).object
+        : answer.json
+      expectMatch(told, {
+        kind: 'Status',
+        code: 504,
+        reason: 'Timeout',
+        details: { causes: [{ reason: 'ResourceVersionTooLarge' }] },
+      })
     },
   },
 ]
@@ -184,8 +232,29 @@ const forms: readonly ServerCase[] = [
       ok(await place.delete('leases', 'a'))
       const events = await stream.take(3)
       expectMatch(events, [
-        { type: 'ADDED', object: { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: /\d/ }, columnDefinitions: (columns: unknown[]) => columns.length > 0, rows: [{ cells: ['a', () => true, () => true], object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } }] } },
-        { type: 'ADDED', object: { kind: 'Table', columnDefinitions: (columns: unknown) => columns === null || columns === undefined, rows: [{ cells: ['b', () => true, () => true] }] } },
+        {
+          type: 'ADDED',
+          object: {
+            kind: 'Table',
+            apiVersion: 'meta.k8s.io/v1',
+            metadata: { resourceVersion: /\d/ },
+            columnDefinitions: (columns: unknown[]) => columns.length > 0,
+            rows: [
+              {
+                cells: ['a', () => true, () => true],
+                object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } },
+              },
+            ],
+          },
+        },
+        {
+          type: 'ADDED',
+          object: {
+            kind: 'Table',
+            columnDefinitions: (columns: unknown) => columns === null || columns === undefined,
+            rows: [{ cells: ['b', () => true, () => true] }],
+          },
+        },
         { type: 'DELETED', object: { kind: 'Table', rows: [{ cells: ['a', () => true, () => true] }] } },
       ])
     },
@@ -195,7 +264,14 @@ const forms: readonly ServerCase[] = [
     rule: 'A bookmark of a watch as Table is a Table with one row whose object carries the version and the mark.',
     async run(place) {
       const stream = await place.watch('leases', streaming, { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' })
-      expectMatch(await stream.next(), { type: 'BOOKMARK', object: { kind: 'Table', metadata: { resourceVersion: /\d/ }, rows: [{ object: { metadata: { resourceVersion: /\d/, annotations: ended } } }] } })
+      expectMatch(await stream.next(), {
+        type: 'BOOKMARK',
+        object: {
+          kind: 'Table',
+          metadata: { resourceVersion: /\d/ },
+          rows: [{ object: { metadata: { resourceVersion: /\d/, annotations: ended } } }],
+        },
+      })
     },
   },
   {
@@ -203,9 +279,19 @@ const forms: readonly ServerCase[] = [
     rule: 'A watch as PartialObjectMetadata tells metadata only, bookmarks too.',
     async run(place) {
       await make(place, 'a')
-      const stream = await place.watch('leases', streaming, { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' })
+      const stream = await place.watch('leases', streaming, {
+        accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+      })
       expectMatch(await stream.take(2), [
-        { type: 'ADDED', object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a', uid: /./ }, spec: undefined } },
+        {
+          type: 'ADDED',
+          object: {
+            kind: 'PartialObjectMetadata',
+            apiVersion: 'meta.k8s.io/v1',
+            metadata: { name: 'a', uid: /./ },
+            spec: undefined,
+          },
+        },
         { type: 'BOOKMARK', object: { kind: 'PartialObjectMetadata', metadata: { annotations: ended } } },
       ])
     },

@@ -76,9 +76,14 @@ const starts: readonly ServerCase[] = [
     id: 'server/watch/all-namespaces',
     rule: 'A watch without a namespace hears of all of them.',
     async run(place) {
-      const stream = await place.client.watch('/apis/coordination.k8s.io/v1/leases', { query: { resourceVersion: await versionNow(place), labelSelector: `run=${place.namespace}` } })
+      const stream = await place.client.watch('/apis/coordination.k8s.io/v1/leases', {
+        query: { resourceVersion: await versionNow(place), labelSelector: `run=${place.namespace}` },
+      })
       await make(place, 'a', { run: place.namespace })
-      expectMatch(await stream.next(), { type: 'ADDED', object: { metadata: { name: 'a', namespace: place.namespace } } })
+      expectMatch(await stream.next(), {
+        type: 'ADDED',
+        object: { metadata: { name: 'a', namespace: place.namespace } },
+      })
     },
   },
   {
@@ -88,7 +93,12 @@ const starts: readonly ServerCase[] = [
       const other = place.unique('0')
       ok(await place.post('namespaces', sample('namespaces', other)))
       const stream = await place.watch('leases', { resourceVersion: await versionNow(place) })
-      ok(await place.client.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${other}/leases`, { body: sample('leases', 'x') }), 201)
+      ok(
+        await place.client.request('POST', `/apis/coordination.k8s.io/v1/namespaces/${other}/leases`, {
+          body: sample('leases', 'x'),
+        }),
+        201,
+      )
       await make(place, 'a')
       assert.deepEqual(brief([await stream.next()]), ['ADDED a'])
     },
@@ -98,7 +108,10 @@ const starts: readonly ServerCase[] = [
     rule: 'Two watchers see the same events in the same order.',
     async run(place) {
       const resourceVersion = await versionNow(place)
-      const [one, two] = await Promise.all([place.watch('leases', { resourceVersion }), place.watch('leases', { resourceVersion })])
+      const [one, two] = await Promise.all([
+        place.watch('leases', { resourceVersion }),
+        place.watch('leases', { resourceVersion }),
+      ])
       await Promise.all(Array.from({ length: 10 }, (_, index) => make(place, `a${index}`)))
       const told = await one.take(10)
       assert.deepEqual(await two.take(10), told)
@@ -114,7 +127,10 @@ const starts: readonly ServerCase[] = [
       const stream = await place.watch('leases', { resourceVersion: list.metadata.resourceVersion })
       await writing
       const events = await stream.take(20 - list.items.length)
-      const names = [...list.items.map(({ metadata }) => metadata.name), ...events.map(({ object }) => object.metadata.name)]
+      const names = [
+        ...list.items.map(({ metadata }) => metadata.name),
+        ...events.map(({ object }) => object.metadata.name),
+      ]
       assert.equal(new Set(names).size, 20)
     },
   },
@@ -123,9 +139,13 @@ const starts: readonly ServerCase[] = [
     rule: 'The old `/watch/` paths still stream.',
     async run(place) {
       await make(place, 'a')
-      const collection = await place.client.watch(`/apis/coordination.k8s.io/v1/watch/namespaces/${place.namespace}/leases`)
+      const collection = await place.client.watch(
+        `/apis/coordination.k8s.io/v1/watch/namespaces/${place.namespace}/leases`,
+      )
       assert.deepEqual(brief([await collection.next()]), ['ADDED a'])
-      const single = await place.client.watch(`/apis/coordination.k8s.io/v1/watch/namespaces/${place.namespace}/leases/a`)
+      const single = await place.client.watch(
+        `/apis/coordination.k8s.io/v1/watch/namespaces/${place.namespace}/leases/a`,
+      )
       assert.deepEqual(brief([await single.next()]), ['ADDED a'])
     },
   },
@@ -139,7 +159,8 @@ const selections: readonly ServerCase[] = [
       await make(place, 'a', { in: 'yes' })
       await make(place, 'b')
       const stream = await place.watch('leases', { resourceVersion: await versionNow(place), labelSelector: 'in=yes' })
-      const label = (name: string, value: string | null): Promise<unknown> => place.patch('leases', name, { body: { metadata: { labels: { in: value } } } })
+      const label = (name: string, value: string | null): Promise<unknown> =>
+        place.patch('leases', name, { body: { metadata: { labels: { in: value } } } })
       await label('b', 'yes')
       ok(await place.patch('leases', 'a', { body: { spec: { holderIdentity: 'x' } } }))
       await label('a', 'no')
@@ -178,9 +199,12 @@ const selections: readonly ServerCase[] = [
     rule: 'Through a field selector, objects enter and leave as their fields change.',
     async run(place) {
       ok(await place.post('pods', sample('pods', 'a')))
-      const { metadata: { resourceVersion } } = ok(await place.list('pods'))
+      const {
+        metadata: { resourceVersion },
+      } = ok(await place.list('pods'))
       const stream = await place.watch('pods', { resourceVersion, fieldSelector: 'status.phase=Running' })
-      for (const phase of ['Running', 'Succeeded']) ok(await place.patch('pods', 'a/status', { body: { status: { phase } } }))
+      for (const phase of ['Running', 'Succeeded'])
+        ok(await place.patch('pods', 'a/status', { body: { status: { phase } } }))
       const events = await stream.take(2)
       assert.deepEqual(brief(events), ['ADDED a', 'DELETED a'])
       expectMatch(events[1]?.object.status, { phase: 'Running' })
@@ -190,8 +214,14 @@ const selections: readonly ServerCase[] = [
     id: 'server/watch/bad-selector',
     rule: 'A watch with a bad selector is refused before it begins.',
     async run(place) {
-      expectStatus(await place.list('leases', { watch: true, labelSelector: 'a b' }), { code: 400, reason: 'BadRequest' })
-      expectStatus(await place.list('leases', { watch: true, fieldSelector: 'spec.x=y' }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.list('leases', { watch: true, labelSelector: 'a b' }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
+      expectStatus(await place.list('leases', { watch: true, fieldSelector: 'spec.x=y' }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
     },
   },
 ]

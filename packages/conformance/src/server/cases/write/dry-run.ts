@@ -23,7 +23,10 @@ export const dryRunCases: readonly ServerCase[] = [
     rule: 'A dry run is refused for the same reasons: what exists, what is invalid.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.post('configmaps', configMap('a'), { query: all }), { code: 409, reason: 'AlreadyExists' })
+      expectStatus(await place.post('configmaps', configMap('a'), { query: all }), {
+        code: 409,
+        reason: 'AlreadyExists',
+      })
       expectStatus(await place.post('configmaps', configMap('B'), { query: all }), { code: 422, reason: 'Invalid' })
     },
   },
@@ -51,7 +54,9 @@ export const dryRunCases: readonly ServerCase[] = [
     rule: 'A dry run of a patch changes nothing.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
-      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: '2' } }, query: all }), 200).data, { k: '2' })
+      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: '2' } }, query: all }), 200).data, {
+        k: '2',
+      })
       assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
     },
   },
@@ -61,7 +66,12 @@ export const dryRunCases: readonly ServerCase[] = [
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       ok(await place.delete('configmaps', 'a', { query: all }), 200)
-      ok(await place.delete('configmaps', 'a', { body: { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'], propagationPolicy: 'Foreground' } }), 200)
+      ok(
+        await place.delete('configmaps', 'a', {
+          body: { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'], propagationPolicy: 'Foreground' },
+        }),
+        200,
+      )
       assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
     },
   },
@@ -79,7 +89,9 @@ export const dryRunCases: readonly ServerCase[] = [
     rule: 'A dry run of deleting a collection answers the list and deletes nothing.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { labels: { l: '1' } } })))
-      expectMatch(ok(await place.delete('configmaps', undefined, { query: { ...all, labelSelector: 'l=1' } }), 200), { items: [{ metadata: { name: 'a' } }] })
+      expectMatch(ok(await place.delete('configmaps', undefined, { query: { ...all, labelSelector: 'l=1' } }), 200), {
+        items: [{ metadata: { name: 'a' } }],
+      })
       ok(await place.get('configmaps', 'a'), 200)
     },
   },
@@ -98,13 +110,26 @@ export const dryRunCases: readonly ServerCase[] = [
     rule: `dryRun has one value, All; ${method} with another one is refused.`,
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      const kind = { POST: 'CreateOptions', PUT: 'UpdateOptions', PATCH: 'PatchOptions', DELETE: 'DeleteOptions' }[method] ?? ''
+      const kind =
+        { POST: 'CreateOptions', PUT: 'UpdateOptions', PATCH: 'PatchOptions', DELETE: 'DeleteOptions' }[method] ?? ''
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
       const body = method === 'DELETE' ? undefined : configMap('a')
       const path = place.path('configmaps', method === 'POST' ? undefined : 'a')
       expectStatus(await place.client.request(method, path, { body, type, query: { dryRun: 'true' } }), {
-        code: 422, reason: 'Invalid', message: `${kind}.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["true"]: supported values: "All"`,
-        details: { group: 'meta.k8s.io', kind, causes: [{ reason: 'FieldValueNotSupported', message: 'Unsupported value: ["true"]: supported values: "All"', field: 'dryRun' }] },
+        code: 422,
+        reason: 'Invalid',
+        message: `${kind}.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["true"]: supported values: "All"`,
+        details: {
+          group: 'meta.k8s.io',
+          kind,
+          causes: [
+            {
+              reason: 'FieldValueNotSupported',
+              message: 'Unsupported value: ["true"]: supported values: "All"',
+              field: 'dryRun',
+            },
+          ],
+        },
       })
     },
   })),

@@ -18,7 +18,10 @@ const onCreate: readonly ServerCase[] = [
       const answer = await place.post('deployments', unknown)
       expectMatch(ok(answer, 201), { extra: undefined, spec: { wrong: undefined, replicas: 1 } })
       assert.deepEqual(warningsOf(answer), ['unknown field "spec.wrong"', 'unknown field "extra"'])
-      assert.equal(answer.header('warning'), '299 - "unknown field \\"spec.wrong\\"", 299 - "unknown field \\"extra\\""')
+      assert.equal(
+        answer.header('warning'),
+        '299 - "unknown field \\"spec.wrong\\"", 299 - "unknown field \\"extra\\""',
+      )
     },
   },
   {
@@ -35,7 +38,10 @@ const onCreate: readonly ServerCase[] = [
     rule: 'With fieldValidation=Strict the request is refused, naming every unknown field in the order of the document.',
     async run(place) {
       expectStatus(await place.post('deployments', unknown, { query: { fieldValidation: 'Strict' } }), {
-        code: 400, reason: 'BadRequest', message: 'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.wrong", unknown field "extra"',
+        code: 400,
+        reason: 'BadRequest',
+        message:
+          'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.wrong", unknown field "extra"',
       })
       expectStatus(await place.get('deployments', 'a'), { code: 404 })
     },
@@ -54,7 +60,10 @@ const onCreate: readonly ServerCase[] = [
     rule: 'With fieldValidation=Strict a field that comes twice is refused.',
     async run(place) {
       expectStatus(await place.post('configmaps', twice, { query: { fieldValidation: 'Strict' } }), {
-        code: 400, reason: 'BadRequest', message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.k"',
+        code: 400,
+        reason: 'BadRequest',
+        message:
+          'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.k"',
       })
     },
   },
@@ -63,9 +72,14 @@ const onCreate: readonly ServerCase[] = [
     rule: 'A key that comes twice in YAML is refused under Strict and a warning otherwise.',
     async run(place) {
       const body = 'metadata:\n  name: a\ndata:\n  k: "1"\n  k: "2"\n'
-      expectStatus(await place.post('configmaps', body, { type: 'application/yaml', query: { fieldValidation: 'Strict' } }), {
-        code: 400, reason: 'BadRequest', message: /strict decoding error: yaml: unmarshal errors:\n {2}line 5: key "k" already set in map/,
-      })
+      expectStatus(
+        await place.post('configmaps', body, { type: 'application/yaml', query: { fieldValidation: 'Strict' } }),
+        {
+          code: 400,
+          reason: 'BadRequest',
+          message: /strict decoding error: yaml: unmarshal errors:\n {2}line 5: key "k" already set in map/,
+        },
+      )
       const answer = await place.post('configmaps', body, { type: 'application/yaml' })
       expectMatch(ok(answer, 201).data, { k: '2' })
       assert.equal(warningsOf(answer).length, 1)
@@ -85,8 +99,15 @@ const onCreate: readonly ServerCase[] = [
     rule: 'A fieldValidation that does not exist is refused.',
     async run(place) {
       expectStatus(await place.post('configmaps', configMap('a'), { query: { fieldValidation: 'Maybe' } }), {
-        code: 422, reason: 'Invalid', message: 'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"',
-        details: { group: 'meta.k8s.io', kind: 'CreateOptions', causes: [{ reason: 'FieldValueNotSupported', field: 'fieldValidation' }] },
+        code: 422,
+        reason: 'Invalid',
+        message:
+          'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Maybe": supported values: "", "Ignore", "Strict", "Warn"',
+        details: {
+          group: 'meta.k8s.io',
+          kind: 'CreateOptions',
+          causes: [{ reason: 'FieldValueNotSupported', field: 'fieldValidation' }],
+        },
       })
     },
   },
@@ -98,7 +119,10 @@ const onChange: readonly ServerCase[] = [
     rule: 'A replace is checked like a create.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: { ...made, extra: 1 }, query: { fieldValidation: 'Strict' } }), { code: 400, message: /strict decoding error: unknown field "extra"$/ })
+      expectStatus(
+        await place.put('configmaps', 'a', { body: { ...made, extra: 1 }, query: { fieldValidation: 'Strict' } }),
+        { code: 400, message: /strict decoding error: unknown field "extra"$/ },
+      )
       const answer = await place.put('configmaps', 'a', { body: { ...made, extra: 1 } })
       ok(answer, 200)
       assert.deepEqual(warningsOf(answer), ['unknown field "extra"'])
@@ -109,8 +133,14 @@ const onChange: readonly ServerCase[] = [
     rule: 'A bad fieldValidation on a replace or a patch is about UpdateOptions or PatchOptions.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: configMap('a'), query: { fieldValidation: 'x' } }), { code: 422, details: { kind: 'UpdateOptions', group: 'meta.k8s.io' } })
-      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldValidation: 'x' } }), { code: 422, details: { kind: 'PatchOptions', group: 'meta.k8s.io' } })
+      expectStatus(await place.put('configmaps', 'a', { body: configMap('a'), query: { fieldValidation: 'x' } }), {
+        code: 422,
+        details: { kind: 'UpdateOptions', group: 'meta.k8s.io' },
+      })
+      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldValidation: 'x' } }), {
+        code: 422,
+        details: { kind: 'PatchOptions', group: 'meta.k8s.io' },
+      })
     },
   },
   {
@@ -131,8 +161,13 @@ const onChange: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const body = [{ op: 'add', path: '/extra', value: 1 }]
-      expectStatus(await place.patch('configmaps', 'a', { body, type: patchTypes.json, query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /strict decoding error: unknown field "extra"/ })
-      assert.deepEqual(warningsOf(await place.patch('configmaps', 'a', { body, type: patchTypes.json })), ['unknown field "extra"'])
+      expectStatus(
+        await place.patch('configmaps', 'a', { body, type: patchTypes.json, query: { fieldValidation: 'Strict' } }),
+        { code: 422, reason: 'Invalid', message: /strict decoding error: unknown field "extra"/ },
+      )
+      assert.deepEqual(warningsOf(await place.patch('configmaps', 'a', { body, type: patchTypes.json })), [
+        'unknown field "extra"',
+      ])
     },
   },
   {
@@ -141,8 +176,17 @@ const onChange: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const body = { spec: { wrong: 1 } }
-      expectStatus(await place.patch('deployments', 'a', { body, type: patchTypes.strategic, query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /unknown field "spec\.wrong"/ })
-      assert.deepEqual(warningsOf(await place.patch('deployments', 'a', { body, type: patchTypes.strategic })), ['unknown field "spec.wrong"'])
+      expectStatus(
+        await place.patch('deployments', 'a', {
+          body,
+          type: patchTypes.strategic,
+          query: { fieldValidation: 'Strict' },
+        }),
+        { code: 422, reason: 'Invalid', message: /unknown field "spec\.wrong"/ },
+      )
+      assert.deepEqual(warningsOf(await place.patch('deployments', 'a', { body, type: patchTypes.strategic })), [
+        'unknown field "spec.wrong"',
+      ])
     },
   },
   {
@@ -151,7 +195,11 @@ const onChange: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const body = '{"data":{"k":"1","k":"2"}}'
-      expectStatus(await place.patch('configmaps', 'a', { body, query: { fieldValidation: 'Strict' } }), { code: 422, reason: 'Invalid', message: /strict decoding error: duplicate field "data\.k"/ })
+      expectStatus(await place.patch('configmaps', 'a', { body, query: { fieldValidation: 'Strict' } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: /strict decoding error: duplicate field "data\.k"/,
+      })
       const answer = await place.patch('configmaps', 'a', { body })
       expectMatch(ok(answer).data, { k: '2' })
       assert.deepEqual(warningsOf(answer), ['duplicate field "data.k"'])
@@ -161,12 +209,42 @@ const onChange: readonly ServerCase[] = [
 
 /** A body with a wrong type, and what the message says. */
 const wrongTypes: readonly (readonly [string, string, unknown, RegExp])[] = [
-  ['number-for-text', 'A number where text belongs', { data: { k: 1 } }, /json: cannot unmarshal number into Go struct field ConfigMap\.data of type string/],
-  ['text-for-object', 'Text where an object belongs', { data: 'x' }, /json: cannot unmarshal string into Go struct field ConfigMap\.data of type map\[string\]string/],
-  ['number-for-name', 'A number as the name', { metadata: { name: 1 } }, /json: cannot unmarshal number into Go struct field ObjectMeta\.metadata\.name of type string/],
-  ['list-for-labels', 'A list of labels', { metadata: { labels: [] } }, /json: cannot unmarshal array into Go struct field ObjectMeta\.metadata\.labels of type map\[string\]string/],
-  ['number-for-flag', 'A number where a flag belongs', { immutable: 1 }, /json: cannot unmarshal number into Go struct field ConfigMap\.immutable of type bool/],
-  ['bad-time', 'A time that is none', { metadata: { creationTimestamp: 'yesterday' } }, /parsing time "yesterday" as "2006-01-02T15:04:05Z07:00"/],
+  [
+    'number-for-text',
+    'A number where text belongs',
+    { data: { k: 1 } },
+    /json: cannot unmarshal number into Go struct field ConfigMap\.data of type string/,
+  ],
+  [
+    'text-for-object',
+    'Text where an object belongs',
+    { data: 'x' },
+    /json: cannot unmarshal string into Go struct field ConfigMap\.data of type map\[string\]string/,
+  ],
+  [
+    'number-for-name',
+    'A number as the name',
+    { metadata: { name: 1 } },
+    /json: cannot unmarshal number into Go struct field ObjectMeta\.metadata\.name of type string/,
+  ],
+  [
+    'list-for-labels',
+    'A list of labels',
+    { metadata: { labels: [] } },
+    /json: cannot unmarshal array into Go struct field ObjectMeta\.metadata\.labels of type map\[string\]string/,
+  ],
+  [
+    'number-for-flag',
+    'A number where a flag belongs',
+    { immutable: 1 },
+    /json: cannot unmarshal number into Go struct field ConfigMap\.immutable of type bool/,
+  ],
+  [
+    'bad-time',
+    'A time that is none',
+    { metadata: { creationTimestamp: 'yesterday' } },
+    /parsing time "yesterday" as "2006-01-02T15:04:05Z07:00"/,
+  ],
   ['bad-bytes', 'Bytes that are not base64', { binaryData: { k: '!' } }, /illegal base64 data at input byte 0/],
 ]
 
@@ -175,7 +253,10 @@ const types = wrongTypes.map(([id, what, rest, message]): ServerCase => ({
   rule: `${what} is a bad request, whatever fieldValidation says.`,
   async run(place) {
     for (const query of [{}, { fieldValidation: 'Ignore' }]) {
-      const { message: told } = expectStatus(await place.post('configmaps', configMap('a', rest as Record<string, unknown>), { query }), { code: 400, reason: 'BadRequest', message: /^ConfigMap in version "v1" cannot be handled as a ConfigMap: / })
+      const { message: told } = expectStatus(
+        await place.post('configmaps', configMap('a', rest as Record<string, unknown>), { query }),
+        { code: 400, reason: 'BadRequest', message: /^ConfigMap in version "v1" cannot be handled as a ConfigMap: / },
+      )
       assert.match(String(told), message)
     }
   },
@@ -188,7 +269,11 @@ const numbers: readonly ServerCase[] = [
     async run(place) {
       for (const replicas of [1.5, 99_999_999_999]) {
         expectStatus(await place.post('deployments', sample('deployments', 'a', { spec: { replicas } })), {
-          code: 400, reason: 'BadRequest', message: new RegExp(`^Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number ${replicas} into Go struct field DeploymentSpec\\.spec\\.replicas of type int32$`),
+          code: 400,
+          reason: 'BadRequest',
+          message: new RegExp(
+            `^Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number ${replicas} into Go struct field DeploymentSpec\\.spec\\.replicas of type int32$`,
+          ),
         })
       }
     },

@@ -7,8 +7,10 @@ import { configMap, groupOf, kindOf, sample } from '../../samples.ts'
 import type { ResourceName } from '../../samples.ts'
 import type { ServerCase } from '../../target.ts'
 
-const subdomain = 'a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \'-\' or \'.\', and must start and end with an alphanumeric character (e.g. \'example.com\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\')'
-const label = 'a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', and must start and end with an alphanumeric character (e.g. \'my-name\',  or \'123-abc\', regex used for validation is \'[a-z0-9]([-a-z0-9]*[a-z0-9])?\')'
+const subdomain =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+const label =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 
 const generated: readonly ServerCase[] = [
   {
@@ -34,7 +36,10 @@ const generated: readonly ServerCase[] = [
     id: 'server/names/name-wins',
     rule: 'With both a name and a prefix, the name counts.',
     async run(place) {
-      expectMatch(ok(await place.post('configmaps', { metadata: { name: 'a', generateName: 'b-' } }), 201).metadata, { name: 'a', generateName: 'b-' })
+      expectMatch(ok(await place.post('configmaps', { metadata: { name: 'a', generateName: 'b-' } }), 201).metadata, {
+        name: 'a',
+        generateName: 'b-',
+      })
     },
   },
   {
@@ -42,8 +47,14 @@ const generated: readonly ServerCase[] = [
     rule: 'A prefix that no name can begin with is refused, for the prefix and for the name.',
     async run(place) {
       expectStatus(await place.post('configmaps', { metadata: { generateName: 'A_' } }), {
-        code: 422, reason: 'Invalid',
-        details: { causes: [{ field: 'metadata.generateName', reason: 'FieldValueInvalid' }, { field: 'metadata.name', reason: 'FieldValueInvalid' }] },
+        code: 422,
+        reason: 'Invalid',
+        details: {
+          causes: [
+            { field: 'metadata.generateName', reason: 'FieldValueInvalid' },
+            { field: 'metadata.name', reason: 'FieldValueInvalid' },
+          ],
+        },
       })
     },
   },
@@ -52,8 +63,20 @@ const generated: readonly ServerCase[] = [
     rule: 'An object needs a name or a prefix for one.',
     async run(place) {
       expectStatus(await place.post('configmaps', { metadata: {} }), {
-        code: 422, reason: 'Invalid', message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
-        details: { kind: 'ConfigMap', name: undefined, causes: [{ reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field: 'metadata.name' }] },
+        code: 422,
+        reason: 'Invalid',
+        message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+        details: {
+          kind: 'ConfigMap',
+          name: undefined,
+          causes: [
+            {
+              reason: 'FieldValueRequired',
+              message: 'Required value: name or generateName is required',
+              field: 'metadata.name',
+            },
+          ],
+        },
       })
     },
   },
@@ -72,13 +95,16 @@ const allowed: readonly (readonly [string, ResourceName, string, string?])[] = [
   ['service-digit', 'services', '1a'],
   ['service-dots', 'services', 'a.b', 'must not contain dots'],
   ['role-anything', 'roles', 'system:A_b'],
-  ['role-dot', 'roles', '..', 'may not be \'..\''],
-  ['role-slash', 'roles', 'a/b', 'may not contain \'/\''],
+  ['role-dot', 'roles', '..', "may not be '..'"],
+  ['role-slash', 'roles', 'a/b', "may not contain '/'"],
 ]
 
 const perKind = allowed.map(([id, resource, name, wrong]): ServerCase => ({
   id: `server/names/${id}`,
-  rule: wrong === undefined ? `A ${kindOf(resource)} may be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`.` : `A ${kindOf(resource)} may not be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`; the cause says what is allowed.`,
+  rule:
+    wrong === undefined
+      ? `A ${kindOf(resource)} may be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`.`
+      : `A ${kindOf(resource)} may not be called \`${name.length > 20 ? `${name.slice(0, 3)}… (${name.length} characters)` : name}\`; the cause says what is allowed.`,
   async run(place) {
     const answer = await place.post(resource, sample(resource, name))
     if (wrong === undefined) {
@@ -88,8 +114,14 @@ const perKind = allowed.map(([id, resource, name, wrong]): ServerCase => ({
     const message = `Invalid value: "${name}": ${wrong}`
     const group = groupOf(resource)
     expectStatus(answer, {
-      code: 422, reason: 'Invalid', message: `${kindOf(resource)}${group && `.${group}`} "${name}" is invalid: metadata.name: ${message}`,
-      details: { name, kind: kindOf(resource), causes: [{ reason: 'FieldValueInvalid', message, field: 'metadata.name' }] },
+      code: 422,
+      reason: 'Invalid',
+      message: `${kindOf(resource)}${group && `.${group}`} "${name}" is invalid: metadata.name: ${message}`,
+      details: {
+        name,
+        kind: kindOf(resource),
+        causes: [{ reason: 'FieldValueInvalid', message, field: 'metadata.name' }],
+      },
     })
   },
 }))
@@ -99,17 +131,40 @@ const markings: readonly ServerCase[] = [
     id: 'server/names/label-key-and-value',
     rule: 'Keys and values of labels have a form; each one that has not is a cause.',
     async run(place) {
-      expectStatus(await place.post('configmaps', configMap('a', { metadata: { labels: { 'a b': 'x', ok: 'not ok', [`${'p'.repeat(254)}/k`]: 'x', long: 'v'.repeat(64) } } })), {
-        code: 422, reason: 'Invalid', details: { causes: (causes: { field: string }[]) => causes.length === 4 && causes.every(({ field }) => field === 'metadata.labels') },
-      })
+      expectStatus(
+        await place.post(
+          'configmaps',
+          configMap('a', {
+            metadata: { labels: { 'a b': 'x', ok: 'not ok', [`${'p'.repeat(254)}/k`]: 'x', long: 'v'.repeat(64) } },
+          }),
+        ),
+        {
+          code: 422,
+          reason: 'Invalid',
+          details: {
+            causes: (causes: { field: string }[]) =>
+              causes.length === 4 && causes.every(({ field }) => field === 'metadata.labels'),
+          },
+        },
+      )
     },
   },
   {
     id: 'server/names/annotation-key',
     rule: 'The key of an annotation has the form of a label key; case does not matter in it, and any value will do.',
     async run(place) {
-      ok(await place.post('configmaps', configMap('a', { metadata: { annotations: { 'Example.COM/key': 'any value\n✓' } } })), 201)
-      expectStatus(await place.post('configmaps', configMap('b', { metadata: { annotations: { 'a b': '' } } })), { code: 422, reason: 'Invalid', details: { causes: [{ field: 'metadata.annotations' }] } })
+      ok(
+        await place.post(
+          'configmaps',
+          configMap('a', { metadata: { annotations: { 'Example.COM/key': 'any value\n✓' } } }),
+        ),
+        201,
+      )
+      expectStatus(await place.post('configmaps', configMap('b', { metadata: { annotations: { 'a b': '' } } })), {
+        code: 422,
+        reason: 'Invalid',
+        details: { causes: [{ field: 'metadata.annotations' }] },
+      })
     },
   },
   {
@@ -117,10 +172,23 @@ const markings: readonly ServerCase[] = [
     rule: 'All annotations together, keys and values, have at most 256 KiB.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { metadata: { annotations: { a: 'x'.repeat(262_143) } } })), 201)
-      expectStatus(await place.post('configmaps', configMap('b', { metadata: { annotations: { a: 'x'.repeat(262_144) } } })), {
-        code: 422, reason: 'Invalid', message: 'ConfigMap "b" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes',
-        details: { causes: [{ reason: 'FieldValueTooLong', message: 'Too long: may not be more than 262144 bytes', field: 'metadata.annotations' }] },
-      })
+      expectStatus(
+        await place.post('configmaps', configMap('b', { metadata: { annotations: { a: 'x'.repeat(262_144) } } })),
+        {
+          code: 422,
+          reason: 'Invalid',
+          message: 'ConfigMap "b" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes',
+          details: {
+            causes: [
+              {
+                reason: 'FieldValueTooLong',
+                message: 'Too long: may not be more than 262144 bytes',
+                field: 'metadata.annotations',
+              },
+            ],
+          },
+        },
+      )
     },
   },
 ]

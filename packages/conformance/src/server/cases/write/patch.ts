@@ -16,9 +16,13 @@ const jsonPatches: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a', { data: { a: '1', b: '2', c: '3' } })))
       const body = [
-        { op: 'test', path: '/data/a', value: '1' }, { op: 'replace', path: '/data/a', value: '9' }, { op: 'remove', path: '/data/b' },
-        { op: 'move', from: '/data/c', path: '/data/d' }, { op: 'copy', from: '/data/d', path: '/data/e' },
-        { op: 'add', path: '/metadata/labels', value: {} }, { op: 'add', path: '/metadata/labels/example.com~1l', value: 'x' },
+        { op: 'test', path: '/data/a', value: '1' },
+        { op: 'replace', path: '/data/a', value: '9' },
+        { op: 'remove', path: '/data/b' },
+        { op: 'move', from: '/data/c', path: '/data/d' },
+        { op: 'copy', from: '/data/d', path: '/data/e' },
+        { op: 'add', path: '/metadata/labels', value: {} },
+        { op: 'add', path: '/metadata/labels/example.com~1l', value: 'x' },
       ]
       const next = ok(await place.patch('configmaps', 'a', { body, type }), 200)
       assert.deepEqual(next.data, { a: '9', d: '3', e: '3' })
@@ -29,9 +33,22 @@ const jsonPatches: readonly ServerCase[] = [
     id: 'server/patch/json-list-positions',
     rule: 'A JSON patch reaches into lists by position, and `-` means the end.',
     async run(place) {
-      ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/c'] } })))
-      const body = [{ op: 'add', path: '/metadata/finalizers/1', value: 'example.com/b' }, { op: 'add', path: '/metadata/finalizers/-', value: 'example.com/d' }, { op: 'remove', path: '/metadata/finalizers/0' }]
-      assert.deepEqual(ok(await place.patch('configmaps', 'a', { body, type })).metadata.finalizers, ['example.com/b', 'example.com/c', 'example.com/d'])
+      ok(
+        await place.post(
+          'configmaps',
+          configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/c'] } }),
+        ),
+      )
+      const body = [
+        { op: 'add', path: '/metadata/finalizers/1', value: 'example.com/b' },
+        { op: 'add', path: '/metadata/finalizers/-', value: 'example.com/d' },
+        { op: 'remove', path: '/metadata/finalizers/0' },
+      ]
+      assert.deepEqual(ok(await place.patch('configmaps', 'a', { body, type })).metadata.finalizers, [
+        'example.com/b',
+        'example.com/c',
+        'example.com/d',
+      ])
     },
   },
   {
@@ -39,8 +56,16 @@ const jsonPatches: readonly ServerCase[] = [
     rule: 'A JSON patch whose test fails is refused and changes nothing.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' } })))
-      const body = [{ op: 'replace', path: '/data/a', value: '2' }, { op: 'test', path: '/data/a', value: '7' }]
-      expectStatus(await place.patch('configmaps', 'a', { body, type }), { code: 422, reason: 'Invalid', message: 'the server rejected our request due to an error in our request', details: {} })
+      const body = [
+        { op: 'replace', path: '/data/a', value: '2' },
+        { op: 'test', path: '/data/a', value: '7' },
+      ]
+      expectStatus(await place.patch('configmaps', 'a', { body, type }), {
+        code: 422,
+        reason: 'Invalid',
+        message: 'the server rejected our request due to an error in our request',
+        details: {},
+      })
       assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
     },
   },
@@ -50,7 +75,10 @@ const jsonPatches: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       for (const op of ['remove', 'replace']) {
-        expectStatus(await place.patch('configmaps', 'a', { body: [{ op, path: '/data/nothing', value: 'x' }], type }), { code: 422, reason: 'Invalid', message: 'the server rejected our request due to an error in our request' })
+        expectStatus(
+          await place.patch('configmaps', 'a', { body: [{ op, path: '/data/nothing', value: 'x' }], type }),
+          { code: 422, reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
+        )
       }
     },
   },
@@ -58,10 +86,26 @@ const jsonPatches: readonly ServerCase[] = [
     id: 'server/patch/json-bad-operations',
     rule: 'A JSON patch with an unknown operation, none at all, a missing parent or a position beyond the end is refused.',
     async run(place) {
-      const made = ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/a'] }, data: { a: '1' } })))
+      const made = ok(
+        await place.post(
+          'configmaps',
+          configMap('a', { metadata: { finalizers: ['example.com/a'] }, data: { a: '1' } }),
+        ),
+      )
       const value = 'example.com/b'
-      for (const operation of [{ op: 'explode', path: '/data/a', value }, { path: '/data/a', value }, { op: 'add', path: '/nothing/here', value }, { op: 'add', path: '/metadata/finalizers/7', value }, { op: 'move', from: '/data/nothing', path: '/data/b' }]) {
-        expectStatus(await place.patch('configmaps', 'a', { body: [operation], type }), { code: 422, reason: 'Invalid', message: 'the server rejected our request due to an error in our request', details: {} })
+      for (const operation of [
+        { op: 'explode', path: '/data/a', value },
+        { path: '/data/a', value },
+        { op: 'add', path: '/nothing/here', value },
+        { op: 'add', path: '/metadata/finalizers/7', value },
+        { op: 'move', from: '/data/nothing', path: '/data/b' },
+      ]) {
+        expectStatus(await place.patch('configmaps', 'a', { body: [operation], type }), {
+          code: 422,
+          reason: 'Invalid',
+          message: 'the server rejected our request due to an error in our request',
+          details: {},
+        })
       }
       assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
     },
@@ -70,9 +114,20 @@ const jsonPatches: readonly ServerCase[] = [
     id: 'server/patch/json-root',
     rule: 'A JSON patch may replace the whole object; what the system owns stays.',
     async run(place) {
-      const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' }, metadata: { labels: { l: '1' } } })))
-      const next = ok(await place.patch('configmaps', 'a', { body: [{ op: 'replace', path: '', value: configMap('a', { data: { b: '2' } }) }], type }), 200)
-      expectMatch(next, { data: { a: undefined, b: '2' }, metadata: { uid: made.metadata.uid, labels: undefined, creationTimestamp: made.metadata.creationTimestamp } })
+      const made = ok(
+        await place.post('configmaps', configMap('a', { data: { a: '1' }, metadata: { labels: { l: '1' } } })),
+      )
+      const next = ok(
+        await place.patch('configmaps', 'a', {
+          body: [{ op: 'replace', path: '', value: configMap('a', { data: { b: '2' } }) }],
+          type,
+        }),
+        200,
+      )
+      expectMatch(next, {
+        data: { a: undefined, b: '2' },
+        metadata: { uid: made.metadata.uid, labels: undefined, creationTimestamp: made.metadata.creationTimestamp },
+      })
     },
   },
   {
@@ -80,7 +135,8 @@ const jsonPatches: readonly ServerCase[] = [
     rule: 'A JSON patch without operations changes nothing; a test for null passes where nothing is.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { a: '1' } })))
-      for (const body of [[], [{ op: 'test', path: '/data/nothing', value: null }]]) assert.deepEqual(ok(await place.patch('configmaps', 'a', { body, type }), 200), made)
+      for (const body of [[], [{ op: 'test', path: '/data/nothing', value: null }]])
+        assert.deepEqual(ok(await place.patch('configmaps', 'a', { body, type }), 200), made)
     },
   },
   {
@@ -88,8 +144,16 @@ const jsonPatches: readonly ServerCase[] = [
     rule: 'A JSON patch that is not a list of operations is a bad request.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.patch('configmaps', 'a', { body: { op: 'add' }, type }), { code: 400, reason: 'BadRequest', message: /^error decoding patch: / })
-      expectStatus(await place.patch('configmaps', 'a', { body: '[{', type }), { code: 400, reason: 'BadRequest', message: /^error decoding patch: / })
+      expectStatus(await place.patch('configmaps', 'a', { body: { op: 'add' }, type }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /^error decoding patch: /,
+      })
+      expectStatus(await place.patch('configmaps', 'a', { body: '[{', type }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: /^error decoding patch: /,
+      })
     },
   },
   {
@@ -100,7 +164,9 @@ const jsonPatches: readonly ServerCase[] = [
       const operations = (count: number): unknown => Array(count).fill({ op: 'test', path: '/data/a', value: '1' })
       ok(await place.patch('configmaps', 'a', { body: operations(10_000), type }), 200)
       expectStatus(await place.patch('configmaps', 'a', { body: operations(10_001), type }), {
-        code: 413, reason: 'RequestEntityTooLarge', message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+        code: 413,
+        reason: 'RequestEntityTooLarge',
+        message: 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
       })
     },
   },
@@ -121,8 +187,17 @@ const mergePatches: readonly ServerCase[] = [
     id: 'server/patch/merge-lists',
     rule: 'A merge patch replaces lists as a whole.',
     async run(place) {
-      ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } })))
-      assert.deepEqual(ok(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: ['example.com/c'] } } })).metadata.finalizers, ['example.com/c'])
+      ok(
+        await place.post(
+          'configmaps',
+          configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b'] } }),
+        ),
+      )
+      assert.deepEqual(
+        ok(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: ['example.com/c'] } } })).metadata
+          .finalizers,
+        ['example.com/c'],
+      )
     },
   },
   {
@@ -131,9 +206,16 @@ const mergePatches: readonly ServerCase[] = [
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
-      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { resourceVersion: made.metadata.resourceVersion }, data: { k: '2' } } }), {
-        code: 409, reason: 'Conflict', message: /^Operation cannot be fulfilled on configmaps "a": the object has been modified/,
-      })
+      expectStatus(
+        await place.patch('configmaps', 'a', {
+          body: { metadata: { resourceVersion: made.metadata.resourceVersion }, data: { k: '2' } },
+        }),
+        {
+          code: 409,
+          reason: 'Conflict',
+          message: /^Operation cannot be fulfilled on configmaps "a": the object has been modified/,
+        },
+      )
     },
   },
   {
@@ -142,7 +224,9 @@ const mergePatches: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`)
-      const answers = await Promise.all(keys.map((key) => place.patch('configmaps', 'a', { body: { data: { [key]: 'x' } } })))
+      const answers = await Promise.all(
+        keys.map((key) => place.patch('configmaps', 'a', { body: { data: { [key]: 'x' } } })),
+      )
       for (const answer of answers) ok(answer, 200)
       assert.deepEqual(Object.keys(ok(await place.get('configmaps', 'a')).data).sort(), keys)
     },
@@ -152,9 +236,18 @@ const mergePatches: readonly ServerCase[] = [
     rule: 'A merge patch that is no JSON object is a bad request: cut off, empty, YAML, a list, text.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      for (const body of ['{"data"', '', 'data: {k: v}', '[]', '"x"']) expectStatus(await place.patch('configmaps', 'a', { body }), { code: 400, reason: 'BadRequest', message: /^error decoding patch: / })
+      for (const body of ['{"data"', '', 'data: {k: v}', '[]', '"x"'])
+        expectStatus(await place.patch('configmaps', 'a', { body }), {
+          code: 400,
+          reason: 'BadRequest',
+          message: /^error decoding patch: /,
+        })
       expectStatus(await place.patch('configmaps', 'a', { body: 'null' }), { code: 400, reason: 'BadRequest' })
-      for (const body of ['{"data"', '[]']) expectStatus(await place.patch('configmaps', 'a', { body, type: patchTypes.strategic }), { code: 400, reason: 'BadRequest' })
+      for (const body of ['{"data"', '[]'])
+        expectStatus(await place.patch('configmaps', 'a', { body, type: patchTypes.strategic }), {
+          code: 400,
+          reason: 'BadRequest',
+        })
     },
   },
   {
@@ -162,7 +255,12 @@ const mergePatches: readonly ServerCase[] = [
     rule: 'A patch whose result has a value of the wrong type is refused.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.patch('configmaps', 'a', { body: { data: { k: 1 } } }), { code: 422, reason: 'Invalid', message: /^ "" is invalid: patch: Invalid value: .*json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/ })
+      expectStatus(await place.patch('configmaps', 'a', { body: { data: { k: 1 } } }), {
+        code: 422,
+        reason: 'Invalid',
+        message:
+          /^ "" is invalid: patch: Invalid value: .*json: cannot unmarshal number into Go struct field ConfigMap\.data of type string$/,
+      })
       assert.deepEqual(ok(await place.get('configmaps', 'a')), made)
     },
   },
@@ -174,7 +272,11 @@ const everyPatch: readonly ServerCase[] = [
     rule: 'A JSON, merge or strategic merge patch of what is not there is a 404.',
     async run(place) {
       for (const one of Object.values(patchTypes)) {
-        expectStatus(await place.patch('configmaps', 'a', { body: one === type ? [] : {}, type: one }), { code: 404, reason: 'NotFound', message: 'configmaps "a" not found' })
+        expectStatus(await place.patch('configmaps', 'a', { body: one === type ? [] : {}, type: one }), {
+          code: 404,
+          reason: 'NotFound',
+          message: 'configmaps "a" not found',
+        })
       }
     },
   },
@@ -183,8 +285,15 @@ const everyPatch: readonly ServerCase[] = [
     rule: 'A patch cannot change the name or the namespace.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { name: 'b' } } }), { code: 400, reason: 'BadRequest', message: 'the name of the object (b) does not match the name on the URL (a)' })
-      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { namespace: 'default' } } }), { code: 400, reason: 'BadRequest' })
+      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { name: 'b' } } }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the name of the object (b) does not match the name on the URL (a)',
+      })
+      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { namespace: 'default' } } }), {
+        code: 400,
+        reason: 'BadRequest',
+      })
     },
   },
   {
@@ -204,7 +313,11 @@ const everyPatch: readonly ServerCase[] = [
     rule: 'A patch cannot change the uid.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { uid: 'other' } } }), { code: 422, reason: 'Invalid', message: 'ConfigMap "a" is invalid: metadata.uid: Invalid value: "other": field is immutable' })
+      expectStatus(await place.patch('configmaps', 'a', { body: { metadata: { uid: 'other' } } }), {
+        code: 422,
+        reason: 'Invalid',
+        message: 'ConfigMap "a" is invalid: metadata.uid: Invalid value: "other": field is immutable',
+      })
     },
   },
   {
@@ -213,8 +326,20 @@ const everyPatch: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { force: true } }), {
-        code: 422, reason: 'Invalid', message: 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
-        details: { group: 'meta.k8s.io', kind: 'PatchOptions', causes: [{ reason: 'FieldValueForbidden', message: 'Forbidden: may not be specified for non-apply patch', field: 'force' }] },
+        code: 422,
+        reason: 'Invalid',
+        message: 'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+        details: {
+          group: 'meta.k8s.io',
+          kind: 'PatchOptions',
+          causes: [
+            {
+              reason: 'FieldValueForbidden',
+              message: 'Forbidden: may not be specified for non-apply patch',
+              field: 'force',
+            },
+          ],
+        },
       })
     },
   },
@@ -224,16 +349,33 @@ const everyPatch: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } }, query: { fieldManager: 'm'.repeat(128) } }))
-      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldManager: 'm'.repeat(129) } }), { code: 422, reason: 'Invalid', details: { kind: 'PatchOptions', causes: [{ reason: 'FieldValueTooLong', field: 'fieldManager' }] } })
-      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldManager: 'a\nb' } }), { code: 422, reason: 'Invalid', details: { kind: 'PatchOptions', causes: [{ reason: 'FieldValueInvalid', field: 'fieldManager' }] } })
+      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldManager: 'm'.repeat(129) } }), {
+        code: 422,
+        reason: 'Invalid',
+        details: { kind: 'PatchOptions', causes: [{ reason: 'FieldValueTooLong', field: 'fieldManager' }] },
+      })
+      expectStatus(await place.patch('configmaps', 'a', { body: {}, query: { fieldManager: 'a\nb' } }), {
+        code: 422,
+        reason: 'Invalid',
+        details: { kind: 'PatchOptions', causes: [{ reason: 'FieldValueInvalid', field: 'fieldManager' }] },
+      })
     },
   },
   {
     id: 'server/patch/content-type-parameters',
-    rule: 'Parameters of a patch\'s content type do not matter.',
+    rule: "Parameters of a patch's content type do not matter.",
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectMatch(ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } }, type: `${patchTypes.merge}; charset=utf-8` }), 200).data, { k: '1' })
+      expectMatch(
+        ok(
+          await place.patch('configmaps', 'a', {
+            body: { data: { k: '1' } },
+            type: `${patchTypes.merge}; charset=utf-8`,
+          }),
+          200,
+        ).data,
+        { k: '1' },
+      )
     },
   },
   {
@@ -242,7 +384,10 @@ const everyPatch: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
       for (const unknown of ['application/json', 'text/plain', '']) {
-        expectStatus(await place.patch('configmaps', 'a', { body: {}, type: unknown }), { code: 415, reason: 'UnsupportedMediaType' })
+        expectStatus(await place.patch('configmaps', 'a', { body: {}, type: unknown }), {
+          code: 415,
+          reason: 'UnsupportedMediaType',
+        })
       }
     },
   },
@@ -252,8 +397,21 @@ const everyPatch: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       expectStatus(await place.patch('deployments', 'a', { body: { spec: { replicas: -1 } } }), {
-        code: 422, reason: 'Invalid', message: 'Deployment.apps "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
-        details: { name: 'a', group: 'apps', kind: 'Deployment', causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: -1: must be greater than or equal to 0', field: 'spec.replicas' }] },
+        code: 422,
+        reason: 'Invalid',
+        message: 'Deployment.apps "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+        details: {
+          name: 'a',
+          group: 'apps',
+          kind: 'Deployment',
+          causes: [
+            {
+              reason: 'FieldValueInvalid',
+              message: 'Invalid value: -1: must be greater than or equal to 0',
+              field: 'spec.replicas',
+            },
+          ],
+        },
       })
     },
   },

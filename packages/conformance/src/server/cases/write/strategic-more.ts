@@ -10,13 +10,39 @@ import type { Place, ServerCase } from '../../target.ts'
 
 const { strategic: type } = patchTypes
 
-interface PodSpec { readonly containers: readonly Fields[], readonly volumes: readonly Fields[], readonly imagePullSecrets?: readonly Fields[] }
+interface PodSpec {
+  readonly containers: readonly Fields[]
+  readonly volumes: readonly Fields[]
+  readonly imagePullSecrets?: readonly Fields[]
+}
 
 /** A Deployment with one container and two volumes. */
 async function one(place: Place): Promise<void> {
-  const containers = [{ name: 'a', image: 'a:1', env: [{ name: 'X', value: '1' }, { name: 'Y', value: '2' }, { name: 'Z', value: '3' }], ports: [{ containerPort: 80 }, { containerPort: 81 }] }]
-  const volumes = [{ name: 'v', emptyDir: { medium: 'Memory' } }, { name: 'w', emptyDir: {} }]
-  ok(await place.post('deployments', sample('deployments', 'd', { spec: { template: { spec: { containers, volumes, imagePullSecrets: [{ name: 's' }] } } } })), 201)
+  const containers = [
+    {
+      name: 'a',
+      image: 'a:1',
+      env: [
+        { name: 'X', value: '1' },
+        { name: 'Y', value: '2' },
+        { name: 'Z', value: '3' },
+      ],
+      ports: [{ containerPort: 80 }, { containerPort: 81 }],
+    },
+  ]
+  const volumes = [
+    { name: 'v', emptyDir: { medium: 'Memory' } },
+    { name: 'w', emptyDir: {} },
+  ]
+  ok(
+    await place.post(
+      'deployments',
+      sample('deployments', 'd', {
+        spec: { template: { spec: { containers, volumes, imagePullSecrets: [{ name: 's' }] } } },
+      }),
+    ),
+    201,
+  )
 }
 
 async function patched(place: Place, spec: Fields): Promise<PodSpec> {
@@ -30,8 +56,21 @@ export const moreStrategicCases: readonly ServerCase[] = [
     rule: '`$patch: delete` works in a list inside an element that is merged.',
     async run(place) {
       await one(place)
-      const { containers } = await patched(place, { containers: [{ name: 'a', env: [{ name: 'Y', $patch: 'delete' }, { name: 'N', value: '4' }] }] })
-      assert.deepEqual((containers[0]?.['env'] as readonly Fields[]).map(({ name }) => name), ['N', 'X', 'Z'])
+      const { containers } = await patched(place, {
+        containers: [
+          {
+            name: 'a',
+            env: [
+              { name: 'Y', $patch: 'delete' },
+              { name: 'N', value: '4' },
+            ],
+          },
+        ],
+      })
+      assert.deepEqual(
+        (containers[0]?.['env'] as readonly Fields[]).map(({ name }) => name),
+        ['N', 'X', 'Z'],
+      )
     },
   },
   {
@@ -39,7 +78,9 @@ export const moreStrategicCases: readonly ServerCase[] = [
     rule: '`$patch: replace` replaces a list inside an element.',
     async run(place) {
       await one(place)
-      const { containers } = await patched(place, { containers: [{ name: 'a', env: [{ $patch: 'replace' }, { name: 'N', value: '4' }] }] })
+      const { containers } = await patched(place, {
+        containers: [{ name: 'a', env: [{ $patch: 'replace' }, { name: 'N', value: '4' }] }],
+      })
       expectMatch(containers, [{ image: 'a:1', env: [{ name: 'N', value: '4' }] }])
     },
   },
@@ -49,7 +90,10 @@ export const moreStrategicCases: readonly ServerCase[] = [
     async run(place) {
       await one(place)
       const { volumes } = await patched(place, { volumes: [{ name: 'only', emptyDir: {} }, { $patch: 'replace' }] })
-      assert.deepEqual(volumes.map(({ name }) => name), ['only'])
+      assert.deepEqual(
+        volumes.map(({ name }) => name),
+        ['only'],
+      )
     },
   },
   {
@@ -60,7 +104,10 @@ export const moreStrategicCases: readonly ServerCase[] = [
       for (const template of [{ $patch: 'merge' }, { spec: { containers: [{ name: 'a', $patch: 'merge' }] } }]) {
         const answer = await place.patch('deployments', 'd', { body: { spec: { template } }, type })
         assert.ok(answer.status >= 400, String(answer))
-        expectMatch(answer.json, { kind: 'Status', message: /unknown patch type: merge|merging lists cannot yet be specified in the patch/ })
+        expectMatch(answer.json, {
+          kind: 'Status',
+          message: /unknown patch type: merge|merging lists cannot yet be specified in the patch/,
+        })
       }
     },
   },
@@ -69,16 +116,33 @@ export const moreStrategicCases: readonly ServerCase[] = [
     rule: '`$retainKeys` in an element changes the kind of a volume.',
     async run(place) {
       await one(place)
-      const { volumes } = await patched(place, { volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }] })
-      expectMatch(volumes.find(({ name }) => name === 'v'), { configMap: { name: 'c' }, emptyDir: undefined })
+      const { volumes } = await patched(place, {
+        volumes: [{ name: 'v', $retainKeys: ['name', 'configMap'], configMap: { name: 'c' } }],
+      })
+      expectMatch(
+        volumes.find(({ name }) => name === 'v'),
+        { configMap: { name: 'c' }, emptyDir: undefined },
+      )
     },
   },
   {
     id: 'server/strategic/order-of-values',
     rule: '`$setElementOrder` orders plain values, together with what is taken out and put in.',
     async run(place) {
-      ok(await place.post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] } })), 201)
-      const body = { metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/b'], '$setElementOrder/finalizers': ['example.com/d', 'example.com/c', 'example.com/a'], finalizers: ['example.com/d'] } }
+      ok(
+        await place.post(
+          'configmaps',
+          configMap('a', { metadata: { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] } }),
+        ),
+        201,
+      )
+      const body = {
+        metadata: {
+          '$deleteFromPrimitiveList/finalizers': ['example.com/b'],
+          '$setElementOrder/finalizers': ['example.com/d', 'example.com/c', 'example.com/a'],
+          finalizers: ['example.com/d'],
+        },
+      }
       const next = ok(await place.patch('configmaps', 'a', { body, type }), 200)
       assert.deepEqual(next.metadata.finalizers, ['example.com/d', 'example.com/c', 'example.com/a'])
       ok(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: null } } }))
@@ -89,7 +153,9 @@ export const moreStrategicCases: readonly ServerCase[] = [
     rule: 'A port is taken out by its number.',
     async run(place) {
       await one(place)
-      const { containers } = await patched(place, { containers: [{ name: 'a', ports: [{ containerPort: 80, $patch: 'delete' }] }] })
+      const { containers } = await patched(place, {
+        containers: [{ name: 'a', ports: [{ containerPort: 80, $patch: 'delete' }] }],
+      })
       expectMatch(containers, [{ ports: [{ containerPort: 81 }] }])
     },
   },
@@ -99,9 +165,26 @@ export const moreStrategicCases: readonly ServerCase[] = [
     async run(place) {
       await one(place)
       const condition = (name: string, status = 'True'): Fields => ({ type: name, status })
-      ok(await place.patch('deployments', 'd/status', { body: { status: { conditions: [condition('A'), condition('B')] } }, type }), 200)
-      const next = ok(await place.patch('deployments', 'd/status', { body: { status: { conditions: [condition('A', 'False')] } }, type }), 200)
-      expectMatch(next.status, { conditions: [{ type: 'A', status: 'False' }, { type: 'B', status: 'True' }] })
+      ok(
+        await place.patch('deployments', 'd/status', {
+          body: { status: { conditions: [condition('A'), condition('B')] } },
+          type,
+        }),
+        200,
+      )
+      const next = ok(
+        await place.patch('deployments', 'd/status', {
+          body: { status: { conditions: [condition('A', 'False')] } },
+          type,
+        }),
+        200,
+      )
+      expectMatch(next.status, {
+        conditions: [
+          { type: 'A', status: 'False' },
+          { type: 'B', status: 'True' },
+        ],
+      })
     },
   },
   {
@@ -109,9 +192,16 @@ export const moreStrategicCases: readonly ServerCase[] = [
     rule: 'An empty object or list in a patch changes nothing where there is a merge.',
     async run(place) {
       await one(place)
-      const { containers, imagePullSecrets } = await patched(place, { containers: [], imagePullSecrets: [{ name: 't' }], nodeSelector: {} })
+      const { containers, imagePullSecrets } = await patched(place, {
+        containers: [],
+        imagePullSecrets: [{ name: 't' }],
+        nodeSelector: {},
+      })
       assert.equal(containers.length, 1)
-      assert.deepEqual(imagePullSecrets?.map(({ name }) => name), ['t', 's'])
+      assert.deepEqual(
+        imagePullSecrets?.map(({ name }) => name),
+        ['t', 's'],
+      )
     },
   },
 ]

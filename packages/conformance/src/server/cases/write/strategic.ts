@@ -7,13 +7,27 @@ import { sample } from '../../samples.ts'
 import { patchTypes } from '../../target.ts'
 import type { Place, ServerCase } from '../../target.ts'
 
-interface Container { readonly name: string, readonly image: string, readonly env?: readonly { readonly name: string, readonly value?: string }[] }
+interface Container {
+  readonly name: string
+  readonly image: string
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+}
 
 const { strategic: type } = patchTypes
 
 /** A Deployment with the containers a, b and c, and the environment X and Y in the first. */
 async function three(place: Place): Promise<void> {
-  const containers = ['a', 'b', 'c'].map((name) => ({ name, image: `${name}:1`, ...name === 'a' && { env: [{ name: 'X', value: '1' }, { name: 'Y', value: '2' }], args: ['one', 'two'] } }))
+  const containers = ['a', 'b', 'c'].map((name) => ({
+    name,
+    image: `${name}:1`,
+    ...(name === 'a' && {
+      env: [
+        { name: 'X', value: '1' },
+        { name: 'Y', value: '2' },
+      ],
+      args: ['one', 'two'],
+    }),
+  }))
   ok(await place.post('deployments', sample('deployments', 'd', { spec: { template: { spec: { containers } } } })), 201)
 }
 
@@ -49,7 +63,12 @@ const byKey: readonly ServerCase[] = [
     rule: 'A container with a new name is added before the ones that are there.',
     async run(place) {
       await three(place)
-      assert.deepEqual(await patched(place, { containers: [{ name: 'd', image: 'd:1' }] }), ['d=d:1', 'a=a:1', 'b=b:1', 'c=c:1'])
+      assert.deepEqual(await patched(place, { containers: [{ name: 'd', image: 'd:1' }] }), [
+        'd=d:1',
+        'a=a:1',
+        'b=b:1',
+        'c=c:1',
+      ])
     },
   },
   {
@@ -57,8 +76,16 @@ const byKey: readonly ServerCase[] = [
     rule: 'A list with a key inside a list with a key is merged too, and a plain list is replaced.',
     async run(place) {
       await three(place)
-      const [first] = await containersAfter(place, { containers: [{ name: 'a', env: [{ name: 'Y', value: '9' }], args: ['three'] }] })
-      expectMatch(first, { env: [{ name: 'X', value: '1' }, { name: 'Y', value: '9' }], args: ['three'] })
+      const [first] = await containersAfter(place, {
+        containers: [{ name: 'a', env: [{ name: 'Y', value: '9' }], args: ['three'] }],
+      })
+      expectMatch(first, {
+        env: [
+          { name: 'X', value: '1' },
+          { name: 'Y', value: '9' },
+        ],
+        args: ['three'],
+      })
     },
   },
   {
@@ -75,16 +102,39 @@ const byKey: readonly ServerCase[] = [
     rule: 'An element without the key of its list is refused.',
     async run(place) {
       await three(place)
-      await refused(place, { template: { spec: { containers: [{ image: 'x' }] } } }, /does not contain declared merge key: name/)
+      await refused(
+        place,
+        { template: { spec: { containers: [{ image: 'x' }] } } },
+        /does not contain declared merge key: name/,
+      )
     },
   },
   {
     id: 'server/strategic/ports-by-number',
     rule: 'The ports of a Service are found by their number.',
     async run(place) {
-      ok(await place.post('services', sample('services', 's', { spec: { ports: [{ name: 'a', port: 80 }, { name: 'b', port: 81 }] } })))
-      const next = ok(await place.patch('services', 's', { body: { spec: { ports: [{ port: 81, targetPort: 8081 }] } }, type }))
-      expectMatch(next.spec, { ports: [{ name: 'a', port: 80, targetPort: 80 }, { name: 'b', port: 81, targetPort: 8081 }] })
+      ok(
+        await place.post(
+          'services',
+          sample('services', 's', {
+            spec: {
+              ports: [
+                { name: 'a', port: 80 },
+                { name: 'b', port: 81 },
+              ],
+            },
+          }),
+        ),
+      )
+      const next = ok(
+        await place.patch('services', 's', { body: { spec: { ports: [{ port: 81, targetPort: 8081 }] } }, type }),
+      )
+      expectMatch(next.spec, {
+        ports: [
+          { name: 'a', port: 80, targetPort: 80 },
+          { name: 'b', port: 81, targetPort: 8081 },
+        ],
+      })
     },
   },
   {
@@ -92,7 +142,12 @@ const byKey: readonly ServerCase[] = [
     rule: 'Finalizers are a set: a patch adds to them, and its order comes first.',
     async run(place) {
       ok(await place.post('configmaps', sample('configmaps', 'a', { metadata: { finalizers: ['example.com/a'] } })))
-      const next = ok(await place.patch('configmaps', 'a', { body: { metadata: { finalizers: ['example.com/b', 'example.com/a'] } }, type }))
+      const next = ok(
+        await place.patch('configmaps', 'a', {
+          body: { metadata: { finalizers: ['example.com/b', 'example.com/a'] } },
+          type,
+        }),
+      )
       assert.deepEqual(next.metadata.finalizers, ['example.com/b', 'example.com/a'])
     },
   },
@@ -101,8 +156,18 @@ const byKey: readonly ServerCase[] = [
     rule: 'Owner references are found by their uid.',
     async run(place) {
       const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
-      ok(await place.post('configmaps', sample('configmaps', 'a', { metadata: { ownerReferences: [owner, { ...owner, uid: 'v' }] } })))
-      const next = ok(await place.patch('configmaps', 'a', { body: { metadata: { ownerReferences: [{ $patch: 'delete', uid: 'u' }] } }, type }))
+      ok(
+        await place.post(
+          'configmaps',
+          sample('configmaps', 'a', { metadata: { ownerReferences: [owner, { ...owner, uid: 'v' }] } }),
+        ),
+      )
+      const next = ok(
+        await place.patch('configmaps', 'a', {
+          body: { metadata: { ownerReferences: [{ $patch: 'delete', uid: 'u' }] } },
+          type,
+        }),
+      )
       expectMatch(next.metadata, { ownerReferences: [{ uid: 'v' }] })
     },
   },
@@ -122,7 +187,9 @@ const directives: readonly ServerCase[] = [
     rule: '`$patch: replace` as an element replaces the whole list.',
     async run(place) {
       await three(place)
-      assert.deepEqual(await patched(place, { containers: [{ name: 'z', image: 'z:1' }, { $patch: 'replace' }] }), ['z=z:1'])
+      assert.deepEqual(await patched(place, { containers: [{ name: 'z', image: 'z:1' }, { $patch: 'replace' }] }), [
+        'z=z:1',
+      ])
     },
   },
   {
@@ -138,7 +205,12 @@ const directives: readonly ServerCase[] = [
     id: 'server/strategic/delete-object',
     rule: '`$patch: delete` in an object empties it.',
     async run(place) {
-      ok(await place.post('configmaps', sample('configmaps', 'a', { data: { a: '1' }, metadata: { labels: { l: '1' } } })))
+      ok(
+        await place.post(
+          'configmaps',
+          sample('configmaps', 'a', { data: { a: '1' }, metadata: { labels: { l: '1' } } }),
+        ),
+      )
       const next = ok(await place.patch('configmaps', 'a', { body: { data: { $patch: 'delete' } }, type }))
       expectMatch(next, { data: undefined, metadata: { labels: { l: '1' } } })
     },
@@ -148,8 +220,17 @@ const directives: readonly ServerCase[] = [
     rule: '`$setElementOrder` puts the elements in the given order.',
     async run(place) {
       await three(place)
-      assert.deepEqual(await patched(place, { '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }, { name: 'b' }] }), ['c=c:1', 'a=a:1', 'b=b:1'])
-      assert.deepEqual(await patched(place, { '$setElementOrder/containers': [{ name: 'b' }, { name: 'd' }, { name: 'c' }, { name: 'a' }], containers: [{ name: 'd', image: 'd:1' }] }), ['b=b:1', 'd=d:1', 'c=c:1', 'a=a:1'])
+      assert.deepEqual(
+        await patched(place, { '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }, { name: 'b' }] }),
+        ['c=c:1', 'a=a:1', 'b=b:1'],
+      )
+      assert.deepEqual(
+        await patched(place, {
+          '$setElementOrder/containers': [{ name: 'b' }, { name: 'd' }, { name: 'c' }, { name: 'a' }],
+          containers: [{ name: 'd', image: 'd:1' }],
+        }),
+        ['b=b:1', 'd=d:1', 'c=c:1', 'a=a:1'],
+      )
     },
   },
   {
@@ -157,15 +238,33 @@ const directives: readonly ServerCase[] = [
     rule: 'An element of the patch that `$setElementOrder` does not name is refused.',
     async run(place) {
       await three(place)
-      await refused(place, { template: { spec: { '$setElementOrder/containers': [{ name: 'a' }], containers: [{ name: 'd', image: 'd:1' }] } } }, /\$setElementOrder/)
+      await refused(
+        place,
+        {
+          template: {
+            spec: { '$setElementOrder/containers': [{ name: 'a' }], containers: [{ name: 'd', image: 'd:1' }] },
+          },
+        },
+        /\$setElementOrder/,
+      )
     },
   },
   {
     id: 'server/strategic/delete-primitive',
     rule: '`$deleteFromPrimitiveList` takes plain values out of a set.',
     async run(place) {
-      ok(await place.post('configmaps', sample('configmaps', 'a', { metadata: { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] } })))
-      const next = ok(await place.patch('configmaps', 'a', { body: { metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/b'] } }, type }))
+      ok(
+        await place.post(
+          'configmaps',
+          sample('configmaps', 'a', { metadata: { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] } }),
+        ),
+      )
+      const next = ok(
+        await place.patch('configmaps', 'a', {
+          body: { metadata: { '$deleteFromPrimitiveList/finalizers': ['example.com/b'] } },
+          type,
+        }),
+      )
       assert.deepEqual(next.metadata.finalizers, ['example.com/a', 'example.com/c'])
     },
   },
@@ -173,8 +272,18 @@ const directives: readonly ServerCase[] = [
     id: 'server/strategic/retain-keys',
     rule: '`$retainKeys` drops the fields that it does not list.',
     async run(place) {
-      ok(await place.post('deployments', sample('deployments', 'd', { spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3 } } } })))
-      const next = ok(await place.patch('deployments', 'd', { body: { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } }, type }))
+      ok(
+        await place.post(
+          'deployments',
+          sample('deployments', 'd', { spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3 } } } }),
+        ),
+      )
+      const next = ok(
+        await place.patch('deployments', 'd', {
+          body: { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } },
+          type,
+        }),
+      )
       assert.deepEqual(next.spec['strategy'], { type: 'Recreate' })
     },
   },
@@ -183,7 +292,13 @@ const directives: readonly ServerCase[] = [
     rule: '`$retainKeys` must list every field of the patch.',
     async run(place) {
       await three(place)
-      expectStatus(await place.patch('deployments', 'd', { body: { spec: { strategy: { $retainKeys: ['rollingUpdate'], type: 'Recreate' } } }, type }), { code: 400, reason: 'BadRequest', message: 'invalid patch format of retainKeys' })
+      expectStatus(
+        await place.patch('deployments', 'd', {
+          body: { spec: { strategy: { $retainKeys: ['rollingUpdate'], type: 'Recreate' } } },
+          type,
+        }),
+        { code: 400, reason: 'BadRequest', message: 'invalid patch format of retainKeys' },
+      )
     },
   },
   {

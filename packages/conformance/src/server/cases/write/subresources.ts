@@ -13,9 +13,17 @@ const status: readonly ServerCase[] = [
     rule: 'A replace of the status changes the status only: not the spec, not the labels, not the generation.',
     async run(place) {
       const made = ok(await place.post('deployments', sample('deployments', 'a')))
-      const body = laidOver(made, { spec: { replicas: 9 }, metadata: { labels: { l: '1' }, finalizers: ['example.com/judge'] }, status: { replicas: 4, observedGeneration: 1 } })
+      const body = laidOver(made, {
+        spec: { replicas: 9 },
+        metadata: { labels: { l: '1' }, finalizers: ['example.com/judge'] },
+        status: { replicas: 4, observedGeneration: 1 },
+      })
       const next = ok(await place.put('deployments', 'a/status', { body }), 200)
-      expectMatch(next, { spec: { replicas: 1 }, metadata: { generation: 1, labels: undefined }, status: { replicas: 4, observedGeneration: 1 } })
+      expectMatch(next, {
+        spec: { replicas: 1 },
+        metadata: { generation: 1, labels: undefined },
+        status: { replicas: 4, observedGeneration: 1 },
+      })
       assert.ok(isNewer(next, made))
       assert.deepEqual(ok(await place.get('deployments', 'a')), next)
     },
@@ -33,8 +41,18 @@ const status: readonly ServerCase[] = [
     rule: `A patch of the status (${name}) changes the status only.`,
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
-      const body = name === 'json' ? [{ op: 'add', path: '/status/replicas', value: 2 }, { op: 'replace', path: '/spec/replicas', value: 7 }] : { status: { replicas: 2 }, spec: { replicas: 7 } }
-      expectMatch(ok(await place.patch('deployments', 'a/status', { body, type }), 200), { status: { replicas: 2 }, spec: { replicas: 1 }, metadata: { generation: 1 } })
+      const body =
+        name === 'json'
+          ? [
+              { op: 'add', path: '/status/replicas', value: 2 },
+              { op: 'replace', path: '/spec/replicas', value: 7 },
+            ]
+          : { status: { replicas: 2 }, spec: { replicas: 7 } }
+      expectMatch(ok(await place.patch('deployments', 'a/status', { body, type }), 200), {
+        status: { replicas: 2 },
+        spec: { replicas: 1 },
+        metadata: { generation: 1 },
+      })
     },
   })),
   {
@@ -70,11 +88,18 @@ const status: readonly ServerCase[] = [
     rule: 'A strategic merge patch finds a condition by its type.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
-      const patch = (type: string, value: string): object => ({ body: { status: { conditions: [{ type, status: value }] } }, type: patchTypes.strategic })
+      const patch = (type: string, value: string): object => ({
+        body: { status: { conditions: [{ type, status: value }] } },
+        type: patchTypes.strategic,
+      })
       ok(await place.patch('deployments', 'a/status', patch('One', 'True')))
       ok(await place.patch('deployments', 'a/status', patch('Two', 'True')))
-      const { conditions } = ok(await place.patch('deployments', 'a/status', patch('One', 'False'))).status as unknown as { conditions: { type: string, status: string }[] }
-      assert.deepEqual(conditions.map(({ type, status: value }) => `${type}=${value}`).sort(), ['One=False', 'Two=True'])
+      const { conditions } = ok(await place.patch('deployments', 'a/status', patch('One', 'False')))
+        .status as unknown as { conditions: { type: string; status: string }[] }
+      assert.deepEqual(conditions.map(({ type, status: value }) => `${type}=${value}`).sort(), [
+        'One=False',
+        'Two=True',
+      ])
     },
   },
   {
@@ -88,25 +113,33 @@ const status: readonly ServerCase[] = [
 ]
 
 const scale: readonly ServerCase[] = [
-  ...(['deployments', 'replicasets', 'statefulsets', 'replicationcontrollers'] as const).map((resource): ServerCase => ({
-    id: `server/scale/get-${resource}`,
-    rule: `The scale of ${resource} says the wanted and actual number and the selector.`,
-    async run(place) {
-      const made = ok(await place.post(resource, sample(resource, 'a', { spec: { replicas: 3 } })))
-      const { uid, resourceVersion, creationTimestamp } = made.metadata
-      expectMatch(ok(await place.get(resource, 'a/scale')), {
-        apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a', namespace: place.namespace, uid, resourceVersion, creationTimestamp },
-        spec: { replicas: 3 }, status: { replicas: 0, selector: 'app=judge' },
-      })
-    },
-  })),
+  ...(['deployments', 'replicasets', 'statefulsets', 'replicationcontrollers'] as const).map(
+    (resource): ServerCase => ({
+      id: `server/scale/get-${resource}`,
+      rule: `The scale of ${resource} says the wanted and actual number and the selector.`,
+      async run(place) {
+        const made = ok(await place.post(resource, sample(resource, 'a', { spec: { replicas: 3 } })))
+        const { uid, resourceVersion, creationTimestamp } = made.metadata
+        expectMatch(ok(await place.get(resource, 'a/scale')), {
+          apiVersion: 'autoscaling/v1',
+          kind: 'Scale',
+          metadata: { name: 'a', namespace: place.namespace, uid, resourceVersion, creationTimestamp },
+          spec: { replicas: 3 },
+          status: { replicas: 0, selector: 'app=judge' },
+        })
+      },
+    }),
+  ),
   {
     id: 'server/scale/put',
     rule: 'A replace of the scale sets the number of replicas and counts as a change of the spec.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       const current = ok(await place.get('deployments', 'a/scale'))
-      expectMatch(ok(await place.put('deployments', 'a/scale', { body: laidOver(current, { spec: { replicas: 5 } }) }), 200), { kind: 'Scale', spec: { replicas: 5 } })
+      expectMatch(
+        ok(await place.put('deployments', 'a/scale', { body: laidOver(current, { spec: { replicas: 5 } }) }), 200),
+        { kind: 'Scale', spec: { replicas: 5 } },
+      )
       expectMatch(ok(await place.get('deployments', 'a')), { spec: { replicas: 5 }, metadata: { generation: 2 } })
       expectStatus(await place.put('deployments', 'a/scale', { body: current }), { code: 409, reason: 'Conflict' })
     },
@@ -116,7 +149,11 @@ const scale: readonly ServerCase[] = [
     rule: 'A replace of the scale without resourceVersion is taken.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
-      expectMatch(ok(await place.put('deployments', 'a/scale', { body: { metadata: { name: 'a' }, spec: { replicas: 2 } } }), 200).spec, { replicas: 2 })
+      expectMatch(
+        ok(await place.put('deployments', 'a/scale', { body: { metadata: { name: 'a' }, spec: { replicas: 2 } } }), 200)
+          .spec,
+        { replicas: 2 },
+      )
     },
   },
   {
@@ -124,8 +161,20 @@ const scale: readonly ServerCase[] = [
     rule: 'The scale can be patched.',
     async run(place) {
       ok(await place.post('statefulsets', sample('statefulsets', 'a')))
-      expectMatch(ok(await place.patch('statefulsets', 'a/scale', { body: { spec: { replicas: 4 } } }), 200), { kind: 'Scale', spec: { replicas: 4 } })
-      expectMatch(ok(await place.patch('statefulsets', 'a/scale', { body: [{ op: 'replace', path: '/spec/replicas', value: 6 }], type: patchTypes.json }), 200).spec, { replicas: 6 })
+      expectMatch(ok(await place.patch('statefulsets', 'a/scale', { body: { spec: { replicas: 4 } } }), 200), {
+        kind: 'Scale',
+        spec: { replicas: 4 },
+      })
+      expectMatch(
+        ok(
+          await place.patch('statefulsets', 'a/scale', {
+            body: [{ op: 'replace', path: '/spec/replicas', value: 6 }],
+            type: patchTypes.json,
+          }),
+          200,
+        ).spec,
+        { replicas: 6 },
+      )
       expectMatch(ok(await place.get('statefulsets', 'a')).spec, { replicas: 6 })
     },
   },
@@ -135,7 +184,11 @@ const scale: readonly ServerCase[] = [
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
       expectStatus(await place.patch('deployments', 'a/scale', { body: { spec: { replicas: -1 } } }), {
-        code: 422, reason: 'Invalid', message: 'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0', details: { name: 'a', group: 'autoscaling', kind: 'Scale', causes: [{ field: 'spec.replicas' }] },
+        code: 422,
+        reason: 'Invalid',
+        message:
+          'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+        details: { name: 'a', group: 'autoscaling', kind: 'Scale', causes: [{ field: 'spec.replicas' }] },
       })
     },
   },
@@ -143,7 +196,12 @@ const scale: readonly ServerCase[] = [
     id: 'server/scale/missing',
     rule: 'The scale of what is not there is a 404 about the resource.',
     async run(place) {
-      expectStatus(await place.get('deployments', 'a/scale'), { code: 404, reason: 'NotFound', message: 'deployments.apps "a" not found', details: { name: 'a', group: 'apps', kind: 'deployments' } })
+      expectStatus(await place.get('deployments', 'a/scale'), {
+        code: 404,
+        reason: 'NotFound',
+        message: 'deployments.apps "a" not found',
+        details: { name: 'a', group: 'apps', kind: 'deployments' },
+      })
     },
   },
 ]

@@ -15,8 +15,14 @@ const versions: readonly ServerCase[] = [
     rule: 'A replace answers 200 with the stored object: new content, newer resourceVersion, same uid.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a', { data: { k: '1', gone: 'x' } })))
-      const next = ok(await place.put('configmaps', 'a', { body: laidOver(made, { data: { k: '2', gone: undefined } }) }), 200)
-      expectMatch(next, { data: { k: '2', gone: undefined }, metadata: { uid: made.metadata.uid, creationTimestamp: made.metadata.creationTimestamp } })
+      const next = ok(
+        await place.put('configmaps', 'a', { body: laidOver(made, { data: { k: '2', gone: undefined } }) }),
+        200,
+      )
+      expectMatch(next, {
+        data: { k: '2', gone: undefined },
+        metadata: { uid: made.metadata.uid, creationTimestamp: made.metadata.creationTimestamp },
+      })
       assert.ok(isNewer(next, made))
       assert.deepEqual(ok(await place.get('configmaps', 'a')), next)
     },
@@ -28,7 +34,10 @@ const versions: readonly ServerCase[] = [
       const made = ok(await place.post('configmaps', configMap('a')))
       const next = ok(await place.patch('configmaps', 'a', { body: { data: { k: '1' } } }))
       expectStatus(await place.put('configmaps', 'a', { body: made }), {
-        code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on configmaps "a": ${modified}`, details: { name: 'a', kind: 'configmaps', group: undefined },
+        code: 409,
+        reason: 'Conflict',
+        message: `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+        details: { name: 'a', kind: 'configmaps', group: undefined },
       })
       assert.deepEqual(ok(await place.get('configmaps', 'a')), next)
     },
@@ -40,7 +49,10 @@ const versions: readonly ServerCase[] = [
       const made = ok(await place.post('leases', sample('leases', 'a')))
       ok(await place.patch('leases', 'a', { body: { spec: { holderIdentity: 'x' } } }))
       expectStatus(await place.put('leases', 'a', { body: made }), {
-        code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on leases.coordination.k8s.io "a": ${modified}`, details: { name: 'a', group: 'coordination.k8s.io', kind: 'leases' },
+        code: 409,
+        reason: 'Conflict',
+        message: `Operation cannot be fulfilled on leases.coordination.k8s.io "a": ${modified}`,
+        details: { name: 'a', group: 'coordination.k8s.io', kind: 'leases' },
       })
     },
   },
@@ -49,7 +61,9 @@ const versions: readonly ServerCase[] = [
     rule: 'A replace with a resourceVersion that is no number is refused.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      const answer = await place.put('configmaps', 'a', { body: configMap('a', { metadata: { resourceVersion: 'abc' }, data: { k: '1' } }) })
+      const answer = await place.put('configmaps', 'a', {
+        body: configMap('a', { metadata: { resourceVersion: 'abc' }, data: { k: '1' } }),
+      })
       assert.ok(answer.status >= 400, String(answer))
       expectMatch(ok(await place.get('configmaps', 'a')), { data: undefined })
     },
@@ -59,7 +73,15 @@ const versions: readonly ServerCase[] = [
     rule: 'The resourceVersion 0 in a replace is as good as none.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectMatch(ok(await place.put('configmaps', 'a', { body: configMap('a', { metadata: { resourceVersion: '0' }, data: { k: '1' } }) }), 200).data, { k: '1' })
+      expectMatch(
+        ok(
+          await place.put('configmaps', 'a', {
+            body: configMap('a', { metadata: { resourceVersion: '0' }, data: { k: '1' } }),
+          }),
+          200,
+        ).data,
+        { k: '1' },
+      )
     },
   },
   {
@@ -68,7 +90,11 @@ const versions: readonly ServerCase[] = [
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
       expectStatus(await place.put('configmaps', 'a', { body: configMap('a', { metadata: { uid: 'other' } }) }), {
-        code: 409, reason: 'Conflict', message: new RegExp(`^Operation cannot be fulfilled on configmaps "a": .*Precondition failed: UID in precondition: other, UID in object meta: ${made.metadata.uid}$`),
+        code: 409,
+        reason: 'Conflict',
+        message: new RegExp(
+          `^Operation cannot be fulfilled on configmaps "a": .*Precondition failed: UID in precondition: other, UID in object meta: ${made.metadata.uid}$`,
+        ),
       })
     },
   },
@@ -76,25 +102,35 @@ const versions: readonly ServerCase[] = [
 
 /** Who may be replaced without saying which version was seen. */
 const unconditional: readonly ServerCase[] = [
-  ...(['configmaps', 'secrets', 'serviceaccounts', 'roles', 'deployments', 'namespaces'] as const).map((resource): ServerCase => ({
-    id: `server/update/without-version-${resource}`,
-    rule: `Of ${resource}, a replace without resourceVersion overwrites whatever is there.`,
-    async run(place) {
-      const name = place.unique('a')
-      const made = ok(await place.post(resource, sample(resource, name)))
-      const next = ok(await place.put(resource, name, { body: sample(resource, name, { metadata: { labels: { l: '1' } } }) }), 200)
-      expectMatch(next.metadata, { uid: made.metadata.uid, labels: { l: '1' } })
-    },
-  })),
+  ...(['configmaps', 'secrets', 'serviceaccounts', 'roles', 'deployments', 'namespaces'] as const).map(
+    (resource): ServerCase => ({
+      id: `server/update/without-version-${resource}`,
+      rule: `Of ${resource}, a replace without resourceVersion overwrites whatever is there.`,
+      async run(place) {
+        const name = place.unique('a')
+        const made = ok(await place.post(resource, sample(resource, name)))
+        const next = ok(
+          await place.put(resource, name, { body: sample(resource, name, { metadata: { labels: { l: '1' } } }) }),
+          200,
+        )
+        expectMatch(next.metadata, { uid: made.metadata.uid, labels: { l: '1' } })
+      },
+    }),
+  ),
   ...(['leases', 'poddisruptionbudgets'] as const satisfies readonly ResourceName[]).map((resource): ServerCase => ({
     id: `server/update/needs-version-${resource}`,
     rule: `Of ${resource}, a replace without resourceVersion is refused.`,
     async run(place) {
       ok(await place.post(resource, sample(resource, 'a')))
-      expectStatus(await place.put(resource, 'a', { body: sample(resource, 'a', { metadata: { labels: { l: '1' } } }) }), {
-        code: 422, reason: 'Invalid', message: /metadata\.resourceVersion: Invalid value: (?:0x0|0|""): must be specified for an update$/,
-        details: { causes: [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid' }] },
-      })
+      expectStatus(
+        await place.put(resource, 'a', { body: sample(resource, 'a', { metadata: { labels: { l: '1' } } }) }),
+        {
+          code: 422,
+          reason: 'Invalid',
+          message: /metadata\.resourceVersion: Invalid value: (?:0x0|0|""): must be specified for an update$/,
+          details: { causes: [{ field: 'metadata.resourceVersion', reason: 'FieldValueInvalid' }] },
+        },
+      )
     },
   })),
 ]
@@ -104,23 +140,38 @@ const creating: readonly ServerCase[] = [
     id: 'server/update/missing',
     rule: 'A replace of what is not there is a 404.',
     async run(place) {
-      expectStatus(await place.put('configmaps', 'a', { body: configMap('a') }), { code: 404, reason: 'NotFound', message: 'configmaps "a" not found', details: { name: 'a', kind: 'configmaps' } })
+      expectStatus(await place.put('configmaps', 'a', { body: configMap('a') }), {
+        code: 404,
+        reason: 'NotFound',
+        message: 'configmaps "a" not found',
+        details: { name: 'a', kind: 'configmaps' },
+      })
     },
   },
-  ...(['leases', 'roles', 'rolebindings', 'events', 'services', 'endpoints', 'limitranges'] as const).map((resource): ServerCase => ({
-    id: `server/update/creates-${resource}`,
-    rule: `Of ${resource}, a replace of what is not there creates it.`,
-    async run(place) {
-      const body = sample(resource, 'a', resource === 'events' ? { involvedObject: { namespace: place.namespace } } : {})
-      expectMatch(ok(await place.put(resource, 'a', { body }), 201).metadata, { uid: /./, name: 'a' })
-      ok(await place.get(resource, 'a'), 200)
-    },
-  })),
+  ...(['leases', 'roles', 'rolebindings', 'events', 'services', 'endpoints', 'limitranges'] as const).map(
+    (resource): ServerCase => ({
+      id: `server/update/creates-${resource}`,
+      rule: `Of ${resource}, a replace of what is not there creates it.`,
+      async run(place) {
+        const body = sample(
+          resource,
+          'a',
+          resource === 'events' ? { involvedObject: { namespace: place.namespace } } : {},
+        )
+        expectMatch(ok(await place.put(resource, 'a', { body }), 201).metadata, { uid: /./, name: 'a' })
+        ok(await place.get(resource, 'a'), 200)
+      },
+    }),
+  ),
   {
     id: 'server/update/no-create-with-uid',
     rule: 'A replace that names a uid does not create what is not there, also where one without does.',
     async run(place) {
-      expectStatus(await place.put('leases', 'a', { body: sample('leases', 'a', { metadata: { uid: 'u' } }) }), { code: 409, reason: 'Conflict', message: /Precondition failed: UID in precondition: u, UID in object meta: $/ })
+      expectStatus(await place.put('leases', 'a', { body: sample('leases', 'a', { metadata: { uid: 'u' } }) }), {
+        code: 409,
+        reason: 'Conflict',
+        message: /Precondition failed: UID in precondition: u, UID in object meta: $/,
+      })
       expectStatus(await place.get('leases', 'a'), { code: 404 })
     },
   },
@@ -128,7 +179,10 @@ const creating: readonly ServerCase[] = [
     id: 'server/update/create-drops-version',
     rule: 'A replace that creates does not mind a resourceVersion: the new object has its own.',
     async run(place) {
-      const made = ok(await place.put('leases', 'a', { body: sample('leases', 'a', { metadata: { resourceVersion: '1' } }) }), 201)
+      const made = ok(
+        await place.put('leases', 'a', { body: sample('leases', 'a', { metadata: { resourceVersion: '1' } }) }),
+        201,
+      )
       assert.notEqual(made.metadata.resourceVersion, '1')
     },
   },
@@ -161,9 +215,17 @@ const unchanged: readonly ServerCase[] = [
     rule: 'A replace cannot make an object terminating: a deletionTimestamp that was not there is refused.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: configMap('a', { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } }) }), {
-        code: 422, reason: 'Invalid', message: 'ConfigMap "a" is invalid: metadata.deletionTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
-      })
+      expectStatus(
+        await place.put('configmaps', 'a', {
+          body: configMap('a', { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } }),
+        }),
+        {
+          code: 422,
+          reason: 'Invalid',
+          message:
+            'ConfigMap "a" is invalid: metadata.deletionTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
+        },
+      )
     },
   },
   {
@@ -171,7 +233,10 @@ const unchanged: readonly ServerCase[] = [
     rule: 'A replace of an object with a status subresource leaves the status alone.',
     async run(place) {
       const made = ok(await place.post('deployments', sample('deployments', 'a')))
-      assert.deepEqual(ok(await place.put('deployments', 'a', { body: laidOver(made, { status: { replicas: 5 } }) }), 200), made)
+      assert.deepEqual(
+        ok(await place.put('deployments', 'a', { body: laidOver(made, { status: { replicas: 5 } }) }), 200),
+        made,
+      )
     },
   },
   {
@@ -179,7 +244,11 @@ const unchanged: readonly ServerCase[] = [
     rule: 'A name in the body that is not the one in the path is a bad request.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: configMap('b') }), { code: 400, reason: 'BadRequest', message: 'the name of the object (b) does not match the name on the URL (a)' })
+      expectStatus(await place.put('configmaps', 'a', { body: configMap('b') }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the name of the object (b) does not match the name on the URL (a)',
+      })
     },
   },
   {
@@ -187,7 +256,11 @@ const unchanged: readonly ServerCase[] = [
     rule: 'A replace without a name in the body is refused.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: { data: { k: '1' } } }), { code: 400, reason: 'BadRequest', message: 'the name of the object (a based on URL) was undeterminable: name must be provided' })
+      expectStatus(await place.put('configmaps', 'a', { body: { data: { k: '1' } } }), {
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the name of the object (a based on URL) was undeterminable: name must be provided',
+      })
     },
   },
   {
@@ -195,7 +268,14 @@ const unchanged: readonly ServerCase[] = [
     rule: 'A namespace in the body that is not the one in the path is a bad request.',
     async run(place) {
       ok(await place.post('configmaps', configMap('a')))
-      expectStatus(await place.put('configmaps', 'a', { body: configMap('a', { metadata: { namespace: 'default' } }) }), { code: 400, reason: 'BadRequest', message: 'the namespace of the provided object does not match the namespace sent on the request' })
+      expectStatus(
+        await place.put('configmaps', 'a', { body: configMap('a', { metadata: { namespace: 'default' } }) }),
+        {
+          code: 400,
+          reason: 'BadRequest',
+          message: 'the namespace of the provided object does not match the namespace sent on the request',
+        },
+      )
     },
   },
 ]
@@ -209,7 +289,12 @@ const generations: readonly ServerCase[] = [
       const marked = ok(await place.patch(resource, 'a', { body: { metadata: { labels: { l: '1' } } } }))
       assert.equal(marked.metadata.generation, 1)
       assert.ok(isNewer(marked, made))
-      const spec = { deployments: { replicas: 3 }, ingresses: { ingressClassName: 'x' }, poddisruptionbudgets: { minAvailable: 2 }, statefulsets: { replicas: 3 } }[resource]
+      const spec = {
+        deployments: { replicas: 3 },
+        ingresses: { ingressClassName: 'x' },
+        poddisruptionbudgets: { minAvailable: 2 },
+        statefulsets: { replicas: 3 },
+      }[resource]
       assert.equal(ok(await place.patch(resource, 'a', { body: { spec } })).metadata.generation, 2)
       assert.equal(ok(await place.patch(resource, 'a', { body: { spec } })).metadata.generation, 2)
     },
@@ -219,7 +304,11 @@ const generations: readonly ServerCase[] = [
     rule: 'A Deployment whose annotations change counts a generation, because its controller looks at them.',
     async run(place) {
       ok(await place.post('deployments', sample('deployments', 'a')))
-      assert.equal(ok(await place.patch('deployments', 'a', { body: { metadata: { annotations: { n: '1' } } } })).metadata.generation, 2)
+      assert.equal(
+        ok(await place.patch('deployments', 'a', { body: { metadata: { annotations: { n: '1' } } } })).metadata
+          .generation,
+        2,
+      )
     },
   },
   {
@@ -240,7 +329,11 @@ const races: readonly ServerCase[] = [
     rule: 'Of many replaces with one resourceVersion exactly one wins; the others are conflicts.',
     async run(place) {
       const made = ok(await place.post('configmaps', configMap('a')))
-      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => place.put('configmaps', 'a', { body: laidOver(made, { data: { k: String(index) } }) })))
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          place.put('configmaps', 'a', { body: laidOver(made, { data: { k: String(index) } }) }),
+        ),
+      )
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array<number>(9).fill(409)])
     },
   },
@@ -253,11 +346,21 @@ const races: readonly ServerCase[] = [
       for (const k of ['1', '2', '3']) ok(await place.put('configmaps', 'a', { body: configMap('a', { data: { k } }) }))
       const events = await stream.take(3)
       assert.deepEqual(brief(events), ['MODIFIED a', 'MODIFIED a', 'MODIFIED a'])
-      assert.deepEqual(events.map(({ object }) => object.data['k']), ['1', '2', '3'])
+      assert.deepEqual(
+        events.map(({ object }) => object.data['k']),
+        ['1', '2', '3'],
+      )
       const told = [made, ...events.map(({ object }) => object)]
       assert.ok(told.every((one, index) => index === 0 || isNewer(one, told[index - 1] ?? made)))
     },
   },
 ]
 
-export const updateCases: readonly ServerCase[] = [...versions, ...unconditional, ...creating, ...unchanged, ...generations, ...races]
+export const updateCases: readonly ServerCase[] = [
+  ...versions,
+  ...unconditional,
+  ...creating,
+  ...unchanged,
+  ...generations,
+  ...races,
+]

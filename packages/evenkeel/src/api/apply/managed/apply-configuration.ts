@@ -47,7 +47,10 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   if (entriesOf(config)) throw badRequest('metadata.managedFields must be nil')
   const live = typedObject(request.live ?? { apiVersion: request.apiVersion, kind: request.kind }, request)
   check(config, { type: live.type, what: (name) => `failed to create typed patch object (${name}): ` })
-  const applied = attempt({ live, config, managers: started.managers, manager: managerOf(request, 'Apply'), force: request.force }, request)
+  const applied = attempt(
+    { live, config, managers: started.managers, manager: managerOf(request, 'Apply'), force: request.force },
+    request,
+  )
   const object = finish(applied, started, request)
   return manager === lastAppliedManager ? syncLastApplied(object, config) : object
 }
@@ -56,13 +59,15 @@ function decodeLive({ live }: ApplyRequest): Managed {
   try {
     return decodeManaged(entriesOf(live))
   } catch (error) {
-    if (error instanceof RangeError) throw new ApiError('Unknown', `failed to decode managed fields: ${error.message}`, { cause: error })
+    if (error instanceof RangeError)
+      throw new ApiError('Unknown', `failed to decode managed fields: ${error.message}`, { cause: error })
     throw error
   }
 }
 
 function requireType({ config, apiVersion, kind }: ApplyRequest): void {
-  if (config['apiVersion'] !== apiVersion || config['kind'] !== kind) throw badRequest(`invalid object type: ${formatType(config)}`)
+  if (config['apiVersion'] !== apiVersion || config['kind'] !== kind)
+    throw badRequest(`invalid object type: ${formatType(config)}`)
 }
 
 /** What was there before anybody applied belongs to a manager of its own, so that a first apply can conflict with it. */
@@ -70,19 +75,27 @@ function beforeFirstApply(managed: Managed, request: ApplyRequest): Managed {
   if (!request.live) return managed
   const before = typedObject({ apiVersion: request.apiVersion, kind: request.kind }, request)
   const after = typedObject(withEntries(request.live, undefined), request)
-  const what = (name: string): string => `failed to create manager for existing fields: failed to convert new object (${name}) to smd typed: `
+  const what = (name: string): string =>
+    `failed to create manager for existing fields: failed to convert new object (${name}) to smd typed: `
   check(after.object, { type: after.type, duplicates: true, what })
   return noteUpdate({ before, after }, managed, { ...request, manager: 'before-first-apply' })
 }
 
 /** Refuses an object that does not fit its schema, in the words of upstream, where this is no client's fault: 500. */
-function check(object: JsonObject, { type, what, duplicates = false }: { type: FieldType, what: (name: string) => string, duplicates?: boolean }): void {
+function check(
+  object: JsonObject,
+  { type, what, duplicates = false }: { type: FieldType; what: (name: string) => string; duplicates?: boolean },
+): void {
   try {
     validateTyped(object, type, { duplicates })
   } catch (error) {
     if (!(error instanceof TypedError)) throw error
     const { namespace = '', name = '' } = metadataOf(object)
-    throw new ApiError('Unknown', `${what(`${String(namespace)}/${String(name)}; ${formatType(object)}`)}${error.message}`, { cause: error })
+    throw new ApiError(
+      'Unknown',
+      `${what(`${String(namespace)}/${String(name)}; ${formatType(object)}`)}${error.message}`,
+      { cause: error },
+    )
   }
 }
 
@@ -118,9 +131,10 @@ function finish(applied: Applied & { ok: true }, managed: Managed, request: Appl
   const identity = managerOf(request, 'Apply')
   const managers = new Map(stripSystemFields(applied.managers, identity))
   const [before, after] = [managed.managers.get(identity), managers.get(identity)]
-  if (before && after && before.apiVersion === after.apiVersion && before.set.equals(after.set)) managers.set(identity, before)
+  if (before && after && before.apiVersion === after.apiVersion && before.set.equals(after.set))
+    managers.set(identity, before)
   const times = applied.changed ? new Map(managed.times).set(identity, timeOf(request)) : managed.times
-  const object = applied.changed ? applied.object.object : request.live ?? applied.object.object
+  const object = applied.changed ? applied.object.object : (request.live ?? applied.object.object)
   return withEntries(object, encodeManaged({ ...managed, managers, times }))
 }
 
@@ -129,6 +143,8 @@ function formatType(object: JsonObject): string {
   const apiVersion = getOwn(object, 'apiVersion')
   const kind = getOwn(object, 'kind')
   // A text that is no version prints as none.
-  const { group, version } = parseApiVersion(typeof apiVersion === 'string' && apiVersion.split('/').length < 3 ? apiVersion : '')
+  const { group, version } = parseApiVersion(
+    typeof apiVersion === 'string' && apiVersion.split('/').length < 3 ? apiVersion : '',
+  )
   return `${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`
 }

@@ -11,14 +11,23 @@ import type { Conflicts } from '../merge/settle.ts'
 
 /** One cause per field, managers in the order of their identities. */
 export function conflictError(conflicts: Conflicts): ApiError {
-  const byManager = [...conflicts].sort(([a], [b]) => compareText(a, b))
+  const byManager = [...conflicts]
+    .sort(([a], [b]) => compareText(a, b))
     .map(([identity, set]) => ({ manager: formatManager(identity), fields: [...set.paths()].map(formatPath) }))
-  const causes = byManager.flatMap(({ manager, fields }) => fields.map((field): StatusCause => ({
-    reason: 'FieldManagerConflict', message: `conflict with ${manager}`, field,
-  })))
+  const causes = byManager.flatMap(({ manager, fields }) =>
+    fields.map((field): StatusCause => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${manager}`,
+      field,
+    })),
+  )
   const [only] = causes
-  if (causes.length === 1 && only) return applyConflict(`Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes)
-  const lines = byManager.flatMap(({ manager, fields }) => [`conflicts with ${manager}:`, ...fields.map((field) => `- ${field}`)])
+  if (causes.length === 1 && only)
+    return applyConflict(`Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes)
+  const lines = byManager.flatMap(({ manager, fields }) => [
+    `conflicts with ${manager}:`,
+    ...fields.map((field) => `- ${field}`),
+  ])
   return applyConflict(`Apply failed with ${causes.length} conflicts: ${lines.join('\n')}`, causes)
 }
 

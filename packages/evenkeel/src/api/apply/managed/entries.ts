@@ -21,7 +21,7 @@ export interface Managed {
 
 interface Source {
   readonly entries: readonly ManagedFieldsEntry[]
-  readonly byIdentity: ReadonlyMap<string, { readonly entry: ManagedFieldsEntry, readonly versioned: VersionedSet }>
+  readonly byIdentity: ReadonlyMap<string, { readonly entry: ManagedFieldsEntry; readonly versioned: VersionedSet }>
 }
 
 export const nobody: Managed = { managers: new Map(), times: new Map(), source: undefined }
@@ -49,11 +49,15 @@ export function managedFieldsMistake(entries: readonly ManagedFieldsEntry[] | un
 /** Writes managers, sorted; undefined when there are none. */
 export function encodeManaged({ managers, times, source }: Managed): readonly ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined
-  const entries = [...managers].map(([identity, versioned]) => {
-    const time = times.get(identity)
-    const read = source?.byIdentity.get(identity)
-    return read?.versioned === versioned && read.entry.time === time ? read.entry : encodeEntry(identity, versioned, { time })
-  }).sort(compareEntries)
+  const entries = [...managers]
+    .map(([identity, versioned]) => {
+      const time = times.get(identity)
+      const read = source?.byIdentity.get(identity)
+      return read?.versioned === versioned && read.entry.time === time
+        ? read.entry
+        : encodeEntry(identity, versioned, { time })
+    })
+    .sort(compareEntries)
   const old = source?.entries
   return old?.length === entries.length && entries.every((entry, index) => entry === old[index]) ? old : entries
 }
@@ -62,7 +66,7 @@ function decodeEntries(entries: readonly ManagedFieldsEntry[]): Managed {
   if (!Array.isArray(entries)) throw new RangeError('managed fields are a list')
   const managers = new Map<string, VersionedSet>()
   const times = new Map<string, string>()
-  const byIdentity = new Map<string, { entry: ManagedFieldsEntry, versioned: VersionedSet }>()
+  const byIdentity = new Map<string, { entry: ManagedFieldsEntry; versioned: VersionedSet }>()
   for (const [index, entry] of entries.entries()) {
     const { identity, versioned } = readEntry(entry, index)
     managers.set(identity, versioned)
@@ -73,39 +77,52 @@ function decodeEntries(entries: readonly ManagedFieldsEntry[]): Managed {
   return { managers, times, source: { entries, byIdentity } }
 }
 
-function encodeEntry(identity: string, versioned: VersionedSet, { time }: { time: string | undefined }): ManagedFieldsEntry {
+function encodeEntry(
+  identity: string,
+  versioned: VersionedSet,
+  { time }: { time: string | undefined },
+): ManagedFieldsEntry {
   return entryOf(JSON.parse(identity) as ManagedFieldsEntry, versioned, { time })
 }
 
 /** An entry for who is said in another one. */
-export function entryOf({ manager, operation = 'Update', subresource }: ManagedFieldsEntry, { set, apiVersion, applied }: VersionedSet, { time }: { time: string | undefined }): ManagedFieldsEntry {
+export function entryOf(
+  { manager, operation = 'Update', subresource }: ManagedFieldsEntry,
+  { set, apiVersion, applied }: VersionedSet,
+  { time }: { time: string | undefined },
+): ManagedFieldsEntry {
   const how = applied ? 'Apply' : operation
   // Made on every write, and nearly always like this.
-  if (manager && time && !subresource) return { manager, operation: how, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: encodeFields(set) }
+  if (manager && time && !subresource)
+    return { manager, operation: how, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: encodeFields(set) }
   return {
-    ...manager && { manager },
+    ...(manager && { manager }),
     operation: how,
     apiVersion,
-    ...time && { time },
+    ...(time && { time }),
     fieldsType: 'FieldsV1',
     fieldsV1: encodeFields(set),
-    ...subresource && { subresource },
+    ...(subresource && { subresource }),
   }
 }
 
 /** Appliers first, then by time, name, version, subresource. */
 export function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
-  return compareText(a.operation ?? '', b.operation ?? '')
-    || compareTimes(a.time, b.time)
-    || compareText(a.manager ?? '', b.manager ?? '')
-    || compareText(a.apiVersion ?? '', b.apiVersion ?? '')
-    || compareText(a.subresource ?? '', b.subresource ?? '')
+  return (
+    compareText(a.operation ?? '', b.operation ?? '') ||
+    compareTimes(a.time, b.time) ||
+    compareText(a.manager ?? '', b.manager ?? '') ||
+    compareText(a.apiVersion ?? '', b.apiVersion ?? '') ||
+    compareText(a.subresource ?? '', b.subresource ?? '')
+  )
 }
 
 /** By whole seconds. Texts as this server writes them sort as they stand. */
 export function compareTimes(a: string | undefined, b: string | undefined): number {
   if (a === b) return 0
-  return a?.length === 20 && b?.length === 20 && a.endsWith('Z') && b.endsWith('Z') ? compareText(a, b) : secondsOf(a) - secondsOf(b)
+  return a?.length === 20 && b?.length === 20 && a.endsWith('Z') && b.endsWith('Z')
+    ? compareText(a, b)
+    : secondsOf(a) - secondsOf(b)
 }
 
 /** Whole seconds since 1970; no time is the beginning of it. */

@@ -26,10 +26,14 @@ export interface ExtractOptions {
  *
  * @throws {RangeError} when the managed fields of the object cannot be read.
  */
-export function extractOwned(object: JsonObject, manager: string, { schema, subresource = '' }: ExtractOptions = {}): JsonObject {
+export function extractOwned(
+  object: JsonObject,
+  manager: string,
+  { schema, subresource = '' }: ExtractOptions = {},
+): JsonObject {
   const owned = decodeManaged(entriesOf(object)).managers.get(identityOf({ manager, operation: 'Apply', subresource }))
   const found = owned && asMap(extractFields(object, owned.set.leaves(), fieldTypeOf(schema)))
-  const metadata: JsonObjectDraft = { ...found && metadataOf(found) }
+  const metadata: JsonObjectDraft = { ...(found && metadataOf(found)) }
   for (const name of ['name', 'namespace']) {
     const value = getOwn(metadataOf(object), name)
     if (value !== undefined) setOwn(metadata, name, value)

@@ -24,10 +24,15 @@ export function includeFields(...paths: readonly (readonly string[])[]): FieldFi
 function include(set: FieldSet, paths: readonly (readonly string[])[]): FieldSet {
   const nodes: [PathElement, FieldNode][] = []
   for (const [element, node] of set.nodes()) {
-    const rests = paths.filter(([step]) => step === '*' || step !== undefined && fieldElement(step) === element).map((path) => path.slice(1))
+    const rests = paths
+      .filter(([step]) => step === '*' || (step !== undefined && fieldElement(step) === element))
+      .map((path) => path.slice(1))
     if (rests.length === 0) continue
     const isWhole = rests.some((rest) => rest.length === 0)
-    nodes.push([element, isWhole ? node : { member: node.member, children: node.children && include(node.children, rests) }])
+    nodes.push([
+      element,
+      isWhole ? node : { member: node.member, children: node.children && include(node.children, rests) },
+    ])
   }
   return FieldSet.fromNodes(nodes)
 }

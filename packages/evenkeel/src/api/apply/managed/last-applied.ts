@@ -77,11 +77,15 @@ function withoutAnnotation(config: JsonObject): JsonObject {
 
 function sizeOf(annotations: JsonObject): number {
   let bytes = 0
-  for (const [key, value] of Object.entries(annotations)) bytes += utf8Length(key) + (typeof value === 'string' ? utf8Length(value) : 0)
+  for (const [key, value] of Object.entries(annotations))
+    bytes += utf8Length(key) + (typeof value === 'string' ? utf8Length(value) : 0)
   return bytes
 }
 
 /** As Go's encoder writes it, which also minds HTML in keys: the text is compared and shown by kubectl. */
 function sortedJson(value: JsonObject): string {
-  return encodeValue(value).replace(/[<>&\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return encodeValue(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

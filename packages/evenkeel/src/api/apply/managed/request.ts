@@ -42,7 +42,8 @@ export interface ManagedRequest {
 
 export function engineOf({ convert, filter, keepsEmpty = false }: ManagedRequest): Engine {
   return {
-    filter, keepsEmpty,
+    filter,
+    keepsEmpty,
     convert: ({ object }, apiVersion) => {
       const converted = convert?.(object, apiVersion)
       return converted && { object: converted.object, apiVersion, type: fieldTypeOf(converted.schema) }
@@ -59,9 +60,14 @@ export function managerOf(request: ManagedRequest, operation: 'Apply' | 'Update'
 }
 
 /** Who writes, as entries say it. */
-export function authorOf({ manager, apiVersion, subresource }: ManagedRequest, operation: 'Apply' | 'Update'): ManagedFieldsEntry {
+export function authorOf(
+  { manager, apiVersion, subresource }: ManagedRequest,
+  operation: 'Apply' | 'Update',
+): ManagedFieldsEntry {
   const name = manager === '' ? 'unknown' : manager
-  return subresource === undefined ? { manager: name, operation, apiVersion } : { manager: name, operation, apiVersion, subresource }
+  return subresource === undefined
+    ? { manager: name, operation, apiVersion }
+    : { manager: name, operation, apiVersion, subresource }
 }
 
 export function timeOf({ nowMs }: ManagedRequest): string {
@@ -76,7 +82,7 @@ export function metadataOf(object: JsonObject | undefined): JsonObject {
 /** The list as it came: anything but a list is no list. */
 export function entriesOf(object: JsonObject | undefined): readonly ManagedFieldsEntry[] | undefined {
   const entries = getOwn(metadataOf(object), 'managedFields')
-  return Array.isArray(entries) ? entries as readonly unknown[] as readonly ManagedFieldsEntry[] : undefined
+  return Array.isArray(entries) ? (entries as readonly unknown[] as readonly ManagedFieldsEntry[]) : undefined
 }
 
 /** The object with other managed fields, or without any; the very same object when it has these already. */

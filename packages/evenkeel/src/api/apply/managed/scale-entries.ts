@@ -18,7 +18,10 @@ const scaleVersion = 'autoscaling/v1'
 const scalePath: Path = ['f:spec', 'f:replicas']
 
 /** Managed fields for the Scale of an object: those of its entries that own the count. */
-export function toScaleEntries(entries: readonly ManagedFieldsEntry[] | undefined, paths: ReplicasPaths): readonly ManagedFieldsEntry[] | undefined {
+export function toScaleEntries(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  paths: ReplicasPaths,
+): readonly ManagedFieldsEntry[] | undefined {
   const { managers, times } = decodeManaged(entries)
   const scale = new Map<string, VersionedSet>()
   for (const [identity, { set, apiVersion, applied }] of managers) {
@@ -38,7 +41,10 @@ export interface ScaleResult {
 }
 
 /** Managed fields for the object, after its Scale was written. */
-export function fromScaleEntries({ parent, scale, apiVersion }: ScaleResult, paths: ReplicasPaths): readonly ManagedFieldsEntry[] | undefined {
+export function fromScaleEntries(
+  { parent, scale, apiVersion }: ScaleResult,
+  paths: ReplicasPaths,
+): readonly ManagedFieldsEntry[] | undefined {
   const before = decodeManaged(parent)
   const after = decodeManaged(scale)
   const managers = keepParents(before.managers, after.managers, paths)

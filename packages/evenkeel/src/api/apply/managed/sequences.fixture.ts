@@ -23,9 +23,24 @@ export interface Step {
 
 type Extra = Omit<Step, 'op' | 'manager' | 'object'>
 
-export const apply = (manager: string, object: JsonObject, extra: Extra = {}): Step => ({ op: 'apply', manager, object, ...extra })
-export const force = (manager: string, object: JsonObject, extra: Extra = {}): Step => ({ op: 'force', manager, object, ...extra })
-export const update = (manager: string, object: JsonObject, extra: Extra = {}): Step => ({ op: 'update', manager, object, ...extra })
+export const apply = (manager: string, object: JsonObject, extra: Extra = {}): Step => ({
+  op: 'apply',
+  manager,
+  object,
+  ...extra,
+})
+export const force = (manager: string, object: JsonObject, extra: Extra = {}): Step => ({
+  op: 'force',
+  manager,
+  object,
+  ...extra,
+})
+export const update = (manager: string, object: JsonObject, extra: Extra = {}): Step => ({
+  op: 'update',
+  manager,
+  object,
+  ...extra,
+})
 
 export interface Outcome {
   /** The object as it is at the end, without type and metadata. */
@@ -45,7 +60,7 @@ export function run(steps: readonly Step[]): Outcome {
   for (const [index, step] of steps.entries()) {
     try {
       live = { ...take(step, live, index) }
-      live = { ...live, metadata: { ...live['metadata'] as JsonObject, uid: 'u' } }
+      live = { ...live, metadata: { ...(live['metadata'] as JsonObject), uid: 'u' } }
     } catch (error) {
       if (!isApiError(error) || index < steps.length - 1) throw error
       return { ...outcomeOf(live ?? {}), refusal: error.message }
@@ -57,19 +72,32 @@ export function run(steps: readonly Step[]): Outcome {
 function take(step: Step, live: JsonObject | undefined, index: number): JsonObject {
   const { op, manager, object, version = 'v1', schema = gardenSchema, ...rest } = step
   const apiVersion = `example.io/${version}`
-  const metadata = { name: 'g', ...live && op === 'update' && { uid: 'u' }, ...object['metadata'] as JsonObject | undefined }
+  const metadata = {
+    name: 'g',
+    ...(live && op === 'update' && { uid: 'u' }),
+    ...(object['metadata'] as JsonObject | undefined),
+  }
   const wanted = { apiVersion, kind: 'Garden', ...object, metadata }
-  const request = { manager, apiVersion, nowMs: startMs + index * 1000, schema: 'schema' in step ? step.schema : schema, ...rest }
+  const request = {
+    manager,
+    apiVersion,
+    nowMs: startMs + index * 1000,
+    schema: 'schema' in step ? step.schema : schema,
+    ...rest,
+  }
   if (op === 'update') return trackUpdate({ ...request, live, next: wanted })
   return applyConfiguration({ ...request, kind: 'Garden', live, config: wanted, force: op === 'force' })
 }
 
 function outcomeOf(object: JsonObject): Outcome {
   const { apiVersion: _a, kind: _k, metadata, ...content } = object
-  const entries = (metadata as JsonObject | undefined)?.['managedFields'] as readonly unknown[] as readonly ManagedFieldsEntry[] | undefined
+  const entries = (metadata as JsonObject | undefined)?.['managedFields'] as readonly unknown[] as
+    | readonly ManagedFieldsEntry[]
+    | undefined
   const owners: Record<string, string[]> = {}
   for (const { manager = '', operation, subresource, fieldsV1 = {} } of entries ?? []) {
-    owners[`${manager}${operation === 'Update' ? '*' : ''}${subresource === undefined ? '' : `/${subresource}`}`] = shownPaths(decodeFields(fieldsV1))
+    owners[`${manager}${operation === 'Update' ? '*' : ''}${subresource === undefined ? '' : `/${subresource}`}`] =
+      shownPaths(decodeFields(fieldsV1))
   }
   return { content, object, owners }
 }

@@ -5,9 +5,24 @@ import { fieldElement } from '../paths/element.ts'
 import { FieldSet } from '../paths/field-set.ts'
 import type { Managers } from '../merge/managers.ts'
 
-const metadataFields = ['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'clusterName', 'generation', 'managedFields', 'resourceVersion']
+const metadataFields = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+]
 
-const systemFields = FieldSet.of(['f:apiVersion'], ['f:kind'], ['f:metadata'], ...metadataFields.map((name) => ['f:metadata', `f:${name}`]))
+const systemFields = FieldSet.of(
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ...metadataFields.map((name) => ['f:metadata', `f:${name}`]),
+)
 
 /** Takes the fields of the server from one manager; a manager left with nothing is gone. */
 export function stripSystemFields(managers: Managers, manager: string): Managers {

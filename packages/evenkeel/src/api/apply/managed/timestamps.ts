@@ -9,8 +9,14 @@ import type { ManagedFieldsEntry } from '../../object.ts'
  *
  * To be asked last, when defaults are in place: what was applied may equal what was there only then.
  */
-export function sameManagers(before: readonly ManagedFieldsEntry[] | undefined, after: readonly ManagedFieldsEntry[] | undefined): boolean {
+export function sameManagers(
+  before: readonly ManagedFieldsEntry[] | undefined,
+  after: readonly ManagedFieldsEntry[] | undefined,
+): boolean {
   if (before === after) return true
   if (!before || !after || before.length !== after.length) return false
-  return after.every((entry, index) => entry === before[index] || deepEqual({ ...entry, time: undefined }, { ...before[index], time: undefined }))
+  return after.every(
+    (entry, index) =>
+      entry === before[index] || deepEqual({ ...entry, time: undefined }, { ...before[index], time: undefined }),
+  )
 }

@@ -45,7 +45,10 @@ export function managedAfter(request: UpdateRequest): readonly ManagedFieldsEntr
   try {
     if (live === undefined && isReset(entriesOf(next) ?? [])) return managedOfNew(request)
     const facts = factsOf(request)
-    return facts && repeatUpdate(facts, { author: authorOf(request, 'Update'), time: timeOf(request) }) || managedOfChanged(request, facts)
+    return (
+      (facts && repeatUpdate(facts, { author: authorOf(request, 'Update'), time: timeOf(request) })) ||
+      managedOfChanged(request, facts)
+    )
   } catch (error) {
     if (error instanceof TypedError) return undefined
     throw error
@@ -53,12 +56,24 @@ export function managedAfter(request: UpdateRequest): readonly ManagedFieldsEntr
 }
 
 function managedOfNew(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
-  const set = createdFields(request.next, fieldTypeOf(request.schema), { filter: request.filter, strip: withoutSystemFields })
+  const set = createdFields(request.next, fieldTypeOf(request.schema), {
+    filter: request.filter,
+    strip: withoutSystemFields,
+  })
   if (set.isEmpty) return undefined
-  return [entryOf(authorOf(request, 'Update'), { set, apiVersion: request.apiVersion, applied: false }, { time: timeOf(request) })]
+  return [
+    entryOf(
+      authorOf(request, 'Update'),
+      { set, apiVersion: request.apiVersion, applied: false },
+      { time: timeOf(request) },
+    ),
+  ]
 }
 
-function managedOfChanged(request: UpdateRequest, facts: UpdateFacts | undefined): readonly ManagedFieldsEntry[] | undefined {
+function managedOfChanged(
+  request: UpdateRequest,
+  facts: UpdateFacts | undefined,
+): readonly ManagedFieldsEntry[] | undefined {
   const { live, next } = request
   const managed = facts ? decodeManaged(facts.entries) : startingPoint(request)
   const isCreate = !getOwn(metadataOf(live), 'uid')
@@ -66,7 +81,8 @@ function managedOfChanged(request: UpdateRequest, facts: UpdateFacts | undefined
   if (managed.managers.size === 0 && !isCreate) return undefined
   const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
   const after = noteUpdate(change, managed, request)
-  if (facts && after.managers.size <= updatersMax) keepUpdate(facts, after.managers, { noted: after.times !== managed.times })
+  if (facts && after.managers.size <= updatersMax)
+    keepUpdate(facts, after.managers, { noted: after.times !== managed.times })
   return encodeManaged(capManagers(after))
 }
 
@@ -77,25 +93,48 @@ function factsOf(request: UpdateRequest): UpdateFacts | undefined {
   const before = entries && readSimple(entries, apiVersion)
   if (!before || !getOwn(metadataOf(live), 'uid') || !saysNothing(request, { entries, before })) return undefined
   const type = fieldTypeOf(schema)
-  return { type, filter, writer: managerOf(request, 'Update'), entries, before, comparison: compareUnmanaged(live, next, type) }
+  return {
+    type,
+    filter,
+    writer: managerOf(request, 'Update'),
+    entries,
+    before,
+    comparison: compareUnmanaged(live, next, type),
+  }
 }
 
-function saysNothing({ next, subresource }: UpdateRequest, { entries, before }: { entries: readonly ManagedFieldsEntry[], before: readonly ReadEntry[] }): boolean {
+function saysNothing(
+  { next, subresource }: UpdateRequest,
+  { entries, before }: { entries: readonly ManagedFieldsEntry[]; before: readonly ReadEntry[] },
+): boolean {
   if (subresource !== undefined && subresource !== '') return true
   const theirs = entriesOf(next)
   if (theirs === undefined || theirs === entries) return true
   if (theirs.length !== entries.length || isReset(theirs)) return false
   const read = readSimple(theirs, undefined)
-  return read !== undefined && read.every(({ identity, versioned }, index) =>
-    identity === before[index]?.identity && versioned === before[index]?.versioned && theirs[index]?.time === entries[index]?.time)
+  return (
+    read !== undefined &&
+    read.every(
+      ({ identity, versioned }, index) =>
+        identity === before[index]?.identity &&
+        versioned === before[index]?.versioned &&
+        theirs[index]?.time === entries[index]?.time,
+    )
+  )
 }
 
 /** The managers of a list, if it can be read, nobody is in it twice, and all are of one version if one is said. */
-function readSimple(entries: readonly ManagedFieldsEntry[], apiVersion: string | undefined): readonly ReadEntry[] | undefined {
+function readSimple(
+  entries: readonly ManagedFieldsEntry[],
+  apiVersion: string | undefined,
+): readonly ReadEntry[] | undefined {
   if (entries.length === 0 || entries.length > updatersMax) return undefined
   try {
     const read = entries.map(readEntry)
-    return hasRepeats(read) || apiVersion !== undefined && read.some(({ versioned }) => versioned.apiVersion !== apiVersion) ? undefined : read
+    return hasRepeats(read) ||
+      (apiVersion !== undefined && read.some(({ versioned }) => versioned.apiVersion !== apiVersion))
+      ? undefined
+      : read
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -110,7 +149,11 @@ function hasRepeats(read: readonly ReadEntry[]): boolean {
 }
 
 /** The managers after a write, with the writer's time if it came to own anything. */
-export function noteUpdate({ before, after }: { before: TypedObject, after: TypedObject }, managed: Managed, request: ManagedRequest): Managed {
+export function noteUpdate(
+  { before, after }: { before: TypedObject; after: TypedObject },
+  managed: Managed,
+  request: ManagedRequest,
+): Managed {
   const changed = updateManagers({ before, after, managers: managed.managers, manager: writer }, engineOf(request))
   const managers = new Map(stripSystemFields(changed, writer))
   const written = managers.get(writer)
@@ -128,7 +171,7 @@ const writer = 'current-operation'
 function startingPoint({ live, next, subresource }: UpdateRequest): Managed {
   const ours = entriesOf(live)
   const theirs = entriesOf(next)
-  if (subresource !== undefined && subresource !== '' || theirs === undefined) return decodeOrForget(ours)
+  if ((subresource !== undefined && subresource !== '') || theirs === undefined) return decodeOrForget(ours)
   if (isReset(theirs)) return nobody
   if (ours && deepEqual(ours, theirs)) return decodeOrForget(ours)
   try {
@@ -142,7 +185,7 @@ function startingPoint({ live, next, subresource }: UpdateRequest): Managed {
 
 /** `[]` or `[{}]`: a client wants tracking to start over. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
-  return entries.length === 0 || entries.length === 1 && deepEqual(entries[0], {})
+  return entries.length === 0 || (entries.length === 1 && deepEqual(entries[0], {}))
 }
 
 function decodeOrForget(entries: readonly ManagedFieldsEntry[] | undefined): Managed {

@@ -17,15 +17,28 @@ export interface UpgradeOptions {
 }
 
 /** Managed fields in which `from`, so far updating, applies as `to`; the very same list when there is nothing to do. */
-export function upgradeManagers(entries: readonly ManagedFieldsEntry[], { from, to }: { from: string, to: string }, { subresource = '' }: UpgradeOptions = {}): readonly ManagedFieldsEntry[] {
-  const isFormer = (entry: ManagedFieldsEntry): boolean => entry.manager === from && entry.operation === 'Update' && (entry.subresource ?? '') === subresource
+export function upgradeManagers(
+  entries: readonly ManagedFieldsEntry[],
+  { from, to }: { from: string; to: string },
+  { subresource = '' }: UpgradeOptions = {},
+): readonly ManagedFieldsEntry[] {
+  const isFormer = (entry: ManagedFieldsEntry): boolean =>
+    entry.manager === from && entry.operation === 'Update' && (entry.subresource ?? '') === subresource
   const former = entries.filter(isFormer)
   const [first] = former
   if (!first) return entries
-  const existing = entries.find((entry) => entry.manager === to && entry.operation === 'Apply' && (entry.subresource ?? '') === subresource)
+  const existing = entries.find(
+    (entry) => entry.manager === to && entry.operation === 'Apply' && (entry.subresource ?? '') === subresource,
+  )
   const kept = existing ?? first
-  const set = former.filter(({ apiVersion }) => apiVersion === kept.apiVersion)
-    .reduce((union, { fieldsV1 }) => union.union(fieldsV1 ? decodeFields(fieldsV1) : new FieldSet()), kept.fieldsV1 ? decodeFields(kept.fieldsV1) : new FieldSet())
+  const set = former
+    .filter(({ apiVersion }) => apiVersion === kept.apiVersion)
+    .reduce(
+      (union, { fieldsV1 }) => union.union(fieldsV1 ? decodeFields(fieldsV1) : new FieldSet()),
+      kept.fieldsV1 ? decodeFields(kept.fieldsV1) : new FieldSet(),
+    )
   const upgraded: ManagedFieldsEntry = { ...kept, manager: to, operation: 'Apply', fieldsV1: encodeFields(set) }
-  return entries.map((entry) => entry === kept ? upgraded : entry).filter((entry) => entry === upgraded || !isFormer(entry))
+  return entries
+    .map((entry) => (entry === kept ? upgraded : entry))
+    .filter((entry) => entry === upgraded || !isFormer(entry))
 }

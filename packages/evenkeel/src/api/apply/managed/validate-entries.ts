@@ -28,10 +28,13 @@ export function validateFieldManager(name: string, path: FieldPath): FieldError[
 export function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   for (const [index, { manager = '', operation = '', fieldsType = '', subresource = '' }] of entries.entries()) {
-    if (operation !== 'Apply' && operation !== 'Update') errors.push(fieldError.invalid(path.index(index).child('operation'), operation, 'must be `Apply` or `Update`'))
-    if (fieldsType !== '' && fieldsType !== 'FieldsV1') errors.push(fieldError.invalid(path.index(index).child('fieldsType'), fieldsType, 'must be `FieldsV1`'))
+    if (operation !== 'Apply' && operation !== 'Update')
+      errors.push(fieldError.invalid(path.index(index).child('operation'), operation, 'must be `Apply` or `Update`'))
+    if (fieldsType !== '' && fieldsType !== 'FieldsV1')
+      errors.push(fieldError.invalid(path.index(index).child('fieldsType'), fieldsType, 'must be `FieldsV1`'))
     if (manager !== '') errors.push(...validateFieldManager(manager, path.index(index).child('manager')))
-    if (utf8Length(subresource) > subresourceBytesMax) errors.push(fieldError.tooLong(path.index(index).child('subresource'), subresourceBytesMax))
+    if (utf8Length(subresource) > subresourceBytesMax)
+      errors.push(fieldError.tooLong(path.index(index).child('subresource'), subresourceBytesMax))
   }
   return errors
 }

@@ -24,8 +24,8 @@ export interface Application {
 }
 
 export type Applied =
-  | { readonly ok: true, readonly object: TypedObject, readonly managers: Managers, readonly changed: boolean }
-  | { readonly ok: false, readonly conflicts: Conflicts }
+  | { readonly ok: true; readonly object: TypedObject; readonly managers: Managers; readonly changed: boolean }
+  | { readonly ok: false; readonly conflicts: Conflicts }
 
 /** @throws {TypedError} when the live object or the configuration does not fit its type. */
 export function applyConfig({ live, config, managers, manager, force }: Application, engine: Engine): Applied {

@@ -58,7 +58,7 @@ function rememberMentions(): Mentions {
   const known = new Map<JsonObject, FieldSet>()
   return ({ object, type }) => {
     let set = known.get(object)
-    if (!set) known.set(object, set = withNamedFields(toFieldSet(object, type), type))
+    if (!set) known.set(object, (set = withNamedFields(toFieldSet(object, type), type)))
     return set
   }
 }
@@ -74,7 +74,7 @@ function addBackOwned(halves: Halves, managers: Managers, engine: Engine): Typed
   return now.bare
 }
 
-function addBackAt(halves: Halves, { version, set }: { version: string, set: FieldSet }, engine: Engine): Halves {
+function addBackAt(halves: Halves, { version, set }: { version: string; set: FieldSet }, engine: Engine): Halves {
   const { mentions } = halves
   const whole = convertTo(halves.whole, version, engine)
   if (!whole) return halves

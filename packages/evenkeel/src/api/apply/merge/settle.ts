@@ -61,7 +61,11 @@ function lossesOf({ added, modified, removed }: Comparison): Losses {
   return { changed: modified.union(added), removed }
 }
 
-function lossesAt(apiVersion: string, { before, after }: Pick<Change, 'before' | 'after'>, engine: Engine): Losses | undefined {
+function lossesAt(
+  apiVersion: string,
+  { before, after }: Pick<Change, 'before' | 'after'>,
+  engine: Engine,
+): Losses | undefined {
   const old = convertTo(before, apiVersion, engine)
   const now = old && convertTo(after, apiVersion, engine)
   return now && lossesOf(filterComparison(compareComplete(old.object, now.object, old.type), engine.filter))

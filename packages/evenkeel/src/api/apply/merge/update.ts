@@ -16,7 +16,9 @@ export function updateManagers(change: Change, engine: Engine): Managers {
   const reconciled = reconcileManagers(change.before, change.managers, engine)
   const { managers, comparison } = settle({ ...change, managers: reconciled }, engine)
   const owned = (managers.get(change.manager)?.set ?? noFields)
-    .difference(comparison.removed).union(comparison.modified).union(comparison.added)
+    .difference(comparison.removed)
+    .union(comparison.modified)
+    .union(comparison.added)
   const set = engine.filter ? engine.filter(owned) : owned
   if (set.isEmpty) managers.delete(change.manager)
   else managers.set(change.manager, { set, apiVersion: change.before.apiVersion, applied: false })

@@ -38,7 +38,9 @@ export function ownsExactly(live: JsonObject, wanted: JsonObject, { manager, sub
 function readManaged(live: JsonObject): Managed | undefined {
   try {
     const managed = decodeManaged(entriesOf(live))
-    return [...managed.managers.values()].every(({ apiVersion }) => apiVersion === live['apiVersion']) ? managed : undefined
+    return [...managed.managers.values()].every(({ apiVersion }) => apiVersion === live['apiVersion'])
+      ? managed
+      : undefined
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -47,7 +49,9 @@ function readManaged(live: JsonObject): Managed | undefined {
 
 /** What nobody owns is not looked for among what the manager owns. */
 function withoutSystemFields(wanted: JsonObject): JsonObject {
-  const metadata = Object.fromEntries(Object.entries(metadataOf(wanted)).filter(([name]) => !isSystemField('metadata', name)))
+  const metadata = Object.fromEntries(
+    Object.entries(metadataOf(wanted)).filter(([name]) => !isSystemField('metadata', name)),
+  )
   const rest = Object.entries(wanted).filter(([name]) => name !== 'metadata' && !isSystemField(name))
   return Object.fromEntries(Object.keys(metadata).length === 0 ? rest : [...rest, ['metadata', metadata]])
 }
@@ -79,7 +83,7 @@ function sameList(wanted: JsonArray, live: JsonArray, owned: FieldSet): boolean 
   let last = -1
   for (const item of wanted) {
     const element = findElement(item, { owned, names, taken })
-    const at = element === undefined ? undefined : places.get(element) ?? onlyIndex(live, element)
+    const at = element === undefined ? undefined : (places.get(element) ?? onlyIndex(live, element))
     if (element === undefined || at === undefined || at <= last) return false
     if (isJsonObject(item) && !sameItem(item, live[at], owned.node(element)?.children)) return false
     taken.add(element)
@@ -90,7 +94,8 @@ function sameList(wanted: JsonArray, live: JsonArray, owned: FieldSet): boolean 
 
 /** The keys that items are told apart by, as far as one of them tells; undefined for a set. */
 function keyNames(owned: FieldSet): readonly string[] | undefined {
-  for (const [element] of owned.nodes()) return isKeyElement(element) ? keyFields(element).map(([name]) => name) : undefined
+  for (const [element] of owned.nodes())
+    return isKeyElement(element) ? keyFields(element).map(([name]) => name) : undefined
   return undefined
 }
 
@@ -106,7 +111,8 @@ function placesOf(live: JsonArray, names: readonly string[] | undefined): Map<Pa
 
 /** The step to an item that has all these keys, or to a value of a set. */
 function elementOf(item: JsonValue, names: readonly string[] | undefined): PathElement | undefined {
-  if (!isJsonObject(item)) return names !== undefined || item === null || typeof item === 'object' ? undefined : valueElement(item)
+  if (!isJsonObject(item))
+    return names !== undefined || item === null || typeof item === 'object' ? undefined : valueElement(item)
   const fields: [string, JsonValue][] = []
   for (const name of names ?? []) {
     const value = getOwn(item, name)
@@ -117,11 +123,15 @@ function elementOf(item: JsonValue, names: readonly string[] | undefined): PathE
 }
 
 /** The step among what is owned that leads to an item of a configuration. */
-function findElement(item: JsonValue, { owned, names, taken }: { owned: FieldSet, names: readonly string[] | undefined, taken: ReadonlySet<PathElement> }): PathElement | undefined {
+function findElement(
+  item: JsonValue,
+  { owned, names, taken }: { owned: FieldSet; names: readonly string[] | undefined; taken: ReadonlySet<PathElement> },
+): PathElement | undefined {
   const exact = elementOf(item, names)
   if (exact !== undefined && owned.node(exact)) return taken.has(exact) ? undefined : exact
   // Keys may be missing, or others than those of the first item.
-  for (const [element, { children }] of owned.nodes()) if (!taken.has(element) && isItem(item, element, children)) return element
+  for (const [element, { children }] of owned.nodes())
+    if (!taken.has(element) && isItem(item, element, children)) return element
   return undefined
 }
 
@@ -132,16 +142,23 @@ function sameItem(item: JsonObject, live: JsonValue | undefined, owned: FieldSet
 /** Whether an item of a configuration is the one a step leads to. */
 function isItem(item: JsonValue, element: PathElement, owned: FieldSet | undefined): boolean {
   if (!isKeyElement(element)) return item !== null && typeof item !== 'object' && valueElement(item) === element
-  return isJsonObject(item) && keyFields(element).every(([key, value]) => {
-    const given = getOwn(item, key)
-    // A default, unless the manager said it last time.
-    return given === undefined ? owned !== undefined && owned.node(fieldElement(key)) === undefined : deepEqual(given, value)
-  })
+  return (
+    isJsonObject(item) &&
+    keyFields(element).every(([key, value]) => {
+      const given = getOwn(item, key)
+      // A default, unless the manager said it last time.
+      return given === undefined
+        ? owned !== undefined && owned.node(fieldElement(key)) === undefined
+        : deepEqual(given, value)
+    })
+  )
 }
 
 /** Where the only item stands that a step leads to; -1 when there is none, or more than one. */
 function onlyIndex(live: JsonArray, element: PathElement): number {
-  const isHere = isKeyElement(element) ? hasKeys(element) : (item: JsonValue): boolean => item !== null && typeof item !== 'object' && valueElement(item) === element
+  const isHere = isKeyElement(element)
+    ? hasKeys(element)
+    : (item: JsonValue): boolean => item !== null && typeof item !== 'object' && valueElement(item) === element
   const at = live.findIndex(isHere)
   return at < 0 || live.findIndex((item, index) => index > at && isHere(item)) >= 0 ? -1 : at
 }

@@ -5,7 +5,13 @@ import { restoreNulls } from './restore-nulls.ts'
 
 test('restoreNulls writes what reading dropped, and nothing else', () => {
   const read: JsonObjectDraft = { a: {}, list: [{ b: 1 }, {}], short: [1], kept: null }
-  restoreNulls(read, { a: { x: null, y: 1 }, list: [{ b: 1 }, { c: null }], short: [1, null], kept: null, gone: { z: null } })
+  restoreNulls(read, {
+    a: { x: null, y: 1 },
+    list: [{ b: 1 }, { c: null }],
+    short: [1, null],
+    kept: null,
+    gone: { z: null },
+  })
   assert.deepEqual(read, { a: { x: null }, list: [{ b: 1 }, { c: null }], short: [1], kept: null })
 })
 

@@ -14,7 +14,8 @@ export function restoreNulls(read: JsonObjectDraft, applied: JsonObject): void {
 
 function restore(read: JsonValue | undefined, applied: JsonValue | undefined): void {
   if (Array.isArray(applied)) {
-    if (Array.isArray(read) && read.length === applied.length) for (const [index, item] of (applied as JsonArray).entries()) restore((read as JsonArray)[index], item)
+    if (Array.isArray(read) && read.length === applied.length)
+      for (const [index, item] of (applied as JsonArray).entries()) restore((read as JsonArray)[index], item)
     return
   }
   if (!isJsonObject(read) || !isJsonObject(applied)) return

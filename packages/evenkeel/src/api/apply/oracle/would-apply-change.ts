@@ -45,11 +45,17 @@ export interface ApplyOracleOptions {
 }
 
 /** False only when a server would leave the object, its owners and its version as they are. */
-export function wouldApplyChange(live: JsonObject, wanted: JsonObject, { manager, schema, hasStatus = true, subresource = '' }: ApplyOracleOptions): boolean {
+export function wouldApplyChange(
+  live: JsonObject,
+  wanted: JsonObject,
+  { manager, schema, hasStatus = true, subresource = '' }: ApplyOracleOptions,
+): boolean {
   const entries = entriesOf(live)
   // What was there before the first apply gets a manager then.
   if (!entries || entries.length === 0 || !isSameObject(live, wanted)) return true
-  return schema ? !staysSame(live, wanted, { manager, schema, hasStatus, subresource }) : !ownsExactly(live, wanted, { manager, subresource })
+  return schema
+    ? !staysSame(live, wanted, { manager, schema, hasStatus, subresource })
+    : !ownsExactly(live, wanted, { manager, subresource })
 }
 
 /** Type and name are the same, and what the configuration says about the very object is true. */
@@ -57,7 +63,9 @@ function isSameObject(live: JsonObject, wanted: JsonObject): boolean {
   if (wanted['apiVersion'] !== live['apiVersion'] || wanted['kind'] !== live['kind']) return false
   const [ours, theirs] = [metadataOf(live), metadataOf(wanted)]
   if (theirs['managedFields'] !== undefined || theirs['name'] !== ours['name']) return false
-  return ['namespace', 'uid', 'resourceVersion'].every((name) => theirs[name] === undefined || theirs[name] === ours[name])
+  return ['namespace', 'uid', 'resourceVersion'].every(
+    (name) => theirs[name] === undefined || theirs[name] === ours[name],
+  )
 }
 
 type Known = Required<ApplyOracleOptions>
@@ -74,13 +82,25 @@ function staysSame(live: JsonObject, wanted: JsonObject, { schema, ...options }:
 }
 
 /** Undefined when the apply would be refused. */
-function applyHere(live: JsonObject, wanted: JsonObject, { manager, schema, hasStatus, subresource }: Known): JsonObject | undefined {
+function applyHere(
+  live: JsonObject,
+  wanted: JsonObject,
+  { manager, schema, hasStatus, subresource }: Known,
+): JsonObject | undefined {
   const filter = subresource === 'status' ? excludeFields(['metadata'], ['spec']) : excludeFields(['status'])
   try {
     return applyConfiguration({
-      manager, live, config: wanted, force: true, nowMs: 0, schema: customSchema(schema), keepsEmpty: true,
-      apiVersion: String(live['apiVersion']), kind: String(live['kind']),
-      ...hasStatus && { filter }, ...subresource !== '' && { subresource },
+      manager,
+      live,
+      config: wanted,
+      force: true,
+      nowMs: 0,
+      schema: customSchema(schema),
+      keepsEmpty: true,
+      apiVersion: String(live['apiVersion']),
+      kind: String(live['kind']),
+      ...(hasStatus && { filter }),
+      ...(subresource !== '' && { subresource }),
     })
   } catch (error) {
     if (error instanceof ApiError) return undefined
@@ -89,7 +109,11 @@ function applyHere(live: JsonObject, wanted: JsonObject, { manager, schema, hasS
 }
 
 /** What an endpoint does not write stays as it was. */
-function keepPart(next: JsonObject, live: JsonObject, { hasStatus, subresource }: Pick<Known, 'hasStatus' | 'subresource'>): JsonObject {
+function keepPart(
+  next: JsonObject,
+  live: JsonObject,
+  { hasStatus, subresource }: Pick<Known, 'hasStatus' | 'subresource'>,
+): JsonObject {
   if (subresource === 'status') return withEntries(withField(live, 'status', getOwn(next, 'status')), entriesOf(next))
   return hasStatus ? withField(next, 'status', getOwn(live, 'status')) : next
 }

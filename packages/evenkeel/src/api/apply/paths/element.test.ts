@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { compareElements, fieldElement, fieldName, formatElement, formatPath, isKeyElement, keyElement, parseElement, valueElement } from './element.ts'
+import {
+  compareElements,
+  fieldElement,
+  fieldName,
+  formatElement,
+  formatPath,
+  isKeyElement,
+  keyElement,
+  parseElement,
+  valueElement,
+} from './element.ts'
 
 describe('parseElement', () => {
   const rows: [text: string, canonical: string | undefined][] = [
@@ -29,17 +39,44 @@ describe('parseElement', () => {
     assert.equal(parseElement(text), canonical)
   })
 
-  test.each(['', 'f', 'name', '__proto__', 'k:[1]', 'k:{', 'k:1', 'v:', 'v:x', 'i:x', 'i:', 'i:1.5'])('refuses %s', (text) => {
-    assert.throws(() => parseElement(text), RangeError)
-  })
+  test.each(['', 'f', 'name', '__proto__', 'k:[1]', 'k:{', 'k:1', 'v:', 'v:x', 'i:x', 'i:', 'i:1.5'])(
+    'refuses %s',
+    (text) => {
+      assert.throws(() => parseElement(text), RangeError)
+    },
+  )
 })
 
 test('elements are ordered by kind and then by what they hold, as upstream writes them', () => {
   const ordered = [
-    'f:10', 'f:9', 'f:a', 'f:b', 'f:\uffff', 'f:\u{10000}',
-    'k:{"a":1}', 'k:{"a":2}', 'k:{"a":10}', 'k:{"a":"1"}', 'k:{"a":"1","b":0}', 'k:{"a":true}', 'k:{"name":"a"}', 'k:{"name":"a b"}', 'k:{"name":"a!"}', 'k:{"name":"ab"}',
-    'v:1', 'v:2.5', 'v:10', 'v:"1"', 'v:"a"', 'v:false', 'v:true', 'v:[1]', 'v:{"a":1}', 'v:null',
-    'i:2', 'i:10',
+    'f:10',
+    'f:9',
+    'f:a',
+    'f:b',
+    'f:\uffff',
+    'f:\u{10000}',
+    'k:{"a":1}',
+    'k:{"a":2}',
+    'k:{"a":10}',
+    'k:{"a":"1"}',
+    'k:{"a":"1","b":0}',
+    'k:{"a":true}',
+    'k:{"name":"a"}',
+    'k:{"name":"a b"}',
+    'k:{"name":"a!"}',
+    'k:{"name":"ab"}',
+    'v:1',
+    'v:2.5',
+    'v:10',
+    'v:"1"',
+    'v:"a"',
+    'v:false',
+    'v:true',
+    'v:[1]',
+    'v:{"a":1}',
+    'v:null',
+    'i:2',
+    'i:10',
   ]
   assert.deepEqual([...ordered].reverse().sort(compareElements), ordered)
   assert.equal(compareElements('f:a', 'f:a'), 0)
@@ -47,15 +84,29 @@ test('elements are ordered by kind and then by what they hold, as upstream write
 
 test('formatElement shows elements as causes and messages do', () => {
   const rows = [
-    ['f:spec', '.spec'], ['k:{"a":1,"name":"x\\"y"}', '[a=1,name="x\\"y"]'], ['v:"x"', '[="x"]'], ['v:1.5', '[=1.5]'],
-    ['v:0.00001', '[=1e-05]'], ['v:null', '[=null]'], ['v:[1,"a"]', '[=[1,"a"]]'], ['v:{"a":1}', '[=a=1]'], ['i:3', '[3]'], ['v:true', '[=true]'],
+    ['f:spec', '.spec'],
+    ['k:{"a":1,"name":"x\\"y"}', '[a=1,name="x\\"y"]'],
+    ['v:"x"', '[="x"]'],
+    ['v:1.5', '[=1.5]'],
+    ['v:0.00001', '[=1e-05]'],
+    ['v:null', '[=null]'],
+    ['v:[1,"a"]', '[=[1,"a"]]'],
+    ['v:{"a":1}', '[=a=1]'],
+    ['i:3', '[3]'],
+    ['v:true', '[=true]'],
   ]
   for (const [element = '', shown] of rows) assert.equal(formatElement(element), shown)
   assert.equal(formatPath(['f:spec', 'k:{"name":"a"}', 'f:image']), '.spec[name="a"].image')
 })
 
 test('makers of elements agree with the parser', () => {
-  assert.equal(keyElement([['b', 'x'], ['a', 1]]), 'k:{"a":1,"b":"x"}')
+  assert.equal(
+    keyElement([
+      ['b', 'x'],
+      ['a', 1],
+    ]),
+    'k:{"a":1,"b":"x"}',
+  )
   assert.equal(keyElement([]), 'k:{}')
   assert.equal(valueElement('<'), parseElement('v:"<"'))
   assert.equal(fieldElement('a'), 'f:a')

@@ -44,7 +44,9 @@ export function isKeyElement(element: PathElement): boolean {
 /** The names and values of a key step, sorted by name. */
 export function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
   const fields = JSON.parse(element.slice(2)) as JsonObject
-  return Object.keys(fields).sort(compareBytes).map((name) => [name, getOwn(fields, name) ?? null] as const)
+  return Object.keys(fields)
+    .sort(compareBytes)
+    .map((name) => [name, getOwn(fields, name) ?? null] as const)
 }
 
 /**
@@ -97,7 +99,9 @@ export function formatElement(element: PathElement): string {
     case 'f':
       return `.${element.slice(2)}`
     case 'k':
-      return `[${keyFields(element).map(([name, value]) => `${name}=${formatValue(value)}`).join(',')}]`
+      return `[${keyFields(element)
+        .map(([name, value]) => `${name}=${formatValue(value)}`)
+        .join(',')}]`
     case 'v':
       return `[=${formatValue(JSON.parse(element.slice(2)) as JsonValue)}]`
     default:
@@ -114,7 +118,8 @@ const ranks = 'fkvi'
 
 // What nearly all steps look like; they need not be taken apart to know that they are as they should be.
 const canonicalValue = /^v:(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0|true|false)$/
-const canonicalKey = /^k:\{"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0)(?:,"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0))?\}$/
+const canonicalKey =
+  /^k:\{"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0)(?:,"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0))?\}$/
 
 function isCanonicalKey(text: string): boolean {
   const match = canonicalKey.exec(text)
@@ -135,9 +140,15 @@ function compareKeys(a: PathElement, b: PathElement): number {
 }
 
 /** Name and value of a step with one key and a plain text, read off without parsing: that is what most keys are. */
-function onlyText(element: PathElement): { name: string, value: string } | undefined {
+function onlyText(element: PathElement): { name: string; value: string } | undefined {
   const at = element.indexOf('":"')
-  if (at < 0 || element.indexOf('"', at + 3) !== element.length - 2 || element.indexOf('"', 4) !== at || element.includes('\\')) return undefined
+  if (
+    at < 0 ||
+    element.indexOf('"', at + 3) !== element.length - 2 ||
+    element.indexOf('"', 4) !== at ||
+    element.includes('\\')
+  )
+    return undefined
   return { name: element.slice(4, at), value: element.slice(at + 3, -2) }
 }
 
@@ -153,7 +164,10 @@ function formatValue(value: JsonValue): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number') return formatNumber(value)
   if (typeof value !== 'object' || value === null) return String(value)
-  if (isJsonObject(value)) return Object.entries(value).map(([key, item]) => `${key}=${formatValue(item ?? null)}`).join('')
+  if (isJsonObject(value))
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${formatValue(item ?? null)}`)
+      .join('')
   return `[${value.map(formatValue).join(',')}]`
 }
 

@@ -15,7 +15,9 @@ const members = (set: FieldSet): Set<string> => texts([...set.paths()])
 
 describe('FieldSet agrees with a set of paths', () => {
   const law = (name: string, check: (a: Path[], b: Path[]) => void): void => {
-    test(name, () => { fc.assert(fc.property(paths, paths, check), { numRuns: 300 }) })
+    test(name, () => {
+      fc.assert(fc.property(paths, paths, check), { numRuns: 300 })
+    })
   }
   const both = (a: Path[], b: Path[]): [FieldSet, FieldSet] => [FieldSet.of(...a), FieldSet.of(...b)]
 
@@ -39,11 +41,13 @@ describe('FieldSet agrees with a set of paths', () => {
   })
   law('in recursive difference', (a, b) => {
     const [x, y] = both(a, b)
-    const covered = (steps: Path): boolean => steps.some((_, index) => texts(b).has(steps.slice(0, index + 1).join(' ')))
+    const covered = (steps: Path): boolean =>
+      steps.some((_, index) => texts(b).has(steps.slice(0, index + 1).join(' ')))
     assert.deepEqual(members(x.recursiveDifference(y)), texts(a.filter((steps) => !covered(steps))))
   })
   law('in leaves', (a) => {
-    const isLeaf = (steps: Path): boolean => !a.some((other) => other.length > steps.length && steps.every((step, index) => other[index] === step))
+    const isLeaf = (steps: Path): boolean =>
+      !a.some((other) => other.length > steps.length && steps.every((step, index) => other[index] === step))
     assert.deepEqual(members(FieldSet.of(...a).leaves()), texts(a.filter(isLeaf)))
   })
   law('in equality', (a, b) => {
@@ -82,6 +86,9 @@ describe('FieldSet', () => {
 
   test('paths come level by level, in the order of their elements', () => {
     const set = FieldSet.of(['f:b'], ['f:a', 'f:x'], ['f:a'], ['k:{"n":2}'], ['k:{"n":1}', 'f:y'])
-    assert.deepEqual([...set.paths()].map((steps) => steps.join(' ')), ['f:a', 'f:b', 'k:{"n":2}', 'f:a f:x', 'k:{"n":1} f:y'])
+    assert.deepEqual(
+      [...set.paths()].map((steps) => steps.join(' ')),
+      ['f:a', 'f:b', 'k:{"n":2}', 'f:a f:x', 'k:{"n":1} f:y'],
+    )
   })
 })

@@ -20,7 +20,7 @@ export const leaf: FieldNode = { member: true, children: undefined }
 export class FieldSet {
   #nodes = new Map<PathElement, FieldNode>()
   /** How the set is written, below a member and elsewhere; kept here by whoever writes it, as sets share subtrees. */
-  written: { readonly plain?: JsonObject, readonly member?: JsonObject } | undefined = undefined
+  written: { readonly plain?: JsonObject; readonly member?: JsonObject } | undefined = undefined
 
   static of(...paths: readonly Path[]): FieldSet {
     const set = new FieldSet()
@@ -69,7 +69,7 @@ export class FieldSet {
   }
 
   /** Every member, in order: those of a level come before what lies deeper. */
-  * paths(prefix: Path = []): Generator<Path> {
+  *paths(prefix: Path = []): Generator<Path> {
     const elements = this.elements()
     for (const element of elements) if (this.#nodes.get(element)?.member === true) yield [...prefix, element]
     for (const element of elements) yield* this.#nodes.get(element)?.children?.paths([...prefix, element]) ?? []
@@ -115,7 +115,8 @@ export class FieldSet {
     for (const [element, node] of this.#nodes) result.#nodes.set(element, node)
     for (const [element, theirs] of other.#nodes) {
       const ours = this.#nodes.get(element)
-      const children = ours?.children && theirs.children ? ours.children.union(theirs.children) : ours?.children ?? theirs.children
+      const children =
+        ours?.children && theirs.children ? ours.children.union(theirs.children) : (ours?.children ?? theirs.children)
       const member = ours?.member === true || theirs.member
       if (ours?.member === member && ours.children === children) continue
       changed = true
@@ -149,7 +150,10 @@ export class FieldSet {
   recursiveDifference(other: FieldSet): FieldSet {
     return this.#without(other, (ours, theirs) => {
       if (theirs.member) return { member: false, children: undefined }
-      return { member: ours.member, children: ours.children && theirs.children ? ours.children.recursiveDifference(theirs.children) : ours.children }
+      return {
+        member: ours.member,
+        children: ours.children && theirs.children ? ours.children.recursiveDifference(theirs.children) : ours.children,
+      }
     })
   }
 

@@ -18,14 +18,24 @@ describe('decodeFields', () => {
     ['a member with children', { 'f:a': { '.': {}, 'f:b': {} } }, ['.a', '.a.b']],
     ['all kinds of steps', { 'f:a': { 'k:{"n":1}': {}, 'v:"x"': {}, 'i:2': {} } }, ['.a[n=1]', '.a[="x"]', '.a[2]']],
     ['steps of a later version, left out', { 'z:a': { 'f:b': {} }, 'f:c': {} }, ['.c']],
-    ['keys that are names of prototypes', { 'f:__proto__': {}, 'f:constructor': { 'f:toString': {} } }, ['.__proto__', '.constructor.toString']],
+    [
+      'keys that are names of prototypes',
+      { 'f:__proto__': {}, 'f:constructor': { 'f:toString': {} } },
+      ['.__proto__', '.constructor.toString'],
+    ],
     ['the same step written twice', { 'k:{"a":1,"b":2}': {}, 'k:{"b":2,"a":1}': {} }, ['[a=1,b=2]']],
   ]
   test.each(rows)('reads %s', (_, fields, paths) => {
     assert.deepEqual(shown(fields), paths)
   })
 
-  test.each([[{ 'f:a': 1 }], [{ 'f:a': ['f:b'] }], [{ nothing: {} }], [{ 'f:a': { 'k:x': {} } }], [JSON.parse('{"__proto__":{}}') as JsonObject]])('refuses %j', (fields) => {
+  test.each([
+    [{ 'f:a': 1 }],
+    [{ 'f:a': ['f:b'] }],
+    [{ nothing: {} }],
+    [{ 'f:a': { 'k:x': {} } }],
+    [JSON.parse('{"__proto__":{}}') as JsonObject],
+  ])('refuses %j', (fields) => {
     assert.throws(() => decodeFields(fields), RangeError)
     assert.equal(({} as JsonObject)['f:a'], undefined)
   })
@@ -64,8 +74,17 @@ describe('sameFields', () => {
 
 describe('encodeFields', () => {
   test('writes elements in order, a dot first', () => {
-    const set = FieldSet.of(['f:b'], ['f:a'], ['f:a', 'k:{"n":10}'], ['f:a', 'k:{"n":9}'], ['f:a', 'f:z'], ['f:c', 'v:2'], ['f:c', 'v:"1"'])
-    const text = '{"f:a":{".":{},"f:z":{},"k:{\\"n\\":9}":{},"k:{\\"n\\":10}":{}},"f:b":{},"f:c":{"v:2":{},"v:\\"1\\"":{}}}'
+    const set = FieldSet.of(
+      ['f:b'],
+      ['f:a'],
+      ['f:a', 'k:{"n":10}'],
+      ['f:a', 'k:{"n":9}'],
+      ['f:a', 'f:z'],
+      ['f:c', 'v:2'],
+      ['f:c', 'v:"1"'],
+    )
+    const text =
+      '{"f:a":{".":{},"f:z":{},"k:{\\"n\\":9}":{},"k:{\\"n\\":10}":{}},"f:b":{},"f:c":{"v:2":{},"v:\\"1\\"":{}}}'
     assert.equal(JSON.stringify(encodeFields(set)), text)
   })
 

@@ -49,7 +49,9 @@ export function encodeValue(value: JsonValue): string {
   if (typeof value === 'string') return plain.test(value) ? `"${value}"` : htmlString(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (isJsonObject(value)) {
-    const keys = Object.keys(value).filter((key) => value[key] !== undefined).sort(compareBytes)
+    const keys = Object.keys(value)
+      .filter((key) => value[key] !== undefined)
+      .sort(compareBytes)
     return `{${keys.map((key) => `${plainString(key)}:${encodeValue(value[key] ?? null)}`).join(',')}}`
   }
   return `[${value.map(encodeValue).join(',')}]`
@@ -64,7 +66,10 @@ export function plainString(text: string): string {
 
 /** Values go through Go's HTML-safe writer, so clients have always seen `v:"a\u003cb"`. */
 function htmlString(text: string): string {
-  return plainString(text).replace(/[<>&\u2028\u2029]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return plainString(text).replace(
+    /[<>&\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 function goEscape(escape: string): string {

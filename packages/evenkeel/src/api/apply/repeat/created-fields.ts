@@ -26,7 +26,11 @@ const recent = new Recent<FieldType, Made>(8)
  *
  * @throws {TypedError} when the object does not fit its type.
  */
-export function createdFields(object: JsonObject, type: FieldType, { filter, strip }: { filter: FieldFilter | undefined, strip: FieldFilter }): FieldSet {
+export function createdFields(
+  object: JsonObject,
+  type: FieldType,
+  { filter, strip }: { filter: FieldFilter | undefined; strip: FieldFilter },
+): FieldSet {
   const known = recent.find(type, (made) => made.filter === filter && hasShape(object, made.shape, type))
   if (known) return known.set
   const { added, modified } = compareUnmanaged({}, object, type)

@@ -21,10 +21,10 @@ export interface ReadEntry {
 /** Everything that tells one manager from another. Sorts as upstream sorts its managers. */
 export function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
   return JSON.stringify({
-    ...manager && { manager },
-    ...operation && { operation },
-    ...operation !== 'Apply' && apiVersion && { apiVersion },
-    ...subresource && { subresource },
+    ...(manager && { manager }),
+    ...(operation && { operation }),
+    ...(operation !== 'Apply' && apiVersion && { apiVersion }),
+    ...(subresource && { subresource }),
   })
 }
 
@@ -50,7 +50,11 @@ export function readEntry(entry: ManagedFieldsEntry, index: number): ReadEntry {
     return example
   }
   const set = fieldsV1 ? decodeFields(fieldsV1) : noFields
-  const example = { identity: writer.identity, versioned: { set, apiVersion, applied: operation === 'Apply' }, fields: encodeFields(set) }
+  const example = {
+    identity: writer.identity,
+    versioned: { set, apiVersion, applied: operation === 'Apply' },
+    fields: encodeFields(set),
+  }
   remember(example, examples)
   return example
 }
@@ -88,7 +92,13 @@ function writerOf(entry: ManagedFieldsEntry): Writer {
   const key = `${operation} ${apiVersion} ${subresource} ${manager}`
   const known = writers.get(key)
   // Names may hold blanks: the key finds, the parts decide.
-  if (known && known.entry.manager === manager && known.entry.apiVersion === apiVersion && known.entry.subresource === subresource) return known
+  if (
+    known &&
+    known.entry.manager === manager &&
+    known.entry.apiVersion === apiVersion &&
+    known.entry.subresource === subresource
+  )
+    return known
   const writer: Writer = { entry: { ...entry, fieldsV1: {} }, identity: identityOf(entry), examples: [] }
   if (writers.size >= writersMax) writers.clear()
   writers.set(key, writer)
@@ -99,6 +109,8 @@ function requireEntry({ operation, apiVersion, fieldsType, fieldsV1 }: ManagedFi
   if (operation !== 'Apply' && operation !== 'Update') throw new RangeError('operation must be `Apply` or `Update`')
   if (!apiVersion) throw new RangeError('apiVersion must not be empty')
   if (!fieldsType) throw new RangeError(`missing fieldsType in managed fields entry ${index}`)
-  if (fieldsType !== 'FieldsV1') throw new RangeError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`)
-  if (fieldsV1 && !isJsonObject(fieldsV1)) throw new RangeError(`fieldsV1 of managed fields entry ${index} is not an object`)
+  if (fieldsType !== 'FieldsV1')
+    throw new RangeError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`)
+  if (fieldsV1 && !isJsonObject(fieldsV1))
+    throw new RangeError(`fieldsV1 of managed fields entry ${index} is not an object`)
 }

@@ -43,7 +43,10 @@ const pathsMax = 4000
  * The entries after an update like one before, in order, and the very list when it stays; undefined when there was no
  * such update. `author` says who writes, as an entry does.
  */
-export function repeatUpdate(facts: UpdateFacts, { author, time }: { author: ManagedFieldsEntry, time: string }): readonly ManagedFieldsEntry[] | undefined {
+export function repeatUpdate(
+  facts: UpdateFacts,
+  { author, time }: { author: ManagedFieldsEntry; time: string },
+): readonly ManagedFieldsEntry[] | undefined {
   const { entries } = facts
   const known = recent.find(facts.type, (update) => isSame(update, facts))
   if (!known) return undefined
@@ -63,7 +66,11 @@ export function repeatUpdate(facts: UpdateFacts, { author, time }: { author: Man
 }
 
 /** Keeps what an update came to. Managers are those after it, before any are put together. */
-export function keepUpdate({ type, entries: _, ...facts }: UpdateFacts, managers: Managers, { noted }: { noted: boolean }): void {
+export function keepUpdate(
+  { type, entries: _, ...facts }: UpdateFacts,
+  managers: Managers,
+  { noted }: { noted: boolean },
+): void {
   if (facts.before.reduce((paths, { versioned }) => paths + versioned.set.size, 0) > pathsMax) return
   const left = facts.before.map(({ identity, versioned }) => {
     const after = managers.get(identity)
@@ -75,7 +82,12 @@ export function keepUpdate({ type, entries: _, ...facts }: UpdateFacts, managers
 
 function isSame(known: KnownUpdate, { filter, writer, before, comparison }: UpdateFacts): boolean {
   if (known.filter !== filter || known.writer !== writer || known.before.length !== before.length) return false
-  for (let index = 0; index < before.length; index++) if (known.before[index]?.versioned !== before[index]?.versioned || known.before[index]?.identity !== before[index]?.identity) return false
+  for (let index = 0; index < before.length; index++)
+    if (
+      known.before[index]?.versioned !== before[index]?.versioned ||
+      known.before[index]?.identity !== before[index]?.identity
+    )
+      return false
   const { added, modified, removed } = known.comparison
   return modified.equals(comparison.modified) && added.equals(comparison.added) && removed.equals(comparison.removed)
 }

@@ -55,7 +55,8 @@ function listHasShape(value: JsonValue, shape: Shape, type: ListOf): boolean {
   if (value.length !== shape.length) return false
   for (let index = 0; index < value.length; index++) {
     const [item, twin] = [value[index] as JsonValue, shape[index] as JsonValue]
-    if (itemElementOrNone(type, item) !== itemElementOrNone(type, twin) || !hasShape(item, twin, type.items.type)) return false
+    if (itemElementOrNone(type, item) !== itemElementOrNone(type, twin) || !hasShape(item, twin, type.items.type))
+      return false
   }
   return true
 }
@@ -64,7 +65,8 @@ function shorten(value: JsonValue, type: FieldType, budget: { left: number }): S
   if (--budget.left <= 0) return undefined
   const kind = kindOf(type, value)
   if (kind === 'map' && type.map?.atomic === false && isJsonObject(value)) return shortenMap(value, type.map, budget)
-  if (kind === 'list' && type.list?.atomic === false && Array.isArray(value)) return shortenList(value as JsonArray, type.list, budget)
+  if (kind === 'list' && type.list?.atomic === false && Array.isArray(value))
+    return shortenList(value as JsonArray, type.list, budget)
   return shortest(value)
 }
 
@@ -109,5 +111,5 @@ function shortest(value: JsonValue): JsonValue {
 
 /** Whether a value is what is written for a field that was not said: null, an empty text, 0, false or `{}`. */
 function isZero(value: JsonValue, zero: JsonValue): boolean {
-  return value === zero || isJsonObject(zero) && isJsonObject(value) && Object.keys(value).length === 0
+  return value === zero || (isJsonObject(zero) && isJsonObject(value) && Object.keys(value).length === 0)
 }

@@ -13,7 +13,11 @@ const type = fieldTypeOf(gardenSchema)
 
 /** `+.a` added, `~.a` modified, `-.a` removed. */
 function shown({ added, modified, removed }: Comparison): string[] {
-  return [...shownPaths(added).map((path) => `+${path}`), ...shownPaths(modified).map((path) => `~${path}`), ...shownPaths(removed).map((path) => `-${path}`)]
+  return [
+    ...shownPaths(added).map((path) => `+${path}`),
+    ...shownPaths(modified).map((path) => `~${path}`),
+    ...shownPaths(removed).map((path) => `-${path}`),
+  ]
 }
 
 type Row = [name: string, left: JsonObject, right: JsonObject, changes: string[]]
@@ -34,7 +38,12 @@ describe('compare', () => {
     ['null becomes a map', { notes: null }, { notes: { a: '1' } }, ['+.notes.a']],
     ['a map loses all keys', { notes: { a: '1' } }, { notes: {} }, ['-.notes.a']],
     ['a struct comes with its content', {}, { box: { inner: { c: 'x' } } }, ['+.box', '+.box.inner', '+.box.inner.c']],
-    ['maps in maps', { deep: { a: { x: 1 } } }, { deep: { a: { x: 2 }, b: { y: 1 } } }, ['+.deep.b', '+.deep.b.y', '~.deep.a.x']],
+    [
+      'maps in maps',
+      { deep: { a: { x: 1 } } },
+      { deep: { a: { x: 2 }, b: { y: 1 } } },
+      ['+.deep.b', '+.deep.b.y', '~.deep.a.x'],
+    ],
     ['an atomic map changes', { colour: { red: 1 } }, { colour: { red: 1, green: 2 } }, ['~.colour']],
     ['an atomic list changes', { plants: ['a'] }, { plants: ['a', 'b'] }, ['~.plants']],
     ['an atomic list changes its order', { plants: ['a', 'b'] }, { plants: ['b', 'a'] }, ['~.plants']],
@@ -42,24 +51,105 @@ describe('compare', () => {
     ['a set changes its order', { bees: ['a', 'b'] }, { bees: ['b', 'a'] }, []],
     ['a set of numbers', { sizes: [1] }, { sizes: [1, 10] }, ['+.sizes[=10]']],
     ['an empty list becomes null', { bees: [] }, { bees: null }, ['~.bees']],
-    ['an item changes inside', { beds: [{ name: 'x', rows: 1 }] }, { beds: [{ name: 'x', rows: 2 }] }, ['~.beds[name="x"].rows']],
-    ['an item comes', { beds: [] }, { beds: [{ name: 'x', rows: 2 }] }, ['+.beds[name="x"]', '+.beds[name="x"].name', '+.beds[name="x"].rows']],
-    ['items change their order', { beds: [{ name: 'x' }, { name: 'y' }] }, { beds: [{ name: 'y' }, { name: 'x' }] }, []],
-    ['a default key is the same item', { ports: [{ port: 80 }] }, { ports: [{ port: 80, protocol: 'TCP' }] }, ['+.ports[port=80,protocol="TCP"].protocol']],
-    ['another key is another item', { ports: [{ port: 80 }] }, { ports: [{ port: 80, protocol: 'UDP' }] }, ['+.ports[port=80,protocol="UDP"]', '+.ports[port=80,protocol="UDP"].port', '+.ports[port=80,protocol="UDP"].protocol', '-.ports[port=80,protocol="TCP"]', '-.ports[port=80,protocol="TCP"].port']],
-    ['a missing key without a default is another item', { ports: [{ protocol: 'TCP' }] }, { ports: [{ port: 1 }] }, ['+.ports[port=1,protocol="TCP"]', '+.ports[port=1,protocol="TCP"].port', '-.ports[protocol="TCP"]', '-.ports[protocol="TCP"].protocol']],
+    [
+      'an item changes inside',
+      { beds: [{ name: 'x', rows: 1 }] },
+      { beds: [{ name: 'x', rows: 2 }] },
+      ['~.beds[name="x"].rows'],
+    ],
+    [
+      'an item comes',
+      { beds: [] },
+      { beds: [{ name: 'x', rows: 2 }] },
+      ['+.beds[name="x"]', '+.beds[name="x"].name', '+.beds[name="x"].rows'],
+    ],
+    [
+      'items change their order',
+      { beds: [{ name: 'x' }, { name: 'y' }] },
+      { beds: [{ name: 'y' }, { name: 'x' }] },
+      [],
+    ],
+    [
+      'a default key is the same item',
+      { ports: [{ port: 80 }] },
+      { ports: [{ port: 80, protocol: 'TCP' }] },
+      ['+.ports[port=80,protocol="TCP"].protocol'],
+    ],
+    [
+      'another key is another item',
+      { ports: [{ port: 80 }] },
+      { ports: [{ port: 80, protocol: 'UDP' }] },
+      [
+        '+.ports[port=80,protocol="UDP"]',
+        '+.ports[port=80,protocol="UDP"].port',
+        '+.ports[port=80,protocol="UDP"].protocol',
+        '-.ports[port=80,protocol="TCP"]',
+        '-.ports[port=80,protocol="TCP"].port',
+      ],
+    ],
+    [
+      'a missing key without a default is another item',
+      { ports: [{ protocol: 'TCP' }] },
+      { ports: [{ port: 1 }] },
+      [
+        '+.ports[port=1,protocol="TCP"]',
+        '+.ports[port=1,protocol="TCP"].port',
+        '-.ports[protocol="TCP"]',
+        '-.ports[protocol="TCP"].protocol',
+      ],
+    ],
     ['duplicates change as a block', { bees: ['a', 'a'] }, { bees: ['a', 'a', 'a'] }, ['~.bees[="a"]']],
     ['duplicates stay as they are', { bees: ['a', 'a'], name: 'x' }, { bees: ['a', 'a'] }, ['-.name']],
-    ['an item gets a double', { beds: [{ name: 'x', rows: 1 }] }, { beds: [{ name: 'x', rows: 1 }, { name: 'x' }] }, ['+.beds[name="x"]', '-.beds[name="x"]', '-.beds[name="x"].name', '-.beds[name="x"].rows']],
-    ['a double goes', { beds: [{ name: 'x' }, { name: 'x' }] }, { beds: [{ name: 'x' }] }, ['+.beds[name="x"]', '+.beds[name="x"].name', '-.beds[name="x"]']],
+    [
+      'an item gets a double',
+      { beds: [{ name: 'x', rows: 1 }] },
+      { beds: [{ name: 'x', rows: 1 }, { name: 'x' }] },
+      ['+.beds[name="x"]', '-.beds[name="x"]', '-.beds[name="x"].name', '-.beds[name="x"].rows'],
+    ],
+    [
+      'a double goes',
+      { beds: [{ name: 'x' }, { name: 'x' }] },
+      { beds: [{ name: 'x' }] },
+      ['+.beds[name="x"]', '+.beds[name="x"].name', '-.beds[name="x"]'],
+    ],
     ['both doubles go', { bees: ['a', 'a'] }, { bees: [] }, ['-.bees[="a"]']],
-    ['anything by key', { anything: { a: { b: 1 } } }, { anything: { a: { b: 2 }, c: [1] } }, ['+.anything.c', '~.anything.a.b']],
-    ['a list in anything is a leaf', { anything: { l: [{ a: 1 }] } }, { anything: { l: [{ a: 2 }] } }, ['~.anything.l']],
-    ['anything changes from a map to a scalar', { anything: { a: 1 } }, { anything: 'x' }, ['~.anything', '-.anything.a']],
-    ['anything changes from a scalar to a map', { anything: 'x' }, { anything: { a: 1 } }, ['+.anything.a', '~.anything']],
-    ['an unknown field of a loose struct', { loose: { known: 'a' } }, { loose: { known: 'b', more: { x: 1 } } }, ['+.loose.more', '+.loose.more.x', '~.loose.known']],
+    [
+      'anything by key',
+      { anything: { a: { b: 1 } } },
+      { anything: { a: { b: 2 }, c: [1] } },
+      ['+.anything.c', '~.anything.a.b'],
+    ],
+    [
+      'a list in anything is a leaf',
+      { anything: { l: [{ a: 1 }] } },
+      { anything: { l: [{ a: 2 }] } },
+      ['~.anything.l'],
+    ],
+    [
+      'anything changes from a map to a scalar',
+      { anything: { a: 1 } },
+      { anything: 'x' },
+      ['~.anything', '-.anything.a'],
+    ],
+    [
+      'anything changes from a scalar to a map',
+      { anything: 'x' },
+      { anything: { a: 1 } },
+      ['+.anything.a', '~.anything'],
+    ],
+    [
+      'an unknown field of a loose struct',
+      { loose: { known: 'a' } },
+      { loose: { known: 'b', more: { x: 1 } } },
+      ['+.loose.more', '+.loose.more.x', '~.loose.known'],
+    ],
     ['a nullable struct is set', { maybe: null }, { maybe: { a: 'x' } }, ['+.maybe.a']],
-    ['keys that are names of prototypes', { notes: JSON.parse('{"__proto__":"1","constructor":"2"}') as JsonObject }, { notes: JSON.parse('{"__proto__":"9"}') as JsonObject }, ['~.notes.__proto__', '-.notes.constructor']],
+    [
+      'keys that are names of prototypes',
+      { notes: JSON.parse('{"__proto__":"1","constructor":"2"}') as JsonObject },
+      { notes: JSON.parse('{"__proto__":"9"}') as JsonObject },
+      ['~.notes.__proto__', '-.notes.constructor'],
+    ],
     ['fields that are undefined are absent', { name: undefined, notes: { a: undefined } }, {}, ['-.notes']],
   ]
   test.each(rows)('%s', (_, ...[left, right, changes]) => {
@@ -67,14 +157,49 @@ describe('compare', () => {
   })
 
   const mistakes: [name: string, left: JsonObject, right: JsonObject, message: string][] = [
-    ['an item without keys', { beds: [] }, { beds: [{ rows: 1 }] }, '.beds: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)'],
-    ['an item that is null', { beds: [] }, { beds: [null] }, '.beds: element 0: associative list with keys may not have a null element'],
-    ['an item that is no map', { beds: [] }, { beds: ['x'] }, '.beds: element 0: associative list with keys may not have non-map elements'],
-    ['a map in a set', { bees: [] }, { bees: [{}] }, '.bees: element 0: associative list without keys has an element that\'s a map type'],
-    ['a list in a set', { bees: [] }, { bees: [[]] }, '.bees: element 0: not supported: associative list with lists as elements'],
-    ['a null in a set', { bees: [] }, { bees: [null] }, '.bees: element 0: associative list without keys has an element that\'s an explicit null'],
+    [
+      'an item without keys',
+      { beds: [] },
+      { beds: [{ rows: 1 }] },
+      '.beds: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+    ],
+    [
+      'an item that is null',
+      { beds: [] },
+      { beds: [null] },
+      '.beds: element 0: associative list with keys may not have a null element',
+    ],
+    [
+      'an item that is no map',
+      { beds: [] },
+      { beds: ['x'] },
+      '.beds: element 0: associative list with keys may not have non-map elements',
+    ],
+    [
+      'a map in a set',
+      { bees: [] },
+      { bees: [{}] },
+      ".bees: element 0: associative list without keys has an element that's a map type",
+    ],
+    [
+      'a list in a set',
+      { bees: [] },
+      { bees: [[]] },
+      '.bees: element 0: not supported: associative list with lists as elements',
+    ],
+    [
+      'a null in a set',
+      { bees: [] },
+      { bees: [null] },
+      ".bees: element 0: associative list without keys has an element that's an explicit null",
+    ],
     ['an undeclared field', {}, { weather: 1 }, '.weather: field not declared in schema'],
-    ['wrong scalars on both sides', { name: 1 }, { name: 2 }, '.name: lhs: expected string, got &value.valueUnstructured{Value:1}'],
+    [
+      'wrong scalars on both sides',
+      { name: 1 },
+      { name: 2 },
+      '.name: lhs: expected string, got &value.valueUnstructured{Value:1}',
+    ],
   ]
   test.each(mistakes)('throws for %s', (_, ...[left, right, message]) => {
     assert.throws(() => compare(left, right, type), { name: 'TypedError', message })
@@ -87,22 +212,26 @@ describe('compare', () => {
   })
 
   test('what was added, modified and removed makes up the difference of what is mentioned', () => {
-    fc.assert(fc.property(gardens, gardens, (left, right) => {
-      const { added, modified, removed } = compare(left, right, type)
-      const [before, after] = [toFieldSet(left, type), toFieldSet(right, type)]
-      assert.deepEqual(shownPaths(after.difference(before).difference(added).difference(modified)), [])
-      assert.deepEqual(shownPaths(before.difference(after).difference(removed).difference(modified)), [])
-    }))
+    fc.assert(
+      fc.property(gardens, gardens, (left, right) => {
+        const { added, modified, removed } = compare(left, right, type)
+        const [before, after] = [toFieldSet(left, type), toFieldSet(right, type)]
+        assert.deepEqual(shownPaths(after.difference(before).difference(added).difference(modified)), [])
+        assert.deepEqual(shownPaths(before.difference(after).difference(removed).difference(modified)), [])
+      }),
+    )
   })
 
   test('a merge mentions what either side mentions and agrees with the right one', () => {
-    fc.assert(fc.property(gardens, gardens, (left, right) => {
-      const merged = merge(left, right, type)
-      assert.deepEqual(shownPaths(compare(right, merged, type).modified), [])
-      assert.deepEqual(shownPaths(compare(right, merged, type).removed), [])
-      assert.deepEqual(shownPaths(compare(left, merged, type).removed), [])
-      assert.deepEqual(merge(merged, right, type), merged)
-    }))
+    fc.assert(
+      fc.property(gardens, gardens, (left, right) => {
+        const merged = merge(left, right, type)
+        assert.deepEqual(shownPaths(compare(right, merged, type).modified), [])
+        assert.deepEqual(shownPaths(compare(right, merged, type).removed), [])
+        assert.deepEqual(shownPaths(compare(left, merged, type).removed), [])
+        assert.deepEqual(merge(merged, right, type), merged)
+      }),
+    )
   })
 })
 
@@ -111,11 +240,21 @@ describe('compareComplete', () => {
   const struct = fieldTypeOf({
     name: 'a.v1.Kind',
     root: {},
-    definitions: (name) => name === 'a.v1.Kind' ? { type: 'object', properties: { spec: { allOf: [{ $ref: 'a.v1.Spec' }], default: {} }, extra: { $ref: 'a.v1.Spec' } } } : named['a.v1.Spec'],
+    definitions: (name) =>
+      name === 'a.v1.Kind'
+        ? {
+            type: 'object',
+            properties: { spec: { allOf: [{ $ref: 'a.v1.Spec' }], default: {} }, extra: { $ref: 'a.v1.Spec' } },
+          }
+        : named['a.v1.Spec'],
   })
 
   test('a struct that Go never leaves out was there before', () => {
-    assert.deepEqual(shown(compareComplete({}, { spec: { size: 1 }, extra: { size: 1 } }, struct)), ['+.extra', '+.extra.size', '+.spec.size'])
+    assert.deepEqual(shown(compareComplete({}, { spec: { size: 1 }, extra: { size: 1 } }, struct)), [
+      '+.extra',
+      '+.extra.size',
+      '+.spec.size',
+    ])
     assert.deepEqual(shown(compare({}, { spec: { size: 1 } }, struct)), ['+.spec', '+.spec.size'])
   })
 
@@ -126,13 +265,19 @@ describe('compareComplete', () => {
 })
 
 const word = fc.constantFrom('a', 'b', 'c')
-const gardens: fc.Arbitrary<JsonObject> = fc.record({
-  name: word,
-  notes: fc.dictionary(word, word, { minKeys: 1 }),
-  plants: fc.array(word),
-  bees: fc.uniqueArray(word),
-  colour: fc.record({ red: fc.nat(2) }),
-  box: fc.record({ a: word, inner: fc.record({ c: word, d: word }, { requiredKeys: ['c'] }) }, { requiredKeys: ['a'] }),
-  beds: fc.uniqueArray(fc.record({ name: word, rows: fc.nat(2) }), { selector: ({ name }) => name }),
-  ports: fc.uniqueArray(fc.record({ port: fc.nat(2), label: word }), { selector: ({ port }) => port }),
-}, { requiredKeys: [] })
+const gardens: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    name: word,
+    notes: fc.dictionary(word, word, { minKeys: 1 }),
+    plants: fc.array(word),
+    bees: fc.uniqueArray(word),
+    colour: fc.record({ red: fc.nat(2) }),
+    box: fc.record(
+      { a: word, inner: fc.record({ c: word, d: word }, { requiredKeys: ['c'] }) },
+      { requiredKeys: ['a'] },
+    ),
+    beds: fc.uniqueArray(fc.record({ name: word, rows: fc.nat(2) }), { selector: ({ name }) => name }),
+    ports: fc.uniqueArray(fc.record({ port: fc.nat(2), label: word }), { selector: ({ port }) => port }),
+  },
+  { requiredKeys: [] },
+)

@@ -66,7 +66,7 @@ class Comparer implements Comparison {
   readonly #complete: boolean
   readonly #unmanaged: boolean
 
-  constructor({ complete = false, unmanaged = false }: { complete?: boolean, unmanaged?: boolean } = {}) {
+  constructor({ complete = false, unmanaged = false }: { complete?: boolean; unmanaged?: boolean } = {}) {
     this.#complete = complete
     this.#unmanaged = unmanaged
   }
@@ -96,7 +96,7 @@ class Comparer implements Comparison {
     else if (right === undefined) this.#noteRemoved()
   }
 
-  #visitAs(kind: Kind | undefined, { left, right }: { left: Side, right: Side }, type: FieldType): boolean {
+  #visitAs(kind: Kind | undefined, { left, right }: { left: Side; right: Side }, type: FieldType): boolean {
     switch (kind) {
       case 'map':
         return this.#visitMaps(asMap(left), asMap(right), type.map as MapOf) ?? this.#leaf(left, right)
@@ -135,14 +135,15 @@ class Comparer implements Comparison {
 
   #requireScalar(left: Side, right: Side, kind: ScalarKind): void {
     const mistake = scalarMistake(kind, left)
-    if (mistake !== undefined && scalarMistake(kind, right) !== undefined) throw typedError(this.#path, `lhs: ${mistake}`)
+    if (mistake !== undefined && scalarMistake(kind, right) !== undefined)
+      throw typedError(this.#path, `lhs: ${mistake}`)
   }
 
   /** Undefined when the maps are to be taken as a leaf, false when they were walked. */
   #visitMaps(partLeft: JsonObject | undefined, partRight: JsonObject | undefined, type: MapOf): false | undefined {
     const left = this.#complete ? completed(partLeft, type) : partLeft
     const right = this.#complete ? completed(partRight, type) : partRight
-    if (type.atomic || isEmptyMap(left) && isEmptyMap(right)) return undefined
+    if (type.atomic || (isEmptyMap(left) && isEmptyMap(right))) return undefined
     let common = 0
     if (left) {
       for (const name of Object.keys(left)) {
@@ -155,13 +156,14 @@ class Comparer implements Comparison {
     const names = right ? Object.keys(right) : noNames
     if (right && common < names.length) {
       for (const name of names) {
-        if (left === undefined || getOwn(left, name) === undefined) this.#visitField(name, { left: undefined, right: right[name] }, type)
+        if (left === undefined || getOwn(left, name) === undefined)
+          this.#visitField(name, { left: undefined, right: right[name] }, type)
       }
     }
     return false
   }
 
-  #visitField(name: string, { left, right }: { left: Side, right: Side }, type: MapOf): void {
+  #visitField(name: string, { left, right }: { left: Side; right: Side }, type: MapOf): void {
     if (left === right) return
     if (this.#unmanaged && name === 'managedFields' && this.#path.length === 1 && this.#path[0] === 'f:metadata') return
     this.#path.push(fieldElement(name))
@@ -172,13 +174,15 @@ class Comparer implements Comparison {
   }
 
   #visitLists(left: JsonArray | undefined, right: JsonArray | undefined, type: ListOf): false | undefined {
-    if (type.atomic || isEmptyList(left) && isEmptyList(right)) return undefined
+    if (type.atomic || (isEmptyList(left) && isEmptyList(right))) return undefined
     // Most lists do not change, and telling items apart costs more than seeing that they are the same.
     if (left && right && left.length === right.length && deepEqual(left, right)) return false
     const before = this.#itemsOf(left, type)
     const after = this.#itemsOf(right, type)
-    for (const [element, items] of before) this.#visitItems(element, { before: items, after: after.get(element) ?? [] }, type)
-    for (const [element, items] of after) if (!before.has(element)) this.#visitItems(element, { before: [], after: items }, type)
+    for (const [element, items] of before)
+      this.#visitItems(element, { before: items, after: after.get(element) ?? [] }, type)
+    for (const [element, items] of after)
+      if (!before.has(element)) this.#visitItems(element, { before: [], after: items }, type)
     return false
   }
 
@@ -193,7 +197,11 @@ class Comparer implements Comparison {
     return items
   }
 
-  #visitItems(element: PathElement, { before, after }: { before: readonly JsonValue[], after: readonly JsonValue[] }, type: ListOf): void {
+  #visitItems(
+    element: PathElement,
+    { before, after }: { before: readonly JsonValue[]; after: readonly JsonValue[] },
+    type: ListOf,
+  ): void {
     this.#path.push(element)
     if (before.length < 2 && after.length < 2) this.visit(before[0], after[0], type.items.type)
     else if (before.length > 1 && after.length > 1) {

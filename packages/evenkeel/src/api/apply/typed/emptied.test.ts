@@ -15,9 +15,19 @@ interface Emptied {
 
 test.each<[string, Emptied]>([
   ['a struct', { before: { box: { a: 'x' } }, after: { box: null }, filled: { box: {} } }],
-  ['a struct inside another', { before: { box: { inner: { c: 'x' } } }, after: { box: { inner: null } }, filled: { box: { inner: {} } } }],
+  [
+    'a struct inside another',
+    { before: { box: { inner: { c: 'x' } } }, after: { box: { inner: null } }, filled: { box: { inner: {} } } },
+  ],
   ['a list', { before: { bees: ['x'] }, after: { bees: null }, filled: { bees: [] } }],
-  ['a part of an item', { before: { beds: [{ name: 'b' }, { name: 'a', soil: { kind: 'x' } }] }, after: { beds: [{ name: 'a', soil: null }] }, filled: { beds: [{ name: 'a', soil: {} }] } }],
+  [
+    'a part of an item',
+    {
+      before: { beds: [{ name: 'b' }, { name: 'a', soil: { kind: 'x' } }] },
+      after: { beds: [{ name: 'a', soil: null }] },
+      filled: { beds: [{ name: 'a', soil: {} }] },
+    },
+  ],
   ['nothing that was null before', { before: { box: null }, after: { box: null }, filled: { box: null } }],
   ['nothing that was not there before', { before: {}, after: { box: null }, filled: { box: null } }],
   ['nothing atomic', { before: { colour: { red: 1 } }, after: { colour: null }, filled: { colour: null } }],

@@ -29,7 +29,7 @@ function fillMap(value: JsonValue, before: JsonObject | undefined, type: MapOf):
     const [field, old, below] = [map?.[name], getOwn(before, name), typeOfField(type, name)]
     if (field === undefined || old === undefined || !below) continue
     const result = fillEmptied(field, old, below)
-    if (result !== field) setOwn(filled ??= { ...map }, name, result)
+    if (result !== field) setOwn((filled ??= { ...map }), name, result)
   }
   return filled ?? value
 }

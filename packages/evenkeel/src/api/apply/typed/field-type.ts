@@ -49,7 +49,7 @@ class TypeSlot {
   }
 
   get type(): FieldType {
-    return this.#type ??= this.#make()
+    return (this.#type ??= this.#make())
   }
 }
 
@@ -83,7 +83,15 @@ const roots = new WeakMap<Schema, FieldType>()
 export function fieldTypeOf(schema: Schema | undefined): FieldType {
   if (schema === undefined) return deduced
   let type = roots.get(schema)
-  if (!type) roots.set(schema, type = typeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, { definitions: schema.definitions, preserve: false, struct: false }))
+  if (!type)
+    roots.set(
+      schema,
+      (type = typeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, {
+        definitions: schema.definitions,
+        preserve: false,
+        struct: false,
+      })),
+    )
   return type
 }
 
@@ -109,15 +117,22 @@ function typeAt(place: SchemaNode, context: Context): FieldType {
   const mapType = node === place ? undefined : place['x-kubernetes-map-type']
   const kept = cacheFor(context.definitions, `${preserve} ${name ?? ''} ${mapType ?? ''}`)
   let type = kept.get(node)
-  if (!type) kept.set(node, type = override(typeOfNode(node, name ?? '', { definitions: context.definitions, preserve, struct: name !== undefined }), mapType))
+  if (!type)
+    kept.set(
+      node,
+      (type = override(
+        typeOfNode(node, name ?? '', { definitions: context.definitions, preserve, struct: name !== undefined }),
+        mapType,
+      )),
+    )
   return type
 }
 
 function cacheFor(definitions: Definitions, variant: string): WeakMap<SchemaNode, FieldType> {
   let cache = caches.get(definitions)
-  if (!cache) caches.set(definitions, cache = new Map())
+  if (!cache) caches.set(definitions, (cache = new Map()))
   let kept = cache.get(variant)
-  if (!kept) cache.set(variant, kept = new WeakMap())
+  if (!kept) cache.set(variant, (kept = new WeakMap()))
   return kept
 }
 
@@ -144,13 +159,18 @@ function typeOfNode(node: SchemaNode, name: string, context: Context): FieldType
     case 'boolean':
       return { scalar: 'boolean' }
     default:
-      return { scalar: node.format === undefined || node.format === '' || node.format === 'byte' ? 'string' : 'untyped' }
+      return {
+        scalar: node.format === undefined || node.format === '' || node.format === 'byte' ? 'string' : 'untyped',
+      }
   }
 }
 
 function listOf(node: SchemaNode, context: Context): ListOf {
   const { items } = node
-  return { ...relationOf(node), items: items ? new TypeSlot(() => typeAt(items, context)) : new TypeSlot(() => untyped) }
+  return {
+    ...relationOf(node),
+    items: items ? new TypeSlot(() => typeAt(items, context)) : new TypeSlot(() => untyped),
+  }
 }
 
 function relationOf(node: SchemaNode): Pick<ListOf, 'atomic' | 'keys'> {
@@ -171,11 +191,21 @@ function relationOf(node: SchemaNode): Pick<ListOf, 'atomic' | 'keys'> {
 }
 
 function mapOf(node: SchemaNode, context: Context): MapOf {
-  const fields = new Map(Object.entries(node.properties ?? {})
-    .map(([name, place]) => [name, new FieldSlot(() => typeAt(place, context), place.default)]))
+  const fields = new Map(
+    Object.entries(node.properties ?? {}).map(([name, place]) => [
+      name,
+      new FieldSlot(() => typeAt(place, context), place.default),
+    ]),
+  )
   const others = othersOf(node, context)
   const always = context.struct ? alwaysOf(node, context.definitions) : new Map<string, JsonValue>()
-  return { atomic: node['x-kubernetes-map-type'] === 'atomic', fields, others: others.slot, deduced: fields.size === 0 && others.deduced, always }
+  return {
+    atomic: node['x-kubernetes-map-type'] === 'atomic',
+    fields,
+    others: others.slot,
+    deduced: fields.size === 0 && others.deduced,
+    always,
+  }
 }
 
 /** Structs that are no pointers have the default `{}`; what is required has no `omitempty`. */
@@ -196,7 +226,7 @@ function zeroOf(place: SchemaNode, node: SchemaNode): JsonValue {
   return node.type === 'string' && node.format !== 'byte' ? '' : null
 }
 
-function othersOf(node: SchemaNode, context: Context): { slot: TypeSlot | undefined, deduced: boolean } {
+function othersOf(node: SchemaNode, context: Context): { slot: TypeSlot | undefined; deduced: boolean } {
   const { additionalProperties: additional, properties = {} } = node
   if (typeof additional === 'object') {
     const named = additional.$ref !== undefined || additional.allOf?.[0]?.$ref !== undefined
@@ -207,5 +237,5 @@ function othersOf(node: SchemaNode, context: Context): { slot: TypeSlot | undefi
 }
 
 function isUntypedScalar({ type, format }: SchemaNode): boolean {
-  return type === undefined || type === 'string' && format !== undefined && format !== '' && format !== 'byte'
+  return type === undefined || (type === 'string' && format !== undefined && format !== '' && format !== 'byte')
 }

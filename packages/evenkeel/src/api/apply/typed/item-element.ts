@@ -40,12 +40,15 @@ function keyedElement(list: ListOf, item: JsonValue): PathElement | { mistake: s
   if (!isJsonObject(item)) return { mistake: 'associative list with keys may not have non-map elements' }
   const fields: [string, JsonValue][] = []
   for (const key of list.keys) {
-    const value = getOwn(item, key) ?? (Object.hasOwn(item, key) && item[key] !== undefined ? null : defaultOf(list, key))
+    const value =
+      getOwn(item, key) ?? (Object.hasOwn(item, key) && item[key] !== undefined ? null : defaultOf(list, key))
     if (value !== undefined) fields.push([key, value])
   }
   if (fields.length > 0) return keyElement(fields)
   const keys = list.keys.map((key) => JSON.stringify(key)).join(' ')
-  return { mistake: `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)` }
+  return {
+    mistake: `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`,
+  }
 }
 
 function defaultOf(list: ListOf, key: string): JsonValue | undefined {
@@ -53,7 +56,11 @@ function defaultOf(list: ListOf, key: string): JsonValue | undefined {
 }
 
 function setElement(item: JsonValue): PathElement | { mistake: string } {
-  if (item === null) return { mistake: 'associative list without keys has an element that\'s an explicit null' }
+  if (item === null) return { mistake: "associative list without keys has an element that's an explicit null" }
   if (typeof item !== 'object') return valueElement(item)
-  return { mistake: Array.isArray(item) ? 'not supported: associative list with lists as elements' : 'associative list without keys has an element that\'s a map type' }
+  return {
+    mistake: Array.isArray(item)
+      ? 'not supported: associative list with lists as elements'
+      : "associative list without keys has an element that's a map type",
+  }
 }

@@ -28,7 +28,7 @@ export function asMap(value: JsonValue | undefined): JsonObject | undefined {
 
 /** The value as a list, if it is one. */
 export function asList(value: JsonValue | undefined): JsonArray | undefined {
-  return Array.isArray(value) ? value as JsonArray : undefined
+  return Array.isArray(value) ? (value as JsonArray) : undefined
 }
 
 export function isEmptyMap(map: JsonObject | undefined): boolean {
@@ -49,7 +49,9 @@ export function scalarMistake(kind: ScalarKind, value: JsonValue | undefined): s
     case 'numeric':
       return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`
     case 'string':
-      return typeof value === 'string' ? undefined : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`
+      return typeof value === 'string'
+        ? undefined
+        : `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`
     case 'boolean':
       return typeof value === 'boolean' ? undefined : `expected boolean, got ${goPointer(value)}`
     case 'untyped':
@@ -71,12 +73,18 @@ function goSyntax(value: JsonValue): string {
   if (value === null) return 'interface {}(nil)'
   if (typeof value !== 'object') return JSON.stringify(value)
   if (!isJsonObject(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
-  return `map[string]interface {}{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${goSyntax(value[key] ?? null)}`).join(', ')}}`
+  return `map[string]interface {}{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${goSyntax(value[key] ?? null)}`)
+    .join(', ')}}`
 }
 
 function goText(value: JsonValue): string {
   if (value === null) return '<nil>'
   if (typeof value !== 'object') return String(value)
   if (!isJsonObject(value)) return `[${value.map(goText).join(' ')}]`
-  return `map[${Object.keys(value).sort().map((key) => `${key}:${goText(value[key] ?? null)}`).join(' ')}]`
+  return `map[${Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goText(value[key] ?? null)}`)
+    .join(' ')}]`
 }

@@ -24,7 +24,14 @@ export function mergeOrder(live: readonly PathElement[], config: readonly PathEl
   let next = 0
   for (let at = 0, wanted = 0; at < live.length || wanted < config.length;) {
     const [here, want] = [live[at], config[wanted]]
-    if (here !== undefined && want !== undefined && here !== want && inConfig.has(here) && shared[next] !== undefined && shared[next] !== here) {
+    if (
+      here !== undefined &&
+      want !== undefined &&
+      here !== want &&
+      inConfig.has(here) &&
+      shared[next] !== undefined &&
+      shared[next] !== here
+    ) {
       // Both have it, but the configuration wants another one first.
       at++
       continue

@@ -42,14 +42,15 @@ class Merger {
 
   #mergeScalars(live: Side, config: JsonValue, kind: ScalarKind): JsonValue {
     const mistake = scalarMistake(kind, config)
-    if (mistake !== undefined && scalarMistake(kind, live) !== undefined) throw typedError(this.#path, `rhs: ${mistake}`)
+    if (mistake !== undefined && scalarMistake(kind, live) !== undefined)
+      throw typedError(this.#path, `rhs: ${mistake}`)
     return config
   }
 
   #mergeMaps(live: Side, config: JsonValue, type: MapOf): JsonValue {
     const [left, right] = [asMap(live), asMap(config)]
-    if (type.atomic || isEmptyMap(left) && isEmptyMap(right)) return config
-    return left ? this.#mergeInto(left, right ?? {}, type) : right as JsonObject
+    if (type.atomic || (isEmptyMap(left) && isEmptyMap(right))) return config
+    return left ? this.#mergeInto(left, right ?? {}, type) : (right as JsonObject)
   }
 
   #mergeInto(left: JsonObject, right: JsonObject, type: MapOf): JsonObject {
@@ -63,14 +64,14 @@ class Merger {
       const live = getOwn(left, name)
       const value = this.visit(live, config, field)
       this.#path.pop()
-      if (value !== live) setOwn(merged ??= { ...left }, name, value)
+      if (value !== live) setOwn((merged ??= { ...left }), name, value)
     }
     return merged ?? left
   }
 
   #mergeLists(live: Side, config: JsonValue, type: ListOf): JsonValue {
     const [left, right] = [asList(live), asList(config)]
-    if (type.atomic || isEmptyList(left) && isEmptyList(right)) return config
+    if (type.atomic || (isEmptyList(left) && isEmptyList(right))) return config
     const before = this.#elementsOf(left ?? [], type)
     const wanted = this.#elementsOf(right ?? [], type)
     const configs = this.#byElement(wanted, right ?? [])
@@ -102,7 +103,8 @@ class Merger {
   /** Items that are there more than once are not merged with anything: the configuration replaces them all. */
   #livesByElement(elements: readonly PathElement[], list: JsonArray): Map<PathElement, JsonValue> {
     const items = new Map<PathElement, JsonValue>()
-    for (const [index, element] of elements.entries()) items.set(element, items.has(element) ? null : list[index] as JsonValue)
+    for (const [index, element] of elements.entries())
+      items.set(element, items.has(element) ? null : (list[index] as JsonValue))
     return items
   }
 }

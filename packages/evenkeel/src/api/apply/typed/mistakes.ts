@@ -17,7 +17,7 @@ export class TypedError extends Error {
   override readonly name = 'TypedError'
 
   constructor(mistakes: readonly TypedMistake[]) {
-    const lines = mistakes.map(({ path, message }) => path === '' ? message : `${path}: ${message}`)
+    const lines = mistakes.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
     super(lines.length === 1 ? lines[0] : ['errors:', ...lines.map((line) => `  ${line}`)].join('\n'))
   }
 }

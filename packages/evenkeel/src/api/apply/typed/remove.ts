@@ -23,7 +23,9 @@ export function removeFields(value: JsonValue, fields: FieldSet, type: FieldType
     }
     case 'list': {
       const list = asList(value)
-      return list && !isEmptyList(list) && type.list?.atomic !== true ? removeFromList(list, fields, type.list as ListOf) : null
+      return list && !isEmptyList(list) && type.list?.atomic !== true
+        ? removeFromList(list, fields, type.list as ListOf)
+        : null
     }
     default:
       return value
@@ -35,11 +37,15 @@ export function extractFields(value: JsonValue, fields: FieldSet, type: FieldTyp
   switch (kindOf(type, value)) {
     case 'map': {
       const map = asMap(value)
-      return map && !isEmptyMap(map) && type.map?.atomic !== true ? extractFromMap(map, fields, type.map as MapOf) : map ?? null
+      return map && !isEmptyMap(map) && type.map?.atomic !== true
+        ? extractFromMap(map, fields, type.map as MapOf)
+        : (map ?? null)
     }
     case 'list': {
       const list = asList(value)
-      return list && !isEmptyList(list) && type.list?.atomic !== true ? extractFromList(list, fields, type.list as ListOf) : list ?? null
+      return list && !isEmptyList(list) && type.list?.atomic !== true
+        ? extractFromList(list, fields, type.list as ListOf)
+        : (list ?? null)
     }
     default:
       return value

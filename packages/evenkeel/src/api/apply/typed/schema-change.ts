@@ -17,9 +17,9 @@ const reconciled = new WeakMap<FieldSet, WeakMap<FieldType, FieldSet>>()
 /** The set as it would have been written under this type; the very same set when it would be. */
 export function reconcileFields(set: FieldSet, type: FieldType): FieldSet {
   let known = reconciled.get(set)
-  if (!known) reconciled.set(set, known = new WeakMap())
+  if (!known) reconciled.set(set, (known = new WeakMap()))
   let result = known.get(type)
-  if (!result) known.set(type, result = reconcileLevel(set, type))
+  if (!result) known.set(type, (result = reconcileLevel(set, type)))
   return result
 }
 
@@ -27,7 +27,7 @@ export function reconcileFields(set: FieldSet, type: FieldType): FieldSet {
 export function withNamedFields(set: FieldSet, type: FieldType | undefined): FieldSet {
   return mapNodes(set, (element, node) => {
     const name = fieldName(element)
-    const member = node.member || name !== undefined && type?.map?.fields.has(name) === true
+    const member = node.member || (name !== undefined && type?.map?.fields.has(name) === true)
     return { member, children: node.children && withNamedFields(node.children, type && typeBelow(type, element)) }
   })
 }
@@ -42,7 +42,8 @@ function reconcileLevel(set: FieldSet, type: FieldType): FieldSet {
 function reconcileNode(node: FieldNode, type: FieldType): FieldNode {
   if (node.children === undefined) return node
   // The walk goes by the type alone: maps first, then scalars, which hold nothing, then lists.
-  if (type.map ? type.map.atomic && !type.map.deduced : !type.scalar && type.list?.atomic === true) return { member: true, children: undefined }
+  if (type.map ? type.map.atomic && !type.map.deduced : !type.scalar && type.list?.atomic === true)
+    return { member: true, children: undefined }
   const children = reconcileLevel(node.children, type)
   return children === node.children ? node : { member: node.member, children }
 }

@@ -8,7 +8,12 @@ const number: SchemaNode = { type: 'integer' }
 
 const port: SchemaNode = {
   type: 'object',
-  properties: { port: number, protocol: { ...text, default: 'TCP' }, label: text, tags: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' } },
+  properties: {
+    port: number,
+    protocol: { ...text, default: 'TCP' },
+    label: text,
+    tags: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
+  },
 }
 
 export const garden: SchemaNode = {
@@ -19,11 +24,20 @@ export const garden: SchemaNode = {
     metadata: {
       type: 'object',
       properties: {
-        name: text, namespace: text, uid: text, resourceVersion: text, generation: number, creationTimestamp: { ...text, format: 'date-time' },
+        name: text,
+        namespace: text,
+        uid: text,
+        resourceVersion: text,
+        generation: number,
+        creationTimestamp: { ...text, format: 'date-time' },
         labels: { type: 'object', additionalProperties: text },
         annotations: { type: 'object', additionalProperties: text },
         finalizers: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
-        managedFields: { type: 'array', items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 'x-kubernetes-list-type': 'atomic' },
+        managedFields: {
+          type: 'array',
+          items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          'x-kubernetes-list-type': 'atomic',
+        },
       },
     },
     name: text,
@@ -33,17 +47,45 @@ export const garden: SchemaNode = {
     when: { ...text, format: 'date-time' },
     notes: { type: 'object', additionalProperties: text },
     deep: { type: 'object', additionalProperties: { type: 'object', additionalProperties: number } },
-    box: { type: 'object', properties: { a: text, b: number, inner: { type: 'object', properties: { c: text, d: text } } } },
+    box: {
+      type: 'object',
+      properties: { a: text, b: number, inner: { type: 'object', properties: { c: text, d: text } } },
+    },
     colour: { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { red: number, green: number } },
     plants: { type: 'array', items: text },
     bees: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
     sizes: { type: 'array', items: number, 'x-kubernetes-list-type': 'set' },
     beds: {
-      type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'],
-      items: { type: 'object', properties: { name: text, rows: number, soil: { type: 'object', properties: { kind: text, depth: number } }, ports: { type: 'array', items: port, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['port', 'protocol'] } } },
+      type: 'array',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+      items: {
+        type: 'object',
+        properties: {
+          name: text,
+          rows: number,
+          soil: { type: 'object', properties: { kind: text, depth: number } },
+          ports: {
+            type: 'array',
+            items: port,
+            'x-kubernetes-list-type': 'map',
+            'x-kubernetes-list-map-keys': ['port', 'protocol'],
+          },
+        },
+      },
     },
-    ports: { type: 'array', items: port, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['port', 'protocol'] },
-    merged: { type: 'array', items: port, 'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': 'port' },
+    ports: {
+      type: 'array',
+      items: port,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['port', 'protocol'],
+    },
+    merged: {
+      type: 'array',
+      items: port,
+      'x-kubernetes-patch-strategy': 'merge',
+      'x-kubernetes-patch-merge-key': 'port',
+    },
     words: { type: 'array', items: text, 'x-kubernetes-patch-strategy': 'merge' },
     anything: { 'x-kubernetes-preserve-unknown-fields': true },
     loose: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: text } },

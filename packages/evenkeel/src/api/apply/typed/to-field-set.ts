@@ -55,7 +55,8 @@ class Collector {
       const field = typeOfField(type, name)
       if (!field) throw typedError(this.#path, 'field not declared in schema')
       this.visit(value, field)
-      if (value === null || isJsonObject(value) && isEmptyMap(value) || !type.fields.has(name)) this.set.insert(this.#path)
+      if (value === null || (isJsonObject(value) && isEmptyMap(value)) || !type.fields.has(name))
+        this.set.insert(this.#path)
       this.#path.pop()
     }
   }

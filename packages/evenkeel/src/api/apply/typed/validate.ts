@@ -85,7 +85,7 @@ class Validator {
     }
   }
 
-  #elementOf(item: JsonValue, { index, type }: { index: number, type: ListOf }): PathElement | undefined {
+  #elementOf(item: JsonValue, { index, type }: { index: number; type: ListOf }): PathElement | undefined {
     try {
       return itemElement(type, item, { path: [], index })
     } catch (error) {

@@ -30,7 +30,7 @@ export function isCidr(text: string): boolean {
 /** 6, 8 or 20 bytes, in pairs behind `:` or `-` or in fours behind `.`. */
 export function isMac(text: string): boolean {
   const pairs = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2})*)$/i.test(text) ? (text.length + 1) / 3 : 0
-  const fours = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i.test(text) ? (text.length + 1) / 5 * 2 : 0
+  const fours = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i.test(text) ? ((text.length + 1) / 5) * 2 : 0
   return [6, 8, 20].includes(pairs + fours)
 }
 
@@ -48,13 +48,16 @@ function addressBits(text: string, strictness: Strictness): 32 | 128 | undefined
 
 function isDotted(text: string, { zeros }: Strictness): boolean {
   const parts = text.split('.')
-  return parts.length === 4 && parts.every((part) => /^\d+$/.test(part) && Number(part) <= 255 && (zeros || part === '0' || !part.startsWith('0')))
+  return (
+    parts.length === 4 &&
+    parts.every((part) => /^\d+$/.test(part) && Number(part) <= 255 && (zeros || part === '0' || !part.startsWith('0')))
+  )
 }
 
 function isColoned(text: string, strictness: Strictness): boolean {
   const halves = text.split('::')
   if (halves.length > 2) return false
-  const groups = halves.flatMap((half) => half === '' ? [] : half.split(':'))
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')))
   const last = groups.at(-1) ?? ''
   const dotted = last.includes('.')
   if (dotted && (!isDotted(last, strictness) || text.endsWith('::'))) return false

@@ -25,7 +25,14 @@ export function isCreditCard(text: string): boolean {
   return sum % 10 === 0
 }
 
-const issuers = [/^4\d{12}(?:\d{3})?$/, /^5[1-5]\d{14}$/, /^6(?:011|5\d\d)\d{12}$/, /^3[47]\d{13}$/, /^3(?:0[0-5]|[68]\d)\d{11}$/, /^(?:2131|1800|35\d{3})\d{11}$/]
+const issuers = [
+  /^4\d{12}(?:\d{3})?$/,
+  /^5[1-5]\d{14}$/,
+  /^6(?:011|5\d\d)\d{12}$/,
+  /^3[47]\d{13}$/,
+  /^3(?:0[0-5]|[68]\d)\d{11}$/,
+  /^(?:2131|1800|35\d{3})\d{11}$/,
+]
 
 /** Every second digit counts double, and the digits of that are added up. */
 function luhn(digit: number, index: number): number {

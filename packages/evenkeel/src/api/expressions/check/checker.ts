@@ -11,7 +11,19 @@ import type { Environment, Overload } from './declarations.ts'
 import { fieldNamed } from './escape.ts'
 import { Scope } from './scope.ts'
 import {
-  boolType, dynType, errorType, formatType, insideOptional, intType, isDyn, listOf, mapOf, optionalOf, parameterType, sameType, type Type,
+  boolType,
+  dynType,
+  errorType,
+  formatType,
+  insideOptional,
+  intType,
+  isDyn,
+  listOf,
+  mapOf,
+  optionalOf,
+  parameterType,
+  sameType,
+  type Type,
 } from './type.ts'
 import { assign, mostGeneral, substitute, type Substitutions } from './unify.ts'
 import { wellKnownMessage } from './well-known.ts'
@@ -97,7 +109,8 @@ class Checker {
   #select(node: SelectNode): Type {
     const name = node.testOnly ? undefined : qualifiedName(node)
     // A local variable hides a qualified name that begins with it.
-    const qualified = name === undefined || this.#scope.find(name.split('.', 1)[0]!) ? undefined : this.#lookUp(node, name)
+    const qualified =
+      name === undefined || this.#scope.find(name.split('.', 1)[0]!) ? undefined : this.#lookUp(node, name)
     if (qualified) return qualified
     const type = this.#field(node, node.operand, node.field)
     return node.testOnly ? boolType : type
@@ -148,7 +161,12 @@ class Checker {
     this.#check(node.target)
     const overloads = this.#environment.overloads(node.name)
     if (!overloads) return this.#undeclared(node, node.name)
-    return this.#resolve(node, { name: node.name, overloads, operands: [node.target, ...node.arguments], isMember: true })
+    return this.#resolve(node, {
+      name: node.name,
+      overloads,
+      operands: [node.target, ...node.arguments],
+      isMember: true,
+    })
   }
 
   #optionalSelect(node: CallNode): Type {
@@ -160,10 +178,21 @@ class Checker {
     return insideOptional(type) ? type : optionalOf(type)
   }
 
-  #resolve(node: CallNode, { name, overloads, operands, isMember }: {
-    name: string, overloads: readonly Overload[], operands: readonly Node[], isMember: boolean
-  }): Type {
-    const given = operands.map(operand => this.#types.get(operand)!)
+  #resolve(
+    node: CallNode,
+    {
+      name,
+      overloads,
+      operands,
+      isMember,
+    }: {
+      name: string
+      overloads: readonly Overload[]
+      operands: readonly Node[]
+      isMember: boolean
+    },
+  ): Type {
+    const given = operands.map((operand) => this.#types.get(operand)!)
     if (name === '_&&_' || name === '_||_') return this.#logical(node, overloads, given)
     const matching: Overload[] = []
     let result: Type | undefined
@@ -173,7 +202,7 @@ class Checker {
       if (!assign(this.#known, given, parameters)) continue
       matching.push(overload)
       const type = substitute(this.#known, declared)
-      result = !result || isDyn(result) || sameType(type, result) ? result ?? type : dynType
+      result = !result || isDyn(result) || sameType(type, result) ? (result ?? type) : dynType
     }
     if (!result) return this.#noOverload(node, { name, given, isMember })
     this.#overloads.set(node, matching)
@@ -190,19 +219,22 @@ class Checker {
     return result
   }
 
-  #noOverload(node: Node, { name, given, isMember }: { name: string, given: readonly Type[], isMember: boolean }): Type {
-    const shown = given.map(type => formatType(substitute(this.#known, type, { openToDyn: true })))
+  #noOverload(
+    node: Node,
+    { name, given, isMember }: { name: string; given: readonly Type[]; isMember: boolean },
+  ): Type {
+    const shown = given.map((type) => formatType(substitute(this.#known, type, { openToDyn: true })))
     const signature = isMember ? `${shown[0]}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`
     return this.#complain(node, `found no matching overload for '${name}' applied to '${signature}'`)
   }
 
   /** An overload with type parameters of its own, so that two calls do not share theirs. */
-  #instantiate(overload: Overload): { parameters: readonly Type[], result: Type } {
+  #instantiate(overload: Overload): { parameters: readonly Type[]; result: Type } {
     const { parameters, result } = overload
     const names = typeParameters(overload)
     if (names.length === 0) return overload
-    const fresh = new Map(names.map(name => [name, this.#fresh()]))
-    return { parameters: parameters.map(type => substitute(fresh, type)), result: substitute(fresh, result) }
+    const fresh = new Map(names.map((name) => [name, this.#fresh()]))
+    return { parameters: parameters.map((type) => substitute(fresh, type)), result: substitute(fresh, result) }
   }
 
   #list({ elements, optional }: ListNode): Type {
@@ -228,7 +260,9 @@ class Checker {
     const message = wellKnownMessage(node.typeName) ?? this.#environment.message(node.typeName.replace(/^\./, ''))
     if (!message) {
       const isType = this.#environment.variable(node.typeName)?.type.kind === 'type'
-      return isType ? this.#complain(node, `'${node.typeName}' is not a message type`) : this.#undeclared(node, node.typeName)
+      return isType
+        ? this.#complain(node, `'${node.typeName}' is not a message type`)
+        : this.#undeclared(node, node.typeName)
     }
     for (const field of node.fields) {
       const type = this.#check(field.value)
@@ -236,7 +270,10 @@ class Checker {
       if (!wanted) this.#complain(field, `undefined field '${field.name}'`)
       const given = field.optional ? this.#unwrap(field.value, type) : type
       if (wanted && !this.#assignable(wanted, given)) {
-        this.#complain(field, `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${formatType(substitute(this.#known, given))}'`)
+        this.#complain(
+          field,
+          `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${formatType(substitute(this.#known, given))}'`,
+        )
       }
     }
     return message.type
@@ -244,7 +281,8 @@ class Checker {
 
   #unwrap(node: Node, type: Type): Type {
     const inside = insideOptional(type)
-    if (!inside && !isDyn(type)) this.#complain(node, `expected type '${formatType(optionalOf(type))}' but found '${formatType(type)}'`)
+    if (!inside && !isDyn(type))
+      this.#complain(node, `expected type '${formatType(optionalOf(type))}' but found '${formatType(type)}'`)
     return inside ?? type
   }
 
@@ -273,7 +311,9 @@ class Checker {
 
   #loopVariables({ variable, secondVariable, range: rangeNode }: ComprehensionNode, range: Type): Record<string, Type> {
     const types = this.#iterated(rangeNode, range, secondVariable !== undefined)
-    return secondVariable === undefined ? { [variable]: types[0] } : { [variable]: types[0], [secondVariable]: types[1] }
+    return secondVariable === undefined
+      ? { [variable]: types[0] }
+      : { [variable]: types[0], [secondVariable]: types[1] }
   }
 
   #iterated(node: Node, range: Type, two: boolean): readonly [Type, Type] {
@@ -288,14 +328,18 @@ class Checker {
         this.#assignable(dynType, range)
         return [dynType, dynType]
       default:
-        this.#complain(node, `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`)
+        this.#complain(
+          node,
+          `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+        )
         return [errorType, errorType]
     }
   }
 
   #assertType(node: Node, wanted: Type): void {
     const given = this.#types.get(node)!
-    if (!this.#assignable(wanted, given)) this.#complain(node, `expected type '${formatType(wanted)}' but found '${formatType(given)}'`)
+    if (!this.#assignable(wanted, given))
+      this.#complain(node, `expected type '${formatType(wanted)}' but found '${formatType(given)}'`)
   }
 
   #assignable(wanted: Type, given: Type): boolean {

@@ -21,7 +21,7 @@ export interface Overload {
   /** It stops at the first operand that is an error, even with two operands, and then costs nothing. */
   readonly stopsEarly?: boolean
   /** Makes a faster `run` when an operand is a constant, or says why that constant is wrong. */
-  readonly prepare?: { readonly operand: number, readonly run: (constant: Value) => Run | EvaluationError }
+  readonly prepare?: { readonly operand: number; readonly run: (constant: Value) => Run | EvaluationError }
 }
 
 export type Run = (...values: Value[]) => Value
@@ -55,7 +55,12 @@ export class Environment {
   readonly #functions: ReadonlyMap<string, readonly Overload[]>
   readonly #messages: Messages | undefined
 
-  constructor({ parent, variables = new Map(), functions = new Map(), messages }: Declarations & {
+  constructor({
+    parent,
+    variables = new Map(),
+    functions = new Map(),
+    messages,
+  }: Declarations & {
     parent?: Environment
     variables?: ReadonlyMap<string, Variable>
   }) {

@@ -10,7 +10,7 @@
 export function escapeName(name: string): string | undefined {
   if (keywords.has(name)) return `__${name}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
-  return plain.test(name) ? name : name.replace(/__|[-./]/g, match => escapes.get(match) ?? match)
+  return plain.test(name) ? name : name.replace(/__|[-./]/g, (match) => escapes.get(match) ?? match)
 }
 
 /** The property an identifier means; undefined when it uses an escape that does not exist. */
@@ -32,9 +32,38 @@ export function fieldNamed<T>(fields: ReadonlyMap<string, T> | undefined, identi
 }
 
 const plain = /^(?!.*__)[A-Za-z0-9_]+$/
-const escapes = new Map([['__', '__underscores__'], ['.', '__dot__'], ['-', '__dash__'], ['/', '__slash__']])
-const unescapes = new Map([['underscores', '__'], ['dot', '.'], ['dash', '-'], ['slash', '/']])
+const escapes = new Map([
+  ['__', '__underscores__'],
+  ['.', '__dot__'],
+  ['-', '__dash__'],
+  ['/', '__slash__'],
+])
+const unescapes = new Map([
+  ['underscores', '__'],
+  ['dot', '.'],
+  ['dash', '-'],
+  ['slash', '/'],
+])
 const keywords = new Set([
-  'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop',
-  'package', 'namespace', 'return', 'var', 'void', 'while',
+  'true',
+  'false',
+  'null',
+  'in',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
 ])

@@ -30,45 +30,90 @@ describe('schemaType', () => {
 
   test('counts required fields without defaults into the smallest size', () => {
     const a: SchemaNode = { type: 'integer' }
-    expect(typed({ type: 'object', properties: { ab: a, cd: { ...a, default: 1 }, ef: a }, required: ['ab', 'cd'] })!.minSize).toBe(2 + 2 + 1 + 4)
+    expect(
+      typed({ type: 'object', properties: { ab: a, cd: { ...a, default: 1 }, ef: a }, required: ['ab', 'cd'] })!
+        .minSize,
+    ).toBe(2 + 2 + 1 + 4)
   })
 
   test('hides what has no type, and what is made of it', () => {
     const hidden: SchemaNode = { 'x-kubernetes-preserve-unknown-fields': true }
     expect(typed(hidden)).toBeUndefined()
     expect(typed({ type: 'array', items: hidden })).toBeUndefined()
-    expect([...typed({ type: 'object', properties: { a: hidden, b: { type: 'string' } } })!.fields!.keys()]).toEqual(['b'])
+    expect([...typed({ type: 'object', properties: { a: hidden, b: { type: 'string' } } })!.fields!.keys()]).toEqual([
+      'b',
+    ])
   })
 
   test('shows kind and names of resources, whatever the schema says', () => {
-    expect([...typed({ type: 'object' }, { isResource: true })!.fields!.keys()]).toEqual(['kind', 'apiVersion', 'metadata'])
-    const embedded: SchemaNode = { type: 'object', properties: { pod: { type: 'object', 'x-kubernetes-embedded-resource': true } } }
-    expect([...typed(embedded)!.fields!.get('pod')!.fields!.get('metadata')!.fields!.keys()]).toEqual(['name', 'generateName'])
+    expect([...typed({ type: 'object' }, { isResource: true })!.fields!.keys()]).toEqual([
+      'kind',
+      'apiVersion',
+      'metadata',
+    ])
+    const embedded: SchemaNode = {
+      type: 'object',
+      properties: { pod: { type: 'object', 'x-kubernetes-embedded-resource': true } },
+    }
+    expect([...typed(embedded)!.fields!.get('pod')!.fields!.get('metadata')!.fields!.keys()]).toEqual([
+      'name',
+      'generateName',
+    ])
   })
 
   test('follows references, and sees anything where a schema contains itself', () => {
-    const node: SchemaNode = { type: 'object', properties: { name: { type: 'string' }, child: { $ref: '#/definitions/Node' } } }
-    const found = schemaType({ root: { $ref: '#/definitions/Node' }, definitions: name => name === 'Node' ? node : undefined })!
+    const node: SchemaNode = {
+      type: 'object',
+      properties: { name: { type: 'string' }, child: { $ref: '#/definitions/Node' } },
+    }
+    const found = schemaType({
+      root: { $ref: '#/definitions/Node' },
+      definitions: (name) => (name === 'Node' ? node : undefined),
+    })!
     expect(formatType(found.fields!.get('child')!.type)).toBe('dyn')
   })
 })
 
 describe('escapeName', () => {
   test.each([
-    ['plain', 'plain'], ['a-b', 'a__dash__b'], ['a.b/c', 'a__dot__b__slash__c'], ['a__b', 'a__underscores__b'], ['a___b', 'a__underscores___b'],
-    ['in', '__in__'], ['namespace', '__namespace__'], ['_a', '_a'], ['__proto__', '__underscores__proto__underscores__'],
+    ['plain', 'plain'],
+    ['a-b', 'a__dash__b'],
+    ['a.b/c', 'a__dot__b__slash__c'],
+    ['a__b', 'a__underscores__b'],
+    ['a___b', 'a__underscores___b'],
+    ['in', '__in__'],
+    ['namespace', '__namespace__'],
+    ['_a', '_a'],
+    ['__proto__', '__underscores__proto__underscores__'],
   ])('turns %s into %s and back', (name, identifier) => {
     expect(escapeName(name)).toBe(identifier)
     expect(unescapeName(identifier)).toBe(name)
   })
 
   test('has no identifier for other characters', () => {
-    expect(['', '1a', 'a b', 'ä', 'a$'].map(escapeName)).toEqual([undefined, undefined, undefined, undefined, undefined])
+    expect(['', '1a', 'a b', 'ä', 'a$'].map(escapeName)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
     expect(['a__nope__b', 'x__in__'].map(unescapeName)).toEqual([undefined, undefined])
   })
 })
 
 test('fieldNamed finds a word that CEL keeps for itself with and without its escape, and nothing else by half a name', () => {
-  const fields = new Map([['__namespace__', 1], ['a__dash__b', 2], ['plain', 3]])
-  expect(['namespace', '__namespace__', 'plain', 'a-b', 'dash', 'if'].map((name) => fieldNamed(fields, name))).toEqual([1, 1, 3, undefined, undefined, undefined])
+  const fields = new Map([
+    ['__namespace__', 1],
+    ['a__dash__b', 2],
+    ['plain', 3],
+  ])
+  expect(['namespace', '__namespace__', 'plain', 'a-b', 'dash', 'if'].map((name) => fieldNamed(fields, name))).toEqual([
+    1,
+    1,
+    3,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

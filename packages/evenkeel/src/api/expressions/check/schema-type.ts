@@ -13,7 +13,18 @@ import type { Adapt } from '../value/list.ts'
 import { escapeName } from './escape.ts'
 import { withObjectMeta } from './object-meta.ts'
 import {
-  boolType, bytesType, doubleType, durationType, dynType, intType, listOf, mapOf, objectType, stringType, timestampType, type Type,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  objectType,
+  stringType,
+  timestampType,
+  type Type,
 } from './type.ts'
 
 export interface SchemaType {
@@ -44,8 +55,11 @@ export interface SchemaTypeOptions {
 }
 
 /** The type of values a schema describes; undefined when expressions cannot see them. */
-export function schemaType({ root, definitions }: Schema, { isResource = false, name = 'object' }: SchemaTypeOptions = {}): SchemaType | undefined {
-  return new Builder(node => resolve(node, definitions).node).build(root, { isResource, name })
+export function schemaType(
+  { root, definitions }: Schema,
+  { isResource = false, name = 'object' }: SchemaTypeOptions = {},
+): SchemaType | undefined {
+  return new Builder((node) => resolve(node, definitions).node).build(root, { isResource, name })
 }
 
 const requestSizeMax = 3 * 1024 * 1024
@@ -66,7 +80,13 @@ class Builder {
   build(written: SchemaNode, place: Place): SchemaType | undefined {
     const node = this.#follow(written)
     // Schemas of our own kinds may contain themselves; expressions then see anything there.
-    if (this.#open.has(node)) return { type: dynType, adapt: jsonAdapter({ 'x-kubernetes-preserve-unknown-fields': true }, this.#follow), maxElements: 0, minSize: 1 }
+    if (this.#open.has(node))
+      return {
+        type: dynType,
+        adapt: jsonAdapter({ 'x-kubernetes-preserve-unknown-fields': true }, this.#follow),
+        maxElements: 0,
+        minSize: 1,
+      }
     this.#open.add(node)
     const result = this.#typeOf(place.isResource ? withObjectMeta(node) : node, place)
     this.#open.delete(node)
@@ -76,7 +96,12 @@ class Builder {
   #typeOf(node: SchemaNode, { name }: Place): SchemaType | undefined {
     const adapt = jsonAdapter(node, this.#follow)
     if (node['x-kubernetes-int-or-string']) {
-      return { type: dynType, adapt, maxElements: node.maxLength === undefined ? requestSizeMax - 2 : fromLength(node.maxLength), minSize: 1 }
+      return {
+        type: dynType,
+        adapt,
+        maxElements: node.maxLength === undefined ? requestSizeMax - 2 : fromLength(node.maxLength),
+        minSize: 1,
+      }
     }
     switch (node.type) {
       case 'array':
@@ -100,14 +125,15 @@ class Builder {
     return this.build(node, { isResource: node['x-kubernetes-embedded-resource'] ?? false, name })
   }
 
-  #array({ items, maxItems }: SchemaNode, { name, adapt }: { name: string, adapt: Adapt }): SchemaType | undefined {
+  #array({ items, maxItems }: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): SchemaType | undefined {
     const element = items && this.#child(items, `${name}.@idx`)
     if (!element) return undefined
-    const maxElements = maxItems === undefined ? Math.floor((requestSizeMax - 2) / (element.minSize + 1)) : Math.max(0, maxItems)
+    const maxElements =
+      maxItems === undefined ? Math.floor((requestSizeMax - 2) / (element.minSize + 1)) : Math.max(0, maxItems)
     return { type: listOf(element.type), adapt, maxElements, minSize: 2, element }
   }
 
-  #object(node: SchemaNode, { name, adapt }: { name: string, adapt: Adapt }): SchemaType | undefined {
+  #object(node: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): SchemaType | undefined {
     const { additionalProperties } = node
     if (typeof additionalProperties === 'object') return this.#map(additionalProperties, node, { name, adapt })
     const fields = new Map<string, SchemaType>()
@@ -117,16 +143,24 @@ class Builder {
       const field = this.#child(schema, `${name}.${escaped ?? property}`)
       if (!field) continue
       if (escaped !== undefined) fields.set(escaped, field)
-      if (node.required?.includes(property) && schema.default === undefined) minSize += utf8Length(property) + field.minSize + 4
+      if (node.required?.includes(property) && schema.default === undefined)
+        minSize += utf8Length(property) + field.minSize + 4
     }
     const types = new Map([...fields].map(([field, { type }]) => [field, type]))
     return { type: objectType(name, types), adapt, maxElements: 0, minSize, fields }
   }
 
-  #map(values: SchemaNode, { maxProperties }: SchemaNode, { name, adapt }: { name: string, adapt: Adapt }): SchemaType | undefined {
+  #map(
+    values: SchemaNode,
+    { maxProperties }: SchemaNode,
+    { name, adapt }: { name: string; adapt: Adapt },
+  ): SchemaType | undefined {
     const element = this.#child(values, `${name}.@elem`)
     if (!element) return undefined
-    const maxElements = maxProperties === undefined ? Math.floor((requestSizeMax - 2) / (element.minSize + 6)) : Math.max(0, maxProperties)
+    const maxElements =
+      maxProperties === undefined
+        ? Math.floor((requestSizeMax - 2) / (element.minSize + 6))
+        : Math.max(0, maxProperties)
     const key: SchemaType = { type: stringType, adapt, maxElements: 0, minSize: 2 }
     return { type: mapOf(stringType, element.type), adapt, maxElements, minSize: 2, key, element }
   }
@@ -140,7 +174,11 @@ function fromLength(maxLength: number): number {
 function stringLike(node: SchemaNode): Pick<SchemaType, 'type' | 'maxElements' | 'minSize'> {
   switch (node.format) {
     case 'byte':
-      return { type: bytesType, maxElements: node.maxLength === undefined ? requestSizeMax - 2 : Math.max(0, node.maxLength), minSize: 2 }
+      return {
+        type: bytesType,
+        maxElements: node.maxLength === undefined ? requestSizeMax - 2 : Math.max(0, node.maxLength),
+        minSize: 2,
+      }
     case 'duration':
       return { type: durationType, maxElements: 32, minSize: 3 }
     case 'date':
@@ -155,5 +193,8 @@ function stringLike(node: SchemaNode): Pick<SchemaType, 'type' | 'maxElements' |
 function stringLength(node: SchemaNode): number {
   if (node.maxLength !== undefined) return fromLength(node.maxLength)
   if (node.enum === undefined || node.enum.length === 0) return requestSizeMax - 2
-  return node.enum.reduce<number>((longest, value) => Math.max(longest, typeof value === 'string' ? utf8Length(value) : 0), 0)
+  return node.enum.reduce<number>(
+    (longest, value) => Math.max(longest, typeof value === 'string' ? utf8Length(value) : 0),
+    0,
+  )
 }

@@ -6,8 +6,25 @@
  * `wrapper` is a plain type that may also be null.
  */
 
-type TypeKind = 'dyn' | 'error' | 'null' | 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'timestamp' | 'duration'
-  | 'list' | 'map' | 'type' | 'parameter' | 'opaque' | 'object' | 'wrapper'
+type TypeKind =
+  | 'dyn'
+  | 'error'
+  | 'null'
+  | 'bool'
+  | 'int'
+  | 'uint'
+  | 'double'
+  | 'string'
+  | 'bytes'
+  | 'timestamp'
+  | 'duration'
+  | 'list'
+  | 'map'
+  | 'type'
+  | 'parameter'
+  | 'opaque'
+  | 'object'
+  | 'wrapper'
 
 export interface Type {
   readonly kind: TypeKind
@@ -92,7 +109,12 @@ export function formatType(type: Type): string {
   return type.parameters.length === 0 ? type.name : `${type.name}(${type.parameters.map(formatType).join(', ')})`
 }
 
-const shortNames = new Map<TypeKind, string>([['null', 'null'], ['timestamp', 'timestamp'], ['duration', 'duration'], ['error', '!error!']])
+const shortNames = new Map<TypeKind, string>([
+  ['null', 'null'],
+  ['timestamp', 'timestamp'],
+  ['duration', 'duration'],
+  ['error', '!error!'],
+])
 
 function simple(kind: TypeKind, name: string): Type {
   return { kind, name, parameters: [] }

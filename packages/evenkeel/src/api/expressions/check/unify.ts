@@ -17,7 +17,11 @@ export function assign(known: Substitutions, wanted: readonly Type[], given: rea
 }
 
 /** A type with its parameters replaced; those that are still open become `dyn` when asked. */
-export function substitute(known: ReadonlyMap<string, Type>, type: Type, { openToDyn = false }: { openToDyn?: boolean } = {}): Type {
+export function substitute(
+  known: ReadonlyMap<string, Type>,
+  type: Type,
+  { openToDyn = false }: { openToDyn?: boolean } = {},
+): Type {
   const found = type.kind === 'parameter' ? known.get(type.name) : undefined
   if (found) return substitute(known, found, { openToDyn })
   const inner = (index: number) => substitute(known, type.parameters[index]!, { openToDyn })
@@ -31,7 +35,9 @@ export function substitute(known: ReadonlyMap<string, Type>, type: Type, { openT
     case 'type':
       return type.parameters.length === 0 ? type : typeOf(inner(0))
     case 'opaque':
-      return type.parameters.length === 0 ? type : opaqueType(type.name, ...type.parameters.map((_, index) => inner(index)))
+      return type.parameters.length === 0
+        ? type
+        : opaqueType(type.name, ...type.parameters.map((_, index) => inner(index)))
     default:
       return type
   }
@@ -92,7 +98,7 @@ function isAssignable(known: Attempt, a: Type, b: Type): boolean {
 }
 
 /** Lets a parameter stand for a type, if that agrees with what it already stands for and is not circular. */
-function tryBind(known: Attempt, type: Type, parameter: Type): { valid: boolean, hadSubstitution: boolean } {
+function tryBind(known: Attempt, type: Type, parameter: Type): { valid: boolean; hadSubstitution: boolean } {
   if (type.kind === 'parameter' && type.name === parameter.name) return { valid: true, hadSubstitution: true }
   const current = known.get(parameter.name)
   if (current) {
@@ -114,7 +120,7 @@ function isFree(known: Attempt, parameter: Type, within: Type): boolean {
     const found = known.get(within.name)
     return !found || isFree(known, parameter, found)
   }
-  return within.parameters.every(inner => isFree(known, parameter, inner))
+  return within.parameters.every((inner) => isFree(known, parameter, inner))
 }
 
 function isEqualOrLessSpecific(a: Type, b: Type): boolean {
@@ -123,8 +129,11 @@ function isEqualOrLessSpecific(a: Type, b: Type): boolean {
   if (isDyn(b) || b.kind === 'parameter' || a.kind !== b.kind) return false
   if (a.kind === 'type') return true
   if (a.kind !== 'opaque' && a.kind !== 'list' && a.kind !== 'map') return sameType(a, b)
-  return a.name === b.name && a.parameters.length === b.parameters.length
-    && a.parameters.every((inner, index) => isEqualOrLessSpecific(inner, b.parameters[index]!))
+  return (
+    a.name === b.name &&
+    a.parameters.length === b.parameters.length &&
+    a.parameters.every((inner, index) => isEqualOrLessSpecific(inner, b.parameters[index]!))
+  )
 }
 
 function isDynOrError({ kind }: Type): boolean {
@@ -133,5 +142,12 @@ function isDynOrError({ kind }: Type): boolean {
 
 /** null may stand for wrappers, and for what could be null before wrappers existed. */
 function isNullable({ kind }: Type): boolean {
-  return kind === 'null' || kind === 'opaque' || kind === 'object' || kind === 'duration' || kind === 'timestamp' || kind === 'wrapper'
+  return (
+    kind === 'null' ||
+    kind === 'opaque' ||
+    kind === 'object' ||
+    kind === 'duration' ||
+    kind === 'timestamp' ||
+    kind === 'wrapper'
+  )
 }

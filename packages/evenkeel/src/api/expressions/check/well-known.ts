@@ -6,7 +6,19 @@
  */
 import type { MessageType } from './declarations.ts'
 import {
-  boolType, bytesType, doubleType, durationType, dynType, intType, listOf, mapOf, stringType, timestampType, uintType, wrapperOf, type Type,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  stringType,
+  timestampType,
+  uintType,
+  wrapperOf,
+  type Type,
 } from './type.ts'
 
 type WellKnownMessage = Pick<MessageType, 'type' | 'field'>
@@ -30,7 +42,12 @@ const messages: ReadonlyMap<string, WellKnownMessage> = new Map([
   message('ListValue', anyList, { values: anyList }),
   message('Struct', anyMap, { fields: anyMap }),
   message('Value', dynType, {
-    null_value: intType, number_value: doubleType, string_value: stringType, bool_value: boolType, struct_value: anyMap, list_value: anyList,
+    null_value: intType,
+    number_value: doubleType,
+    string_value: stringType,
+    bool_value: boolType,
+    struct_value: anyMap,
+    list_value: anyList,
   }),
 ])
 

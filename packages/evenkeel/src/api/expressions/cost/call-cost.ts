@@ -35,16 +35,26 @@ const listCreation = 10
 const call = 1
 
 const operand = (values: readonly Value[], index: number) => sizeOf(values[index] ?? null)
-const overFirst: CallCost = values => Math.ceil(operand(values, 0) * traversal)
-const overFirstTwice: CallCost = values => Math.ceil(operand(values, 0) * 2 * traversal)
-const search: CallCost = values => Math.ceil((1 + operand(values, 0)) * traversal) * Math.ceil(operand(values, 1) * regex)
-const overShorter: CallCost = values => comparisonCost(values[0] ?? null, values[1] ?? null)
-const overBoth: CallCost = values => Math.ceil((operand(values, 0) + operand(values, 1)) * traversal)
+const overFirst: CallCost = (values) => Math.ceil(operand(values, 0) * traversal)
+const overFirstTwice: CallCost = (values) => Math.ceil(operand(values, 0) * 2 * traversal)
+const search: CallCost = (values) =>
+  Math.ceil((1 + operand(values, 0)) * traversal) * Math.ceil(operand(values, 1) * regex)
+const overShorter: CallCost = (values) => comparisonCost(values[0] ?? null, values[1] ?? null)
+const overBoth: CallCost = (values) => Math.ceil((operand(values, 0) + operand(values, 1)) * traversal)
 
-const comparables = ['int', 'uint', 'double', 'bool', 'google.protobuf.Duration', 'google.protobuf.Timestamp', 'string', 'bytes']
+const comparables = [
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'google.protobuf.Duration',
+  'google.protobuf.Timestamp',
+  'string',
+  'bytes',
+]
 
 const byResult: CallCost = (_, result) => allocating(1, sizeOf(result))
-const flattening: CallCost = values => allocating(values.length === 2 ? Number(values[1]) : 1, operand(values, 0))
+const flattening: CallCost = (values) => allocating(values.length === 2 ? Number(values[1]) : 1, operand(values, 0))
 
 const extensions: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ['list_slice', byResult],
@@ -52,14 +62,14 @@ const extensions: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ['list_reverse', byResult],
   ['list_flatten', flattening],
   ['list_flatten_int', flattening],
-  ['list_distinct', values => selfCompare(values[0])],
+  ['list_distinct', (values) => selfCompare(values[0])],
   ...comparables.flatMap((type): [string, CallCost][] => [
-    [`list_${type}_sort`, values => selfCompare(values[0])],
-    [`list_${type}_sortByAssociatedKeys`, values => selfCompare(values[1])],
+    [`list_${type}_sort`, (values) => selfCompare(values[0])],
+    [`list_${type}_sortByAssociatedKeys`, (values) => selfCompare(values[1])],
   ]),
-  ['list_sets_contains_list', values => call + operand(values, 0) * operand(values, 1)],
-  ['list_sets_intersects_list', values => call + operand(values, 0) * operand(values, 1)],
-  ['list_sets_equivalent_list', values => call + operand(values, 0) * operand(values, 1) * 2],
+  ['list_sets_contains_list', (values) => call + operand(values, 0) * operand(values, 1)],
+  ['list_sets_intersects_list', (values) => call + operand(values, 0) * operand(values, 1)],
+  ['list_sets_equivalent_list', (values) => call + operand(values, 0) * operand(values, 1) * 2],
 ])
 
 function allocating(factor: number, size: number): number {
@@ -73,28 +83,73 @@ function selfCompare(list: Value | undefined): number {
 }
 
 const constantNames = [
-  'masked', 'prefixLength', 'family', 'isUnspecified', 'isLoopback', 'isLinkLocalMulticast', 'isLinkLocalUnicast', 'isGlobalUnicast',
-  'format.named', 'sign', 'asInteger', 'isInteger', 'asApproximateFloat', 'isGreaterThan', 'isLessThan', 'compareTo', 'add', 'sub', 'major',
-  'minor', 'patch', 'getScheme', 'getHostname', 'getHost', 'getPort', 'getEscapedPath', 'getQuery',
+  'masked',
+  'prefixLength',
+  'family',
+  'isUnspecified',
+  'isLoopback',
+  'isLinkLocalMulticast',
+  'isLinkLocalUnicast',
+  'isGlobalUnicast',
+  'format.named',
+  'sign',
+  'asInteger',
+  'isInteger',
+  'asApproximateFloat',
+  'isGreaterThan',
+  'isLessThan',
+  'compareTo',
+  'add',
+  'sub',
+  'major',
+  'minor',
+  'patch',
+  'getScheme',
+  'getHostname',
+  'getHost',
+  'getPort',
+  'getEscapedPath',
+  'getQuery',
 ]
 
 function always(names: readonly string[], cost: CallCost): [string, (overload: string) => CallCost][] {
-  return names.map(name => [name, () => cost])
+  return names.map((name) => [name, () => cost])
 }
 
 const byName: ReadonlyMap<string, (overload: string) => CallCost> = new Map([
-  ...always(['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'], values => traversalCost(values[0] ?? null)),
-  ...always(['url', 'jsonpatch.escapeKey', 'lowerAscii', 'upperAscii', 'substring', 'trim', 'cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'], overFirst),
+  ...always(['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'], (values) => traversalCost(values[0] ?? null)),
+  ...always(
+    [
+      'url',
+      'jsonpatch.escapeKey',
+      'lowerAscii',
+      'upperAscii',
+      'substring',
+      'trim',
+      'cidr',
+      'isIP',
+      'isCIDR',
+      'quantity',
+      'isQuantity',
+      'semver',
+      'isSemver',
+    ],
+    overFirst,
+  ),
   ...always(['replace', 'split', 'ip.isCanonical'], overFirstTwice),
   ...always(['join'], (_, result) => Math.ceil(sizeOf(result) * 2 * traversal)),
   ...always(['find', 'findAll'], search),
   ...always(constantNames, 1),
   // Somebody else has to decide.
   ...always(['check'], 350_000),
-  ...always(['validate'], values => validation(values)),
-  ['ip', overload => overload === 'cidr_ip' ? 1 : overFirst],
-  ['containsIP', overload => values => containment(values, overload === 'cidr_contains_ip_string')],
-  ['containsCIDR', overload => values => containment(values, overload === 'cidr_contains_cidr_string') + Math.ceil(operand(values, 0) * traversal) + 1],
+  ...always(['validate'], (values) => validation(values)),
+  ['ip', (overload) => (overload === 'cidr_ip' ? 1 : overFirst)],
+  ['containsIP', (overload) => (values) => containment(values, overload === 'cidr_contains_ip_string')],
+  [
+    'containsCIDR',
+    (overload) => (values) =>
+      containment(values, overload === 'cidr_contains_cidr_string') + Math.ceil(operand(values, 0) * traversal) + 1,
+  ],
 ])
 
 function containment(values: readonly Value[], isText: boolean): number {
@@ -108,14 +163,24 @@ function validation([format, text]: readonly Value[]): number {
 }
 
 const byOverload: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
-  ...['starts_with_string', 'ends_with_string', 'string_to_bytes', 'bytes_to_string', 'strings_quote', 'string_format']
-    .map((id): [string, CallCost] => [id, overFirst]),
-  ['in_list', values => operand(values, 1)],
+  ...[
+    'starts_with_string',
+    'ends_with_string',
+    'string_to_bytes',
+    'bytes_to_string',
+    'strings_quote',
+    'string_format',
+  ].map((id): [string, CallCost] => [id, overFirst]),
+  ['in_list', (values) => operand(values, 1)],
   ...['less', 'less_equals', 'greater', 'greater_equals'].flatMap((relation): [string, CallCost][] => [
-    [`${relation}_string`, overShorter], [`${relation}_bytes`, overShorter],
+    [`${relation}_string`, overShorter],
+    [`${relation}_bytes`, overShorter],
   ]),
   ['add_string', overBoth],
   ['add_bytes', overBoth],
   ['matches_string', search],
-  ['contains_string', values => Math.ceil(operand(values, 0) * traversal) * Math.ceil(operand(values, 1) * traversal)],
+  [
+    'contains_string',
+    (values) => Math.ceil(operand(values, 0) * traversal) * Math.ceil(operand(values, 1) * traversal),
+  ],
 ])

@@ -83,7 +83,9 @@ function conditional(estimate: Estimate, { operands, costs, node }: EstimatedCal
 }
 
 const comparisons: ReadonlySet<string> = new Set([
-  'equals', 'not_equals', ...['less', 'less_equals', 'greater', 'greater_equals'].flatMap(name => [`${name}_string`, `${name}_bytes`]),
+  'equals',
+  'not_equals',
+  ...['less', 'less_equals', 'greater', 'greater_equals'].flatMap((name) => [`${name}_string`, `${name}_bytes`]),
 ])
 
 function joined(a: EntrySize | undefined, b: EntrySize | undefined): EntrySize | undefined {

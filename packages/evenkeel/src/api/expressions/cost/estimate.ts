@@ -8,12 +8,19 @@ import type { Checked } from '../check/checker.ts'
 import type { SchemaType } from '../check/schema-type.ts'
 import { insideOptional, type Type } from '../check/type.ts'
 import { Bytes } from '../value/value.ts'
-import { accumulatorName, type CallNode, type ComprehensionNode, type ListNode, type MapNode, type Node, type SelectNode } from '../syntax/tree.ts'
+import {
+  accumulatorName,
+  type CallNode,
+  type ComprehensionNode,
+  type ListNode,
+  type MapNode,
+  type Node,
+  type SelectNode,
+} from '../syntax/tree.ts'
 import { estimateCall } from './call-estimate.ts'
 import { characterCount } from '../value/characters.ts'
 import { Path } from './path.ts'
 import { exactly, nothing, product, sum, union, unknownRange, type Range } from './range.ts'
-
 
 /** Sizes of the elements of a list or map. */
 export interface EntrySize {
@@ -140,14 +147,18 @@ export class Estimate {
   }
 
   /** One range that covers all overloads that may be meant. */
-  #overloads(node: CallNode, call: { name: string, target: Operand | undefined, operands: readonly Operand[], costs: readonly Range[] }): Range {
+  #overloads(
+    node: CallNode,
+    call: { name: string; target: Operand | undefined; operands: readonly Operand[]; costs: readonly Range[] },
+  ): Range {
     let cost: Range | undefined
     let size: Range | undefined
     for (const { id } of this.#checked.overloads.get(node) ?? []) {
       const estimated = estimateCall(this, { ...call, node, overload: id })
       cost = cost ? union(cost, estimated.cost) : estimated.cost
       if (estimated.size) size = size ? union(size, estimated.size) : estimated.size
-      if (id === 'index_list' || id === 'index_map') size = this.#index(node, id === 'index_list' ? '@items' : '@values')
+      if (id === 'index_list' || id === 'index_map')
+        size = this.#index(node, id === 'index_list' ? '@items' : '@values')
       size ??= this.size(node)
     }
     if (size) this.#sizes.set(node, size)
@@ -194,7 +205,11 @@ export class Estimate {
 
   #comprehension(node: ComprehensionNode): Range {
     const start = sum(this.cost(node.range), this.cost(node.initial))
-    this.#push(node.accumulator, { path: this.#path(node.initial), size: this.size(node.initial), entrySize: this.entrySize(node.initial) })
+    this.#push(node.accumulator, {
+      path: this.#path(node.initial),
+      size: this.size(node.initial),
+      entrySize: this.entrySize(node.initial),
+    })
     this.#pushVariables(node)
     const turn = sum(this.cost(node.condition), this.cost(node.step))
     this.#pop(node.variable)
@@ -216,7 +231,8 @@ export class Estimate {
     const container = entry?.container ?? this.#checked.types.get(range)!.kind
     const path = this.#path(range)
     const isList = container === 'list'
-    const push = (name: string, step: string, size: Range | undefined) => this.#push(name, { path: Path.append(path, step), size, entrySize: undefined })
+    const push = (name: string, step: string, size: Range | undefined) =>
+      this.#push(name, { path: Path.append(path, step), size, entrySize: undefined })
     if (secondVariable !== undefined) {
       push(variable, isList ? '@indices' : '@keys', entry?.key)
       push(secondVariable, isList ? '@items' : '@values', entry?.value)
@@ -225,7 +241,11 @@ export class Estimate {
 
   #binding(node: ComprehensionNode): Range {
     const start = sum(this.cost(node.range), this.cost(node.initial))
-    this.#push(node.accumulator, { path: this.#path(node.initial), size: this.size(node.initial), entrySize: this.entrySize(node.initial) })
+    this.#push(node.accumulator, {
+      path: this.#path(node.initial),
+      size: this.size(node.initial),
+      entrySize: this.entrySize(node.initial),
+    })
     const result = this.cost(node.result)
     this.#pop(node.accumulator)
     this.#copySizes(node, node.result)
@@ -235,7 +255,9 @@ export class Estimate {
   #operand(node: Node): Operand {
     const path = this.#path(node)
     return {
-      node, type: this.#checked.types.get(node)!, size: this.size(node),
+      node,
+      type: this.#checked.types.get(node)!,
+      size: this.size(node),
       path: path?.first === accumulatorName ? undefined : path,
     }
   }
@@ -274,7 +296,13 @@ export class Estimate {
 }
 
 function isBinding({ range, condition, accumulator }: ComprehensionNode): boolean {
-  return range.kind === 'list' && range.elements.length === 0 && condition.kind === 'literal' && condition.value === false && accumulator !== accumulatorName
+  return (
+    range.kind === 'list' &&
+    range.elements.length === 0 &&
+    condition.kind === 'literal' &&
+    condition.value === false &&
+    accumulator !== accumulatorName
+  )
 }
 
 function literalSize(node: Node): Range | undefined {

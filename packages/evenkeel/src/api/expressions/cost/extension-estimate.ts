@@ -6,14 +6,21 @@ import type { Estimate, Operand } from './estimate.ts'
 import { countMax, exactly, product, scaled, sum, unknownRange, type Range } from './range.ts'
 
 /** Undefined when the overload is none of theirs. */
-export function estimateExtension(estimate: Estimate, { overload, target, operands }: EstimatedCall): CallEstimate | undefined {
+export function estimateExtension(
+  estimate: Estimate,
+  { overload, target, operands }: EstimatedCall,
+): CallEstimate | undefined {
   const sizeOf = (operand: Operand | undefined) => operand?.size ?? estimate.declaredSize(operand?.path) ?? unknownRange
   const sort = /^list_(.*)_(sort|sortByAssociatedKeys)$/.exec(overload)
-  if (sort) return sorting(sizeOf(sort[2] === 'sort' ? target : operands[0]), sort[1] === 'string' || sort[1] === 'bytes')
+  if (sort)
+    return sorting(sizeOf(sort[2] === 'sort' ? target : operands[0]), sort[1] === 'string' || sort[1] === 'bytes')
   const size = sizeOf(target)
   switch (overload) {
     case 'list_slice':
-      return allocating(1, exactly(BigInt.asUintN(64, literalCount(operands[1], size.max) - literalCount(operands[0], 0n))))
+      return allocating(
+        1,
+        exactly(BigInt.asUintN(64, literalCount(operands[1], size.max) - literalCount(operands[0], 0n))),
+      )
     case 'lists_range':
       return allocating(1, exactly(literalCount(operands[0], countMax)))
     case 'list_reverse':

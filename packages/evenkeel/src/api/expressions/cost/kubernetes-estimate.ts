@@ -42,34 +42,72 @@ class Sizes {
   }
 }
 
-const overTarget: Estimator = ({ target }, sizes) => target && { cost: scaled(sizes.of(target), traversal), size: sizes.of(target) }
+const overTarget: Estimator = ({ target }, sizes) =>
+  target && { cost: scaled(sizes.of(target), traversal), size: sizes.of(target) }
 const overFirst: Estimator = ({ operands }, sizes) => operands[0] && { cost: scaled(sizes.of(operands[0]), traversal) }
 const accessor: Estimator = () => one
 
 const functions: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ...named(['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'], overElements),
-  ['url', ({ operands }, sizes) => operands.length === 1 ? { cost: scaled(sizes.of(operands[0]), traversal), size: sizes.of(operands[0]) } : undefined],
+  [
+    'url',
+    ({ operands }, sizes) =>
+      operands.length === 1
+        ? { cost: scaled(sizes.of(operands[0]), traversal), size: sizes.of(operands[0]) }
+        : undefined,
+  ],
   ...named(['lowerAscii', 'upperAscii', 'substring', 'trim'], overTarget),
   ['replace', replace],
   ['split', split],
   ['join', join],
   ...named(['find', 'findAll'], find),
   ...named(['cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'], overFirst),
-  ['ip', (call, sizes) => call.overload === 'cidr_ip' ? one : overFirst(call, sizes)],
+  ['ip', (call, sizes) => (call.overload === 'cidr_ip' ? one : overFirst(call, sizes))],
   ['ip.isCanonical', ({ operands }, sizes) => operands[0] && { cost: scaled(sizes.of(operands[0]), 2 * traversal) }],
   ['containsIP', containsIp],
   ['containsCIDR', containsCidr],
-  ['validate', ({ operands }, sizes) => operands[0] && { cost: scaled(scaled(sizes.of(operands[0]), traversal), formatPatternMax * regex) }],
-  ...named([
-    'masked', 'prefixLength', 'family', 'isUnspecified', 'isLoopback', 'isLinkLocalMulticast', 'isLinkLocalUnicast', 'isGlobalUnicast', 'format.named',
-    'sign', 'asInteger', 'isInteger', 'asApproximateFloat', 'isGreaterThan', 'isLessThan', 'compareTo', 'add', 'sub', 'major', 'minor', 'patch',
-    'getScheme', 'getHostname', 'getHost', 'getPort', 'getEscapedPath', 'getQuery',
-  ], accessor),
+  [
+    'validate',
+    ({ operands }, sizes) =>
+      operands[0] && { cost: scaled(scaled(sizes.of(operands[0]), traversal), formatPatternMax * regex) },
+  ],
+  ...named(
+    [
+      'masked',
+      'prefixLength',
+      'family',
+      'isUnspecified',
+      'isLoopback',
+      'isLinkLocalMulticast',
+      'isLinkLocalUnicast',
+      'isGlobalUnicast',
+      'format.named',
+      'sign',
+      'asInteger',
+      'isInteger',
+      'asApproximateFloat',
+      'isGreaterThan',
+      'isLessThan',
+      'compareTo',
+      'add',
+      'sub',
+      'major',
+      'minor',
+      'patch',
+      'getScheme',
+      'getHostname',
+      'getHost',
+      'getPort',
+      'getEscapedPath',
+      'getQuery',
+    ],
+    accessor,
+  ),
   ['_==_', equality],
 ])
 
 function named(names: readonly string[], estimator: Estimator): [string, Estimator][] {
-  return names.map(name => [name, estimator])
+  return names.map((name) => [name, estimator])
 }
 
 function overElements({ target }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
@@ -85,10 +123,18 @@ function overElements({ target }: EstimatedCall, sizes: Sizes): CallEstimate | u
 function replace({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!target || operands.length < 2) return undefined
   const [size, from, to] = [sizes.of(target), sizes.of(operands[0]), sizes.of(operands[1])]
-  const longest = from.min === 0n ? [size.max < countMax ? size.max + 1n : size.max, size.max] as const
-    : to.max <= from.min ? [0n, size.max] as const : [quotient(size.max, from.min), 0n] as const
-  const shortest = from.max === 0n ? [size.min < countMax ? size.min + 1n : size.min, size.min] as const
-    : from.max <= to.min ? [0n, size.min] as const : [quotient(size.min, from.max), 0n] as const
+  const longest =
+    from.min === 0n
+      ? ([size.max < countMax ? size.max + 1n : size.max, size.max] as const)
+      : to.max <= from.min
+        ? ([0n, size.max] as const)
+        : ([quotient(size.max, from.min), 0n] as const)
+  const shortest =
+    from.max === 0n
+      ? ([size.min < countMax ? size.min + 1n : size.min, size.min] as const)
+      : from.max <= to.min
+        ? ([0n, size.min] as const)
+        : ([quotient(size.min, from.max), 0n] as const)
   const result = sum(product({ min: shortest[0], max: longest[0] }, to), { min: shortest[1], max: longest[1] })
   return { cost: scaled(size, 2 * traversal), size: result }
 }
@@ -137,14 +183,16 @@ function containsIp({ operands, overload }: EstimatedCall, sizes: Sizes): CallEs
 function containsCidr({ operands, overload }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!operands[0]) return undefined
   const parsing = overload === 'cidr_contains_cidr_string' ? scaled(sizes.of(operands[0]), traversal) : exactly(0)
-  return { cost: sum(scaled(sum(addressSize, addressSize), traversal), scaled(addressSize, traversal), exactly(1), parsing) }
+  return {
+    cost: sum(scaled(sum(addressSize, addressSize), traversal), scaled(addressSize, traversal), exactly(1), parsing),
+  }
 }
 
 const simplyEqual: readonly Type[] = [ipType, cidrType, quantityType, semverType]
 
 function equality({ operands: [left, right] }: EstimatedCall): CallEstimate | undefined {
   if (!left || !right || !sameType(left.type, right.type)) return undefined
-  if (simplyEqual.some(type => sameType(type, left.type))) return one
+  if (simplyEqual.some((type) => sameType(type, left.type))) return one
   if (sameType(left.type, formatType)) return { cost: scaled({ min: 1n, max: 64n }, traversal) }
   if (!sameType(left.type, urlType)) return undefined
   return { cost: scaled({ min: 1n, max: right.size?.max ?? 1n }, traversal) }

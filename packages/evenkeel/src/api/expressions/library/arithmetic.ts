@@ -2,7 +2,17 @@
  * `+ - * / %` and negation on whatever values come; operands that do not go together are an error.
  */
 import {
-  addInts, addUints, divideInts, divideUints, moduloInts, moduloUints, multiplyInts, multiplyUints, negateInt, subtractInts, subtractUints,
+  addInts,
+  addUints,
+  divideInts,
+  divideUints,
+  moduloInts,
+  moduloUints,
+  multiplyInts,
+  multiplyUints,
+  negateInt,
+  subtractInts,
+  subtractUints,
 } from '../value/integer.ts'
 import { listKey } from '../value/equality.ts'
 import { ListValue } from '../value/list.ts'
@@ -68,9 +78,11 @@ function addLists(a: ListValue, b: ListValue): ListValue {
   if (!semantics || !a.adapt) return a.append(b)
   if (semantics.kind === 'set') {
     const known = new Set(a.items)
-    return ListValue.ofJson([...a.items, ...b.items.filter(item => !known.has(item) && known.add(item))], a.adapt, { semantics })
+    return ListValue.ofJson([...a.items, ...b.items.filter((item) => !known.has(item) && known.add(item))], a.adapt, {
+      semantics,
+    })
   }
-  const items = new Map(a.items.map(item => [listKey(item, semantics.keys), item]))
+  const items = new Map(a.items.map((item) => [listKey(item, semantics.keys), item]))
   for (const item of b.items) items.set(listKey(item, semantics.keys), item)
   return ListValue.ofJson([...items.values()], a.adapt, { semantics })
 }

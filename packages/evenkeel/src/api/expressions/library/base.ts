@@ -6,7 +6,20 @@
  */
 import { Environment, type Overload, type Variable } from '../check/declarations.ts'
 import {
-  boolType, bytesType, doubleType, durationType, dynType, intType, listOf, mapOf, nullType, optionalOf, stringType, timestampType, typeOf, typeType,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  nullType,
+  optionalOf,
+  stringType,
+  timestampType,
+  typeOf,
+  typeType,
   uintType,
 } from '../check/type.ts'
 import { conversions } from './conversions.ts'
@@ -27,12 +40,39 @@ import { strings } from './text/strings.ts'
 import { text } from './text/text.ts'
 
 const libraries: readonly Library[] = [
-  operators, conversions, text, regex, dates, optionals, strings, lists, sets, kubernetesLists, url, quantity, network, namedFormats, semver,
+  operators,
+  conversions,
+  text,
+  regex,
+  dates,
+  optionals,
+  strings,
+  lists,
+  sets,
+  kubernetesLists,
+  url,
+  quantity,
+  network,
+  namedFormats,
+  semver,
 ]
 
 const namedTypes = [
-  boolType, bytesType, doubleType, durationType, intType, nullType, stringType, timestampType, uintType, urlType, quantityType, ipType, cidrType,
-  formatType, semverType,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  nullType,
+  stringType,
+  timestampType,
+  uintType,
+  urlType,
+  quantityType,
+  ipType,
+  cidrType,
+  formatType,
+  semverType,
 ]
 
 /** The environment without any variables but the names of types. */
@@ -42,12 +82,16 @@ export const baseEnvironment = new Environment({ functions: mergeLibraries(), va
 function mergeLibraries(): ReadonlyMap<string, readonly Overload[]> {
   const functions = new Map<string, readonly Overload[]>()
   for (const library of libraries) {
-    for (const [name, overloads] of Object.entries(library)) functions.set(name, [...functions.get(name) ?? [], ...overloads])
+    for (const [name, overloads] of Object.entries(library))
+      functions.set(name, [...(functions.get(name) ?? []), ...overloads])
   }
   return functions
 }
 
 function typeNames(): ReadonlyMap<string, Variable> {
   const types = [...namedTypes, listOf(dynType), mapOf(dynType, dynType), optionalOf(dynType)]
-  return new Map([...types.map((type): [string, Variable] => [type.name, { type: typeOf(type) }]), ['type', { type: typeOf(typeType) }]])
+  return new Map([
+    ...types.map((type): [string, Variable] => [type.name, { type: typeOf(type) }]),
+    ['type', { type: typeOf(typeType) }],
+  ])
 }

@@ -2,10 +2,29 @@
  * Conversions between types, and `type` itself.
  */
 import {
-  boolType, bytesType, doubleType, durationType, dynType, intType, parameterType, stringType, timestampType, typeOf, uintType, type Type,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  parameterType,
+  stringType,
+  timestampType,
+  typeOf,
+  uintType,
+  type Type,
 } from '../check/type.ts'
 import { intIfFits, intMax, intMin, uintIfFits, type Int } from '../value/integer.ts'
-import { Duration, type Timestamp, printDuration, printTimestamp, readDuration, readTimestamp, timestampFromSeconds } from '../value/moment.ts'
+import {
+  Duration,
+  type Timestamp,
+  printDuration,
+  printTimestamp,
+  readDuration,
+  readTimestamp,
+  timestampFromSeconds,
+} from '../value/moment.ts'
 import { typeNameOf } from '../value/names.ts'
 import { Bytes, Double, EvaluationError, TypeValue, type Uint, type Value } from '../value/value.ts'
 import { overload, unguarded, type Library } from './declare.ts'
@@ -18,30 +37,40 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export const conversions: Library = {
-  type: unguarded(value => new TypeValue(typeNameOf(value)), [overload('type', [a], { to: typeOf(a) })]),
-  dyn: unguarded(value => value, [overload('dyn', [a], { to: dynType })]),
+  type: unguarded((value) => new TypeValue(typeNameOf(value)), [overload('type', [a], { to: typeOf(a) })]),
+  dyn: unguarded((value) => value, [overload('dyn', [a], { to: dynType })]),
   bool: [identity('bool_to_bool', boolType), overload('string_to_bool', [stringType], { to: boolType, run: toBool })],
   bytes: [
     identity('bytes_to_bytes', bytesType),
-    overload('string_to_bytes', [stringType], { to: bytesType, run: (text: string) => new Bytes(encoder.encode(text)) }),
+    overload('string_to_bytes', [stringType], {
+      to: bytesType,
+      run: (text: string) => new Bytes(encoder.encode(text)),
+    }),
   ],
   double: [
     identity('double_to_double', doubleType),
     overload('int64_to_double', [intType], { to: doubleType, run: (value: Int) => new Double(Number(value)) }),
-    overload('string_to_double', [stringType], { to: doubleType, run: (text: string) => parseFloating(text) ?? failed('double') }),
+    overload('string_to_double', [stringType], {
+      to: doubleType,
+      run: (text: string) => parseFloating(text) ?? failed('double'),
+    }),
     overload('uint64_to_double', [uintType], { to: doubleType, run: ({ value }: Uint) => new Double(Number(value)) }),
   ],
   duration: [
     identity('duration_to_duration', durationType),
     overload('int64_to_duration', [intType], { to: durationType, run: (value: Int) => new Duration(BigInt(value)) }),
     overload('string_to_duration', [stringType], {
-      to: durationType, run: (text: string) => readDuration(text) ?? failed('google.protobuf.Duration'),
+      to: durationType,
+      run: (text: string) => readDuration(text) ?? failed('google.protobuf.Duration'),
     }),
   ],
   int: [
     identity('int64_to_int64', intType),
     overload('double_to_int64', [doubleType], { to: intType, run: doubleToInt }),
-    overload('duration_to_int64', [durationType], { to: intType, run: ({ nanos }: Duration) => intIfFits(nanos) ?? intOverflow }),
+    overload('duration_to_int64', [durationType], {
+      to: intType,
+      run: ({ nanos }: Duration) => intIfFits(nanos) ?? intOverflow,
+    }),
     overload('string_to_int64', [stringType], { to: intType, run: stringToInt }),
     overload('timestamp_to_int64', [timestampType], { to: intType, run: ({ seconds }: Timestamp) => seconds }),
     overload('uint64_to_int64', [uintType], { to: intType, run: ({ value }: Uint) => intIfFits(value) ?? intOverflow }),
@@ -58,15 +87,22 @@ export const conversions: Library = {
   ],
   timestamp: [
     identity('timestamp_to_timestamp', timestampType),
-    overload('int64_to_timestamp', [intType], { to: timestampType, run: (value: Int) => timestampFromSeconds(Number(value)) }),
+    overload('int64_to_timestamp', [intType], {
+      to: timestampType,
+      run: (value: Int) => timestampFromSeconds(Number(value)),
+    }),
     overload('string_to_timestamp', [stringType], {
-      to: timestampType, run: (text: string) => readTimestamp(text) ?? failed('google.protobuf.Timestamp'),
+      to: timestampType,
+      run: (text: string) => readTimestamp(text) ?? failed('google.protobuf.Timestamp'),
     }),
   ],
   uint: [
     identity('uint64_to_uint64', uintType),
     overload('double_to_uint64', [doubleType], { to: uintType, run: doubleToUint }),
-    overload('int64_to_uint64', [intType], { to: uintType, run: (value: Int) => uintIfFits(BigInt(value)) ?? uintOverflow }),
+    overload('int64_to_uint64', [intType], {
+      to: uintType,
+      run: (value: Int) => uintIfFits(BigInt(value)) ?? uintOverflow,
+    }),
     overload('string_to_uint64', [stringType], { to: uintType, run: stringToUint }),
   ],
 }
@@ -91,7 +127,7 @@ function doubleToInt({ value }: Double): Value {
 }
 
 function doubleToUint({ value }: Double): Value {
-  return value >= 0 && value < 2 ** 64 ? uintIfFits(BigInt(Math.trunc(value))) ?? uintOverflow : uintOverflow
+  return value >= 0 && value < 2 ** 64 ? (uintIfFits(BigInt(Math.trunc(value))) ?? uintOverflow) : uintOverflow
 }
 
 function stringToInt(text: string): Value {
@@ -100,7 +136,7 @@ function stringToInt(text: string): Value {
 }
 
 function stringToUint(text: string): Value {
-  return /^\d+$/.test(text) && text.length <= digitsMax ? uintIfFits(BigInt(text)) ?? failed('uint') : failed('uint')
+  return /^\d+$/.test(text) && text.length <= digitsMax ? (uintIfFits(BigInt(text)) ?? failed('uint')) : failed('uint')
 }
 
 /** More digits are either leading zeros or too many; reading them takes quadratic time. */

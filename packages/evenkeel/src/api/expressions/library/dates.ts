@@ -20,18 +20,26 @@ export const dates: Library = {
   getDate: parts('timestamp_to_day_of_month_1_based', ({ day }) => day),
   getDayOfWeek: parts('timestamp_to_day_of_week', ({ dayOfWeek }) => dayOfWeek),
   getHours: [...parts('timestamp_to_hours', ({ hour }) => hour), ofDuration('duration_to_hours', 3_600_000_000_000n)],
-  getMinutes: [...parts('timestamp_to_minutes', ({ minute }) => minute), ofDuration('duration_to_minutes', 60_000_000_000n)],
+  getMinutes: [
+    ...parts('timestamp_to_minutes', ({ minute }) => minute),
+    ofDuration('duration_to_minutes', 60_000_000_000n),
+  ],
   getSeconds: [
-    ...parts('timestamp_to_seconds', ({ second }) => second, { zoned: 'timestamp_to_seconds_tz' }), ofDuration('duration_to_seconds', 1_000_000_000n),
+    ...parts('timestamp_to_seconds', ({ second }) => second, { zoned: 'timestamp_to_seconds_tz' }),
+    ofDuration('duration_to_seconds', 1_000_000_000n),
   ],
   getMilliseconds: [
-    ...parts('timestamp_to_milliseconds', (_, nanos) => Math.floor(nanos / 1_000_000)), ofDuration('duration_to_milliseconds', 1_000_000n),
+    ...parts('timestamp_to_milliseconds', (_, nanos) => Math.floor(nanos / 1_000_000)),
+    ofDuration('duration_to_milliseconds', 1_000_000n),
   ],
 }
 
 function parts(id: string, part: Part, { zoned = `${id}_with_tz` }: { zoned?: string } = {}): Overload[] {
   return [
-    member(id, [timestampType], { to: intType, run: ({ seconds, nanos }: Timestamp) => part(civilTime(seconds), nanos) }),
+    member(id, [timestampType], {
+      to: intType,
+      run: ({ seconds, nanos }: Timestamp) => part(civilTime(seconds), nanos),
+    }),
     member(zoned, [timestampType, stringType], {
       to: intType,
       run: ({ seconds, nanos }: Timestamp, zone: string) => {

@@ -3,7 +3,19 @@
  * knows them.
  */
 import {
-  boolType, bytesType, doubleType, durationType, dynType, intType, listOf, mapOf, optionalOf, parameterType, stringType, timestampType, uintType,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listOf,
+  mapOf,
+  optionalOf,
+  parameterType,
+  stringType,
+  timestampType,
+  uintType,
   type Type,
 } from '../check/type.ts'
 import { listContains } from '../value/equality.ts'
@@ -21,8 +33,14 @@ const listOfA = listOf(a)
 const mapOfAB = mapOf(a, b)
 
 const named: readonly (readonly [string, Type])[] = [
-  ['bool', boolType], ['int64', intType], ['uint64', uintType], ['double', doubleType], ['string', stringType], ['bytes', bytesType],
-  ['timestamp', timestampType], ['duration', durationType],
+  ['bool', boolType],
+  ['int64', intType],
+  ['uint64', uintType],
+  ['double', doubleType],
+  ['string', stringType],
+  ['bytes', bytesType],
+  ['timestamp', timestampType],
+  ['duration', durationType],
 ]
 const numeric = named.filter(([name]) => name === 'int64' || name === 'uint64' || name === 'double')
 
@@ -30,33 +48,61 @@ export const operators: Library = {
   '_?_:_': [overload('conditional', [boolType, a, a], { to: a })],
   '_&&_': [overload('logical_and', [boolType, boolType], { to: boolType })],
   '_||_': [overload('logical_or', [boolType, boolType], { to: boolType })],
-  '!_': unguarded(value => typeof value === 'boolean' ? !value : noSuchOverload, [overload('logical_not', [boolType], { to: boolType })]),
-  '@not_strictly_false': unguarded(value => value instanceof EvaluationError || typeof value !== 'boolean' || value,
-    [overload('not_strictly_false', [boolType], { to: boolType })]),
+  '!_': unguarded(
+    (value) => (typeof value === 'boolean' ? !value : noSuchOverload),
+    [overload('logical_not', [boolType], { to: boolType })],
+  ),
+  '@not_strictly_false': unguarded(
+    (value) => value instanceof EvaluationError || typeof value !== 'boolean' || value,
+    [overload('not_strictly_false', [boolType], { to: boolType })],
+  ),
   '_==_': [overload('equals', [a, a], { to: boolType })],
   '_!=_': [overload('not_equals', [a, a], { to: boolType })],
   '_+_': unguarded(add, [
-    same('add_bytes', bytesType), same('add_double', doubleType), same('add_duration_duration', durationType),
+    same('add_bytes', bytesType),
+    same('add_double', doubleType),
+    same('add_duration_duration', durationType),
     overload('add_duration_timestamp', [durationType, timestampType], { to: timestampType }),
     overload('add_timestamp_duration', [timestampType, durationType], { to: timestampType }),
-    same('add_int64', intType), same('add_list', listOfA), same('add_string', stringType), same('add_uint64', uintType),
+    same('add_int64', intType),
+    same('add_list', listOfA),
+    same('add_string', stringType),
+    same('add_uint64', uintType),
   ]),
   '_-_': unguarded(subtract, [
-    same('subtract_double', doubleType), same('subtract_duration_duration', durationType), same('subtract_int64', intType),
+    same('subtract_double', doubleType),
+    same('subtract_duration_duration', durationType),
+    same('subtract_int64', intType),
     overload('subtract_timestamp_duration', [timestampType, durationType], { to: timestampType }),
-    overload('subtract_timestamp_timestamp', [timestampType, timestampType], { to: durationType }), same('subtract_uint64', uintType),
+    overload('subtract_timestamp_timestamp', [timestampType, timestampType], { to: durationType }),
+    same('subtract_uint64', uintType),
   ]),
-  '_*_': unguarded(multiply, [same('multiply_double', doubleType), same('multiply_int64', intType), same('multiply_uint64', uintType)]),
-  '_/_': unguarded(divide, [same('divide_double', doubleType), same('divide_int64', intType), same('divide_uint64', uintType)]),
+  '_*_': unguarded(multiply, [
+    same('multiply_double', doubleType),
+    same('multiply_int64', intType),
+    same('multiply_uint64', uintType),
+  ]),
+  '_/_': unguarded(divide, [
+    same('divide_double', doubleType),
+    same('divide_int64', intType),
+    same('divide_uint64', uintType),
+  ]),
   '_%_': unguarded(modulo, [same('modulo_int64', intType), same('modulo_uint64', uintType)]),
-  '-_': unguarded(negate, [overload('negate_double', [doubleType], { to: doubleType }), overload('negate_int64', [intType], { to: intType })]),
-  '_<_': relation('less', order => order < 0),
-  '_<=_': relation('less_equals', order => order <= 0),
-  '_>_': relation('greater', order => order > 0),
-  '_>=_': relation('greater_equals', order => order >= 0),
-  '@in': unguarded(contains, [overload('in_list', [a, listOfA], { to: boolType }), overload('in_map', [a, mapOfAB], { to: boolType })]),
+  '-_': unguarded(negate, [
+    overload('negate_double', [doubleType], { to: doubleType }),
+    overload('negate_int64', [intType], { to: intType }),
+  ]),
+  '_<_': relation('less', (order) => order < 0),
+  '_<=_': relation('less_equals', (order) => order <= 0),
+  '_>_': relation('greater', (order) => order > 0),
+  '_>=_': relation('greater_equals', (order) => order >= 0),
+  '@in': unguarded(contains, [
+    overload('in_list', [a, listOfA], { to: boolType }),
+    overload('in_map', [a, mapOfAB], { to: boolType }),
+  ]),
   '_[_]': [
-    overload('index_list', [listOfA, intType], { to: a }), overload('index_map', [mapOfAB, a], { to: b }),
+    overload('index_list', [listOfA, intType], { to: a }),
+    overload('index_map', [mapOfAB, a], { to: b }),
     overload('optional_list_index_int', [optionalOf(listOfA), intType], { to: optionalOf(a) }),
     overload('optional_map_index_value', [optionalOf(mapOfAB), a], { to: optionalOf(b) }),
   ],

@@ -19,16 +19,38 @@ const noValue = new EvaluationError('optional.none() dereference')
 
 export const optionals: Library = {
   'optional.of': [overload('optional_of', [v], { to: optionalOfV, run: Optional.of })],
-  'optional.ofNonZeroValue': [overload('optional_ofNonZeroValue', [v], { to: optionalOfV, run: (value: Value) => isZero(value) ? Optional.none : Optional.of(value) })],
+  'optional.ofNonZeroValue': [
+    overload('optional_ofNonZeroValue', [v], {
+      to: optionalOfV,
+      run: (value: Value) => (isZero(value) ? Optional.none : Optional.of(value)),
+    }),
+  ],
   'optional.none': [overload('optional_none', [], { to: optionalOfV, run: () => Optional.none })],
   'optional.unwrap': [overload('optional_unwrap', [listOf(optionalOfV)], { to: listOfV, run: unwrap })],
   unwrapOpt: [member('optional_unwrapOpt', [listOf(optionalOfV)], { to: listOfV, run: unwrap })],
-  value: [member('optional_value', [optionalOfV], { to: v, run: ({ value }: Optional) => value ?? (value === undefined ? noValue : value) })],
-  hasValue: [member('optional_hasValue', [optionalOfV], { to: boolType, run: ({ value }: Optional) => value !== undefined })],
+  value: [
+    member('optional_value', [optionalOfV], {
+      to: v,
+      run: ({ value }: Optional) => value ?? (value === undefined ? noValue : value),
+    }),
+  ],
+  hasValue: [
+    member('optional_hasValue', [optionalOfV], { to: boolType, run: ({ value }: Optional) => value !== undefined }),
+  ],
   or: [member('optional_or_optional', [optionalOfV, optionalOfV], { to: optionalOfV })],
   orValue: [member('optional_orValue_value', [optionalOfV, v], { to: v })],
-  first: [member('list_first', [listOfV], { to: optionalOfV, run: (list: ListValue) => list.size === 0 ? Optional.none : Optional.of(list.at(0)) })],
-  last: [member('list_last', [listOfV], { to: optionalOfV, run: (list: ListValue) => list.size === 0 ? Optional.none : Optional.of(list.at(list.size - 1)) })],
+  first: [
+    member('list_first', [listOfV], {
+      to: optionalOfV,
+      run: (list: ListValue) => (list.size === 0 ? Optional.none : Optional.of(list.at(0))),
+    }),
+  ],
+  last: [
+    member('list_last', [listOfV], {
+      to: optionalOfV,
+      run: (list: ListValue) => (list.size === 0 ? Optional.none : Optional.of(list.at(list.size - 1))),
+    }),
+  ],
   'cel.@mapInsert': [
     overload('@mapInsert_map_key_value', [mapOfKV, k, v], { to: mapOfKV, run: insert }),
     overload('@mapInsert_map_map', [mapOfKV, mapOfKV], { to: mapOfKV, run: insertAll }),

@@ -13,9 +13,12 @@ const two = [listOfT, listOfT]
 export const sets: Library = {
   'sets.contains': [overload('list_sets_contains_list', two, { to: boolType, run: contains })],
   'sets.equivalent': [overload('list_sets_equivalent_list', two, { to: boolType, run: equivalent })],
-  'sets.intersects': [overload('list_sets_intersects_list', two, {
-    to: boolType, run: (a: ListValue, b: ListValue) => a.values().some(value => listContains(b, value) === true),
-  })],
+  'sets.intersects': [
+    overload('list_sets_intersects_list', two, {
+      to: boolType,
+      run: (a: ListValue, b: ListValue) => a.values().some((value) => listContains(b, value) === true),
+    }),
+  ],
 }
 
 function contains(whole: ListValue, part: ListValue): boolean | EvaluationError {

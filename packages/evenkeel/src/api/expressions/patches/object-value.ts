@@ -24,8 +24,11 @@ export class ObjectValue extends Opaque {
   }
 
   equals(other: Opaque): boolean {
-    return other instanceof ObjectValue && other.fields.size === this.fields.size
-      && [...this.fields].every(([name, value]) => equal(value, other.fields.get(name) ?? null) === true)
+    return (
+      other instanceof ObjectValue &&
+      other.fields.size === this.fields.size &&
+      [...this.fields].every(([name, value]) => equal(value, other.fields.get(name) ?? null) === true)
+    )
   }
 
   override toString(): string {
@@ -38,17 +41,23 @@ export function misplacedParts(value: Value, expected = value instanceof ObjectV
   if (value instanceof ListValue) return value.values().flatMap((item) => misplacedParts(item, expected))
   if (value instanceof MapValue) return value.keys().flatMap((key) => misplacedParts(value.find(key) ?? null, expected))
   if (!(value instanceof ObjectValue)) return []
-  const own = value.typeName === expected ? []
-    : [`unexpected type name ${JSON.stringify(value.typeName)}, expected ${JSON.stringify(expected)}, which matches field name path from root Object type`]
+  const own =
+    value.typeName === expected
+      ? []
+      : [
+          `unexpected type name ${JSON.stringify(value.typeName)}, expected ${JSON.stringify(expected)}, which matches field name path from root Object type`,
+        ]
   return [...own, ...[...value.fields].flatMap(([name, inner]) => misplacedParts(inner, `${expected}.${name}`))]
 }
 
 /** A value as JSON; an error for what JSON cannot say. Numbers that a double cannot hold become texts. */
 export function toJson(value: Value): JsonValue | EvaluationError {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number') return value
+  if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number')
+    return value
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Double) return value.value
-  if (value instanceof Uint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : String(value.value)
+  if (value instanceof Uint)
+    return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : String(value.value)
   if (value instanceof Bytes) return btoa(Array.from(value.value, (code) => String.fromCharCode(code)).join(''))
   if (value instanceof Duration) return printDuration(value)
   if (value instanceof Timestamp) return printTimestamp(value)
@@ -56,7 +65,9 @@ export function toJson(value: Value): JsonValue | EvaluationError {
   if (value instanceof ListValue) return listToJson(value.values())
   if (value instanceof MapValue) return entriesToJson(value.keys().map((key) => [key, value.find(key) ?? null]))
   if (value instanceof ObjectValue) return entriesToJson([...value.fields])
-  return value instanceof EvaluationError ? value : new EvaluationError(`type conversion not supported for '${typeNameOf(value)}'`)
+  return value instanceof EvaluationError
+    ? value
+    : new EvaluationError(`type conversion not supported for '${typeNameOf(value)}'`)
 }
 
 function listToJson(items: readonly Value[]): JsonValue | EvaluationError {
@@ -72,7 +83,8 @@ function listToJson(items: readonly Value[]): JsonValue | EvaluationError {
 function entriesToJson(entries: readonly (readonly [Value, Value])[]): JsonObject | EvaluationError {
   const object: Record<string, JsonValue> = {}
   for (const [key, value] of entries) {
-    if (typeof key !== 'string') return new EvaluationError(`map key ${JSON.stringify(describe(key))} is of type ${typeNameOf(key)}, not string`)
+    if (typeof key !== 'string')
+      return new EvaluationError(`map key ${JSON.stringify(describe(key))} is of type ${typeNameOf(key)}, not string`)
     const json = toJson(value)
     if (json instanceof EvaluationError) return json
     setOwn(object, key, json)

@@ -22,10 +22,13 @@ export class PatchValue extends Opaque {
   }
 
   equals(other: Opaque): boolean {
-    return other instanceof PatchValue && patchFields.every((name) => {
-      const [mine, theirs] = [this.fields.get(name), other.fields.get(name)]
-      return mine === undefined || theirs === undefined ? mine === theirs : equal(mine, theirs) === true
-    })
+    return (
+      other instanceof PatchValue &&
+      patchFields.every((name) => {
+        const [mine, theirs] = [this.fields.get(name), other.fields.get(name)]
+        return mine === undefined || theirs === undefined ? mine === theirs : equal(mine, theirs) === true
+      })
+    )
   }
 
   override toString(): string {
@@ -37,7 +40,15 @@ const patchFields = ['op', 'path', 'from', 'value']
 /** What an expression of an apply configuration has to give. */
 export const wholeObjectType: Type = objectType('Object')
 /** What the list that an expression of a JSON patch gives has to hold. */
-export const patchOperationType: Type = objectType('JSONPatch', new Map([['op', stringType], ['path', stringType], ['from', stringType], ['value', dynType]]))
+export const patchOperationType: Type = objectType(
+  'JSONPatch',
+  new Map([
+    ['op', stringType],
+    ['path', stringType],
+    ['from', stringType],
+    ['value', dynType],
+  ]),
+)
 
 /** Messages of mutating policies. */
 export const patchMessages: Messages = (name) => {
@@ -47,9 +58,15 @@ export const patchMessages: Messages = (name) => {
 
 /** Functions of mutating policies. */
 export const patchFunctions: ReadonlyMap<string, readonly Overload[]> = new Map([
-  ['jsonpatch.escapeKey', [overload<[string]>('string_jsonpatch_escapeKey_string', [stringType], {
-    to: stringType, run: (key) => key.replaceAll('~', '~0').replaceAll('/', '~1'),
-  })]],
+  [
+    'jsonpatch.escapeKey',
+    [
+      overload<[string]>('string_jsonpatch_escapeKey_string', [stringType], {
+        to: stringType,
+        run: (key) => key.replaceAll('~', '~0').replaceAll('/', '~1'),
+      }),
+    ],
+  ],
 ])
 
 const patchMessage: MessageType = {
@@ -58,7 +75,8 @@ const patchMessage: MessageType = {
   make(fields) {
     for (const name of ['op', 'path', 'from']) {
       const value = fields.get(name)
-      if (value !== undefined && typeof value !== 'string') return new EvaluationError(`unexpected type ${typeNameOf(value)} for JSONPatchType '${name}' field`)
+      if (value !== undefined && typeof value !== 'string')
+        return new EvaluationError(`unexpected type ${typeNameOf(value)} for JSONPatchType '${name}' field`)
     }
     return new PatchValue(fields)
   },
@@ -70,8 +88,8 @@ function objectMessage(name: string): MessageType {
 }
 
 /** Every field is there and is anything. */
-const anyField: ReadonlyMap<string, Type> = new class extends Map<string, Type> {
+const anyField: ReadonlyMap<string, Type> = new (class extends Map<string, Type> {
   override get(): Type {
     return dynType
   }
-}()
+})()

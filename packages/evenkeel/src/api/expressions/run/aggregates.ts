@@ -13,15 +13,16 @@ const listCost = 10
 const mapCost = 30
 
 export function planList(planner: Planner, { elements, optional }: ListNode): Plan {
-  const plans = elements.map(element => planner.plan(element))
-  const steps = plans.map(plan => plan.run)
-  const build: Step = frame => {
+  const plans = elements.map((element) => planner.plan(element))
+  const steps = plans.map((plan) => plan.run)
+  const build: Step = (frame) => {
     const values: Value[] = []
     for (const [index, step] of steps.entries()) {
       const value = step(frame)
       if (value instanceof EvaluationError) return value
       if (!optional.has(index)) values.push(value)
-      else if (!(value instanceof Optional)) return new EvaluationError(`cannot initialize optional list element from non-optional value ${describe(value)}`)
+      else if (!(value instanceof Optional))
+        return new EvaluationError(`cannot initialize optional list element from non-optional value ${describe(value)}`)
       else if (value.value !== undefined) values.push(value.value)
     }
     return ListValue.of(values)
@@ -30,8 +31,12 @@ export function planList(planner: Planner, { elements, optional }: ListNode): Pl
 }
 
 export function planMap(planner: Planner, { entries }: MapNode): Plan {
-  const plans = entries.map(({ key, value, optional }) => ({ key: planner.plan(key), value: planner.plan(value), optional }))
-  const build: Step = frame => {
+  const plans = entries.map(({ key, value, optional }) => ({
+    key: planner.plan(key),
+    value: planner.plan(value),
+    optional,
+  }))
+  const build: Step = (frame) => {
     const pairs: [Value, Value][] = []
     for (const { key, value, optional } of plans) {
       const pair = entryOf(key.run(frame), () => value.run(frame), optional)
@@ -40,7 +45,11 @@ export function planMap(planner: Planner, { entries }: MapNode): Plan {
     }
     return EntryMap.from(pairs)
   }
-  return finish(build, mapCost, plans.flatMap(({ key, value }) => [key, value]))
+  return finish(
+    build,
+    mapCost,
+    plans.flatMap(({ key, value }) => [key, value]),
+  )
 }
 
 /** Undefined when an optional entry holds nothing. */
@@ -49,14 +58,18 @@ function entryOf(key: Value, valueOf: () => Value, optional: boolean): [Value, V
   const value = valueOf()
   if (value instanceof EvaluationError) return value
   if (!optional) return [key, value]
-  if (!(value instanceof Optional)) return new EvaluationError(`cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`)
+  if (!(value instanceof Optional))
+    return new EvaluationError(
+      `cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`,
+    )
   return value.value === undefined ? undefined : [key, value.value]
 }
 
 function finish(build: Step, cost: number, parts: readonly Plan[]): Plan {
-  if (parts.every(part => part.constant !== undefined)) return constant(build(new Frame({}, { slotCount: 0, costLimit: 0 })))
+  if (parts.every((part) => part.constant !== undefined))
+    return constant(build(new Frame({}, { slotCount: 0, costLimit: 0 })))
   return {
-    run: frame => {
+    run: (frame) => {
       const value = build(frame)
       frame.spend(cost)
       return value

@@ -39,13 +39,24 @@ export function planCall(planner: Planner, node: CallNode): Plan {
   }
 }
 
-const conversions = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'type', 'uint'])
+const conversions = new Set([
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'dyn',
+  'int',
+  'string',
+  'timestamp',
+  'type',
+  'uint',
+])
 
 /** `&&` and `||`: what decides wins, even against an error on the other side. */
 function planLogical(planner: Planner, node: CallNode, decisive: boolean): Plan {
-  const [left, right] = node.arguments.map(argument => planner.plan(argument).run)
+  const [left, right] = node.arguments.map((argument) => planner.plan(argument).run)
   return {
-    run: frame => {
+    run: (frame) => {
       const a = left!(frame)
       if (a === decisive) return decisive
       const b = right!(frame)
@@ -58,9 +69,9 @@ function planLogical(planner: Planner, node: CallNode, decisive: boolean): Plan 
 }
 
 function planEquality(planner: Planner, node: CallNode, negated: boolean): Plan {
-  const [left, right] = node.arguments.map(argument => planner.plan(argument).run)
+  const [left, right] = node.arguments.map((argument) => planner.plan(argument).run)
   return {
-    run: frame => {
+    run: (frame) => {
       const a = left!(frame)
       const b = right!(frame)
       frame.spend(comparisonCost(a, b))
@@ -77,7 +88,7 @@ function planAlternative(planner: Planner, node: CallNode, unwrap: boolean): Pla
   const first = planner.plan(node.target!).run
   const second = planner.plan(node.arguments[0]!).run
   return {
-    run: frame => {
+    run: (frame) => {
       const value = first(frame)
       if (!(value instanceof Optional)) return value
       if (value.value === undefined) return second(frame)
@@ -90,22 +101,32 @@ function planFunction(planner: Planner, node: CallNode, name: string): Plan {
   const isQualified = planner.checked.names.has(node)
   const operands = node.target && !isQualified ? [node.target, ...node.arguments] : node.arguments
   const overloads = planner.checked.overloads.get(node) ?? []
-  const plans = operands.map(operand => planner.plan(operand))
+  const plans = operands.map((operand) => planner.plan(operand))
   const only = overloads.length === 1 ? overloads[0]! : undefined
   if (name === '@in' && only?.id === 'in_list' && plans[1]?.constant !== undefined) {
     const membership = planMembership(plans[0]!, plans[1].constant)
     if (membership) return membership
   }
-  const types = operands.map(operand => planner.checked.types.get(operand)!)
+  const types = operands.map((operand) => planner.checked.types.get(operand)!)
   const prepared = prepareConstant(overloads, plans)
   const dispatch = dispatcher(name, overloads)
   const certain = prepared ?? (only && isCertain(only, types) ? only.run! : undefined)
-  const run = certain ? guard(certain, { only, dispatch: prepared ? () => noSuchOverload : dispatch, trustsTypes: planner.trustsTypes }) : dispatch
-  const call = { steps: plans.map(plan => plan.run), run, cost: callCost(name, only?.id ?? '') }
-  if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined) return constant(run(plans[0]!.constant))
+  const run = certain
+    ? guard(certain, { only, dispatch: prepared ? () => noSuchOverload : dispatch, trustsTypes: planner.trustsTypes })
+    : dispatch
+  const call = { steps: plans.map((plan) => plan.run), run, cost: callCost(name, only?.id ?? '') }
+  if (conversions.has(name) && plans.length === 1 && plans[0]!.constant !== undefined)
+    return constant(run(plans[0]!.constant))
   const picksByValue = !only && !overloads[0]?.isUnguarded
   const stopsEarly = prepared !== undefined || plans.length > 2 || picksByValue || (only?.stopsEarly ?? false)
-  return { run: stopsEarly ? callInOrder(call) : callByCount(call, overloads.some(({ id }) => id === 'not_strictly_false')) }
+  return {
+    run: stopsEarly
+      ? callInOrder(call)
+      : callByCount(
+          call,
+          overloads.some(({ id }) => id === 'not_strictly_false'),
+        ),
+  }
 }
 
 interface Call {
@@ -117,14 +138,17 @@ interface Call {
 function callByCount({ steps, run, cost }: Call, takesErrors: boolean): Step {
   const [first, second] = steps
   const pay = payment(cost)
-  if (!first) return frame => pay(frame, [], run)
-  if (second) return typeof cost === 'number' ? callWithTwo({ first, second, run, cost }) : callWithTwoMetered({ first, second, run, pay })
-  const guarded: Run = takesErrors ? run : value => value instanceof EvaluationError ? value : run(value)
-  return typeof cost === 'number' ? callWithOne(first, guarded, cost) : frame => pay(frame, [first(frame)], guarded)
+  if (!first) return (frame) => pay(frame, [], run)
+  if (second)
+    return typeof cost === 'number'
+      ? callWithTwo({ first, second, run, cost })
+      : callWithTwoMetered({ first, second, run, pay })
+  const guarded: Run = takesErrors ? run : (value) => (value instanceof EvaluationError ? value : run(value))
+  return typeof cost === 'number' ? callWithOne(first, guarded, cost) : (frame) => pay(frame, [first(frame)], guarded)
 }
 
 function callWithOne(first: Step, run: Run, cost: number): Step {
-  return frame => {
+  return (frame) => {
     const value = first(frame)
     frame.spend(cost)
     return run(value)
@@ -132,8 +156,8 @@ function callWithOne(first: Step, run: Run, cost: number): Step {
 }
 
 /** Both operands are computed and paid for, even when the first is an error. */
-function callWithTwo({ first, second, run, cost }: { first: Step, second: Step, run: Run, cost: number }): Step {
-  return frame => {
+function callWithTwo({ first, second, run, cost }: { first: Step; second: Step; run: Run; cost: number }): Step {
+  return (frame) => {
     const a = first(frame)
     const b = second(frame)
     frame.spend(cost)
@@ -142,14 +166,14 @@ function callWithTwo({ first, second, run, cost }: { first: Step, second: Step, 
   }
 }
 
-function callWithTwoMetered({ first, second, run, pay }: { first: Step, second: Step, run: Run, pay: Payment }): Step {
-  const guarded: Run = (a, b) => a instanceof EvaluationError ? a : b instanceof EvaluationError ? b : run(a, b)
-  return frame => pay(frame, [first(frame), second(frame)], guarded)
+function callWithTwoMetered({ first, second, run, pay }: { first: Step; second: Step; run: Run; pay: Payment }): Step {
+  const guarded: Run = (a, b) => (a instanceof EvaluationError ? a : b instanceof EvaluationError ? b : run(a, b))
+  return (frame) => pay(frame, [first(frame), second(frame)], guarded)
 }
 
 function callInOrder({ steps, run, cost }: Call): Step {
   const pay = payment(cost)
-  return frame => {
+  return (frame) => {
     const values: Value[] = []
     for (const step of steps) {
       const value = step(frame)
@@ -196,10 +220,10 @@ interface Guarded {
 /** Whatever its type, an element of a list or map may be null; where types are not trusted, it may be anything. */
 function guard(run: Run, { only, dispatch, trustsTypes }: Guarded): Run {
   if (only?.isUnguarded) return dispatch
-  if (!trustsTypes) return (...values) => only && !acceptsAll(only, values) ? dispatch(...values) : run(...values)
-  if (only?.parameters.length === 1) return value => value === null ? dispatch(value) : run(value)
-  if (only?.parameters.length === 2) return (a, b) => a === null || b === null ? dispatch(a, b) : run(a, b)
-  return (...values) => values.includes(null) ? dispatch(...values) : run(...values)
+  if (!trustsTypes) return (...values) => (only && !acceptsAll(only, values) ? dispatch(...values) : run(...values))
+  if (only?.parameters.length === 1) return (value) => (value === null ? dispatch(value) : run(value))
+  if (only?.parameters.length === 2) return (a, b) => (a === null || b === null ? dispatch(a, b) : run(a, b))
+  return (...values) => (values.includes(null) ? dispatch(...values) : run(...values))
 }
 
 /** Operators that ask what their first operand can do, and name themselves when it can nothing. */
@@ -212,10 +236,12 @@ function dispatcher(name: string, overloads: readonly Overload[]): Run {
     const run = first.run!
     if (!asking.has(name)) return run
     const refused = new EvaluationError(`no such overload: ${name}`)
-    return (a, b) => a === null ? refused : run(a, b!)
+    return (a, b) => (a === null ? refused : run(a, b!))
   }
   return (...values) => {
-    const overload = overloads.find(candidate => acceptsAll(candidate, values))
-    return overload ? overload.run!(...values) : new EvaluationError(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`)
+    const overload = overloads.find((candidate) => acceptsAll(candidate, values))
+    return overload
+      ? overload.run!(...values)
+      : new EvaluationError(`no such overload: ${name}(${values.map(typeNameOf).join(', ')})`)
   }
 }

@@ -21,13 +21,13 @@ export function planComprehension(planner: Planner, node: ComprehensionNode): Pl
   const outer = {
     [node.accumulator]: (frame: Frame) => {
       const value = frame.slots[accumulator]
-      return value === undefined ? frame.slots[accumulator] = start(frame) : value
+      return value === undefined ? (frame.slots[accumulator] = start(frame)) : value
     },
   }
   const inner = {
     ...outer,
     [node.variable]: (frame: Frame) => frame.slots[first]!,
-    ...node.secondVariable !== undefined && { [node.secondVariable]: (frame: Frame) => frame.slots[second]! },
+    ...(node.secondVariable !== undefined && { [node.secondVariable]: (frame: Frame) => frame.slots[second]! }),
   }
   const condition = planner.withLocals(inner, () => planner.plan(node.condition))
   const step = planner.withLocals(inner, () => planner.plan(node.step).run)
@@ -42,7 +42,7 @@ export function planComprehension(planner: Planner, node: ComprehensionNode): Pl
   }
   const loop = node.secondVariable === undefined ? loopOverOne : loopOverTwo
   return {
-    run: frame => {
+    run: (frame) => {
       const values = range(frame)
       if (values instanceof EvaluationError) return values
       frame.slots[accumulator] = undefined
@@ -69,7 +69,8 @@ function loopOverTwo(values: Value, advance: Advance): EvaluationError | undefin
     for (let index = 0; index < values.size; index++) if (!advance(index, values.at(index))) return undefined
     return undefined
   }
-  if (!(values instanceof MapValue)) return new EvaluationError(`unsupported comprehension range type: ${typeNameOf(values)}`)
+  if (!(values instanceof MapValue))
+    return new EvaluationError(`unsupported comprehension range type: ${typeNameOf(values)}`)
   for (const key of values.keys()) if (!advance(key, values.find(key) ?? null)) return undefined
   return undefined
 }
@@ -89,6 +90,6 @@ function finish(value: Value): Value {
 
 /** What Go calls the type of a value that is no list and no map. */
 function goTypeOf(value: Value): string {
-  const name = value === null ? 'null' : typeNameOf(value).split('.').at(-1) ?? ''
+  const name = value === null ? 'null' : (typeNameOf(value).split('.').at(-1) ?? '')
   return `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }

@@ -19,7 +19,10 @@ export class Frame {
   readonly #costLimit: number
   cost = 0
 
-  constructor(bindings: Readonly<Record<string, unknown>>, { slotCount, costLimit }: { slotCount: number, costLimit: number }) {
+  constructor(
+    bindings: Readonly<Record<string, unknown>>,
+    { slotCount, costLimit }: { slotCount: number; costLimit: number },
+  ) {
     this.bindings = bindings
     this.slots = new Array<Value | undefined>(slotCount).fill(undefined)
     this.#costLimit = costLimit

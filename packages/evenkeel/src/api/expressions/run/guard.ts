@@ -14,8 +14,18 @@ export function acceptsAll({ parameters }: Overload, values: readonly Value[]): 
 
 /** Whether the types of the operands leave no doubt that the values will fit. */
 export function isCertain({ run, isUnguarded, parameters }: Overload, types: readonly Type[]): boolean {
-  return run !== undefined && (isUnguarded === true || parameters.every((wanted, index) => wanted.kind === 'parameter' || types[index]!.kind === wanted.kind
-    && wanted.kind !== 'list' && wanted.kind !== 'map' && wanted.kind !== 'opaque'))
+  return (
+    run !== undefined &&
+    (isUnguarded === true ||
+      parameters.every(
+        (wanted, index) =>
+          wanted.kind === 'parameter' ||
+          (types[index]!.kind === wanted.kind &&
+            wanted.kind !== 'list' &&
+            wanted.kind !== 'map' &&
+            wanted.kind !== 'opaque'),
+      ))
+  )
 }
 
 function accepts(type: Type, value: Value): boolean {
@@ -38,5 +48,5 @@ function accepts(type: Type, value: Value): boolean {
 
 function acceptsFirstEntry({ parameters }: Type, map: MapValue): boolean {
   const [key] = map.keys()
-  return key === undefined || accepts(parameters[0]!, key) && accepts(parameters[1]!, map.find(key) ?? null)
+  return key === undefined || (accepts(parameters[0]!, key) && accepts(parameters[1]!, map.find(key) ?? null))
 }

@@ -16,7 +16,7 @@ export function planMembership({ run }: Plan, values: Value): Plan | undefined {
     known.add(keyOf(value))
   }
   return {
-    run: frame => {
+    run: (frame) => {
       const value = run(frame)
       return value instanceof EvaluationError ? value : known.has(keyOf(value))
     },
@@ -25,11 +25,16 @@ export function planMembership({ run }: Plan, values: Value): Plan | undefined {
 
 function keyOf(value: Value): unknown {
   // A double with a fraction equals nothing but the same double, and a NaN not even itself.
-  if (value instanceof Double && !Number.isInteger(value.value)) return Number.isNaN(value.value) ? {} : `double ${value.value}`
+  if (value instanceof Double && !Number.isInteger(value.value))
+    return Number.isNaN(value.value) ? {} : `double ${value.value}`
   if (typeof value === 'string') return `"${value}`
   return canonicalKey(value) ?? value
 }
 
 function isSimple(value: Value): boolean {
-  return value !== null && (typeof value !== 'object' || value instanceof Double || value instanceof Uint) && !(value instanceof Bytes)
+  return (
+    value !== null &&
+    (typeof value !== 'object' || value instanceof Double || value instanceof Uint) &&
+    !(value instanceof Bytes)
+  )
 }

@@ -6,11 +6,14 @@ import { ListValue } from '../value/list.ts'
 
 const environment = baseEnvironment.extend({ numbers: { type: listOf(intType) } })
 
-function evaluate(text: string, numbers = ListValue.of([])): { type?: string, value?: unknown, error?: string, cost?: number } {
+function evaluate(
+  text: string,
+  numbers = ListValue.of([]),
+): { type?: string; value?: unknown; error?: string; cost?: number } {
   const compiled = compileExpression(text, environment)
   if (!(compiled instanceof CompiledExpression)) return { error: compiled.errors.split('\n', 1)[0] ?? '' }
   const { value, error, cost } = compiled.evaluate({ numbers })
-  return { type: formatType(compiled.type), cost, ...error === undefined ? { value } : { error } }
+  return { type: formatType(compiled.type), cost, ...(error === undefined ? { value } : { error }) }
 }
 
 test.each([
@@ -35,21 +38,47 @@ test.each([
   ['google.protobuf.Int32Value{value: 1}', { type: 'wrapper(int)', cost: 40 }],
   ['[google.protobuf.Int32Value{value: 1}, 1]', { type: 'list(wrapper(int))', cost: 50 }],
   ['true ? google.protobuf.Int32Value{value: 1} : 1', { type: 'wrapper(int)', cost: 40 }],
-  ['google.protobuf.Int32Value{value: 2147483648}', { error: 'field type conversion error for google.protobuf.Int32Value.value value type: integer overflow' }],
+  [
+    'google.protobuf.Int32Value{value: 2147483648}',
+    { error: 'field type conversion error for google.protobuf.Int32Value.value value type: integer overflow' },
+  ],
   ['google.protobuf.Int32Value{value: 1 / 0}', { error: 'division by zero', cost: 41 }],
-  ['google.protobuf.Value{struct_value: {"a": int}}', { error: 'field type conversion error for google.protobuf.Value.struct_value value type: type conversion not supported for \'type\'' }],
-  ['google.protobuf.Int32Value{valu: 1}', { error: 'ERROR: <input>:1:32: undefined field \'valu\'' }],
-  ['google.protobuf.Int32Value{value: null}', { error: 'ERROR: <input>:1:33: expected type of field \'value\' is \'int\' but provided type is \'null\'' }],
-  ['google.protobuf.Int32Value{value: 1} == 1u', { error: 'ERROR: <input>:1:38: found no matching overload for \'_==_\' applied to \'(wrapper(int), uint)\'' }],
-  ['[google.protobuf.Int32Value{value: 1}, null]', { error: 'ERROR: <input>:1:40: expected type \'wrapper(int)\' but found \'null\'' }],
-  ['int{}', { error: 'ERROR: <input>:1:4: \'int\' is not a message type' }],
-  ['google.protobuf.Method{}', { error: 'ERROR: <input>:1:23: undeclared reference to \'google.protobuf.Method\' (in container \'\')' }],
+  [
+    'google.protobuf.Value{struct_value: {"a": int}}',
+    {
+      error:
+        "field type conversion error for google.protobuf.Value.struct_value value type: type conversion not supported for 'type'",
+    },
+  ],
+  ['google.protobuf.Int32Value{valu: 1}', { error: "ERROR: <input>:1:32: undefined field 'valu'" }],
+  [
+    'google.protobuf.Int32Value{value: null}',
+    { error: "ERROR: <input>:1:33: expected type of field 'value' is 'int' but provided type is 'null'" },
+  ],
+  [
+    'google.protobuf.Int32Value{value: 1} == 1u',
+    { error: "ERROR: <input>:1:38: found no matching overload for '_==_' applied to '(wrapper(int), uint)'" },
+  ],
+  [
+    '[google.protobuf.Int32Value{value: 1}, null]',
+    { error: "ERROR: <input>:1:40: expected type 'wrapper(int)' but found 'null'" },
+  ],
+  ['int{}', { error: "ERROR: <input>:1:4: 'int' is not a message type" }],
+  [
+    'google.protobuf.Method{}',
+    { error: "ERROR: <input>:1:23: undeclared reference to 'google.protobuf.Method' (in container '')" },
+  ],
 ])('%s is judged as upstream judges it', (text, wanted) => {
   expect(evaluate(text)).toMatchObject(wanted)
 })
 
 test('a message that goes through a long list costs more, so repeating it is cut off', () => {
   const numbers = ListValue.of(Array.from({ length: 10_000 }, (_, index) => index))
-  expect(evaluate('google.protobuf.ListValue{values: numbers}.size() == 10000', numbers)).toMatchObject({ value: true, cost: 1043 })
-  expect(evaluate('numbers.all(n, google.protobuf.ListValue{values: numbers}.size() > n)', numbers)).toMatchObject({ error: expect.stringContaining('cost limit exceeded') as string })
+  expect(evaluate('google.protobuf.ListValue{values: numbers}.size() == 10000', numbers)).toMatchObject({
+    value: true,
+    cost: 1043,
+  })
+  expect(evaluate('numbers.all(n, google.protobuf.ListValue{values: numbers}.size() > n)', numbers)).toMatchObject({
+    error: expect.stringContaining('cost limit exceeded') as string,
+  })
 })

@@ -32,11 +32,14 @@ interface Making {
   readonly make: (fields: ReadonlyMap<string, Value>) => Value
 }
 
-export function planMessage(planner: Planner, { typeName, fields }: { typeName: string, fields: readonly StructField[] }): Plan {
+export function planMessage(
+  planner: Planner,
+  { typeName, fields }: { typeName: string; fields: readonly StructField[] },
+): Plan {
   const name = typeName.replace(/^\./, '')
   const making = makings.get(name) ?? makingOf(planner, name)
   if (!making) throw new PlanIssue(`unknown type: ${name}`)
-  const steps = fields.map(field => ({ ...field, step: planner.plan(field.value).run }))
+  const steps = fields.map((field) => ({ ...field, step: planner.plan(field.value).run }))
   const build = (frame: Frame, meter: Meter): Value => {
     const taken = new Map<string, Value>()
     for (const { name: field, optional, step } of steps) {
@@ -44,7 +47,8 @@ export function planMessage(planner: Planner, { typeName, fields }: { typeName: 
       if (value instanceof EvaluationError) return value
       if (value === undefined) continue
       const held = making.take(value, field, meter)
-      if (held === undefined || held instanceof EvaluationError) return conversionError(`${name}.${field}`, held ?? value)
+      if (held === undefined || held instanceof EvaluationError)
+        return conversionError(`${name}.${field}`, held ?? value)
       // Set anew, so that the last one written is the last one in order.
       taken.delete(field)
       taken.set(field, held)
@@ -52,10 +56,12 @@ export function planMessage(planner: Planner, { typeName, fields }: { typeName: 
     return making.make(taken)
   }
   return {
-    run: frame => {
+    run: (frame) => {
       const meter = { elements: 0 }
       const value = build(frame, meter)
-      frame.spend(meter.elements > freeElements ? messageCost + Math.floor(meter.elements * costPerElement) : messageCost)
+      frame.spend(
+        meter.elements > freeElements ? messageCost + Math.floor(meter.elements * costPerElement) : messageCost,
+      )
       return value
     },
   }
@@ -67,31 +73,42 @@ function makingOf({ environment }: Planner, name: string): Making | undefined {
   return message && { take: (value) => value, make: (fields) => message.make(fields) }
 }
 
-function fieldValue(value: Value, { field, optional }: { field: string, optional: boolean }): Value | undefined {
+function fieldValue(value: Value, { field, optional }: { field: string; optional: boolean }): Value | undefined {
   if (!optional || value instanceof EvaluationError) return value
-  return value instanceof Optional ? value.value : new EvaluationError(`cannot initialize optional entry '${field}' from non-optional value ${describe(value)}`)
+  return value instanceof Optional
+    ? value.value
+    : new EvaluationError(`cannot initialize optional entry '${field}' from non-optional value ${describe(value)}`)
 }
 
 function conversionError(field: string, found: Value): EvaluationError {
-  const problem = found instanceof EvaluationError ? found.message : `unsupported type conversion from '${typeNameOf(found)}'`
+  const problem =
+    found instanceof EvaluationError ? found.message : `unsupported type conversion from '${typeNameOf(found)}'`
   return new EvaluationError(`field type conversion error for ${field} value type: ${problem}`)
 }
 
 const makings: ReadonlyMap<string, Making> = new Map([
-  wrapper('BoolValue', false, value => typeof value === 'boolean' ? value : undefined),
-  wrapper('BytesValue', new Bytes(new Uint8Array()), value => value instanceof Bytes ? value : undefined),
-  wrapper('DoubleValue', new Double(0), value => value instanceof Double ? value : undefined),
-  wrapper('FloatValue', new Double(0), value => value instanceof Double ? new Double(Math.fround(value.value)) : undefined),
-  wrapper('Int32Value', 0, value => takeInt32(value)),
-  wrapper('Int64Value', 0, value => isInt(value) ? value : undefined),
-  wrapper('StringValue', '', value => typeof value === 'string' ? value : undefined),
-  wrapper('UInt32Value', new Uint(0n), value => takeUint32(value)),
-  wrapper('UInt64Value', new Uint(0n), value => value instanceof Uint ? value : undefined),
-  making('Duration', { take: value => isInt(value) ? value : undefined, make: makeDuration }),
-  making('Timestamp', { take: value => isInt(value) ? value : undefined, make: makeTimestamp }),
-  making('ListValue', { take: (value, _, meter) => value instanceof ListValue ? toJson(value, meter) : undefined, make: fields => fields.get('values') ?? ListValue.of([]) }),
-  making('Struct', { take: (value, _, meter) => value instanceof MapValue ? toJson(value, meter) : undefined, make: fields => fields.get('fields') ?? new EntryMap() }),
-  making('Value', { take: takeJson, make: fields => [...fields.values()].at(-1) ?? null }),
+  wrapper('BoolValue', false, (value) => (typeof value === 'boolean' ? value : undefined)),
+  wrapper('BytesValue', new Bytes(new Uint8Array()), (value) => (value instanceof Bytes ? value : undefined)),
+  wrapper('DoubleValue', new Double(0), (value) => (value instanceof Double ? value : undefined)),
+  wrapper('FloatValue', new Double(0), (value) =>
+    value instanceof Double ? new Double(Math.fround(value.value)) : undefined,
+  ),
+  wrapper('Int32Value', 0, (value) => takeInt32(value)),
+  wrapper('Int64Value', 0, (value) => (isInt(value) ? value : undefined)),
+  wrapper('StringValue', '', (value) => (typeof value === 'string' ? value : undefined)),
+  wrapper('UInt32Value', new Uint(0n), (value) => takeUint32(value)),
+  wrapper('UInt64Value', new Uint(0n), (value) => (value instanceof Uint ? value : undefined)),
+  making('Duration', { take: (value) => (isInt(value) ? value : undefined), make: makeDuration }),
+  making('Timestamp', { take: (value) => (isInt(value) ? value : undefined), make: makeTimestamp }),
+  making('ListValue', {
+    take: (value, _, meter) => (value instanceof ListValue ? toJson(value, meter) : undefined),
+    make: (fields) => fields.get('values') ?? ListValue.of([]),
+  }),
+  making('Struct', {
+    take: (value, _, meter) => (value instanceof MapValue ? toJson(value, meter) : undefined),
+    make: (fields) => fields.get('fields') ?? new EntryMap(),
+  }),
+  making('Value', { take: takeJson, make: (fields) => [...fields.values()].at(-1) ?? null }),
 ])
 
 function making(name: string, how: Making): [string, Making] {
@@ -99,7 +116,7 @@ function making(name: string, how: Making): [string, Making] {
 }
 
 function wrapper(name: string, absent: Value, take: (value: Value) => Value | undefined): [string, Making] {
-  return making(name, { take, make: fields => fields.get('value') ?? absent })
+  return making(name, { take, make: (fields) => fields.get('value') ?? absent })
 }
 
 function takeInt32(value: Value): Value | undefined {
@@ -152,22 +169,26 @@ function toJson(value: Value, meter: Meter): Value {
   // Ints that a double cannot hold are bigints.
   if (typeof value === 'number') return new Double(value)
   if (typeof value === 'bigint') return String(value)
-  if (value === null || typeof value !== 'object' || value instanceof Double || value instanceof EvaluationError) return value
-  if (value instanceof Uint) return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? new Double(Number(value.value)) : String(value.value)
-  if (value instanceof Bytes) return btoa(Array.from(value.value, code => String.fromCharCode(code)).join(''))
+  if (value === null || typeof value !== 'object' || value instanceof Double || value instanceof EvaluationError)
+    return value
+  if (value instanceof Uint)
+    return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? new Double(Number(value.value)) : String(value.value)
+  if (value instanceof Bytes) return btoa(Array.from(value.value, (code) => String.fromCharCode(code)).join(''))
   if (value instanceof Duration) return printDuration(value)
   if (value instanceof Timestamp) return printTimestamp(value)
   if (value instanceof Optional) return value.value === undefined ? null : toJson(value.value, meter)
   if (value instanceof ListValue) return jsonList(value, meter)
-  return value instanceof MapValue ? jsonMap(value, meter) : new EvaluationError(`type conversion not supported for '${typeNameOf(value)}'`)
+  return value instanceof MapValue
+    ? jsonMap(value, meter)
+    : new EvaluationError(`type conversion not supported for '${typeNameOf(value)}'`)
 }
 
 function jsonList(list: ListValue, meter: Meter): Value {
-  const items = list.values().map(item => toJson(item, meter))
-  return items.find(item => item instanceof EvaluationError) ?? ListValue.of(items)
+  const items = list.values().map((item) => toJson(item, meter))
+  return items.find((item) => item instanceof EvaluationError) ?? ListValue.of(items)
 }
 
 function jsonMap(map: MapValue, meter: Meter): Value {
   const entries = map.keys().map((key): [Value, Value] => [describe(key), toJson(map.find(key) ?? null, meter)])
-  return entries.map(([, item]) => item).find(item => item instanceof EvaluationError) ?? EntryMap.from(entries)
+  return entries.map(([, item]) => item).find((item) => item instanceof EvaluationError) ?? EntryMap.from(entries)
 }

@@ -21,7 +21,7 @@ export interface Plan {
   /** Known before anything runs. */
   readonly constant?: Value
   /** A place that can be selected from further; reading it through `resolve` does not pay for the variable at its root. */
-  readonly place?: { readonly resolve: Step, readonly isConditional: boolean }
+  readonly place?: { readonly resolve: Step; readonly isConditional: boolean }
 }
 
 /** Thrown when an expression that type-checks cannot be made ready to run, such as `int('x')`. */
@@ -68,7 +68,7 @@ export class Planner {
   }
 
   /** The slot of a variable that the caller binds. */
-  slotOf(name: string): { slot: number, isNew: boolean } {
+  slotOf(name: string): { slot: number; isNew: boolean } {
     const known = this.#slots.get(name)
     if (known !== undefined) return { slot: known, isNew: false }
     const slot = this.newSlot()

@@ -24,19 +24,20 @@ export function planIdentifier(planner: Planner, node: IdentifierNode | SelectNo
 
 function planVariable(planner: Planner, name: string): Plan {
   const variable = planner.environment.variable(name)
-  if (variable?.type.kind === 'type' && variable.type.parameters[0]) return constant(new TypeValue(variable.type.parameters[0].name))
+  if (variable?.type.kind === 'type' && variable.type.parameters[0])
+    return constant(new TypeValue(variable.type.parameters[0].name))
   const { slot } = planner.slotOf(name)
   const adapt = variable?.adapt
-  return placeOf(frame => {
+  return placeOf((frame) => {
     const known = frame.slots[slot]
-    return known === undefined ? frame.slots[slot] = readBinding(frame, name, adapt) : known
+    return known === undefined ? (frame.slots[slot] = readBinding(frame, name, adapt)) : known
   })
 }
 
 function readBinding({ bindings }: Frame, name: string, adapt: ((json: unknown) => Value) | undefined): Value {
   const bound = getOwn(bindings, name)
   if (bound === undefined) return new EvaluationError(`no such attribute(s): ${name}`)
-  return adapt ? adapt(bound) : bound as Value
+  return adapt ? adapt(bound) : (bound as Value)
 }
 
 /** `operand.field`, or whether it is there. */
@@ -45,8 +46,12 @@ export function planSelect(planner: Planner, node: SelectNode): Plan {
   const operand = planner.plan(node.operand)
   const read = new Reader(node.field)
   const base = operand.place?.resolve ?? operand.run
-  if (!node.testOnly) return extend(operand, qualify(base, () => read))
-  return { run: frame => testPresence(base(frame), read, frame) }
+  if (!node.testOnly)
+    return extend(
+      operand,
+      qualify(base, () => read),
+    )
+  return { run: (frame) => testPresence(base(frame), read, frame) }
 }
 
 /** `operand[index]`, `operand[?index]` and `operand.?field`. */
@@ -57,20 +62,30 @@ export function planIndex(planner: Planner, node: CallNode): Plan {
   const base = operand.place?.resolve ?? operand.run
   if (index.constant !== undefined) {
     const read = new Reader(index.constant)
-    return extend(operand, qualify(base, () => read, isOptional))
+    return extend(
+      operand,
+      qualify(base, () => read, isOptional),
+    )
   }
   const key = index.place?.resolve ?? index.run
-  return extend(operand, qualify(base, frame => {
-    const value = key(frame)
-    return value instanceof EvaluationError ? value : new Reader(value)
-  }, isOptional))
+  return extend(
+    operand,
+    qualify(
+      base,
+      (frame) => {
+        const value = key(frame)
+        return value instanceof EvaluationError ? value : new Reader(value)
+      },
+      isOptional,
+    ),
+  )
 }
 
 /** `condition ? yes : no`. */
 export function planConditional(planner: Planner, node: CallNode): Plan {
-  const [condition, yes, no] = node.arguments.map(argument => planner.plan(argument))
+  const [condition, yes, no] = node.arguments.map((argument) => planner.plan(argument))
   const [test, whenTrue, whenFalse] = [condition!.run, yes!.place?.resolve ?? yes!.run, no!.place?.resolve ?? no!.run]
-  const resolve: Step = frame => {
+  const resolve: Step = (frame) => {
     const value = test(frame)
     if (value === true) return whenTrue(frame)
     if (value === false) return whenFalse(frame)
@@ -80,12 +95,12 @@ export function planConditional(planner: Planner, node: CallNode): Plan {
 }
 
 function placeOf(resolve: Step): Plan {
-  return { run: frame => paid(frame, resolve(frame)), place: { resolve, isConditional: false } }
+  return { run: (frame) => paid(frame, resolve(frame)), place: { resolve, isConditional: false } }
 }
 
 function extend(operand: Plan, resolve: Step): Plan {
   const isConditional = operand.place?.isConditional ?? false
-  return { run: isConditional ? resolve : frame => paid(frame, resolve(frame)), place: { resolve, isConditional } }
+  return { run: isConditional ? resolve : (frame) => paid(frame, resolve(frame)), place: { resolve, isConditional } }
 }
 
 function paid(frame: Frame, value: Value): Value {
@@ -94,11 +109,12 @@ function paid(frame: Frame, value: Value): Value {
 }
 
 function qualify(base: Step, readerOf: (frame: Frame) => Reader | EvaluationError, isOptional = false): Step {
-  return frame => {
+  return (frame) => {
     const value = base(frame)
     if (value instanceof EvaluationError || value === Optional.none) return value
     const read = readerOf(frame)
-    if (isOptional || value instanceof Optional) return read instanceof EvaluationError ? read : qualifyOptional(value, read, frame)
+    if (isOptional || value instanceof Optional)
+      return read instanceof EvaluationError ? read : qualifyOptional(value, read, frame)
     frame.spend(1)
     if (read instanceof EvaluationError) return read
     const found = read.find(value)

@@ -26,7 +26,10 @@ export class SyntaxIssue extends Error {
 
 /** All issues in order of their place. */
 export function formatIssues(text: string, issues: readonly Issue[]): string {
-  return [...issues].sort((a, b) => (a.offset ?? -1) - (b.offset ?? -1)).map(issue => formatIssue(text, issue)).join('\n')
+  return [...issues]
+    .sort((a, b) => (a.offset ?? -1) - (b.offset ?? -1))
+    .map((issue) => formatIssue(text, issue))
+    .join('\n')
 }
 
 function formatIssue(text: string, { offset, message }: Issue): string {
@@ -37,7 +40,7 @@ function formatIssue(text: string, { offset, message }: Issue): string {
   const before = [...text.slice(start, offset)]
   const lineNumber = text.slice(0, start).split('\n').length
   const here = [...text.slice(offset, offset + 2)][0] ?? ''
-  const marker = before.map(character => isWide(character) ? '．' : '.').join('') + (isWide(here) ? '＾' : '^')
+  const marker = before.map((character) => (isWide(character) ? '．' : '.')).join('') + (isWide(here) ? '＾' : '^')
   return `ERROR: <input>:${lineNumber}:${before.length + 1}: ${message}\n | ${line.replaceAll('\t', ' ')}\n | ${marker}`
 }
 

@@ -30,7 +30,10 @@ export function tokenize(text: string): Tokens {
     if (position >= text.length) break
     const token = nextToken(text, position)
     if (typeof token === 'number') {
-      issues.push({ offset: position, message: `Syntax error: token recognition error at: '${text.slice(position, token)}'` })
+      issues.push({
+        offset: position,
+        message: `Syntax error: token recognition error at: '${text.slice(position, token)}'`,
+      })
       position = token
       continue
     }
@@ -55,7 +58,8 @@ function nextToken(text: string, offset: number): Token | number {
   if (quoted) return quoted
   const floating = match(double, text, offset)
   const whole = match(integer, text, offset)
-  if (floating !== undefined && floating.length > (whole?.length ?? 0)) return { kind: 'double', text: floating, offset }
+  if (floating !== undefined && floating.length > (whole?.length ?? 0))
+    return { kind: 'double', text: floating, offset }
   if (whole !== undefined) return { kind: /[uU]$/.test(whole) ? 'uint' : 'int', text: whole, offset }
   const name = match(word, text, offset)
   if (name !== undefined) return { kind: 'identifier', text: name, offset }
@@ -80,14 +84,15 @@ function quotedToken(text: string, offset: number): Token | number | undefined {
 }
 
 /** One past the closing quote; when it goes wrong, the negative of where. */
-function endOfQuoted(text: string, from: number, { quote, raw }: { quote: string, raw: boolean }): number {
+function endOfQuoted(text: string, from: number, { quote, raw }: { quote: string; raw: boolean }): number {
   for (let position = from; position < text.length; position++) {
     if (text.startsWith(quote, position)) return position + quote.length
     const character = text[position]
     if (quote.length === 1 && (character === '\n' || character === '\r')) return -(position + 1)
     if (character !== '\\' || raw) continue
     const sequence = match(escapeSequence, text, position)
-    if (sequence === undefined) return -Math.min(text.length, position + (match(escapeStart, text, position)?.length ?? 1) + 1)
+    if (sequence === undefined)
+      return -Math.min(text.length, position + (match(escapeStart, text, position)?.length ?? 1) + 1)
     position += sequence.length - 1
   }
   return -text.length

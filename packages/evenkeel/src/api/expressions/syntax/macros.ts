@@ -5,7 +5,17 @@
  */
 import { SyntaxIssue } from './issue.ts'
 import {
-  accumulatorName, call, copyNode, identifier, list, literal, memberCall, walk, type CallNode, type ComprehensionNode, type Node,
+  accumulatorName,
+  call,
+  copyNode,
+  identifier,
+  list,
+  literal,
+  memberCall,
+  walk,
+  type CallNode,
+  type ComprehensionNode,
+  type Node,
 } from './tree.ts'
 
 /** The expansion of a call, or the call itself. */
@@ -18,24 +28,24 @@ type Macro = (node: CallNode) => Node
 
 const macros: ReadonlyMap<string, Macro> = new Map<string, Macro>([
   ['has/1', has],
-  ['.all/2', node => quantifier(node, all)],
-  ['.exists/2', node => quantifier(node, exists)],
-  ['.exists_one/2', node => quantifier(node, existsOne)],
-  ['.map/2', node => transformation(node, appendTransformed)],
-  ['.map/3', node => transformation(node, appendTransformed)],
+  ['.all/2', (node) => quantifier(node, all)],
+  ['.exists/2', (node) => quantifier(node, exists)],
+  ['.exists_one/2', (node) => quantifier(node, existsOne)],
+  ['.map/2', (node) => transformation(node, appendTransformed)],
+  ['.map/3', (node) => transformation(node, appendTransformed)],
   ['.filter/2', filter],
-  ['.all/3', node => quantifier(node, all)],
-  ['.exists/3', node => quantifier(node, exists)],
-  ['.exists_one/3', node => quantifier(node, existsOne)],
-  ['.existsOne/3', node => quantifier(node, existsOne)],
-  ['.transformList/3', node => transformation(node, appendTransformed, 2)],
-  ['.transformList/4', node => transformation(node, appendTransformed, 2)],
-  ['.transformMap/3', node => transformation(node, insertTransformed, 2)],
-  ['.transformMap/4', node => transformation(node, insertTransformed, 2)],
-  ['.transformMapEntry/3', node => transformation(node, insertEntries, 2)],
-  ['.transformMapEntry/4', node => transformation(node, insertEntries, 2)],
-  ['.optMap/2', node => optionalMap(node, value => call('optional.of', node.offset, value))],
-  ['.optFlatMap/2', node => optionalMap(node, value => value)],
+  ['.all/3', (node) => quantifier(node, all)],
+  ['.exists/3', (node) => quantifier(node, exists)],
+  ['.exists_one/3', (node) => quantifier(node, existsOne)],
+  ['.existsOne/3', (node) => quantifier(node, existsOne)],
+  ['.transformList/3', (node) => transformation(node, appendTransformed, 2)],
+  ['.transformList/4', (node) => transformation(node, appendTransformed, 2)],
+  ['.transformMap/3', (node) => transformation(node, insertTransformed, 2)],
+  ['.transformMap/4', (node) => transformation(node, insertTransformed, 2)],
+  ['.transformMapEntry/3', (node) => transformation(node, insertEntries, 2)],
+  ['.transformMapEntry/4', (node) => transformation(node, insertEntries, 2)],
+  ['.optMap/2', (node) => optionalMap(node, (value) => call('optional.of', node.offset, value))],
+  ['.optFlatMap/2', (node) => optionalMap(node, (value) => value)],
   ['.sortBy/2', sortBy],
 ])
 
@@ -80,29 +90,41 @@ function existsOne(question: Node, offset: number): Loop {
   }
 }
 
-type Step = (transform: Node, variable: string, offset: number) => { readonly initial: Node, readonly step: Node }
+type Step = (transform: Node, variable: string, offset: number) => { readonly initial: Node; readonly step: Node }
 
 /** map, transformList, transformMap, transformMapEntry: variables, perhaps a filter, and what becomes of an element. */
 function transformation(node: CallNode, build: Step, variableCount = 1): Node {
   const { offset } = node
-  const names = variables(node, variableCount, variableCount === 1 ? 'argument is not an identifier' : 'argument must be a simple name')
+  const names = variables(
+    node,
+    variableCount,
+    variableCount === 1 ? 'argument is not an identifier' : 'argument must be a simple name',
+  )
   const [filtering, transform = filtering] = node.arguments.slice(variableCount)
   const { initial, step } = build(transform!, names[0]!, offset)
   const filtered = transform === filtering ? step : call('_?_:_', offset, filtering!, step, accumulator(offset))
-  return comprehension(node, names, { initial, condition: literal(true, offset), step: filtered, result: accumulator(offset) })
+  return comprehension(node, names, {
+    initial,
+    condition: literal(true, offset),
+    step: filtered,
+    result: accumulator(offset),
+  })
 }
 
-function appendTransformed(transform: Node, _variable: string, offset: number): { initial: Node, step: Node } {
+function appendTransformed(transform: Node, _variable: string, offset: number): { initial: Node; step: Node } {
   return { initial: list([], offset), step: call('_+_', offset, accumulator(offset), list([transform], offset)) }
 }
 
-function insertTransformed(transform: Node, variable: string, offset: number): { initial: Node, step: Node } {
+function insertTransformed(transform: Node, variable: string, offset: number): { initial: Node; step: Node } {
   const initial: Node = { kind: 'map', entries: [], offset }
   return { initial, step: call('cel.@mapInsert', offset, accumulator(offset), identifier(variable, offset), transform) }
 }
 
-function insertEntries(transform: Node, _variable: string, offset: number): { initial: Node, step: Node } {
-  return { initial: { kind: 'map', entries: [], offset }, step: call('cel.@mapInsert', offset, accumulator(offset), transform) }
+function insertEntries(transform: Node, _variable: string, offset: number): { initial: Node; step: Node } {
+  return {
+    initial: { kind: 'map', entries: [], offset },
+    step: call('cel.@mapInsert', offset, accumulator(offset), transform),
+  }
 }
 
 function filter(node: CallNode): Node {
@@ -111,25 +133,43 @@ function filter(node: CallNode): Node {
   const [element, question] = node.arguments
   const kept = call('_+_', offset, accumulator(offset), list([element!], offset))
   const step = call('_?_:_', offset, question!, kept, accumulator(offset))
-  return comprehension(node, names, { initial: list([], offset), condition: literal(true, offset), step, result: accumulator(offset) })
+  return comprehension(node, names, {
+    initial: list([], offset),
+    condition: literal(true, offset),
+    step,
+    result: accumulator(offset),
+  })
 }
 
-function optionalMap({ name, target, arguments: [variable, transform], offset }: CallNode, wrap: (value: Node) => Node): Node {
-  if (variable?.kind !== 'identifier') throw new SyntaxIssue(`${name}() variable name must be a simple identifier`, variable?.offset ?? offset)
+function optionalMap(
+  { name, target, arguments: [variable, transform], offset }: CallNode,
+  wrap: (value: Node) => Node,
+): Node {
+  if (variable?.kind !== 'identifier')
+    throw new SyntaxIssue(`${name}() variable name must be a simple identifier`, variable?.offset ?? offset)
   // Every such macro doubles what it is called on, so a chain of them grows without bounds.
   let nodes = 0
   walk(target!, () => nodes++)
   if (nodes > nodesMax) throw new SyntaxIssue(`expression too large after expanding ${name}`, offset)
   const value = memberCall('value', offset, { target: copyNode(target!) })
   const bound = binding({ name: variable.name, value, result: transform!, offset })
-  return call('_?_:_', offset, memberCall('hasValue', offset, { target: target! }), wrap(bound), call('optional.none', offset))
+  return call(
+    '_?_:_',
+    offset,
+    memberCall('hasValue', offset, { target: target! }),
+    wrap(bound),
+    call('optional.none', offset),
+  )
 }
 
 const nodesMax = 50_000
 
 function sortBy({ target, arguments: parameters, offset }: CallNode): Node {
   if (target!.kind === 'literal' || target!.kind === 'map' || target!.kind === 'struct') {
-    throw new SyntaxIssue('sortBy can only be applied to a list, identifier, comprehension, call or select expression', target!.offset)
+    throw new SyntaxIssue(
+      'sortBy can only be applied to a list, identifier, comprehension, call or select expression',
+      target!.offset,
+    )
   }
   const input = () => identifier(sortInput, offset)
   const keys = expandMacro({ kind: 'call', name: 'map', target: input(), arguments: parameters, offset })
@@ -140,17 +180,29 @@ function sortBy({ target, arguments: parameters, offset }: CallNode): Node {
 const sortInput = '@__sortBy_input__'
 
 /** `let name = value in result`: a loop over nothing, the way upstream spells it. */
-function binding({ name, value, result, offset }: { name: string, value: Node, result: Node, offset: number }): Node {
+function binding({ name, value, result, offset }: { name: string; value: Node; result: Node; offset: number }): Node {
   return {
-    kind: 'comprehension', range: list([], offset), variable: '#unused', accumulator: name, initial: value,
-    condition: literal(false, offset), step: identifier(name, offset), result, offset,
+    kind: 'comprehension',
+    range: list([], offset),
+    variable: '#unused',
+    accumulator: name,
+    initial: value,
+    condition: literal(false, offset),
+    step: identifier(name, offset),
+    result,
+    offset,
   }
 }
 
 function comprehension({ target, offset }: CallNode, [variable, secondVariable]: readonly string[], loop: Loop): Node {
   return {
-    kind: 'comprehension', range: target!, variable: variable!, ...secondVariable !== undefined && { secondVariable },
-    accumulator: accumulatorName, ...loop, offset,
+    kind: 'comprehension',
+    range: target!,
+    variable: variable!,
+    ...(secondVariable !== undefined && { secondVariable }),
+    accumulator: accumulatorName,
+    ...loop,
+    offset,
   }
 }
 
@@ -158,8 +210,10 @@ function variables(node: CallNode, count: number, complaint: string): string[] {
   const names: string[] = []
   for (const argument of node.arguments.slice(0, count)) {
     if (argument.kind !== 'identifier') throw new SyntaxIssue(complaint, argument.offset)
-    if (names.includes(argument.name)) throw new SyntaxIssue(`duplicate variable name: ${argument.name}`, argument.offset)
-    if (argument.name === accumulatorName) throw new SyntaxIssue('iteration variable overwrites accumulator variable', argument.offset)
+    if (names.includes(argument.name))
+      throw new SyntaxIssue(`duplicate variable name: ${argument.name}`, argument.offset)
+    if (argument.name === accumulatorName)
+      throw new SyntaxIssue('iteration variable overwrites accumulator variable', argument.offset)
     names.push(argument.name)
   }
   return names

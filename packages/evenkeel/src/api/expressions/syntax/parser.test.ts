@@ -35,12 +35,12 @@ describe('parseExpression', () => {
     ['0x1F', 31],
     ['42u', new Uint(42n)],
     ['.5e1', new Double(5)],
-    ['\'a\\n\\x41\\u00e9\\U0001F600\\101\'', 'a\nAé😀A'],
+    ["'a\\n\\x41\\u00e9\\U0001F600\\101'", 'a\nAé😀A'],
     ['r"\\d\\n"', '\\d\\n'],
     ['"""a"b\r\nc"""', 'a"b\nc'],
-    ['\'\'', ''],
-    ['b\'\\xff\\377é\'', new Bytes(Uint8Array.of(255, 255, 0xc3, 0xa9))],
-    ['bR\'\\x\'', new Bytes(Uint8Array.of(92, 120))],
+    ["''", ''],
+    ["b'\\xff\\377é'", new Bytes(Uint8Array.of(255, 255, 0xc3, 0xa9))],
+    ["bR'\\x'", new Bytes(Uint8Array.of(92, 120))],
     ['null', null],
     ['true', true],
   ])('reads the literal %s', (text, value) => {
@@ -48,17 +48,17 @@ describe('parseExpression', () => {
   })
 
   test.each([
-    ['1 +', '1:4', 'mismatched input \'<EOF>\''],
-    ['1 2', '1:3', 'extraneous input \'2\' expecting <EOF>'],
-    ['(1', '1:3', 'missing \')\' at \'<EOF>\''],
+    ['1 +', '1:4', "mismatched input '<EOF>'"],
+    ['1 2', '1:3', "extraneous input '2' expecting <EOF>"],
+    ['(1', '1:3', "missing ')' at '<EOF>'"],
     ['a\n && for', '2:5', 'reserved identifier: for'],
     ['9223372036854775808', '1:1', 'invalid int literal'],
     ['18446744073709551616u', '1:1', 'invalid uint literal'],
     ['1e999', '1:1', 'invalid double literal'],
-    ['\'\\ud800\'', '1:1', 'invalid unicode code point'],
-    ['b\'\\u00e9\'', '1:1', 'unable to unescape string'],
-    ['\'abc', '1:1', 'token recognition error at: \'\'abc\''],
-    ['a # b', '1:3', 'token recognition error at: \'#\''],
+    ["'\\ud800'", '1:1', 'invalid unicode code point'],
+    ["b'\\u00e9'", '1:1', 'unable to unescape string'],
+    ["'abc", '1:1', "token recognition error at: ''abc'"],
+    ['a # b', '1:3', "token recognition error at: '#'"],
     ['has(a)', '1:5', 'invalid argument to has() macro'],
     ['a.all(b.c, true)', '1:8', 'argument must be a simple name'],
     ['a.map(b.c, true)', '1:8', 'argument is not an identifier'],
@@ -72,19 +72,21 @@ describe('parseExpression', () => {
   })
 
   test('points at the place, counting characters', () => {
-    const text = 'a ==\n\t\'😀\' + §'
+    const text = "a ==\n\t'😀' + §"
     const node = parseExpression(text)
     expect('issues' in node && formatIssues(text, node.issues).split('\n').slice(0, 3)).toEqual([
-      'ERROR: <input>:2:8: Syntax error: token recognition error at: \'§\'', ' |  \'😀\' + §', ' | ..．....＾',
+      "ERROR: <input>:2:8: Syntax error: token recognition error at: '§'",
+      " |  '😀' + §",
+      ' | ..．....＾',
     ])
   })
 
   test.each<[string, (count: number) => string]>([
-    ['parentheses', count => `${'('.repeat(count)}1${')'.repeat(count)}`],
-    ['lists', count => `${'['.repeat(count)}1${']'.repeat(count)}`],
-    ['sums', count => '1+'.repeat(count) + '1'],
-    ['selections', count => 'a' + '.b'.repeat(count)],
-    ['calls', count => 'a' + '.map(x, x)'.repeat(count)],
+    ['parentheses', (count) => `${'('.repeat(count)}1${')'.repeat(count)}`],
+    ['lists', (count) => `${'['.repeat(count)}1${']'.repeat(count)}`],
+    ['sums', (count) => '1+'.repeat(count) + '1'],
+    ['selections', (count) => 'a' + '.b'.repeat(count)],
+    ['calls', (count) => 'a' + '.map(x, x)'.repeat(count)],
   ])('takes %s to a depth of 249 and refuses a thousand', (_, text) => {
     expect(parseExpression(text(249))).not.toHaveProperty('issues')
     expect(parseExpression(text(1000))).toHaveProperty('issues')
@@ -92,7 +94,9 @@ describe('parseExpression', () => {
 
   test('takes long chains of && and refuses very long texts', () => {
     expect(parseExpression('a && '.repeat(15_000) + 'a')).not.toHaveProperty('issues')
-    expect(parseExpression(`'${'x'.repeat(100_000)}'`)).toEqual({ issues: [{ message: 'expression code point size exceeds limit: size: 100002, limit 100000' }] })
+    expect(parseExpression(`'${'x'.repeat(100_000)}'`)).toEqual({
+      issues: [{ message: 'expression code point size exceeds limit: size: 100002, limit 100000' }],
+    })
   })
 
   test('refuses a chain of macros that would double without end', () => {

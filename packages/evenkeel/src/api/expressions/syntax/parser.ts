@@ -11,7 +11,16 @@ import { SyntaxIssue, type Issue } from './issue.ts'
 import { tokenize, type Token } from './lexer.ts'
 import { expandMacro } from './macros.ts'
 import { readBytes, readString } from './quoted.ts'
-import { call, identifier, literal, type ListNode, type MapEntry, type MapNode, type Node, type StructField } from './tree.ts'
+import {
+  call,
+  identifier,
+  literal,
+  type ListNode,
+  type MapEntry,
+  type MapNode,
+  type Node,
+  type StructField,
+} from './tree.ts'
 
 /** Parses one expression. */
 export function parseExpression(text: string): Node | { readonly issues: readonly Issue[] } {
@@ -25,17 +34,39 @@ export function parseExpression(text: string): Node | { readonly issues: readonl
     return issues.length > 0 ? { issues } : node
   } catch (error) {
     if (!(error instanceof SyntaxIssue)) throw error
-    return { issues: [...issues, { message: error.message, ...error.offset !== undefined && { offset: error.offset } }] }
+    return {
+      issues: [...issues, { message: error.message, ...(error.offset !== undefined && { offset: error.offset }) }],
+    }
   }
 }
 
 const sizeMax = 100_000
 const depthMax = 250
-const operandStart = '{\'[\', \'{\', \'(\', \'.\', \'-\', \'!\', \'true\', \'false\', \'null\', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}'
+const operandStart =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 const relations = new Set(['<', '<=', '>=', '>', '==', '!='])
 const reserved = new Set([
-  'as', 'break', 'const', 'continue', 'else', 'false', 'for', 'function', 'if', 'import', 'in', 'let', 'loop', 'package', 'namespace',
-  'null', 'return', 'true', 'var', 'void', 'while',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'false',
+  'for',
+  'function',
+  'if',
+  'import',
+  'in',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'null',
+  'return',
+  'true',
+  'var',
+  'void',
+  'while',
 ])
 const words = new Set(['in', 'true', 'false', 'null'])
 
@@ -52,7 +83,8 @@ class Parser {
   parse(): Node {
     const node = this.#expression()
     const token = this.#peek()
-    if (token.kind !== 'end') throw this.#unexpected(token, '<EOF>', this.#peek(1).kind === 'end' ? 'extraneous' : 'mismatched')
+    if (token.kind !== 'end')
+      throw this.#unexpected(token, '<EOF>', this.#peek(1).kind === 'end' ? 'extraneous' : 'mismatched')
     return node
   }
 
@@ -68,7 +100,7 @@ class Parser {
   }
 
   #logical(symbol: '||' | '&&'): Node {
-    const operand = () => symbol === '||' ? this.#logical('&&') : this.#relation()
+    const operand = () => (symbol === '||' ? this.#logical('&&') : this.#relation())
     const terms = [operand()]
     const offsets: number[] = []
     for (let token = this.#peek(); this.#accept(symbol); token = this.#peek()) {
@@ -79,15 +111,25 @@ class Parser {
   }
 
   #relation(): Node {
-    return this.#chain(() => this.#sum(), token => relations.has(token.text) && token.kind === 'symbol' || token.text === 'in' && token.kind === 'identifier')
+    return this.#chain(
+      () => this.#sum(),
+      (token) =>
+        (relations.has(token.text) && token.kind === 'symbol') || (token.text === 'in' && token.kind === 'identifier'),
+    )
   }
 
   #sum(): Node {
-    return this.#chain(() => this.#product(), token => token.kind === 'symbol' && (token.text === '+' || token.text === '-'))
+    return this.#chain(
+      () => this.#product(),
+      (token) => token.kind === 'symbol' && (token.text === '+' || token.text === '-'),
+    )
   }
 
   #product(): Node {
-    return this.#chain(() => this.#unary(), token => token.kind === 'symbol' && (token.text === '*' || token.text === '/' || token.text === '%'))
+    return this.#chain(
+      () => this.#unary(),
+      (token) => token.kind === 'symbol' && (token.text === '*' || token.text === '/' || token.text === '%'),
+    )
   }
 
   #chain(operand: () => Node, isOperator: (token: Token) => boolean): Node {
@@ -105,7 +147,7 @@ class Parser {
 
   #unary(): Node {
     const first = this.#peek()
-    if (first.kind !== 'symbol' || first.text !== '!' && first.text !== '-') return this.#member(this.#primary())
+    if (first.kind !== 'symbol' || (first.text !== '!' && first.text !== '-')) return this.#member(this.#primary())
     let count = 0
     while (this.#accept(first.text)) count++
     const next = this.#peek()
@@ -138,7 +180,8 @@ class Parser {
     const name = this.#fieldName()
     if (optional) return call('_?._', dot.offset, operand, literal(fieldText(name), name.offset))
     const open = this.#peek()
-    if (name.kind === 'escaped' || !this.#accept('(')) return { kind: 'select', operand, field: fieldText(name), testOnly: false, offset: dot.offset }
+    if (name.kind === 'escaped' || !this.#accept('('))
+      return { kind: 'select', operand, field: fieldText(name), testOnly: false, offset: dot.offset }
     const parameters = this.#parameters()
     return expandMacro({ kind: 'call', name: name.text, target: operand, arguments: parameters, offset: open.offset })
   }
@@ -234,7 +277,8 @@ class Parser {
       const name = this.#fieldName()
       const colon = this.#expect(':')
       fields.push({ name: fieldText(name), value: this.#expression(), optional, offset: colon.offset })
-      if (!this.#accept(',') && this.#peek().text !== '}') throw this.#unexpected(this.#peek(), '{\'}\', \',\'}', 'mismatched')
+      if (!this.#accept(',') && this.#peek().text !== '}')
+        throw this.#unexpected(this.#peek(), "{'}', ','}", 'mismatched')
     }
     return { kind: 'struct', typeName, fields, offset: brace.offset }
   }
@@ -245,7 +289,8 @@ class Parser {
     while (!this.#accept(']')) {
       if (this.#accept('?')) optional.add(elements.length)
       elements.push(this.#expression())
-      if (!this.#accept(',') && this.#peek().text !== ']') throw this.#unexpected(this.#peek(), '{\']\', \',\'}', 'mismatched')
+      if (!this.#accept(',') && this.#peek().text !== ']')
+        throw this.#unexpected(this.#peek(), "{']', ','}", 'mismatched')
     }
     return { kind: 'list', elements, optional, offset: bracket.offset }
   }
@@ -257,7 +302,8 @@ class Parser {
       const key = this.#expression()
       const colon = this.#expect(':')
       entries.push({ key, value: this.#expression(), optional, offset: colon.offset })
-      if (!this.#accept(',') && this.#peek().text !== '}') throw this.#unexpected(this.#peek(), '{\'}\', \',\'}', 'mismatched')
+      if (!this.#accept(',') && this.#peek().text !== '}')
+        throw this.#unexpected(this.#peek(), "{'}', ','}", 'mismatched')
     }
     return { kind: 'map', entries, offset: brace.offset }
   }
@@ -266,7 +312,7 @@ class Parser {
     const parameters: Node[] = []
     if (this.#accept(')')) return parameters
     const first = this.#peek()
-    if (first.kind === 'end') throw this.#unexpected(first, operandStart.replace('\'(\',', '\'(\', \')\','), 'mismatched')
+    if (first.kind === 'end') throw this.#unexpected(first, operandStart.replace("'(',", "'(', ')',"), 'mismatched')
     do parameters.push(this.#expression())
     while (this.#accept(','))
     this.#expect(')')
@@ -275,8 +321,10 @@ class Parser {
 
   #fieldName(): Token {
     const token = this.#peek()
-    if (token.text === 'in' && token.kind === 'identifier') throw new SyntaxIssue('Syntax error: no viable alternative at input \'.in\'', token.offset)
-    if (token.kind !== 'escaped' && (token.kind !== 'identifier' || words.has(token.text))) throw this.#unexpected(token, 'IDENTIFIER', 'mismatched')
+    if (token.text === 'in' && token.kind === 'identifier')
+      throw new SyntaxIssue("Syntax error: no viable alternative at input '.in'", token.offset)
+    if (token.kind !== 'escaped' && (token.kind !== 'identifier' || words.has(token.text)))
+      throw this.#unexpected(token, 'IDENTIFIER', 'mismatched')
     this.#position++
     return token
   }
@@ -309,13 +357,18 @@ class Parser {
     if (this.#accept(symbol)) return token
     const next = this.#peek(1)
     if (next.kind === 'symbol' && next.text === symbol) throw this.#unexpected(token, `'${symbol}'`, 'extraneous')
-    const couldFollow = symbol === ':' ? startsOperand(token) : token.kind === 'end' || token.kind === 'symbol' && !startsOperand(token)
+    const couldFollow =
+      symbol === ':' ? startsOperand(token) : token.kind === 'end' || (token.kind === 'symbol' && !startsOperand(token))
     if (couldFollow) throw new SyntaxIssue(`Syntax error: missing '${symbol}' at '${token.text}'`, token.offset)
     throw this.#unexpected(token, `'${symbol}'`, 'mismatched')
   }
 
   #noOperand(token: Token): SyntaxIssue {
-    return this.#unexpected(token, operandStart, token.kind !== 'end' && startsOperand(this.#peek(1)) ? 'extraneous' : 'mismatched')
+    return this.#unexpected(
+      token,
+      operandStart,
+      token.kind !== 'end' && startsOperand(this.#peek(1)) ? 'extraneous' : 'mismatched',
+    )
   }
 
   #unexpected(token: Token, expected: string, how: 'mismatched' | 'extraneous'): SyntaxIssue {
@@ -335,7 +388,9 @@ function balance(name: string, terms: readonly Node[], offsets: readonly number[
 }
 
 function startsOperand({ kind, text }: Token): boolean {
-  return kind === 'symbol' ? ['[', '{', '(', '.', '-', '!'].includes(text) : kind !== 'end' && kind !== 'escaped' && text !== 'in'
+  return kind === 'symbol'
+    ? ['[', '{', '(', '.', '-', '!'].includes(text)
+    : kind !== 'end' && kind !== 'escaped' && text !== 'in'
 }
 
 function fieldText({ kind, text }: Token): string {
@@ -343,7 +398,10 @@ function fieldText({ kind, text }: Token): string {
 }
 
 function numberLiteral({ kind }: Token, text: string, offset: number): Node {
-  return literal(kind === 'double' ? new Double(doubleFrom(text, offset)) : wholeFrom(text, offset, kind === 'uint'), offset)
+  return literal(
+    kind === 'double' ? new Double(doubleFrom(text, offset)) : wholeFrom(text, offset, kind === 'uint'),
+    offset,
+  )
 }
 
 function doubleFrom(text: string, offset: number): number {

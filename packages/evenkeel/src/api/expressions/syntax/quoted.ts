@@ -9,7 +9,11 @@ import type { Token } from './lexer.ts'
 /** The text of a string literal. */
 export function readString({ text, offset }: Token): string {
   const { body, raw } = takeQuotesOff(text)
-  return raw ? body : pieces(body, offset).map(piece => typeof piece === 'string' ? piece : String.fromCodePoint(piece.code)).join('')
+  return raw
+    ? body
+    : pieces(body, offset)
+        .map((piece) => (typeof piece === 'string' ? piece : String.fromCodePoint(piece.code)))
+        .join('')
 }
 
 /** The bytes of a bytes literal: its text in UTF-8, numeric escapes as single bytes. */
@@ -27,11 +31,19 @@ export function readBytes({ text, offset }: Token): Uint8Array {
 
 const encoder = new TextEncoder()
 const escape = /\\(?:([abfnrtv"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/y
-const simple = new Map([['a', '\x07'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'], ['v', '\v']])
+const simple = new Map([
+  ['a', '\x07'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+])
 
-type Piece = string | { readonly code: number, readonly unicode: boolean }
+type Piece = string | { readonly code: number; readonly unicode: boolean }
 
-function takeQuotesOff(text: string): { body: string, raw: boolean } {
+function takeQuotesOff(text: string): { body: string; raw: boolean } {
   const raw = text.startsWith('r') || text.startsWith('R')
   const quoted = (raw ? text.slice(1) : text).replaceAll('\r\n', '\n').replaceAll('\r', '\n')
   const width = quoted.length >= 6 && /^(?:"""|''')/.test(quoted) ? 3 : 1
@@ -59,6 +71,6 @@ function readEscape([, letter, hex, short, long, octal]: RegExpExecArray, offset
   if (hex !== undefined) return { code: parseInt(hex, 16), unicode: false }
   if (octal !== undefined) return { code: parseInt(octal, 8), unicode: false }
   const code = parseInt(short ?? long ?? '', 16)
-  if (code > 0x10ffff || code >= 0xd800 && code <= 0xdfff) throw new SyntaxIssue('invalid unicode code point', offset)
+  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) throw new SyntaxIssue('invalid unicode code point', offset)
   return { code, unicode: true }
 }

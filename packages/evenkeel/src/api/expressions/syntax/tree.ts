@@ -83,7 +83,15 @@ export interface ComprehensionNode extends Placed {
   readonly result: Node
 }
 
-export type Node = LiteralNode | IdentifierNode | SelectNode | CallNode | ListNode | MapNode | StructNode | ComprehensionNode
+export type Node =
+  | LiteralNode
+  | IdentifierNode
+  | SelectNode
+  | CallNode
+  | ListNode
+  | MapNode
+  | StructNode
+  | ComprehensionNode
 
 /** The name macros give to what they accumulate; users cannot shadow it. */
 export const accumulatorName = '__result__'
@@ -100,7 +108,11 @@ export function call(name: string, offset: number, ...parameters: Node[]): CallN
   return { kind: 'call', name, arguments: parameters, offset }
 }
 
-export function memberCall(name: string, offset: number, { target, parameters = [] }: { target: Node, parameters?: readonly Node[] }): CallNode {
+export function memberCall(
+  name: string,
+  offset: number,
+  { target, parameters = [] }: { target: Node; parameters?: readonly Node[] },
+): CallNode {
   return { kind: 'call', name, target, arguments: parameters, offset }
 }
 
@@ -117,17 +129,24 @@ export function copyNode(node: Node): Node {
     case 'select':
       return { ...node, operand: copyNode(node.operand) }
     case 'call':
-      return { ...node, arguments: node.arguments.map(copyNode), ...node.target && { target: copyNode(node.target) } }
+      return { ...node, arguments: node.arguments.map(copyNode), ...(node.target && { target: copyNode(node.target) }) }
     case 'list':
       return { ...node, elements: node.elements.map(copyNode) }
     case 'map':
-      return { ...node, entries: node.entries.map(entry => ({ ...entry, key: copyNode(entry.key), value: copyNode(entry.value) })) }
+      return {
+        ...node,
+        entries: node.entries.map((entry) => ({ ...entry, key: copyNode(entry.key), value: copyNode(entry.value) })),
+      }
     case 'struct':
-      return { ...node, fields: node.fields.map(field => ({ ...field, value: copyNode(field.value) })) }
+      return { ...node, fields: node.fields.map((field) => ({ ...field, value: copyNode(field.value) })) }
     case 'comprehension':
       return {
-        ...node, range: copyNode(node.range), initial: copyNode(node.initial), condition: copyNode(node.condition),
-        step: copyNode(node.step), result: copyNode(node.result),
+        ...node,
+        range: copyNode(node.range),
+        initial: copyNode(node.initial),
+        condition: copyNode(node.condition),
+        step: copyNode(node.step),
+        result: copyNode(node.result),
       }
   }
 }

@@ -8,7 +8,18 @@ import { deepEqual, getOwn } from '../../json.ts'
 import { ListValue } from './list.ts'
 import { JsonMap, MapValue } from './map.ts'
 import { Duration, Timestamp } from './moment.ts'
-import { Bytes, Double, EvaluationError, Opaque, Optional, TypeValue, Uint, isInt, noSuchOverload, type Value } from './value.ts'
+import {
+  Bytes,
+  Double,
+  EvaluationError,
+  Opaque,
+  Optional,
+  TypeValue,
+  Uint,
+  isInt,
+  noSuchOverload,
+  type Value,
+} from './value.ts'
 
 /** true, false, or an error when the two cannot be compared. */
 export function equal(a: Value, b: Value): boolean | EvaluationError {
@@ -71,7 +82,10 @@ function objectsEqual(a: object, b: Value): boolean | EvaluationError {
   if (a instanceof ListValue) return listsEqual(a, b)
   if (a instanceof MapValue) return mapsEqual(a, b)
   if (a instanceof Double || a instanceof Uint) return numbersEqual(a, b)
-  if (a instanceof Bytes) return b instanceof Bytes && a.value.length === b.value.length && a.value.every((byte, index) => byte === b.value[index])
+  if (a instanceof Bytes)
+    return (
+      b instanceof Bytes && a.value.length === b.value.length && a.value.every((byte, index) => byte === b.value[index])
+    )
   if (a instanceof Timestamp) return b instanceof Timestamp && a.seconds === b.seconds && a.nanos === b.nanos
   if (a instanceof Duration) return b instanceof Duration && a.nanos === b.nanos
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name
@@ -104,7 +118,7 @@ function incomparable(value: Value): EvaluationError {
 
 function setsEqual(a: ListValue, b: ListValue): boolean {
   const known = new Set(a.items)
-  return b.items.every(item => known.has(item))
+  return b.items.every((item) => known.has(item))
 }
 
 function keyedListsEqual(a: ListValue, b: ListValue, keys: readonly string[]): boolean | EvaluationError {
@@ -120,7 +134,10 @@ function keyedListsEqual(a: ListValue, b: ListValue, keys: readonly string[]): b
 
 /** What tells an element of a keyed list from the others. */
 export function listKey(item: unknown, keys: readonly string[]): string {
-  const source = item instanceof MapValue ? keys.map(key => item.find(key)) : keys.map(key => getOwn((item ?? {}) as Record<string, unknown>, key))
+  const source =
+    item instanceof MapValue
+      ? keys.map((key) => item.find(key))
+      : keys.map((key) => getOwn((item ?? {}) as Record<string, unknown>, key))
   return JSON.stringify(source)
 }
 

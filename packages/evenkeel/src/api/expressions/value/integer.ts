@@ -60,14 +60,14 @@ export function divideInts(a: Int, b: Int): Result<Int> {
 
 export function moduloInts(a: Int, b: Int): Result<Int> {
   if (b === 0) return modulusByZero
-  if (typeof a === 'number' && typeof b === 'number') return a % b + 0
+  if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0
   // The quotient of the smallest int by -1 does not fit, and Go says so here as well.
   if (BigInt(a) === intMin && b === -1) return intOverflow
   return intFromBigInt(BigInt(a) % BigInt(b))
 }
 
 export function negateInt(a: Int): Result<Int> {
-  return typeof a === 'number' ? 0 - a : intIfFits(-a) ?? intOverflow
+  return typeof a === 'number' ? 0 - a : (intIfFits(-a) ?? intOverflow)
 }
 
 export function addUints(a: Uint, b: Uint): Result<Uint> {

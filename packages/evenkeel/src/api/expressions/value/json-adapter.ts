@@ -17,7 +17,7 @@ type Follow = (node: SchemaNode) => SchemaNode
 /** How to read what a schema describes. Nested readers are made when they are first needed. */
 export function jsonAdapter(node: SchemaNode, follow: Follow): Adapt {
   const read = readerFor(node, follow)
-  return json => {
+  return (json) => {
     if (json !== null) return read(json)
     return node.nullable ? null : new EvaluationError('invalid data, got null for schema with nullable=false')
   }
@@ -44,11 +44,11 @@ function readerFor(node: SchemaNode, follow: Follow): Adapt {
     case 'string':
       return stringReader(node)
     case 'number':
-      return json => typeof json === 'number' ? new Double(json) : mismatch('float', json)
+      return (json) => (typeof json === 'number' ? new Double(json) : mismatch('float', json))
     case 'integer':
-      return json => readInteger(json) ?? mismatch('int', json)
+      return (json) => readInteger(json) ?? mismatch('int', json)
     case 'boolean':
-      return json => typeof json === 'boolean' ? json : mismatch('bool', json)
+      return (json) => (typeof json === 'boolean' ? json : mismatch('bool', json))
     default:
       return adaptDynamic
   }
@@ -61,7 +61,8 @@ function mismatch(wanted: string, json: unknown): EvaluationError {
 /** What Go calls a piece of JSON. */
 function goName(json: unknown): string {
   if (typeof json === 'number') return Number.isInteger(json) ? 'int64' : 'float64'
-  if (typeof json === 'object') return json === null ? '<nil>' : Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
+  if (typeof json === 'object')
+    return json === null ? '<nil>' : Array.isArray(json) ? '[]interface {}' : 'map[string]interface {}'
   return typeof json === 'boolean' ? 'bool' : typeof json
 }
 
@@ -69,11 +70,16 @@ function readInteger(json: unknown): Value | undefined {
   if (Number.isSafeInteger(json)) return json as number
   if (typeof json === 'bigint') return intFromBigInt(json)
   // Beyond 2^53 JSON.parse has rounded already; the nearest int is the best there is.
-  return typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 63 ? intFromBigInt(BigInt(json)) : undefined
+  return typeof json === 'number' && Number.isInteger(json) && Math.abs(json) < 2 ** 63
+    ? intFromBigInt(BigInt(json))
+    : undefined
 }
 
 function readIntOrString(json: unknown): Value {
-  return typeof json === 'string' ? json : readInteger(json) ?? new EvaluationError('invalid data, expected XIntOrString value to be either a string or integer')
+  return typeof json === 'string'
+    ? json
+    : (readInteger(json) ??
+        new EvaluationError('invalid data, expected XIntOrString value to be either a string or integer'))
 }
 
 function objectReader(written: SchemaNode, follow: Follow): Adapt {
@@ -84,38 +90,64 @@ function objectReader(written: SchemaNode, follow: Follow): Adapt {
     const key = properties ? name : ''
     const known = adapters.get(key)
     if (known) return known
-    const schema = properties ? getOwn(properties, name) : typeof additionalProperties === 'object' ? additionalProperties : undefined
+    const schema = properties
+      ? getOwn(properties, name)
+      : typeof additionalProperties === 'object'
+        ? additionalProperties
+        : undefined
     if (!schema) return undefined
     const adapt = jsonAdapter(follow(schema), follow)
     adapters.set(key, adapt)
     return adapt
   }
   const options = { isObject: properties !== undefined }
-  return json => isJsonObject(json) ? new JsonMap(json, adaptOf, options) : new EvaluationError('invalid data, expected a map for the provided schema with type=object')
+  return (json) =>
+    isJsonObject(json)
+      ? new JsonMap(json, adaptOf, options)
+      : new EvaluationError('invalid data, expected a map for the provided schema with type=object')
 }
 
-function listReader({ items, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys = [] }: SchemaNode, follow: Follow): Adapt {
+function listReader(
+  { items, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys = [] }: SchemaNode,
+  follow: Follow,
+): Adapt {
   if (!items) return () => new EvaluationError('invalid array type, expected Items with a non-empty Schema')
   let adapt: Adapt | undefined
-  const element: Adapt = json => (adapt ??= jsonAdapter(follow(items), follow))(json)
-  const semantics: ListSemantics | undefined = listType === 'set' ? { kind: 'set' } : listType === 'map' ? { kind: 'map', keys } : undefined
-  return json => Array.isArray(json) ? ListValue.ofJson(json, element, { semantics }) : new EvaluationError('invalid data, expected an array for the provided schema with type=array')
+  const element: Adapt = (json) => (adapt ??= jsonAdapter(follow(items), follow))(json)
+  const semantics: ListSemantics | undefined =
+    listType === 'set' ? { kind: 'set' } : listType === 'map' ? { kind: 'map', keys } : undefined
+  return (json) =>
+    Array.isArray(json)
+      ? ListValue.ofJson(json, element, { semantics })
+      : new EvaluationError('invalid data, expected an array for the provided schema with type=array')
 }
 
 function stringReader({ format }: SchemaNode): Adapt {
   const read = formats.get(format ?? '')
-  return json => {
+  return (json) => {
     if (typeof json !== 'string') return mismatch('string', json)
     return read ? read(json) : json
   }
 }
 
 const formats = new Map<string, (text: string) => Value>([
-  ['duration', text => readSchemaDuration(text) ?? new EvaluationError(`Invalid duration ${text}: unable to parse ${text} as duration`)],
-  ['date', text => readDate(text) ?? new EvaluationError(`Invalid date formatted string ${text}: cannot parse`)],
-  ['date-time', text => readDateTime(text) ?? new EvaluationError(`Invalid date-time formatted string ${text}: cannot parse`)],
-  ['byte', text => {
-    const bytes = readBase64(text)
-    return bytes ? new Bytes(bytes) : new EvaluationError(`Invalid byte formatted string ${text}: illegal base64 data`)
-  }],
+  [
+    'duration',
+    (text) =>
+      readSchemaDuration(text) ?? new EvaluationError(`Invalid duration ${text}: unable to parse ${text} as duration`),
+  ],
+  ['date', (text) => readDate(text) ?? new EvaluationError(`Invalid date formatted string ${text}: cannot parse`)],
+  [
+    'date-time',
+    (text) => readDateTime(text) ?? new EvaluationError(`Invalid date-time formatted string ${text}: cannot parse`),
+  ],
+  [
+    'byte',
+    (text) => {
+      const bytes = readBase64(text)
+      return bytes
+        ? new Bytes(bytes)
+        : new EvaluationError(`Invalid byte formatted string ${text}: illegal base64 data`)
+    },
+  ],
 ])

@@ -34,12 +34,12 @@ export function readBase64(text: string): Uint8Array | undefined {
   const clean = text.replace(/[\r\n]/g, '')
   if (!/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}==|[A-Za-z0-9_-]{3}=)?$/.test(clean)) return undefined
   const binary = atob(clean.replaceAll('-', '+').replaceAll('_', '/'))
-  return Uint8Array.from(binary, character => character.charCodeAt(0))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
 }
 
 const second = 1_000_000_000n
 
-const units: readonly { readonly names: readonly string[], readonly prefix: string, readonly nanos: bigint }[] = [
+const units: readonly { readonly names: readonly string[]; readonly prefix: string; readonly nanos: bigint }[] = [
   { names: ['ns'], prefix: 'nano', nanos: 1n },
   { names: ['us', 'µs'], prefix: 'micro', nanos: 1000n },
   { names: ['ms'], prefix: 'milli', nanos: 1_000_000n },

@@ -10,7 +10,7 @@ import type { Value } from './value.ts'
 export type Adapt = (json: unknown) => Value
 
 /** How a list in an object compares and adds, when its schema says it is more than a sequence. */
-export type ListSemantics = { readonly kind: 'set' } | { readonly kind: 'map', readonly keys: readonly string[] }
+export type ListSemantics = { readonly kind: 'set' } | { readonly kind: 'map'; readonly keys: readonly string[] }
 
 interface JsonListOptions {
   readonly semantics?: ListSemantics | undefined
@@ -59,12 +59,12 @@ export class ListValue {
 
   /** The element at an index that exists. */
   at(index: number): Value {
-    return this.adapt ? this.adapt(this.items[index]) : this.items[index] as Value
+    return this.adapt ? this.adapt(this.items[index]) : (this.items[index] as Value)
   }
 
   values(): readonly Value[] {
     const { adapt } = this
-    return adapt ? this.items.map(item => adapt(item)) : this.items as readonly Value[]
+    return adapt ? this.items.map((item) => adapt(item)) : (this.items as readonly Value[])
   }
 
   /** This list with the other's elements behind its own: the same object while it grows, a new one otherwise. */

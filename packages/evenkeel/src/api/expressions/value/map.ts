@@ -73,7 +73,11 @@ export class JsonMap extends MapValue {
   readonly #adaptOf: (name: string) => Adapt | undefined
 
   /** `adaptOf` says how to read the value of a name; undefined where the schema knows no such name. */
-  constructor(json: Readonly<Record<string, unknown>>, adaptOf: (name: string) => Adapt | undefined, { isObject, hasSchema = true }: { isObject: boolean, hasSchema?: boolean }) {
+  constructor(
+    json: Readonly<Record<string, unknown>>,
+    adaptOf: (name: string) => Adapt | undefined,
+    { isObject, hasSchema = true }: { isObject: boolean; hasSchema?: boolean },
+  ) {
     super()
     this.json = json
     this.isObject = isObject
@@ -100,19 +104,20 @@ export class JsonMap extends MapValue {
     const direct = this.json[name]
     // Most names lead nowhere but to own properties; those that every object inherits are the exception.
     const json = typeof direct === 'function' || name === '__proto__' ? getOwn(this.json, name) : direct
-    if (json === undefined || json === null && this.isObject) return undefined
+    if (json === undefined || (json === null && this.isObject)) return undefined
     const adapt = this.#adaptOf(name)
     return adapt && adapt(json)
   }
 
   keys(): readonly Value[] {
     const names = Object.keys(this.json)
-    return this.isObject ? names.filter(name => this.knows(name)).map(name => escapeName(name) ?? name) : names
+    return this.isObject ? names.filter((name) => this.knows(name)).map((name) => escapeName(name) ?? name) : names
   }
 }
 
 export function canonicalKey(key: Value): CanonicalKey | undefined {
-  if (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' || typeof key === 'bigint') return key
+  if (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' || typeof key === 'bigint')
+    return key
   if (key instanceof Uint) return intFromBigInt(key.value)
   if (key instanceof Double && Number.isInteger(key.value)) return intFromBigInt(BigInt(key.value))
   return undefined

@@ -1,27 +1,43 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Duration, Timestamp, addDuration, civilTime, printDuration, printTimestamp, readDuration, readTimestamp } from './moment.ts'
+import {
+  Duration,
+  Timestamp,
+  addDuration,
+  civilTime,
+  printDuration,
+  printTimestamp,
+  readDuration,
+  readTimestamp,
+} from './moment.ts'
 import { EvaluationError } from './value.ts'
 
 const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 })
 
 describe('timestamps', () => {
   test('are read as they were printed, to the nanosecond', () => {
-    fc.assert(fc.property(seconds, fc.integer({ min: 0, max: 999_999_999 }), (whole, nanos) => {
-      expect(readTimestamp(printTimestamp(new Timestamp(whole, nanos)))).toEqual(new Timestamp(whole, nanos))
-    }))
+    fc.assert(
+      fc.property(seconds, fc.integer({ min: 0, max: 999_999_999 }), (whole, nanos) => {
+        expect(readTimestamp(printTimestamp(new Timestamp(whole, nanos)))).toEqual(new Timestamp(whole, nanos))
+      }),
+    )
   })
 
   test('plus a duration and minus it again are what they were, or out of range', () => {
-    fc.assert(fc.property(seconds, fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (whole, nanos) => {
-      const later = addDuration(new Timestamp(whole), nanos)
-      if (!(later instanceof EvaluationError)) expect(addDuration(later, -nanos)).toEqual(new Timestamp(whole))
-    }))
+    fc.assert(
+      fc.property(seconds, fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (whole, nanos) => {
+        const later = addDuration(new Timestamp(whole), nanos)
+        if (!(later instanceof EvaluationError)) expect(addDuration(later, -nanos)).toEqual(new Timestamp(whole))
+      }),
+    )
   })
 
   test('remember the offset they were written with', () => {
     const moment = readTimestamp('2024-01-01T00:30:00+02:30')
-    expect(moment instanceof Timestamp && [moment.seconds, printTimestamp(moment)]).toEqual([1_704_060_000, '2024-01-01T00:30:00+02:30'])
+    expect(moment instanceof Timestamp && [moment.seconds, printTimestamp(moment)]).toEqual([
+      1_704_060_000,
+      '2024-01-01T00:30:00+02:30',
+    ])
   })
 
   test('know the calendar, also before 1970 and on leap days', () => {
@@ -33,12 +49,21 @@ describe('timestamps', () => {
 })
 
 describe('durations', () => {
-  test.each([['1h30m', '5400s'], ['-1.5s', '-1.5s'], ['100ns', '0.0000001s'], ['1.000000001s', '1.000000001s'], ['0', '0s'], ['1us1ms', '0.001001s']])('reads %s as %s', (text, printed) => {
+  test.each([
+    ['1h30m', '5400s'],
+    ['-1.5s', '-1.5s'],
+    ['100ns', '0.0000001s'],
+    ['1.000000001s', '1.000000001s'],
+    ['0', '0s'],
+    ['1us1ms', '0.001001s'],
+  ])('reads %s as %s', (text, printed) => {
     expect(printDuration(readDuration(text)!)).toBe(printed)
   })
 
   test('are refused when they are none or do not fit', () => {
-    expect(['', 's', '1', '1d', '1 h', '9223372037s', '1e3s'].map(text => readDuration(text))).toEqual(new Array(7).fill(undefined))
+    expect(['', 's', '1', '1d', '1 h', '9223372037s', '1e3s'].map((text) => readDuration(text))).toEqual(
+      new Array(7).fill(undefined),
+    )
     expect(readDuration('9223372036.854775807s')).toEqual(new Duration(2n ** 63n - 1n))
   })
 })

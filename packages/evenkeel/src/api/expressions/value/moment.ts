@@ -37,18 +37,22 @@ export function timestampFromSeconds(seconds: number): Timestamp | EvaluationErr
 /** Reads RFC 3339 as leniently as Go (`T3:00:00`, a comma, `+24:00`); undefined when it is none, an error when it is out of range. */
 export function readTimestamp(text: string): Timestamp | EvaluationError | undefined {
   const [, date, hour, rest, , sign, hours = 0, minutes = 0] = lenientTime.exec(text) ?? []
-  const parsed = date === undefined ? undefined : parseTimestamp(`${date}T${hour?.padStart(2, '0')}${rest?.replace(',', '.')}Z`)
+  const parsed =
+    date === undefined ? undefined : parseTimestamp(`${date}T${hour?.padStart(2, '0')}${rest?.replace(',', '.')}Z`)
   if (!parsed || Number(hours) > 24 || Number(minutes) > 59) return undefined
   const offset = (Number(hours) * 3600 + Number(minutes) * 60) * (sign === '-' ? -1 : 1)
   const seconds = parsed.seconds - offset
-  return seconds < secondsMin || seconds > secondsMax ? timestampOverflow : new Timestamp(seconds, parsed.nanos, offset + 0)
+  return seconds < secondsMin || seconds > secondsMax
+    ? timestampOverflow
+    : new Timestamp(seconds, parsed.nanos, offset + 0)
 }
 
 /** Reads a Go duration such as `1h30m`; undefined when it is none or does not fit. */
 export function readDuration(text: string): Duration | undefined {
   if (!duration.test(text)) return undefined
   let total = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(durationTerm)) total += termNanos(whole, fraction, unitNanos.get(unit) ?? 0n)
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(durationTerm))
+    total += termNanos(whole, fraction, unitNanos.get(unit) ?? 0n)
   const signed = text.startsWith('-') ? -total : total
   return signed < intMin || signed > intMax ? undefined : new Duration(signed)
 }
@@ -105,8 +109,14 @@ export function civilTime(epochSeconds: number): CivilTime {
   const rest = epochSeconds - days * 86_400
   const { year, month, day } = civilDate(days)
   return {
-    year, month, day, hour: Math.floor(rest / 3600), minute: Math.floor(rest % 3600 / 60), second: rest % 60,
-    dayOfYear: days - daysFromCivil(year), dayOfWeek: ((days + 4) % 7 + 7) % 7,
+    year,
+    month,
+    day,
+    hour: Math.floor(rest / 3600),
+    minute: Math.floor((rest % 3600) / 60),
+    second: rest % 60,
+    dayOfYear: days - daysFromCivil(year),
+    dayOfWeek: (((days + 4) % 7) + 7) % 7,
   }
 }
 
@@ -131,25 +141,41 @@ const lenientTime = /^(\d{4}-\d{2}-\d{2})T(\d{1,2})(:\d{2}:\d{2}(?:[.,]\d+)?)(Z|
 const duration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const durationTerm = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
 const unitNanos = new Map([
-  ['ns', 1n], ['us', 1000n], ['µs', 1000n], ['μs', 1000n], ['ms', 1_000_000n], ['s', second], ['m', 60n * second], ['h', 3600n * second],
+  ['ns', 1n],
+  ['us', 1000n],
+  ['µs', 1000n],
+  ['μs', 1000n],
+  ['ms', 1_000_000n],
+  ['s', second],
+  ['m', 60n * second],
+  ['h', 3600n * second],
 ])
 
 function termNanos(whole: string, fraction: string, unit: bigint): bigint {
   // Digits beyond what a nanosecond can show are cut, as in Go; long ones would only cost time.
   const shown = fraction.slice(0, 18)
-  return BigInt(whole.slice(0, 20) || '0') * unit + (shown === '' ? 0n : BigInt(shown) * unit / 10n ** BigInt(shown.length))
+  return (
+    BigInt(whole.slice(0, 20) || '0') * unit +
+    (shown === '' ? 0n : (BigInt(shown) * unit) / 10n ** BigInt(shown.length))
+  )
 }
 
 /** Days since 1970 to a date; eras of 400 years make it exact without tables. */
-function civilDate(days: number): { year: number, month: number, day: number } {
+function civilDate(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468
   const era = Math.floor(shifted / 146_097)
   const dayOfEra = shifted - era * 146_097
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365)
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  )
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
   const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
   const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-  return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day: dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1 }
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1,
+  }
 }
 
 /** The day number of 1 January. */

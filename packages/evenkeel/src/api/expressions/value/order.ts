@@ -11,7 +11,8 @@ export function compare(a: Value, b: Value): number | EvaluationError {
   if (typeof a === 'string') return typeof b === 'string' ? compareText(a, b) : noSuchOverload
   if (isNumber(a)) return isNumber(b) ? numberOrder(compareNumbers(a, b)) : noSuchOverload
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload
-  if (a instanceof Timestamp) return b instanceof Timestamp ? a.seconds - b.seconds || a.nanos - b.nanos : noSuchOverload
+  if (a instanceof Timestamp)
+    return b instanceof Timestamp ? a.seconds - b.seconds || a.nanos - b.nanos : noSuchOverload
   if (a instanceof Duration) return b instanceof Duration ? sign(a.nanos - b.nanos) : noSuchOverload
   return a instanceof Bytes && b instanceof Bytes ? compareBytes(a.value, b.value) : noSuchOverload
 }

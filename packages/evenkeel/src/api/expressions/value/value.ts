@@ -13,8 +13,23 @@ import type { ListValue } from './list.ts'
 import type { MapValue } from './map.ts'
 import type { Duration, Timestamp } from './moment.ts'
 
-export type Value = null | boolean | number | bigint | string | Double | Uint | Bytes | ListValue | MapValue
-  | Timestamp | Duration | TypeValue | Optional | Opaque | EvaluationError
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Double
+  | Uint
+  | Bytes
+  | ListValue
+  | MapValue
+  | Timestamp
+  | Duration
+  | TypeValue
+  | Optional
+  | Opaque
+  | EvaluationError
 
 export class Double {
   readonly value: number

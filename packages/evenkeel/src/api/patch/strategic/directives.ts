@@ -23,7 +23,8 @@ export function retainKeys(draft: JsonObjectDraft, remaining: Remaining): void {
   const listed = remaining.get(retainKeysWord)
   if (listed === undefined) return
   remaining.delete(retainKeysWord)
-  if (!Array.isArray(listed) || listed.some((key) => typeof key === 'object' && key !== null)) throw malformed('retainKeys')
+  if (!Array.isArray(listed) || listed.some((key) => typeof key === 'object' && key !== null))
+    throw malformed('retainKeys')
   const retained = new Set<JsonValue>(listed)
   for (const [key, value] of remaining) {
     if (value === null || key.startsWith(deletePrefix) || key.startsWith(orderPrefix)) continue
@@ -34,7 +35,8 @@ export function retainKeys(draft: JsonObjectDraft, remaining: Remaining): void {
 
 /** The field a directive such as `$setElementOrder/containers` is about. */
 export function fieldOfDirective(directive: string, prefix: string): string {
-  if (directive[prefix.length] !== '/') throw malformed(prefix === orderPrefix ? 'setElementOrder list' : 'primitive list')
+  if (directive[prefix.length] !== '/')
+    throw malformed(prefix === orderPrefix ? 'setElementOrder list' : 'primitive list')
   return directive.slice(prefix.length + 1)
 }
 
@@ -44,12 +46,17 @@ export function fieldOfDirective(directive: string, prefix: string): string {
  *
  * @param options.nulls `drop` also removes keys whose value is null, at any depth.
  */
-export function withoutDirectives(value: JsonValue, options: { readonly nulls: 'keep' | 'drop' }): JsonValue | undefined {
+export function withoutDirectives(
+  value: JsonValue,
+  options: { readonly nulls: 'keep' | 'drop' },
+): JsonValue | undefined {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     return (value as JsonArray).map((item) => withoutDirectives(item, options)).filter((item) => item !== undefined)
   }
-  const entries = Object.entries(value as JsonObject).filter(([, child]) => child !== undefined && (child !== null || options.nulls === 'keep'))
+  const entries = Object.entries(value as JsonObject).filter(
+    ([, child]) => child !== undefined && (child !== null || options.nulls === 'keep'),
+  )
   if (entries.some(([key]) => key === patchWord)) return undefined
   const draft: JsonObjectDraft = {}
   for (const [key, child] of entries) {

@@ -20,7 +20,11 @@ interface ListMerge {
 }
 
 /** The merged list. */
-export function mergeLists(original: JsonArray, patch: JsonArray, { mergeKey, deleting, mergeItems }: ListMerge): JsonArray {
+export function mergeLists(
+  original: JsonArray,
+  patch: JsonArray,
+  { mergeKey, deleting, mergeItems }: ListMerge,
+): JsonArray {
   if (original.length === 0 && patch.length === 0) return original
   if (itemType(original, patch) !== 'map') {
     const named = new Set(patch)
@@ -48,7 +52,11 @@ export function itemType(...lists: readonly JsonArray[]): PatchType {
 }
 
 /** Does what items with `$patch` say, and gives what is then left of both lists. */
-function obeyItems(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string): { kept: readonly JsonObject[], changes: readonly JsonObject[] } {
+function obeyItems(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+): { kept: readonly JsonObject[]; changes: readonly JsonObject[] } {
   const changes: JsonObject[] = []
   const deleted = new Set<JsonValue>()
   let replace = false
@@ -62,14 +70,23 @@ function obeyItems(original: readonly JsonObject[], patch: readonly JsonObject[]
   }
   if (replace) return { kept: changes, changes: [] }
   if (deleted.size === 0) return { kept: original, changes }
-  return { kept: original.filter((item) => !deleted.has(getOwn(item, mergeKey) ?? null) || !Object.hasOwn(item, mergeKey)), changes }
+  return {
+    kept: original.filter((item) => !deleted.has(getOwn(item, mergeKey) ?? null) || !Object.hasOwn(item, mergeKey)),
+    changes,
+  }
 }
 
 export function unknownPatchType(directive: JsonValue): Error {
-  return unworkable(`unknown patch type: ${typeof directive === 'string' ? directive.slice(0, 200) : typeOf(directive)}`)
+  return unworkable(
+    `unknown patch type: ${typeof directive === 'string' ? directive.slice(0, 200) : typeOf(directive)}`,
+  )
 }
 
-function mergeByKey(kept: readonly JsonObject[], changes: readonly JsonObject[], { mergeKey, mergeItems }: Pick<ListMerge, 'mergeKey' | 'mergeItems'>): JsonArray {
+function mergeByKey(
+  kept: readonly JsonObject[],
+  changes: readonly JsonObject[],
+  { mergeKey, mergeItems }: Pick<ListMerge, 'mergeKey' | 'mergeItems'>,
+): JsonArray {
   const merged: JsonValue[] = [...kept]
   const places = new Map<JsonValue, number>()
   for (const [index, item] of kept.entries()) {
@@ -111,7 +128,9 @@ export function followsOrder(patch: JsonArray, order: JsonArray, mergeKey: strin
  * made room: kubectl relies on nothing here, but upstream does it so, and clients see the order.
  */
 export function orderBefore(original: JsonArray, patch: JsonArray, mergeKey: string): JsonArray {
-  const deleted = new Set(patch.filter((item) => directiveOf(item) === 'delete').map((item) => identityOf(item, mergeKey)))
+  const deleted = new Set(
+    patch.filter((item) => directiveOf(item) === 'delete').map((item) => identityOf(item, mergeKey)),
+  )
   if (deleted.size === 0 || patch.some((item) => directiveOf(item) === 'replace')) return original
   const kept = original.filter((item) => !deleted.has(identityOf(item, mergeKey)))
   const known = new Set(kept.map((item) => identityOf(item, mergeKey)))

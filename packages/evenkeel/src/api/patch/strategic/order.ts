@@ -57,7 +57,8 @@ function placesOf(order: JsonArray, mergeKey: string): Map<JsonValue, number> {
  * upstream's comparison then says "before" to everything; insertion sort makes the same of it as upstream's.
  */
 function sortAsWas(items: Ranked[]): Ranked[] {
-  if (items.length > 20 || items.every(({ was }) => was !== undefined)) return items.sort((a, b) => (a.was ?? 0) - (b.was ?? 0))
+  if (items.length > 20 || items.every(({ was }) => was !== undefined))
+    return items.sort((a, b) => (a.was ?? 0) - (b.was ?? 0))
   for (let end = 1; end < items.length; end++) {
     for (let index = end; index > 0 && standsBefore(items[index], items[index - 1]); index--) {
       items.splice(index - 1, 2, items[index] as Ranked, items[index - 1] as Ranked)
@@ -74,7 +75,8 @@ function weave(others: readonly Ranked[], fromPatch: readonly Ranked[]): Ranked[
   const woven: Ranked[] = []
   let next = 0
   for (const item of fromPatch) {
-    for (let other = others[next]; other !== undefined && stoodBefore(other, item); other = others[++next]) woven.push(other)
+    for (let other = others[next]; other !== undefined && stoodBefore(other, item); other = others[++next])
+      woven.push(other)
     woven.push(item)
   }
   return [...woven, ...others.slice(next)]
@@ -85,6 +87,7 @@ function stoodBefore(a: Ranked, b: Ranked): boolean {
 }
 
 function comparable(value: JsonValue): JsonValue {
-  if (typeof value === 'object' && value !== null) throw unworkable('items of a merged list are told apart by scalars, not by lists or objects')
+  if (typeof value === 'object' && value !== null)
+    throw unworkable('items of a merged list are told apart by scalars, not by lists or objects')
   return value
 }

@@ -16,7 +16,9 @@ describe('applyStrategicMergePatch', () => {
   })
 
   test.each(fails)('refuses %s', (...[, before, patch, message, reason]) => {
-    expect(() => applyStrategicMergePatch(deepFreeze(before), deepFreeze(patch), podSchema)).toThrow(expect.objectContaining({ message: expect.stringContaining(message) as string, reason }) as Error)
+    expect(() => applyStrategicMergePatch(deepFreeze(before), deepFreeze(patch), podSchema)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(message) as string, reason }) as Error,
+    )
   })
 
   test.each([null, [], 'x', 1, undefined])('refuses a patch that is no object: %j', (patch) => {
@@ -24,22 +26,38 @@ describe('applyStrategicMergePatch', () => {
   })
 
   test('replaces an object whose strategy says so, directives and all', () => {
-    const root = { type: 'object', properties: { settings: { type: 'object', additionalProperties: true, 'x-kubernetes-patch-strategy': 'replace' } } } as const
+    const root = {
+      type: 'object',
+      properties: {
+        settings: { type: 'object', additionalProperties: true, 'x-kubernetes-patch-strategy': 'replace' },
+      },
+    } as const
     const schema = { root, definitions: () => undefined }
-    expect(applyStrategicMergePatch({ settings: { a: 1 } }, { settings: { b: null } }, schema)).toEqual({ settings: { b: null } })
+    expect(applyStrategicMergePatch({ settings: { a: 1 } }, { settings: { b: null } }, schema)).toEqual({
+      settings: { b: null },
+    })
   })
 
   test('shares what it does not touch', () => {
-    const before = parse('{"metadata":{"labels":{"a":"1"}},"spec":{"containers":[{"name":"a"},{"name":"b","args":["x"]}]}}')
+    const before = parse(
+      '{"metadata":{"labels":{"a":"1"}},"spec":{"containers":[{"name":"a"},{"name":"b","args":["x"]}]}}',
+    )
     const after = applyStrategicMergePatch(before, { spec: { containers: [{ name: 'a', image: '2' }] } }, podSchema)
     expect(after['metadata']).toBe(before['metadata'])
-    const items = (object: JsonObject): readonly JsonValue[] => (object['spec'] as { containers: JsonValue[] }).containers
+    const items = (object: JsonObject): readonly JsonValue[] =>
+      (object['spec'] as { containers: JsonValue[] }).containers
     expect(items(after)[1]).toBe(items(before)[1])
   })
 
   test('neither pollutes nor loses keys of Object.prototype', () => {
     const before = parse('{"metadata":{"labels":{"__proto__":"old","constructor":"old"}}}')
-    const after = applyStrategicMergePatch(before, parse('{"metadata":{"labels":{"__proto__":"new"},"annotations":{"__proto__":"x"}},"__proto__":{"polluted":true}}'), podSchema)
+    const after = applyStrategicMergePatch(
+      before,
+      parse(
+        '{"metadata":{"labels":{"__proto__":"new"},"annotations":{"__proto__":"x"}},"__proto__":{"polluted":true}}',
+      ),
+      podSchema,
+    )
     const labels = (after['metadata'] as JsonObject)['labels'] as JsonObject
     expect(getOwn(labels, '__proto__')).toBe('new')
     expect(getOwn(labels, 'constructor')).toBe('old')
@@ -55,32 +73,76 @@ describe('applyStrategicMergePatch', () => {
   })
 
   test('merges long lists in reasonable time', () => {
-    const items = (image: string): JsonObject => ({ spec: { containers: Array.from({ length: 20_000 }, (_, index) => ({ name: `c${index}`, image })) } })
+    const items = (image: string): JsonObject => ({
+      spec: { containers: Array.from({ length: 20_000 }, (_, index) => ({ name: `c${index}`, image })) },
+    })
     expect(applyStrategicMergePatch(items('1'), items('2'), podSchema)).toEqual(items('2'))
   })
 
   test('is a merge patch where there are no lists and no directives', () => {
-    const labels = fc.dictionary(fc.string().filter((key) => !key.startsWith('$')), fc.string())
-    const change = fc.dictionary(fc.string().filter((key) => !key.startsWith('$')), fc.option(fc.string()))
-    fc.assert(fc.property(labels, change, (before, patch) => {
-      const [object, wanted] = [{ metadata: { labels: before } }, { metadata: { labels: patch } }]
-      expect(applyStrategicMergePatch(object, wanted, podSchema)).toEqual(applyMergePatch(object, wanted))
-    }))
+    const labels = fc.dictionary(
+      fc.string().filter((key) => !key.startsWith('$')),
+      fc.string(),
+    )
+    const change = fc.dictionary(
+      fc.string().filter((key) => !key.startsWith('$')),
+      fc.option(fc.string()),
+    )
+    fc.assert(
+      fc.property(labels, change, (before, patch) => {
+        const [object, wanted] = [{ metadata: { labels: before } }, { metadata: { labels: patch } }]
+        expect(applyStrategicMergePatch(object, wanted, podSchema)).toEqual(applyMergePatch(object, wanted))
+      }),
+    )
   })
 
   test('never throws anything but an ApiError, whatever the patch', () => {
-    const key = fc.constantFrom('metadata', 'spec', 'containers', 'finalizers', 'labels', 'name', 'env', '$patch', '$retainKeys', '$setElementOrder/containers', '$deleteFromPrimitiveList/finalizers', '__proto__')
-    const leaf = fc.oneof(fc.constantFrom('delete', 'replace', 'a', 'name'), fc.integer(), fc.boolean(), fc.constant(null))
+    const key = fc.constantFrom(
+      'metadata',
+      'spec',
+      'containers',
+      'finalizers',
+      'labels',
+      'name',
+      'env',
+      '$patch',
+      '$retainKeys',
+      '$setElementOrder/containers',
+      '$deleteFromPrimitiveList/finalizers',
+      '__proto__',
+    )
+    const leaf = fc.oneof(
+      fc.constantFrom('delete', 'replace', 'a', 'name'),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+    )
     const { tree } = fc.letrec<{ tree: JsonValue }>((tie) => ({
-      tree: fc.oneof({ depthSize: 'medium' }, leaf, fc.array(tie('tree'), { maxLength: 3 }), fc.array(fc.tuple(key, tie('tree')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries))),
+      tree: fc.oneof(
+        { depthSize: 'medium' },
+        leaf,
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.array(fc.tuple(key, tie('tree')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+      ),
     }))
-    const before = parse('{"metadata":{"name":"x","finalizers":["a","name"],"labels":{"a":"1"}},"spec":{"containers":[{"name":"a","env":[{"name":"a"}]},{"name":"name"}]}}')
-    fc.assert(fc.property(tree, tree, (top, inner) => {
-      try {
-        applyStrategicMergePatch(before, { spec: { containers: inner, ...typeof top === 'object' && !Array.isArray(top) ? top : {} }, metadata: inner }, podSchema)
-      } catch (error) {
-        if (!isApiError(error)) throw error
-      }
-    }))
+    const before = parse(
+      '{"metadata":{"name":"x","finalizers":["a","name"],"labels":{"a":"1"}},"spec":{"containers":[{"name":"a","env":[{"name":"a"}]},{"name":"name"}]}}',
+    )
+    fc.assert(
+      fc.property(tree, tree, (top, inner) => {
+        try {
+          applyStrategicMergePatch(
+            before,
+            {
+              spec: { containers: inner, ...(typeof top === 'object' && !Array.isArray(top) ? top : {}) },
+              metadata: inner,
+            },
+            podSchema,
+          )
+        } catch (error) {
+          if (!isApiError(error)) throw error
+        }
+      }),
+    )
   })
 })

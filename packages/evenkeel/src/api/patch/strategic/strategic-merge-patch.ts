@@ -83,13 +83,19 @@ function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: Chang
   const key = fieldOfDirective(directive, deletePrefix)
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
-  else if (Array.isArray(current) && Array.isArray(change)) setOwn(draft, key, mergeListsOf(listField(place, key), current, { patch: change, deleting: true }))
+  else if (Array.isArray(current) && Array.isArray(change))
+    setOwn(draft, key, mergeListsOf(listField(place, key), current, { patch: change, deleting: true }))
   // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
   else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, place)
 }
 
-function mergeListsOf(field: Field, current: JsonArray, { patch, deleting = false }: { patch: JsonArray, deleting?: boolean }): JsonArray {
-  const mergeItems = (original: JsonObject, change: JsonObject): JsonObject => mergeObjects(original, change, field.place)
+function mergeListsOf(
+  field: Field,
+  current: JsonArray,
+  { patch, deleting = false }: { patch: JsonArray; deleting?: boolean },
+): JsonArray {
+  const mergeItems = (original: JsonObject, change: JsonObject): JsonObject =>
+    mergeObjects(original, change, field.place)
   return mergeLists(current, patch, { mergeKey: field.mergeKey, deleting, mergeItems })
 }
 
@@ -100,7 +106,10 @@ function mergeOrderedLists(draft: JsonObjectDraft, remaining: Remaining, place: 
   for (const [directive, order] of directives) {
     if (!Array.isArray(order)) throw unexpected('list', order)
     const key = fieldOfDirective(directive, orderPrefix)
-    const merged = mergeOrdered({ current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order }, listField(place, key))
+    const merged = mergeOrdered(
+      { current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order },
+      listField(place, key),
+    )
     if (merged === undefined) continue
     setOwn(draft, key, merged)
     remaining.delete(key)
@@ -115,11 +124,15 @@ interface OrderedLists {
 
 function mergeOrdered({ current, patch, order }: OrderedLists, field: Field): JsonArray | undefined {
   const { mergeKey } = field
-  if (patch && !followsOrder(patch, order, mergeKey)) throw unworkable(`the order in the patch list doesn't match the ${orderPrefix} list`)
+  if (patch && !followsOrder(patch, order, mergeKey))
+    throw unworkable(`the order in the patch list doesn't match the ${orderPrefix} list`)
   if (!current && !patch) return undefined
   const merged = mergeUnordered(current, patch, field)
   const ofObjects = itemType(current ?? [], patch ?? []) === 'map'
-  const was = current && patch && ofObjects && field.strategy === 'merge' ? orderBefore(current, patch, mergeKey) : current ?? []
+  const was =
+    current && patch && ofObjects && field.strategy === 'merge'
+      ? orderBefore(current, patch, mergeKey)
+      : (current ?? [])
   return arrange(merged, { mergeKey, wanted: order, was })
 }
 

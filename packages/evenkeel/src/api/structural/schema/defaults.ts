@@ -32,23 +32,39 @@ export function checkDefaults(schema: SchemaProperties, surroundings: Surroundin
   const { path, insideMeta: meta = false } = surroundings
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   const insideMeta = meta && !embedded
-  const own = schema.default === undefined ? [] : checkDefault(schema.default, schema, { ...surroundings, path: path.child('default'), insideMeta })
-  const items = isSchema(schema.items) ? checkDefaults(schema.items, { ...surroundings, path: path.child('items'), insideMeta }) : []
+  const own =
+    schema.default === undefined
+      ? []
+      : checkDefault(schema.default, schema, { ...surroundings, path: path.child('default'), insideMeta })
+  const items = isSchema(schema.items)
+    ? checkDefaults(schema.items, { ...surroundings, path: path.child('items'), insideMeta })
+    : []
   const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const isMeta = embedded && metaFields.has(name)
-    return checkDefaults(property, { ...surroundings, path: path.child('properties').key(name), insideMeta: insideMeta || isMeta })
+    return checkDefaults(property, {
+      ...surroundings,
+      path: path.child('properties').key(name),
+      insideMeta: insideMeta || isMeta,
+    })
   })
   return [...own, ...items, ...properties]
 }
 
 const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
 
-function checkDefault(value: JsonValue, schema: SchemaProperties, { path, options, checkRules, insideMeta = false }: Surroundings): FieldError[] {
-  const unknown = !insideMeta && hasUnknownFields(value, schema) ? [fieldError.invalid(path, value, 'must not have unknown fields')] : []
+function checkDefault(
+  value: JsonValue,
+  schema: SchemaProperties,
+  { path, options, checkRules, insideMeta = false }: Surroundings,
+): FieldError[] {
+  const unknown =
+    !insideMeta && hasUnknownFields(value, schema)
+      ? [fieldError.invalid(path, value, 'must not have unknown fields')]
+      : []
   const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
   if (embedded.length > 0) return [...unknown, ...embedded]
   const errors = validate(value, { root: plain(schema), definitions: () => undefined }, options)
-  const broken = errors.length > 0 ? [] : checkRules?.(value, schema as SchemaNode, path) ?? []
+  const broken = errors.length > 0 ? [] : (checkRules?.(value, schema as SchemaNode, path) ?? [])
   return [...unknown, ...errors.map((error) => under(path, error)), ...broken]
 }
 
@@ -57,13 +73,14 @@ function checkDefault(value: JsonValue, schema: SchemaProperties, { path, option
  * is complained of elsewhere, must not be followed.
  */
 function plain(schema: SchemaProperties): SchemaNode {
-  const { '$ref': _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
+  const { $ref: _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
   const node: Record<string, unknown> = { ...rest }
   for (const keyword of ['items', 'additionalProperties', 'not'] as const) {
     const child = schema[keyword]
     if (isSchema(child)) node[keyword] = plain(child)
   }
-  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) if (schema[keyword] !== undefined) node[keyword] = schema[keyword].map(plain)
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
+    if (schema[keyword] !== undefined) node[keyword] = schema[keyword].map(plain)
   if (schema.properties !== undefined) {
     const properties = {}
     for (const [name, property] of Object.entries(schema.properties)) setOwn(properties, name, plain(property))
@@ -87,7 +104,8 @@ function hasUnknownFields(value: JsonValue, schema: SchemaProperties | undefined
   }
   if (!isJsonObject(value)) return false
   return Object.entries(value).some(([key, field]) => {
-    if (field === undefined || (schema?.['x-kubernetes-embedded-resource'] === true && metaFields.has(key))) return false
+    if (field === undefined || (schema?.['x-kubernetes-embedded-resource'] === true && metaFields.has(key)))
+      return false
     const property = schema?.properties && getOwn(schema.properties, key)
     const additional = schema?.additionalProperties
     if (property !== undefined) return hasUnknownFields(field, property)
@@ -108,7 +126,9 @@ function checkEmbedded(value: JsonValue, schema: SchemaProperties | undefined, p
   const inside = Object.entries(value).flatMap(([key, field]) => {
     const property = schema.properties && getOwn(schema.properties, key)
     const additional = isSchema(schema.additionalProperties) ? schema.additionalProperties : undefined
-    return field === undefined ? [] : checkEmbedded(field, property ?? additional, property === undefined ? path.key(key) : path.child(key))
+    return field === undefined
+      ? []
+      : checkEmbedded(field, property ?? additional, property === undefined ? path.key(key) : path.child(key))
   })
   return [...own, ...inside]
 }
@@ -129,5 +149,7 @@ function complainOf(name: string, value: string): string | undefined {
   if (value === '') return 'must not be empty'
   if (name === 'apiVersion') return value.split('/').length > 2 ? `unexpected GroupVersion string: ${value}` : undefined
   const complaints = checkDns1035Label(value.toLowerCase())
-  return complaints.length === 0 ? undefined : `may have mixed case, but should otherwise match: ${complaints.join(',')}`
+  return complaints.length === 0
+    ? undefined
+    : `may have mixed case, but should otherwise match: ${complaints.join(',')}`
 }

@@ -27,7 +27,11 @@ interface FieldReferenceOptions {
 }
 
 /** What a path refers to, or the sentence that says why it refers to nothing. */
-export function followReference(path: string, root: SchemaProperties, { brackets = true }: FieldReferenceOptions = {}): FieldReference | string {
+export function followReference(
+  path: string,
+  root: SchemaProperties,
+  { brackets = true }: FieldReferenceOptions = {},
+): FieldReference | string {
   const tokens = tokensOf(path)
   const steps: string[] = []
   let schema: SchemaProperties | undefined = root
@@ -58,11 +62,21 @@ function quotedName(token: string | undefined): { text: string | undefined } | s
   const quoted = /^'(.*)'$/s.exec(token)?.[1]
   if (quoted === undefined) return `expected single quoted string but got ${token}`
   const wrong = quoted.match(/\\./g)?.findLast((escape) => !escapes.has(escape))
-  return wrong === undefined ? { text: quoted.replace(/\\./g, (escape) => escapes.get(escape) ?? '') } : `invalid string literal: invalid escape char ${wrong}`
+  return wrong === undefined
+    ? { text: quoted.replace(/\\./g, (escape) => escapes.get(escape) ?? '') }
+    : `invalid string literal: invalid escape char ${wrong}`
 }
 
 const escapes = new Map([
-  ['\\a', '\x07'], ['\\b', '\b'], ['\\f', '\f'], ['\\n', '\n'], ['\\r', '\r'], ['\\t', '\t'], ['\\v', '\v'], ['\\\'', '\''], ['\\\\', '\\'],
+  ['\\a', '\x07'],
+  ['\\b', '\b'],
+  ['\\f', '\f'],
+  ['\\n', '\n'],
+  ['\\r', '\r'],
+  ['\\t', '\t'],
+  ['\\v', '\v'],
+  ["\\'", "'"],
+  ['\\\\', '\\'],
 ])
 
 function closing(token: string | undefined): string | undefined {

@@ -33,7 +33,8 @@ export function checkKeywords(schema: SchemaProperties, surroundings: Surroundin
   const inside = { ...surroundings, root: false }
   for (const { nested, step } of junctions(schema)) checkKeywords(nested, { ...inside, path: step(path) })
   const lists = Array.isArray(schema.items) ? (schema.items as readonly SchemaProperties[]) : []
-  for (const [index, item] of lists.entries()) checkKeywords(item, { ...inside, path: path.child('items').index(index) })
+  for (const [index, item] of lists.entries())
+    checkKeywords(item, { ...inside, path: path.child('items').index(index) })
   if (isSchema(schema.items)) checkKeywords(schema.items, { ...inside, path: path.child('items') })
   for (const keyword of ['definitions', 'dependencies'] as const) {
     for (const [name, each] of Object.entries(schema[keyword] ?? {})) {
@@ -48,19 +49,37 @@ export function checkKeywords(schema: SchemaProperties, surroundings: Surroundin
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-function checkSupported(schema: SchemaProperties, { path, errors, insideMeta = false, noDefaults }: Surroundings): void {
-  const forbid = (keyword: string, detail = `${keyword} is not supported`): void => { errors.push(fieldError.forbidden(path.child(keyword), detail)) }
-  if (schema.type !== undefined && !types.includes(schema.type)) errors.push(fieldError.notSupported(path.child('type'), schema.type, types))
+function checkSupported(
+  schema: SchemaProperties,
+  { path, errors, insideMeta = false, noDefaults }: Surroundings,
+): void {
+  const forbid = (keyword: string, detail = `${keyword} is not supported`): void => {
+    errors.push(fieldError.forbidden(path.child(keyword), detail))
+  }
+  if (schema.type !== undefined && !types.includes(schema.type))
+    errors.push(fieldError.notSupported(path.child('type'), schema.type, types))
   if (schema.default !== undefined && noDefaults !== undefined) forbid('default', `must not be set ${noDefaults}`)
-  for (const keyword of ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'] as const) {
+  for (const keyword of [
+    'id',
+    'additionalItems',
+    'patternProperties',
+    'definitions',
+    'dependencies',
+    '$ref',
+  ] as const) {
     if (schema[keyword] !== undefined) forbid(keyword)
   }
   if (schema.type === 'null') forbid('type', 'type cannot be set to null, use nullable as an alternative')
-  if (Array.isArray(schema.items) && schema.items.length > 0) forbid('items', 'items must be a schema object and not an array')
-  if (insideMeta && schema['x-kubernetes-embedded-resource']) forbid('x-kubernetes-embedded-resource', 'must not be used inside of resource meta')
-  if (schema.uniqueItems) forbid('uniqueItems', 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
+  if (Array.isArray(schema.items) && schema.items.length > 0)
+    forbid('items', 'items must be a schema object and not an array')
+  if (insideMeta && schema['x-kubernetes-embedded-resource'])
+    forbid('x-kubernetes-embedded-resource', 'must not be used inside of resource meta')
+  if (schema.uniqueItems)
+    forbid('uniqueItems', 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    errors.push(fieldError.invalid(path.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'))
+    errors.push(
+      fieldError.invalid(path.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'),
+    )
   }
 }
 
@@ -71,7 +90,12 @@ function checkObjectKeywords(schema: SchemaProperties, surroundings: Surrounding
   const { properties, additionalProperties } = schema
   const inside = { ...surroundings, root: false }
   if (properties !== undefined && additionalProperties !== undefined && additionalProperties !== true) {
-    errors.push(fieldError.forbidden(path.child('additionalProperties'), 'additionalProperties and properties are mutual exclusive'))
+    errors.push(
+      fieldError.forbidden(
+        path.child('additionalProperties'),
+        'additionalProperties and properties are mutual exclusive',
+      ),
+    )
   }
   if (isSchema(additionalProperties)) {
     const noDefaults = insideMeta && { noDefaults: 'inside additionalProperties applying to object metadata' }
@@ -79,7 +103,7 @@ function checkObjectKeywords(schema: SchemaProperties, surroundings: Surrounding
   }
   for (const [name, property] of Object.entries(properties ?? {})) {
     const isMeta = (root || schema['x-kubernetes-embedded-resource'] === true) && metaFields.includes(name)
-    const more = { ...isMeta && { insideMeta: true }, ...isMeta && root && { noDefaults: `in top-level ${name}` } }
+    const more = { ...(isMeta && { insideMeta: true }), ...(isMeta && root && { noDefaults: `in top-level ${name}` }) }
     checkKeywords(property, { ...inside, ...more, path: path.child('properties').key(name) })
   }
 }

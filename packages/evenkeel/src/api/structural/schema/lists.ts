@@ -14,7 +14,8 @@ export function checkMapType(schema: SchemaProperties, path: FieldPath, errors: 
   const mapType = schema['x-kubernetes-map-type']
   if (mapType === undefined) return
   requireType(schema, { type: 'object', keyword: 'x-kubernetes-map-type', path, errors })
-  if (!['atomic', 'granular'].includes(mapType)) errors.push(fieldError.notSupported(path.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
+  if (!['atomic', 'granular'].includes(mapType))
+    errors.push(fieldError.notSupported(path.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
 }
 
 export function checkListType(schema: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
@@ -26,7 +27,8 @@ export function checkListType(schema: SchemaProperties, path: FieldPath, errors:
   }
   if (listType === undefined) return
   const isList = requireType(schema, { type: 'array', keyword: 'x-kubernetes-list-type', path, errors })
-  if (!['atomic', 'set', 'map'].includes(listType)) errors.push(fieldError.notSupported(at, listType, ['atomic', 'set', 'map']))
+  if (!['atomic', 'set', 'map'].includes(listType))
+    errors.push(fieldError.notSupported(at, listType, ['atomic', 'set', 'map']))
   const items = isSchema(schema.items) ? schema.items : undefined
   if (items !== undefined && isList && listType === 'set') checkSetItems(items, path.child('items'), errors)
   if (listType === 'map') checkKeyedList(schema, path, errors)
@@ -43,7 +45,11 @@ interface TypeDemand {
 function requireType(schema: SchemaProperties, { type, keyword, path, errors }: TypeDemand): boolean {
   if (schema.type === type) return true
   const detail = `must be ${type} if ${keyword} is specified`
-  errors.push(schema.type === undefined ? fieldError.required(path.child('type'), detail) : fieldError.invalid(path.child('type'), schema.type, detail))
+  errors.push(
+    schema.type === undefined
+      ? fieldError.required(path.child('type'), detail)
+      : fieldError.invalid(path.child('type'), schema.type, detail),
+  )
   return false
 }
 
@@ -51,19 +57,35 @@ function requireType(schema: SchemaProperties, { type, keyword, path, errors }: 
 function checkSetItems(items: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
   const [listType, mapType] = [items['x-kubernetes-list-type'], items['x-kubernetes-map-type']]
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set'
-  if (items.type === 'array' && listType !== undefined && listType !== 'atomic') errors.push(fieldError.invalid(path.child('x-kubernetes-list-type'), listType, detail))
+  if (items.type === 'array' && listType !== undefined && listType !== 'atomic')
+    errors.push(fieldError.invalid(path.child('x-kubernetes-list-type'), listType, detail))
   // Upstream shows the list type here, which an object has not.
-  if (items.type === 'object' && mapType !== 'atomic') errors.push(fieldError.invalid(path.child('x-kubernetes-map-type'), listType ?? null, detail))
+  if (items.type === 'object' && mapType !== 'atomic')
+    errors.push(fieldError.invalid(path.child('x-kubernetes-map-type'), listType ?? null, detail))
 }
 
 function checkKeyedList(schema: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
   const keys = schema['x-kubernetes-list-map-keys']
   const at = path.child('items')
-  if (keys === undefined) errors.push(fieldError.required(path.child('x-kubernetes-list-map-keys'), 'must not be empty if x-kubernetes-list-type is map'))
-  if (schema.items === undefined) errors.push(fieldError.required(at, 'must have a schema if x-kubernetes-list-type is map'))
-  else if (!isSchema(schema.items)) errors.push(fieldError.invalid(at, schema.items, 'must only have a single schema if x-kubernetes-list-type is map'))
+  if (keys === undefined)
+    errors.push(
+      fieldError.required(
+        path.child('x-kubernetes-list-map-keys'),
+        'must not be empty if x-kubernetes-list-type is map',
+      ),
+    )
+  if (schema.items === undefined)
+    errors.push(fieldError.required(at, 'must have a schema if x-kubernetes-list-type is map'))
+  else if (!isSchema(schema.items))
+    errors.push(fieldError.invalid(at, schema.items, 'must only have a single schema if x-kubernetes-list-type is map'))
   else if (schema.items.type !== 'object') {
-    errors.push(fieldError.invalid(at.child('type'), schema.items.type ?? '', 'must be object if parent array\'s x-kubernetes-list-type is map'))
+    errors.push(
+      fieldError.invalid(
+        at.child('type'),
+        schema.items.type ?? '',
+        "must be object if parent array's x-kubernetes-list-type is map",
+      ),
+    )
   } else checkKeys(keys ?? [], schema.items, { path, errors })
 }
 
@@ -76,10 +98,13 @@ function checkKeys(keys: readonly string[], items: SchemaProperties, { path, err
   const at = path.child('x-kubernetes-list-map-keys')
   for (const [index, key] of keys.entries()) {
     const property = items.properties && getOwn(items.properties, key)
-    if (property === undefined) errors.push(fieldError.invalid(at, keys, 'entries must all be names of item properties'))
+    if (property === undefined)
+      errors.push(fieldError.invalid(at, keys, 'entries must all be names of item properties'))
     else if (property.type === 'array' || property.type === 'object') {
       const place = path.child('items', 'properties').key(key).child('type')
-      errors.push(fieldError.invalid(place, items.type, 'must be a scalar type if parent array\'s x-kubernetes-list-type is map'))
+      errors.push(
+        fieldError.invalid(place, items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map"),
+      )
     }
     if (keys.indexOf(key) < index) errors.push(fieldError.invalid(at, keys, 'must not contain duplicate entries'))
   }
@@ -88,14 +113,31 @@ function checkKeys(keys: readonly string[], items: SchemaProperties, { path, err
 /** Items of sets and keyed lists, and keys, are always there: never null, and required unless defaulted. */
 function checkPresence(schema: SchemaProperties, items: SchemaProperties, { path, errors }: At): void {
   const listType = schema['x-kubernetes-list-type'] ?? ''
-  if (items.nullable) errors.push(fieldError.forbidden(path.child('items', 'nullable'), `cannot be nullable when x-kubernetes-list-type is ${listType}`))
-  for (const key of listType === 'map' ? schema['x-kubernetes-list-map-keys'] ?? [] : []) {
+  if (items.nullable)
+    errors.push(
+      fieldError.forbidden(
+        path.child('items', 'nullable'),
+        `cannot be nullable when x-kubernetes-list-type is ${listType}`,
+      ),
+    )
+  for (const key of listType === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : []) {
     const property = items.properties && getOwn(items.properties, key)
     if (property === undefined) continue
     const at = path.child('items', 'properties').key(key)
     if (!(items.required ?? []).includes(key) && property.default === undefined) {
-      errors.push(fieldError.required(at.child('default'), 'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'))
+      errors.push(
+        fieldError.required(
+          at.child('default'),
+          'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
+        ),
+      )
     }
-    if (property.nullable) errors.push(fieldError.forbidden(at.child('nullable'), 'this property is in x-kubernetes-list-map-keys, so it cannot be nullable'))
+    if (property.nullable)
+      errors.push(
+        fieldError.forbidden(
+          at.child('nullable'),
+          'this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
+        ),
+      )
   }
 }

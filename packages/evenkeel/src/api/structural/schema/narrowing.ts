@@ -26,9 +26,11 @@ interface Junction {
 /** The members of all junctions of a schema. */
 export function* junctions(schema: SchemaProperties): Generator<Junction> {
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
-    for (const [index, nested] of (schema[keyword] ?? []).entries()) yield { keyword, index, nested, step: (path) => path.child(keyword).index(index) }
+    for (const [index, nested] of (schema[keyword] ?? []).entries())
+      yield { keyword, index, nested, step: (path) => path.child(keyword).index(index) }
   }
-  if (schema.not !== undefined) yield { keyword: 'not', index: 0, nested: schema.not, step: (path) => path.child('not') }
+  if (schema.not !== undefined)
+    yield { keyword: 'not', index: 0, nested: schema.not, step: (path) => path.child('not') }
 }
 
 /** Checks the conditions of a schema: its junctions and its pattern. */
@@ -40,14 +42,30 @@ export function checkNarrowing(schema: SchemaProperties, narrowing: Narrowing): 
     checkNested(nested, { path: step(path), errors, checkPattern, mayNameTypes: passed })
   }
   const complaint = schema.pattern === undefined ? undefined : checkPattern(schema.pattern)
-  if (complaint !== undefined) errors.push(fieldError.invalid(path.child('pattern'), schema.pattern, `must be a valid regular expression, but isn't: ${complaint}`))
+  if (complaint !== undefined)
+    errors.push(
+      fieldError.invalid(
+        path.child('pattern'),
+        schema.pattern,
+        `must be a valid regular expression, but isn't: ${complaint}`,
+      ),
+    )
 }
 
 /** Keywords that describe, and how upstream words their absence. */
 const describing = {
-  'type': 'empty', 'default': 'undefined', 'title': 'empty', 'description': 'empty', 'nullable': 'false',
-  'x-kubernetes-preserve-unknown-fields': 'false', 'x-kubernetes-embedded-resource': 'false', 'x-kubernetes-int-or-string': 'false',
-  'x-kubernetes-list-map-keys': 'empty', 'x-kubernetes-list-type': 'undefined', 'x-kubernetes-map-type': 'undefined', 'x-kubernetes-validations': 'empty',
+  type: 'empty',
+  default: 'undefined',
+  title: 'empty',
+  description: 'empty',
+  nullable: 'false',
+  'x-kubernetes-preserve-unknown-fields': 'false',
+  'x-kubernetes-embedded-resource': 'false',
+  'x-kubernetes-int-or-string': 'false',
+  'x-kubernetes-list-map-keys': 'empty',
+  'x-kubernetes-list-type': 'undefined',
+  'x-kubernetes-map-type': 'undefined',
+  'x-kubernetes-validations': 'empty',
 } as const
 
 function checkNested(schema: SchemaProperties, narrowing: Narrowing): void {
@@ -60,7 +78,8 @@ function checkNested(schema: SchemaProperties, narrowing: Narrowing): void {
     if (name === 'metadata') errors.push(fieldError.forbidden(at, 'must not be specified in a nested context'))
   }
   for (const [keyword, absence] of Object.entries(describing)) {
-    if (Object.hasOwn(schema, keyword)) errors.push(fieldError.forbidden(path.child(keyword), `must be ${absence} to be structural`))
+    if (Object.hasOwn(schema, keyword))
+      errors.push(fieldError.forbidden(path.child(keyword), `must be ${absence} to be structural`))
   }
   if (isSchema(schema.additionalProperties) || schema.additionalProperties === true) {
     errors.push(fieldError.forbidden(path.child('additionalProperties'), 'must be undefined to be structural'))

@@ -14,7 +14,17 @@ import { exceedsDepth, isJsonObject, setOwn } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
 
-type Nested = 'items' | 'properties' | 'additionalProperties' | 'allOf' | 'anyOf' | 'oneOf' | 'not' | 'type' | 'x-kubernetes-list-type' | 'x-kubernetes-map-type'
+type Nested =
+  | 'items'
+  | 'properties'
+  | 'additionalProperties'
+  | 'allOf'
+  | 'anyOf'
+  | 'oneOf'
+  | 'not'
+  | 'type'
+  | 'x-kubernetes-list-type'
+  | 'x-kubernetes-map-type'
 
 /** The keywords of a definition's schema. */
 export interface SchemaProperties extends Omit<SchemaNode, Nested> {
@@ -51,13 +61,16 @@ const depthMax = 400
 
 /** Reads a schema; the path says where it stands. */
 export function readSchema(value: JsonObject, path: FieldPath): ReadSchema {
-  if (exceedsDepth(value, depthMax)) return { schema: {}, errors: [fieldError.invalid(path, '', `must not be nested deeper than ${depthMax} levels`)] }
+  if (exceedsDepth(value, depthMax))
+    return { schema: {}, errors: [fieldError.invalid(path, '', `must not be nested deeper than ${depthMax} levels`)] }
   const errors: FieldError[] = []
   return { schema: read(value, path, errors), errors }
 }
 
 /** Whether something is one schema: not a list of them, and neither yes nor no. */
-export function isSchema(value: SchemaProperties | readonly unknown[] | boolean | undefined): value is SchemaProperties {
+export function isSchema(
+  value: SchemaProperties | readonly unknown[] | boolean | undefined,
+): value is SchemaProperties {
   return isJsonObject(value)
 }
 
@@ -66,24 +79,29 @@ type Reader = (value: JsonValue, path: FieldPath, errors: FieldError[]) => unkno
 
 const wrong = Symbol('of the wrong type')
 
-const text: Reader = (value) => typeof value !== 'string' ? wrong : value === '' ? undefined : value
-const anyText: Reader = (value) => typeof value === 'string' ? value : wrong
-const flag: Reader = (value) => typeof value !== 'boolean' ? wrong : value || undefined
-const choice: Reader = (value) => typeof value === 'boolean' ? value : wrong
-const number: Reader = (value) => typeof value === 'number' ? value : wrong
-const integer: Reader = (value) => Number.isInteger(value) ? value : wrong
+const text: Reader = (value) => (typeof value !== 'string' ? wrong : value === '' ? undefined : value)
+const anyText: Reader = (value) => (typeof value === 'string' ? value : wrong)
+const flag: Reader = (value) => (typeof value !== 'boolean' ? wrong : value || undefined)
+const choice: Reader = (value) => (typeof value === 'boolean' ? value : wrong)
+const number: Reader = (value) => (typeof value === 'number' ? value : wrong)
+const integer: Reader = (value) => (Number.isInteger(value) ? value : wrong)
 const anything: Reader = (value) => value
-const object: Reader = (value) => isJsonObject(value) ? value : wrong
-const list: Reader = (value) => Array.isArray(value) ? emptyIsNone(value) : wrong
-const texts: Reader = (value) => Array.isArray(value) && value.every((item) => typeof item === 'string') ? emptyIsNone(value) : wrong
-const objects: Reader = (value) => Array.isArray(value) && value.every(isJsonObject) ? emptyIsNone(value) : wrong
-const schema: Reader = (value, path, errors) => isJsonObject(value) ? read(value, path, errors) : wrong
-const schemaOrChoice: Reader = (value, path, errors) => typeof value === 'boolean' ? value : schema(value, path, errors)
-const schemaOrTexts: Reader = (value, path, errors) => Array.isArray(value) ? texts(value, path, errors) ?? [] : schema(value, path, errors)
-const someSchemas: Reader = (value, path, errors) => Array.isArray(value) && value.every(isJsonObject)
-  ? emptyIsNone(value.map((item, index) => read(item, path.index(index), errors)))
-  : wrong
-const schemaOrSchemas: Reader = (value, path, errors) => Array.isArray(value) ? someSchemas(value, path, errors) ?? [] : schema(value, path, errors)
+const object: Reader = (value) => (isJsonObject(value) ? value : wrong)
+const list: Reader = (value) => (Array.isArray(value) ? emptyIsNone(value) : wrong)
+const texts: Reader = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string') ? emptyIsNone(value) : wrong
+const objects: Reader = (value) => (Array.isArray(value) && value.every(isJsonObject) ? emptyIsNone(value) : wrong)
+const schema: Reader = (value, path, errors) => (isJsonObject(value) ? read(value, path, errors) : wrong)
+const schemaOrChoice: Reader = (value, path, errors) =>
+  typeof value === 'boolean' ? value : schema(value, path, errors)
+const schemaOrTexts: Reader = (value, path, errors) =>
+  Array.isArray(value) ? (texts(value, path, errors) ?? []) : schema(value, path, errors)
+const someSchemas: Reader = (value, path, errors) =>
+  Array.isArray(value) && value.every(isJsonObject)
+    ? emptyIsNone(value.map((item, index) => read(item, path.index(index), errors)))
+    : wrong
+const schemaOrSchemas: Reader = (value, path, errors) =>
+  Array.isArray(value) ? (someSchemas(value, path, errors) ?? []) : schema(value, path, errors)
 
 /** A map of whatever the reader reads. */
 function mapOf(reader: Reader, { keepEmpty = false } = {}): Reader {
@@ -100,19 +118,55 @@ function mapOf(reader: Reader, { keepEmpty = false } = {}): Reader {
 }
 
 const readers: Readonly<Record<keyof SchemaProperties, Reader>> = {
-  '$ref': anyText, '$schema': text, 'id': text, 'type': text, 'format': text, 'title': text, 'description': text, 'pattern': text,
-  'default': anything, 'example': anything, 'externalDocs': object, 'enum': list, 'required': texts,
-  'nullable': flag, 'exclusiveMinimum': flag, 'exclusiveMaximum': flag, 'uniqueItems': flag,
-  'minimum': number, 'maximum': number, 'multipleOf': number,
-  'minLength': integer, 'maxLength': integer, 'minItems': integer, 'maxItems': integer, 'minProperties': integer, 'maxProperties': integer,
-  'items': schemaOrSchemas, 'additionalItems': schemaOrChoice, 'additionalProperties': schemaOrChoice,
-  'properties': mapOf(schema), 'patternProperties': mapOf(schema), 'definitions': mapOf(schema), 'dependencies': mapOf(schemaOrTexts, { keepEmpty: true }),
-  'allOf': someSchemas, 'anyOf': someSchemas, 'oneOf': someSchemas, 'not': schema,
-  'x-kubernetes-list-type': anyText, 'x-kubernetes-map-type': anyText, 'x-kubernetes-list-map-keys': texts,
-  'x-kubernetes-preserve-unknown-fields': choice, 'x-kubernetes-embedded-resource': flag, 'x-kubernetes-int-or-string': flag,
+  $ref: anyText,
+  $schema: text,
+  id: text,
+  type: text,
+  format: text,
+  title: text,
+  description: text,
+  pattern: text,
+  default: anything,
+  example: anything,
+  externalDocs: object,
+  enum: list,
+  required: texts,
+  nullable: flag,
+  exclusiveMinimum: flag,
+  exclusiveMaximum: flag,
+  uniqueItems: flag,
+  minimum: number,
+  maximum: number,
+  multipleOf: number,
+  minLength: integer,
+  maxLength: integer,
+  minItems: integer,
+  maxItems: integer,
+  minProperties: integer,
+  maxProperties: integer,
+  items: schemaOrSchemas,
+  additionalItems: schemaOrChoice,
+  additionalProperties: schemaOrChoice,
+  properties: mapOf(schema),
+  patternProperties: mapOf(schema),
+  definitions: mapOf(schema),
+  dependencies: mapOf(schemaOrTexts, { keepEmpty: true }),
+  allOf: someSchemas,
+  anyOf: someSchemas,
+  oneOf: someSchemas,
+  not: schema,
+  'x-kubernetes-list-type': anyText,
+  'x-kubernetes-map-type': anyText,
+  'x-kubernetes-list-map-keys': texts,
+  'x-kubernetes-preserve-unknown-fields': choice,
+  'x-kubernetes-embedded-resource': flag,
+  'x-kubernetes-int-or-string': flag,
   'x-kubernetes-validations': objects,
   // Of built-in kinds only; a definition that carries them loses them, as it would upstream.
-  'x-kubernetes-patch-merge-key': nothing, 'x-kubernetes-patch-strategy': nothing, 'x-kubernetes-unions': nothing, 'x-kubernetes-group-version-kind': nothing,
+  'x-kubernetes-patch-merge-key': nothing,
+  'x-kubernetes-patch-strategy': nothing,
+  'x-kubernetes-unions': nothing,
+  'x-kubernetes-group-version-kind': nothing,
 }
 
 function nothing(): undefined {

@@ -16,24 +16,37 @@ export function checkRules(schema: SchemaProperties, path: FieldPath, errors: Fi
     const at = path.child('x-kubernetes-validations').index(index)
     checkTexts(rule, at, errors)
     const { reason } = rule
-    if (typeof reason === 'string' && !reasons.includes(reason)) errors.push(fieldError.notSupported(at.child('reason'), reason, reasons))
+    if (typeof reason === 'string' && !reasons.includes(reason))
+      errors.push(fieldError.notSupported(at.child('reason'), reason, reasons))
     checkFieldPath(schema, textOf(rule, 'fieldPath'), { path: at.child('fieldPath'), errors })
   }
 }
 
 function checkTexts(rule: JsonObject, path: FieldPath, errors: FieldError[]): void {
-  const [expression, message, messageExpression] = [textOf(rule, 'rule'), textOf(rule, 'message'), textOf(rule, 'messageExpression')]
+  const [expression, message, messageExpression] = [
+    textOf(rule, 'rule'),
+    textOf(rule, 'message'),
+    textOf(rule, 'messageExpression'),
+  ]
   const at = path.child('message')
   if (isBlank(expression)) errors.push(fieldError.required(path.child('rule'), 'rule is not specified'))
-  else if (message !== '' && isBlank(message)) errors.push(fieldError.invalid(at, message, 'must be non-empty if specified'))
+  else if (message !== '' && isBlank(message))
+    errors.push(fieldError.invalid(at, message, 'must be non-empty if specified'))
   else if (hasLines(message.trim())) errors.push(fieldError.invalid(at, message, 'must not contain line breaks'))
-  else if (hasLines(expression.trim()) && isBlank(message)) errors.push(fieldError.required(at, 'message must be specified if rule contains line breaks'))
+  else if (hasLines(expression.trim()) && isBlank(message))
+    errors.push(fieldError.required(at, 'message must be specified if rule contains line breaks'))
   if (messageExpression !== '' && isBlank(messageExpression)) {
-    errors.push(fieldError.required(path.child('messageExpression'), 'messageExpression must be non-empty if specified'))
+    errors.push(
+      fieldError.required(path.child('messageExpression'), 'messageExpression must be non-empty if specified'),
+    )
   }
 }
 
-function checkFieldPath(schema: SchemaProperties, fieldPath: string, { path, errors }: { path: FieldPath, errors: FieldError[] }): void {
+function checkFieldPath(
+  schema: SchemaProperties,
+  fieldPath: string,
+  { path, errors }: { path: FieldPath; errors: FieldError[] },
+): void {
   if (fieldPath === '') return
   if (isBlank(fieldPath)) errors.push(fieldError.invalid(path, fieldPath, 'must be non-empty if specified'))
   if (hasLines(fieldPath)) errors.push(fieldError.invalid(path, fieldPath, 'must not contain line breaks'))

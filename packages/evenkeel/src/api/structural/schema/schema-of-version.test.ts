@@ -8,13 +8,24 @@ import { roots } from './roots.fixture.ts'
 import { checkVersionSchema } from './schema-of-version.ts'
 import type { SchemaChecks } from './schema-of-version.ts'
 
-const checks: SchemaChecks = { matches: (pattern, text) => new RegExp(pattern, 'u').test(text), hasFormat: (format, text) => format !== 'date-time' || text.startsWith('2') }
+const checks: SchemaChecks = {
+  matches: (pattern, text) => new RegExp(pattern, 'u').test(text),
+  hasFormat: (format, text) => format !== 'date-time' || text.startsWith('2'),
+}
 
 function complaints(schema: JsonObject, more: JsonObject = {}, options: SchemaChecks = checks): string[] {
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema }, ...more }]
   const names = { plural: 'shapes', singular: 'shape', kind: 'Shape', listKind: 'ShapeList' }
-  const definition = { metadata: { name: 'shapes.a.b' }, spec: { group: 'a.b', scope: 'Namespaced', names, versions }, status: { storedVersions: ['v1'] } }
-  return [...new Set(validateDefinition(definition, options).map((error) => formatFieldError(error).split(' (e.g.', 1).join('')))].sort()
+  const definition = {
+    metadata: { name: 'shapes.a.b' },
+    spec: { group: 'a.b', scope: 'Namespaced', names, versions },
+    status: { storedVersions: ['v1'] },
+  }
+  return [
+    ...new Set(
+      validateDefinition(definition, options).map((error) => formatFieldError(error).split(' (e.g.', 1).join('')),
+    ),
+  ].sort()
 }
 
 function ofField(field: JsonValue): JsonObject {
@@ -24,20 +35,30 @@ function ofField(field: JsonValue): JsonObject {
 const path = 'spec.validation.openAPIV3Schema'
 
 describe('checkVersionSchema', () => {
-  test.each(fields.map((one) => ({ ...one, text: JSON.stringify(one.field) })))('judges the field $text', ({ field, errors }) => {
-    expect(complaints(ofField(field)).map((text) => text.replaceAll(`${path}.properties[spec].properties[f]`, 'f'))).toEqual(errors)
-  })
+  test.each(fields.map((one) => ({ ...one, text: JSON.stringify(one.field) })))(
+    'judges the field $text',
+    ({ field, errors }) => {
+      expect(
+        complaints(ofField(field)).map((text) => text.replaceAll(`${path}.properties[spec].properties[f]`, 'f')),
+      ).toEqual(errors)
+    },
+  )
 
-  test.each(roots.map((one) => ({ ...one, text: JSON.stringify({ ...one.schema, ...one.more }) })))('judges the object $text', ({ schema, more, errors }) => {
-    const texts = complaints(schema, more).map((text) => text.replace(/^(\S*openAPIV3Schema: Invalid value: ).*(: only \[)/s, '$1…$2').replaceAll(path, 'root'))
-    expect(texts).toEqual(errors)
-  })
+  test.each(roots.map((one) => ({ ...one, text: JSON.stringify({ ...one.schema, ...one.more }) })))(
+    'judges the object $text',
+    ({ schema, more, errors }) => {
+      const texts = complaints(schema, more).map((text) =>
+        text.replace(/^(\S*openAPIV3Schema: Invalid value: ).*(: only \[)/s, '$1…$2').replaceAll(path, 'root'),
+      )
+      expect(texts).toEqual(errors)
+    },
+  )
 
   test('asks for patterns, and has expressions checked where nothing else is wrong', () => {
     const asked: boolean[] = []
     const options: SchemaChecks = {
       ...checks,
-      checkPattern: (pattern) => pattern === '(' ? 'missing )' : undefined,
+      checkPattern: (pattern) => (pattern === '(' ? 'missing )' : undefined),
       expressions: {
         check: (schema, { path: at, isSound }) => {
           asked.push(isSound(schema), isSound(schema.properties?.['spec'] ?? {}))
@@ -46,27 +67,51 @@ describe('checkVersionSchema', () => {
         startDefaults: () => () => [],
       },
     }
-    expect(complaints(ofField({ type: 'string', pattern: '(' }), {}, options))
-      .toEqual([`${path}.properties[spec].properties[f].pattern: Invalid value: "(": must be a valid regular expression, but isn't: missing )`])
+    expect(complaints(ofField({ type: 'string', pattern: '(' }), {}, options)).toEqual([
+      `${path}.properties[spec].properties[f].pattern: Invalid value: "(": must be a valid regular expression, but isn't: missing )`,
+    ])
     expect(asked).toEqual([])
-    expect(complaints(ofField({ type: 'string', pattern: 'a' }), {}, options)).toEqual([`${path}: Invalid value: "": no`])
+    expect(complaints(ofField({ type: 'string', pattern: 'a' }), {}, options)).toEqual([
+      `${path}: Invalid value: "": no`,
+    ])
     expect(asked).toEqual([true, true])
     expect(complaints({ ...ofField({ type: 'string' }), uniqueItems: true }, {}, options)).toHaveLength(2)
     expect(asked.slice(2)).toEqual([false, true])
   })
 
   test('holds defaults that are otherwise right to their rules', () => {
-    const expressions = { check: () => [], startDefaults: () => (value: unknown, _: unknown, at: FieldPath) => value === 'odd' ? [fieldError.invalid(at, value, 'broken')] : [] }
-    expect(complaints(ofField({ type: 'string', default: 'odd' }), {}, { ...checks, expressions }))
-      .toEqual([`${path}.properties[spec].properties[f].default: Invalid value: "odd": broken`])
-    expect(complaints(ofField({ type: 'string', default: 'odd', maxLength: 1 }), {}, { ...checks, expressions }).join()).not.toContain('broken')
+    const expressions = {
+      check: () => [],
+      startDefaults: () => (value: unknown, _: unknown, at: FieldPath) =>
+        value === 'odd' ? [fieldError.invalid(at, value, 'broken')] : [],
+    }
+    expect(complaints(ofField({ type: 'string', default: 'odd' }), {}, { ...checks, expressions })).toEqual([
+      `${path}.properties[spec].properties[f].default: Invalid value: "odd": broken`,
+    ])
+    expect(
+      complaints(ofField({ type: 'string', default: 'odd', maxLength: 1 }), {}, { ...checks, expressions }).join(),
+    ).not.toContain('broken')
   })
 
   test('refuses keywords of the wrong type, where the schema of definitions does not look', () => {
-    const items = { type: 5, properties: [], required: [1], enum: {}, minLength: 1.5, allOf: [1], nullable: 'yes' } as unknown as JsonObject
+    const items = {
+      type: 5,
+      properties: [],
+      required: [1],
+      enum: {},
+      minLength: 1.5,
+      allOf: [1],
+      nullable: 'yes',
+    } as unknown as JsonObject
     const at = `${path}.properties[spec].properties[f].items`
-    expect(complaints(ofField({ type: 'array', items })).map((text) => text.split(': ', 2).join(': ')).sort()).toEqual(
-      ['allOf', 'enum', 'minLength', 'nullable', 'properties', 'required', 'type'].map((keyword) => `${at}.${keyword}: Invalid value`),
+    expect(
+      complaints(ofField({ type: 'array', items }))
+        .map((text) => text.split(': ', 2).join(': '))
+        .sort(),
+    ).toEqual(
+      ['allOf', 'enum', 'minLength', 'nullable', 'properties', 'required', 'type'].map(
+        (keyword) => `${at}.${keyword}: Invalid value`,
+      ),
     )
   })
 
@@ -78,9 +123,23 @@ describe('checkVersionSchema', () => {
   })
 
   test('judges fields that are called like something of Object', () => {
-    const schema = JSON.parse('{"type":"object","properties":{"spec":{"type":"object","properties":{"__proto__":{},"constructor":{"type":"string","default":1}}}}}') as JsonObject
-    expect(complaints(schema)).toEqual([`${path}.properties[spec].properties[__proto__].type: Required value: must not be empty for specified object fields`])
-    expect(complaints(ofField({ type: 'array', items: { type: 'object', properties: {} }, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['constructor'] })))
-      .toEqual([`${path}.properties[spec].properties[f].x-kubernetes-list-map-keys: Invalid value: ["constructor"]: entries must all be names of item properties`])
+    const schema = JSON.parse(
+      '{"type":"object","properties":{"spec":{"type":"object","properties":{"__proto__":{},"constructor":{"type":"string","default":1}}}}}',
+    ) as JsonObject
+    expect(complaints(schema)).toEqual([
+      `${path}.properties[spec].properties[__proto__].type: Required value: must not be empty for specified object fields`,
+    ])
+    expect(
+      complaints(
+        ofField({
+          type: 'array',
+          items: { type: 'object', properties: {} },
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['constructor'],
+        }),
+      ),
+    ).toEqual([
+      `${path}.properties[spec].properties[f].x-kubernetes-list-map-keys: Invalid value: ["constructor"]: entries must all be names of item properties`,
+    ])
   })
 })

@@ -88,22 +88,42 @@ function judge(schema: SchemaProperties, { path, hasStatus, isUnchanged = false,
   errors.push(...shape, ...keywords)
   if (foreign !== undefined) return errors.length > 0 ? errors : [fieldError.invalid(path, '', foreign)]
   if (shape.length > 0 || !checks.expressions) return errors
-  return [...errors, ...checks.expressions.check(schema as SchemaNode, { path, isUnchanged, isSound: (node) => !unsound.has(node as SchemaProperties) })]
+  return [
+    ...errors,
+    ...checks.expressions.check(schema as SchemaNode, {
+      path,
+      isUnchanged,
+      isSound: (node) => !unsound.has(node as SchemaProperties),
+    }),
+  ]
 }
 
-function checkShape(schema: SchemaProperties, path: FieldPath, { checkPattern = () => undefined, expressions, ...options }: SchemaChecks): FieldError[] {
+function checkShape(
+  schema: SchemaProperties,
+  path: FieldPath,
+  { checkPattern = () => undefined, expressions, ...options }: SchemaChecks,
+): FieldError[] {
   const structural = checkStructural(schema, path, checkPattern)
   if (structural.length > 0) return structural
   const root: SchemaProperties = { ...schema, 'x-kubernetes-embedded-resource': true }
-  return checkDefaults(root, { path, options: { matches: () => true, ...options }, ...expressions && { checkRules: expressions.startDefaults() } })
+  return checkDefaults(root, {
+    path,
+    options: { matches: () => true, ...options },
+    ...(expressions && { checkRules: expressions.startDefaults() }),
+  })
 }
 
 /** The words of upstream: names of fields in Go. */
-const allowedAtRoot = 'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems '
-  + 'UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'
+const allowedAtRoot =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems ' +
+  'UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations'
 const keywordsAtRoot: ReadonlySet<string> = new Set([
-  ...allowedAtRoot.split(' ').filter((name) => !name.startsWith('X')).map((name) => `${name.charAt(0).toLowerCase()}${name.slice(1)}`),
-  'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations',
+  ...allowedAtRoot
+    .split(' ')
+    .filter((name) => !name.startsWith('X'))
+    .map((name) => `${name.charAt(0).toLowerCase()}${name.slice(1)}`),
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-validations',
 ])
 
 /** With status apart, conditions on the whole object would be lost for it. */
@@ -111,8 +131,20 @@ function checkRoot(schema: SchemaProperties, path: FieldPath): FieldError[] {
   const others = Object.keys(schema).filter((keyword) => !keywordsAtRoot.has(keyword))
   const wrongType = schema.type !== undefined && schema.type !== 'object'
   if (wrongType && !others.some((keyword) => ['id', '$schema', '$ref'].includes(keyword))) {
-    return [fieldError.invalid(path.child('type'), schema.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')]
+    return [
+      fieldError.invalid(
+        path.child('type'),
+        schema.type,
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+      ),
+    ]
   }
   if (others.length === 0) return []
-  return [fieldError.invalid(path, schema, `only [${allowedAtRoot}] fields are allowed at the root of the schema if the status subresource is enabled`)]
+  return [
+    fieldError.invalid(
+      path,
+      schema,
+      `only [${allowedAtRoot}] fields are allowed at the root of the schema if the status subresource is enabled`,
+    ),
+  ]
 }

@@ -20,7 +20,8 @@ type PatternCheck = (pattern: string) => string | undefined
 export function checkStructural(schema: SchemaProperties, path: FieldPath, checkPattern: PatternCheck): FieldError[] {
   const errors: FieldError[] = []
   checkPlace(schema, { path, level: 'root', errors, checkPattern })
-  for (const { nested, step } of junctions(schema)) checkDeclared(nested, schema, { here: path, there: step(path), errors })
+  for (const { nested, step } of junctions(schema))
+    checkDeclared(nested, schema, { here: path, there: step(path), errors })
   return errors.sort((a, b) => compareText(formatFieldError(a), formatFieldError(b)))
 }
 
@@ -53,12 +54,14 @@ interface Place {
 
 function checkPlace(schema: SchemaProperties, place: Place): void {
   const { path, errors, checkPattern } = place
-  if (schema.type === 'array' && schema.items === undefined) errors.push(fieldError.required(path.child('items'), 'must be specified'))
+  if (schema.type === 'array' && schema.items === undefined)
+    errors.push(fieldError.required(path.child('items'), 'must be specified'))
   if (isSchema(schema.items)) checkPlace(schema.items, { ...place, path: path.child('items'), level: 'item' })
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     checkPlace(property, { ...place, path: path.child('properties').key(name), level: 'field' })
   }
-  if (isSchema(schema.additionalProperties)) checkPlace(schema.additionalProperties, { ...place, path: path.child('additionalProperties'), level: 'field' })
+  if (isSchema(schema.additionalProperties))
+    checkPlace(schema.additionalProperties, { ...place, path: path.child('additionalProperties'), level: 'field' })
   checkMap(schema, place)
   checkExtensions(schema, place)
   checkNarrowing(schema, { path, errors, checkPattern, mayNameTypes: intOrStringForm(schema) })
@@ -70,19 +73,23 @@ function checkMap(schema: SchemaProperties, { path, level, errors }: Place): voi
   if (schema.additionalProperties === undefined) return
   const at = path.child('additionalProperties')
   if (level === 'root') errors.push(fieldError.forbidden(at, 'must not be used at the root'))
-  if (schema['x-kubernetes-embedded-resource']) errors.push(fieldError.forbidden(at, 'must not be used if x-kubernetes-embedded-resource is set'))
+  if (schema['x-kubernetes-embedded-resource'])
+    errors.push(fieldError.forbidden(at, 'must not be used if x-kubernetes-embedded-resource is set'))
 }
 
 function checkExtensions(schema: SchemaProperties, { path, errors }: Place): void {
   const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   if (schema['x-kubernetes-int-or-string']) {
-    const refuse = (keyword: string): void => { errors.push(fieldError.invalid(path.child(keyword), true, 'must be false if x-kubernetes-int-or-string is true')) }
+    const refuse = (keyword: string): void => {
+      errors.push(fieldError.invalid(path.child(keyword), true, 'must be false if x-kubernetes-int-or-string is true'))
+    }
     if (preserves) refuse('x-kubernetes-preserve-unknown-fields')
     if (embedded) refuse('x-kubernetes-embedded-resource')
   }
   if (embedded && !preserves && schema.properties === undefined) {
-    const detail = 'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'
+    const detail =
+      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'
     errors.push(fieldError.required(path.child('properties'), detail))
   }
 }
@@ -96,14 +103,16 @@ const missingType: Readonly<Record<Level, string>> = {
 function checkType(schema: SchemaProperties, { path, level, errors }: Place): void {
   const { type } = schema
   const at = path.child('type')
-  const untyped = schema['x-kubernetes-int-or-string'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true
+  const untyped =
+    schema['x-kubernetes-int-or-string'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true
   if (schema['x-kubernetes-embedded-resource'] && type !== 'object') {
     const detail = 'must be object if x-kubernetes-embedded-resource is true'
     errors.push(type === undefined ? fieldError.required(at, detail) : fieldError.invalid(at, type, detail))
   } else if (type === undefined && !untyped) {
     errors.push(fieldError.required(at, missingType[level]))
   }
-  if (level === 'root' && type !== undefined && type !== 'object') errors.push(fieldError.invalid(at, type, 'must be object at the root'))
+  if (level === 'root' && type !== undefined && type !== 'object')
+    errors.push(fieldError.invalid(at, type, 'must be object at the root'))
 }
 
 /** Names and metadata belong to the server: a schema of an object may say that they are there, and little more. */
@@ -113,18 +122,27 @@ function checkMeta(schema: SchemaProperties, { path, level, errors }: Place): vo
   const at = path.child('properties')
   for (const name of isResource ? ['kind', 'apiVersion'] : []) {
     const property = getOwn(properties, name)
-    if (property !== undefined && property.type !== 'string') errors.push(fieldError.invalid(at.key(name).child('type'), property.type ?? '', 'must be string'))
+    if (property !== undefined && property.type !== 'string')
+      errors.push(fieldError.invalid(at.key(name).child('type'), property.type ?? '', 'must be string'))
   }
   const metadata = getOwn(properties, 'metadata')
   if (metadata === undefined) return
-  if (isResource && metadata.type !== 'object') errors.push(fieldError.invalid(at.key('metadata').child('type'), metadata.type ?? '', 'must be object'))
+  if (isResource && metadata.type !== 'object')
+    errors.push(fieldError.invalid(at.key('metadata').child('type'), metadata.type ?? '', 'must be object'))
   if (level === 'root' && saysMoreThanNames(metadata)) {
-    errors.push(fieldError.forbidden(at.key('metadata'), 'must not specify anything other than name and generateName, but metadata is implicitly specified'))
+    errors.push(
+      fieldError.forbidden(
+        at.key('metadata'),
+        'must not specify anything other than name and generateName, but metadata is implicitly specified',
+      ),
+    )
   }
 }
 
 function saysMoreThanNames({ type: _type, default: _default, properties = {}, ...rest }: SchemaProperties): boolean {
-  return Object.keys(rest).length > 0 || Object.keys(properties).some((name) => name !== 'name' && name !== 'generateName')
+  return (
+    Object.keys(rest).length > 0 || Object.keys(properties).some((name) => name !== 'name' && name !== 'generateName')
+  )
 }
 
 const intOrString: readonly SchemaProperties[] = [{ type: 'integer' }, { type: 'string' }]
@@ -144,19 +162,28 @@ interface Declaring {
 }
 
 /** What a junction speaks of must be declared outside. */
-function checkDeclared(nested: SchemaProperties, declared: SchemaProperties | undefined, { here, there, errors }: Declaring): void {
+function checkDeclared(
+  nested: SchemaProperties,
+  declared: SchemaProperties | undefined,
+  { here, there, errors }: Declaring,
+): void {
   if (declared === undefined) {
     errors.push(fieldError.required(here, `because it is defined in ${there.toString()}`))
     return
   }
-  for (const { nested: next, step } of junctions(nested)) checkDeclared(next, declared, { here, there: step(there), errors })
+  for (const { nested: next, step } of junctions(nested))
+    checkDeclared(next, declared, { here, there: step(there), errors })
   if (isSchema(nested.items)) {
     const items = isSchema(declared.items) ? declared.items : undefined
     checkDeclared(nested.items, items, { here: here.child('items'), there: there.child('items'), errors })
   }
   for (const [name, property] of Object.entries(nested.properties ?? {})) {
     const own = declared.properties && getOwn(declared.properties, name)
-    checkDeclared(property, own, { here: here.child('properties').key(name), there: there.child('properties').key(name), errors })
+    checkDeclared(property, own, {
+      here: here.child('properties').key(name),
+      there: there.child('properties').key(name),
+      errors,
+    })
   }
 }
 
@@ -168,8 +195,10 @@ function foreignKeyword(schema: SchemaProperties): string | undefined {
   if (Object.keys(schema.dependencies ?? {}).length > 0) return unsupported('dependencies')
   if (schema.additionalItems !== undefined) return unsupported('additionalItems')
   if (schema.definitions !== undefined) return unsupported('definitions')
-  if (Array.isArray(schema.items) && schema.items.length > 0) return 'OpenAPIV3Schema \'items\' must be a schema, but is an array'
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) return 'internal error: \'x-kubernetes-preserve-unknown-fields\' must be true or undefined'
+  if (Array.isArray(schema.items) && schema.items.length > 0)
+    return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false)
+    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
   return undefined
 }
 

@@ -17,24 +17,47 @@ import { structuralOf } from './json-schema.ts'
  */
 export function definitionOf(kind: Kind): UnstructuredObject {
   const { group, plural, singular, listKind, shortNames, categories, scope, actions = [] } = kind
-  if (kind.schema === undefined) throw new RangeError(`${kind.kind} has no schema, so it cannot be defined: make it with defineKind`)
+  if (kind.schema === undefined)
+    throw new RangeError(`${kind.kind} has no schema, so it cannot be defined: make it with defineKind`)
   const names = {
-    plural, singular, kind: kind.kind, listKind, ...shortNames.length > 0 && { shortNames }, ...categories.length > 0 && { categories },
+    plural,
+    singular,
+    kind: kind.kind,
+    listKind,
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
   }
   const spec = { group, scope, names, versions: [versionOf(kind, kind.schema)], conversion: { strategy: 'None' } }
-  const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: `${plural}.${group}`, ...actions.length > 0 && { annotations: { [actionsAnnotation]: JSON.stringify(actions.map(checkActionSheet)) } } }, spec }
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${group}`,
+      ...(actions.length > 0 && {
+        annotations: { [actionsAnnotation]: JSON.stringify(actions.map(checkActionSheet)) },
+      }),
+    },
+    spec,
+  }
   const [error] = validateDefinition({ ...definition, status: { storedVersions: [kind.version] } })
   if (error !== undefined) throw new RangeError(`${kind.kind} cannot be a custom resource: ${formatFieldError(error)}`)
   return deepFreeze(definition)
 }
 
-function versionOf({ kind, version, subresources, printerColumns, selectableFields }: Kind, schema: JsonObject): JsonObject {
+function versionOf(
+  { kind, version, subresources, printerColumns, selectableFields }: Kind,
+  schema: JsonObject,
+): JsonObject {
   const { status, scale } = subresources
   return {
-    name: version, served: true, storage: true,
+    name: version,
+    served: true,
+    storage: true,
     schema: { openAPIV3Schema: structuralOf(schema, kind) as unknown as JsonObject },
-    ...(status || scale !== undefined) && { subresources: { ...status && { status: {} }, ...scale && { scale: { ...scale } } } },
-    ...printerColumns.length > 0 && { additionalPrinterColumns: printerColumns.map((column) => ({ ...column })) },
-    ...selectableFields.length > 0 && { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) },
+    ...((status || scale !== undefined) && {
+      subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) },
+    }),
+    ...(printerColumns.length > 0 && { additionalPrinterColumns: printerColumns.map((column) => ({ ...column })) }),
+    ...(selectableFields.length > 0 && { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
   }
 }

@@ -37,7 +37,10 @@ function convert(value: JsonValue, outer: Scope): NodeDraft {
   if (type !== undefined) draft['type'] = type
   convertObject(schema, draft, scope)
   convertList(schema, draft, scope)
-  const whole = (['allOf', 'anyOf', 'oneOf'] as const).reduce((node, junction) => convertJunction(schema, node, { junction, scope }), draft)
+  const whole = (['allOf', 'anyOf', 'oneOf'] as const).reduce(
+    (node, junction) => convertJunction(schema, node, { junction, scope }),
+    draft,
+  )
   if (isJsonObject(schema['not'])) whole['not'] = narrow(convertInside(schema['not'], scope.at('', where)))
   return settleType(whole, where)
 }
@@ -50,7 +53,9 @@ function readType(schema: JsonObject, draft: NodeDraft, where: string): string |
   const [first, second, ...more] = types.filter((name) => name !== 'null').sort()
   if (second === undefined) return first
   if (first !== 'integer' || second !== 'string' || more.length > 0) {
-    throw new RangeError(`${where} may be of type ${types.join(' or ')}: a custom resource needs one type, or integer and string`)
+    throw new RangeError(
+      `${where} may be of type ${types.join(' or ')}: a custom resource needs one type, or integer and string`,
+    )
   }
   draft['x-kubernetes-int-or-string'] = true
   return undefined
@@ -72,7 +77,10 @@ function convertObject(schema: JsonObject, draft: NodeDraft, scope: Scope): void
   const isAnything = rest === true || (isJsonObject(rest) && Object.keys(rest).length === 0)
   if (isAnything) draft['x-kubernetes-preserve-unknown-fields'] = true
   else if (draft['properties'] === undefined) draft['additionalProperties'] = convert(rest, scope.at('.*'))
-  else throw new RangeError(`${scope.where} has both named fields and a schema for all others: a custom resource is either an object or a map`)
+  else
+    throw new RangeError(
+      `${scope.where} has both named fields and a schema for all others: a custom resource is either an object or a map`,
+    )
 }
 
 const matchesAll = ['', '.*', '^.*$', '^(.*)$']
@@ -85,7 +93,10 @@ function restOf(schema: JsonObject, { where }: Scope): JsonValue | undefined {
   }
   const patterns = Object.entries(isJsonObject(schema['patternProperties']) ? schema['patternProperties'] : {})
   const odd = patterns.find(([pattern]) => !matchesAll.includes(pattern))
-  if (odd !== undefined) throw new RangeError(`${where} has fields by the pattern ${odd[0]}, which a custom resource cannot express: use a map of all names`)
+  if (odd !== undefined)
+    throw new RangeError(
+      `${where} has fields by the pattern ${odd[0]}, which a custom resource cannot express: use a map of all names`,
+    )
   return patterns[0]?.[1] ?? schema['additionalProperties'] ?? schema['unevaluatedProperties']
 }
 
@@ -93,7 +104,9 @@ function convertList(schema: JsonObject, draft: NodeDraft, scope: Scope): void {
   const { prefixItems, items } = schema
   const tuple = (Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []) as readonly JsonValue[]
   if (tuple.length > 0 && !tuple.every((item) => deepEqual(item, tuple[0]))) {
-    throw new RangeError(`${scope.where} is a tuple of different types, which a custom resource cannot express: use an object with named fields`)
+    throw new RangeError(
+      `${scope.where} is a tuple of different types, which a custom resource cannot express: use an object with named fields`,
+    )
   }
   const item = tuple[0] ?? (Array.isArray(items) ? undefined : items)
   if (item !== undefined && item !== false) draft['items'] = convert(item, scope.at('[]'))
@@ -105,12 +118,18 @@ function convertList(schema: JsonObject, draft: NodeDraft, scope: Scope): void {
 function makeSet(draft: NodeDraft, where: string): void {
   const { items } = draft
   if (!isJsonObject(items) || ['array', 'object', undefined].includes(items['type'] as string | undefined)) {
-    throw new RangeError(`${where} wants its items to be unique, which a custom resource can express for texts, numbers and booleans only`)
+    throw new RangeError(
+      `${where} wants its items to be unique, which a custom resource can express for texts, numbers and booleans only`,
+    )
   }
   draft['x-kubernetes-list-type'] ??= 'set'
 }
 
-function convertJunction(schema: JsonObject, node: NodeDraft, { junction, scope }: { junction: Junction, scope: Scope }): NodeDraft {
+function convertJunction(
+  schema: JsonObject,
+  node: NodeDraft,
+  { junction, scope }: { junction: Junction; scope: Scope },
+): NodeDraft {
   const given = schema[junction]
   if (!Array.isArray(given)) return node
   const members = (given as readonly JsonValue[]).filter((member) => !isNull(member))
@@ -124,7 +143,10 @@ function convertJunction(schema: JsonObject, node: NodeDraft, { junction, scope 
   const isNullable = converted.some((member) => member['nullable'] === true) ? { nullable: true } : {}
   const bare = converted.map(({ nullable: _nullable, ...member }) => member)
   const combined = combine(bare, junction, scope.where)
-  const parts = junction !== 'allOf' && node['type'] !== undefined ? combine([node, combined], 'allOf', scope.where) : { ...combined, ...node }
+  const parts =
+    junction !== 'allOf' && node['type'] !== undefined
+      ? combine([node, combined], 'allOf', scope.where)
+      : { ...combined, ...node }
   return { ...parts, ...nullable, ...isNullable }
 }
 
@@ -135,13 +157,15 @@ function convertInside(member: JsonValue, scope: Scope): NodeDraft {
   const draft = copyKeywords(schema, inner.where)
   if (isJsonObject(schema['properties'])) {
     const properties = {}
-    for (const [name, property] of Object.entries(schema['properties'])) if (property !== undefined) setOwn(properties, name, convertInside(property, inner.at(`.${name}`)))
+    for (const [name, property] of Object.entries(schema['properties']))
+      if (property !== undefined) setOwn(properties, name, convertInside(property, inner.at(`.${name}`)))
     draft['properties'] = properties
   }
   if (isJsonObject(schema['items'])) draft['items'] = convertInside(schema['items'], inner.at('[]'))
   for (const junction of ['allOf', 'anyOf', 'oneOf'] as const) {
     const members = schema[junction]
-    if (Array.isArray(members)) draft[junction] = (members as readonly JsonValue[]).map((each) => narrow(convertInside(each, inner)))
+    if (Array.isArray(members))
+      draft[junction] = (members as readonly JsonValue[]).map((each) => narrow(convertInside(each, inner)))
   }
   if (isJsonObject(schema['not'])) draft['not'] = narrow(convertInside(schema['not'], inner))
   return draft
@@ -155,14 +179,27 @@ const anything = { 'x-kubernetes-preserve-unknown-fields': true } as const
 
 /** Every place needs a type: that of its listed values, if it has any, and else it holds anything. */
 function settleType(draft: NodeDraft, where: string): NodeDraft {
-  const values = Array.isArray(draft['enum']) ? draft['enum'] as readonly JsonValue[] : undefined
+  const values = Array.isArray(draft['enum']) ? (draft['enum'] as readonly JsonValue[]) : undefined
   if (values?.includes(null) === true) draft['nullable'] = true
-  if (draft['type'] !== undefined || draft['x-kubernetes-int-or-string'] === true || draft['x-kubernetes-preserve-unknown-fields'] === true) return draft
+  if (
+    draft['type'] !== undefined ||
+    draft['x-kubernetes-int-or-string'] === true ||
+    draft['x-kubernetes-preserve-unknown-fields'] === true
+  )
+    return draft
   if (values === undefined) return { ...draft, ...anything }
-  const types = [...new Set(values.filter((value) => value !== null).map((value) => Number.isInteger(value) ? 'integer' : typeof value))].sort()
+  const types = [
+    ...new Set(
+      values.filter((value) => value !== null).map((value) => (Number.isInteger(value) ? 'integer' : typeof value)),
+    ),
+  ].sort()
   const [first, second, third] = types
-  if (first === 'integer' && second === 'string' && third === undefined) return { ...draft, 'x-kubernetes-int-or-string': true }
+  if (first === 'integer' && second === 'string' && third === undefined)
+    return { ...draft, 'x-kubernetes-int-or-string': true }
   if (first === 'integer' && second === 'number' && third === undefined) return { ...draft, type: 'number' }
-  if (first === undefined || second !== undefined || first === 'object') throw new RangeError(`${where} lists values of several types: a custom resource needs one type, or integer and string`)
+  if (first === undefined || second !== undefined || first === 'object')
+    throw new RangeError(
+      `${where} lists values of several types: a custom resource needs one type, or integer and string`,
+    )
   return { ...draft, type: first }
 }

@@ -8,16 +8,68 @@ import type { JsonObject, JsonValue } from '../../json.ts'
 export type NodeDraft = Record<string, JsonValue | undefined>
 
 /** Conditions on values, the same in both languages: also allowed inside of `allOf` and the like. */
-const conditions = ['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'multipleOf', 'minimum', 'maximum', 'required', 'enum']
+const conditions = [
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'multipleOf',
+  'minimum',
+  'maximum',
+  'required',
+  'enum',
+]
 const annotations = ['title', 'description', 'default']
 const impossible = [
-  'if', 'then', 'else', 'contains', 'minContains', 'maxContains', 'dependencies', 'dependentRequired', 'dependentSchemas', 'unevaluatedItems', '$dynamicRef', '$recursiveRef',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'minContains',
+  'maxContains',
+  'dependencies',
+  'dependentRequired',
+  'dependentSchemas',
+  'unevaluatedItems',
+  '$dynamicRef',
+  '$recursiveRef',
 ]
 
 /** Formats that API servers check. A `duration` is not among them: theirs is written as in Go, JSON Schema's as in ISO 8601. */
 const formats: ReadonlySet<string> = new Set([
-  'bsonobjectid', 'byte', 'cidr', 'creditcard', 'date', 'date-time', 'datetime', 'double', 'email', 'float', 'hexcolor', 'hostname', 'int32', 'int64', 'ipv4', 'ipv6', 'isbn',
-  'isbn10', 'isbn13', 'k8s-long-name', 'k8s-short-name', 'mac', 'password', 'rgbcolor', 'ssn', 'uri', 'uuid', 'uuid3', 'uuid4', 'uuid5',
+  'bsonobjectid',
+  'byte',
+  'cidr',
+  'creditcard',
+  'date',
+  'date-time',
+  'datetime',
+  'double',
+  'email',
+  'float',
+  'hexcolor',
+  'hostname',
+  'int32',
+  'int64',
+  'ipv4',
+  'ipv6',
+  'isbn',
+  'isbn10',
+  'isbn13',
+  'k8s-long-name',
+  'k8s-short-name',
+  'mac',
+  'password',
+  'rgbcolor',
+  'ssn',
+  'uri',
+  'uuid',
+  'uuid3',
+  'uuid4',
+  'uuid5',
 ])
 
 /**
@@ -27,11 +79,18 @@ const formats: ReadonlySet<string> = new Set([
  */
 export function copyKeywords(schema: JsonObject, where: string): NodeDraft {
   for (const keyword of impossible) {
-    if (getOwn(schema, keyword) !== undefined) throw new RangeError(`${where} uses \`${keyword}\`, which a custom resource cannot express: describe it without, or check it in a rule`)
+    if (getOwn(schema, keyword) !== undefined)
+      throw new RangeError(
+        `${where} uses \`${keyword}\`, which a custom resource cannot express: describe it without, or check it in a rule`,
+      )
   }
   const draft: NodeDraft = {}
   for (const [keyword, value] of Object.entries(schema)) {
-    const kept = conditions.includes(keyword) || annotations.includes(keyword) || keyword === 'nullable' || keyword.startsWith('x-kubernetes-')
+    const kept =
+      conditions.includes(keyword) ||
+      annotations.includes(keyword) ||
+      keyword === 'nullable' ||
+      keyword.startsWith('x-kubernetes-')
     if (kept && value !== null) setOwn(draft, keyword, value)
   }
   if (typeof schema['format'] === 'string' && formats.has(schema['format'])) draft['format'] = schema['format']
@@ -45,7 +104,16 @@ export function copyKeywords(schema: JsonObject, where: string): NodeDraft {
 /** A node reduced to conditions, as members of `anyOf` and the like must be. Empty when it has none. */
 export function narrow(node: JsonObject): NodeDraft {
   const draft: NodeDraft = {}
-  for (const keyword of [...conditions, 'exclusiveMinimum', 'exclusiveMaximum', 'format', 'allOf', 'anyOf', 'oneOf', 'not']) {
+  for (const keyword of [
+    ...conditions,
+    'exclusiveMinimum',
+    'exclusiveMaximum',
+    'format',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'not',
+  ]) {
     if (node[keyword] !== undefined) draft[keyword] = node[keyword]
   }
   const items = isJsonObject(node['items']) ? narrow(node['items']) : {}
@@ -62,13 +130,17 @@ export function narrow(node: JsonObject): NodeDraft {
 /** A node without its conditions: the shape of what it describes. */
 export function shapeOf(node: JsonObject): NodeDraft {
   const draft: NodeDraft = { ...node }
-  for (const keyword of [...conditions, 'exclusiveMinimum', 'exclusiveMaximum', 'allOf', 'anyOf', 'oneOf', 'not']) delete draft[keyword]
+  for (const keyword of [...conditions, 'exclusiveMinimum', 'exclusiveMaximum', 'allOf', 'anyOf', 'oneOf', 'not'])
+    delete draft[keyword]
   return draft
 }
 
 /** JSON Schema gives an exclusive limit its own number; OpenAPI 3.0 a flag beside the limit. */
 function copyLimits(schema: JsonObject, draft: NodeDraft): void {
-  for (const [limit, exclusive, sign] of [['minimum', 'exclusiveMinimum', 1], ['maximum', 'exclusiveMaximum', -1]] as const) {
+  for (const [limit, exclusive, sign] of [
+    ['minimum', 'exclusiveMinimum', 1],
+    ['maximum', 'exclusiveMaximum', -1],
+  ] as const) {
     const [bound, beyond] = [schema[limit], schema[exclusive]]
     if (beyond === true && typeof bound === 'number') draft[exclusive] = true
     if (typeof beyond === 'number' && (typeof bound !== 'number' || beyond * sign >= bound * sign)) {
@@ -87,6 +159,8 @@ function copyConstant(schema: JsonObject, draft: NodeDraft): void {
 
 function checkPattern(pattern: JsonValue | undefined, where: string): void {
   if (typeof pattern === 'string' && /\(\?<?[=!]|\\[1-9]|\\k</.test(pattern)) {
-    throw new RangeError(`${where} has the pattern ${pattern}, which looks around or back: API servers use Go's regular expressions, which cannot`)
+    throw new RangeError(
+      `${where} has the pattern ${pattern}, which looks around or back: API servers use Go's regular expressions, which cannot`,
+    )
   }
 }

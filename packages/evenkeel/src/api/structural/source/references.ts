@@ -16,7 +16,11 @@ export class Scope {
   readonly #trail: readonly string[]
   readonly #count: { places: number }
 
-  constructor(document: JsonObject, where: string, { trail = [], count = { places: 0 } }: { trail?: readonly string[], count?: { places: number } } = {}) {
+  constructor(
+    document: JsonObject,
+    where: string,
+    { trail = [], count = { places: 0 } }: { trail?: readonly string[]; count?: { places: number } } = {},
+  ) {
     this.document = document
     this.where = where
     this.#trail = trail
@@ -25,21 +29,25 @@ export class Scope {
 
   /** A place further in. */
   at(step: string, where = `${this.where}${step}`): Scope {
-    if (++this.#count.places > placesMax) throw new RangeError(`${this.where}: the schema has more than ${placesMax} places once its references are put in`)
+    if (++this.#count.places > placesMax)
+      throw new RangeError(`${this.where}: the schema has more than ${placesMax} places once its references are put in`)
     return new Scope(this.document, where, { trail: this.#trail, count: this.#count })
   }
 
   /** The same place, behind a reference. */
   behind(ref: string): Scope {
     if (this.#trail.includes(ref)) {
-      throw new RangeError(`${this.where} refers to itself (${ref}), which a custom resource cannot express: describe it to a fixed depth, or as an object of anything`)
+      throw new RangeError(
+        `${this.where} refers to itself (${ref}), which a custom resource cannot express: describe it to a fixed depth, or as an object of anything`,
+      )
     }
     return new Scope(this.document, this.where, { trail: [...this.#trail, ref], count: this.#count })
   }
 
   /** The same place, where a schema brings definitions of its own. */
   within(schema: JsonObject): Scope {
-    const bringsOwn = schema !== this.document && ['definitions', '$defs'].some((keyword) => isJsonObject(getOwn(schema, keyword)))
+    const bringsOwn =
+      schema !== this.document && ['definitions', '$defs'].some((keyword) => isJsonObject(getOwn(schema, keyword)))
     return bringsOwn ? new Scope(schema, this.where, { trail: [], count: this.#count }) : this
   }
 }
@@ -49,10 +57,13 @@ export class Scope {
  *
  * @throws {RangeError} when a reference leads outside, nowhere, or back to itself.
  */
-export function followRef(value: JsonObject, outer: Scope): { schema: JsonObject, scope: Scope } {
+export function followRef(value: JsonObject, outer: Scope): { schema: JsonObject; scope: Scope } {
   let [schema, scope] = [value, outer.within(value)]
   for (let ref = getOwn(schema, '$ref'); ref !== undefined; ref = getOwn(schema, '$ref')) {
-    if (typeof ref !== 'string' || !ref.startsWith('#')) throw new RangeError(`${scope.where} refers to ${JSON.stringify(ref)}, outside of the schema: put the definition in`)
+    if (typeof ref !== 'string' || !ref.startsWith('#'))
+      throw new RangeError(
+        `${scope.where} refers to ${JSON.stringify(ref)}, outside of the schema: put the definition in`,
+      )
     const { $ref: _ref, ...beside } = schema
     scope = scope.behind(ref)
     schema = { ...find(ref, scope), ...beside }

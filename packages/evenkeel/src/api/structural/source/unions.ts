@@ -33,7 +33,12 @@ export function combine(members: readonly NodeDraft[], junction: Junction, where
 }
 
 function isEnumeration(member: NodeDraft): boolean {
-  return Array.isArray(member['enum']) && Object.keys(member).every((keyword) => ['enum', 'type', 'nullable', 'title', 'description', 'x-kubernetes-int-or-string'].includes(keyword))
+  return (
+    Array.isArray(member['enum']) &&
+    Object.keys(member).every((keyword) =>
+      ['enum', 'type', 'nullable', 'title', 'description', 'x-kubernetes-int-or-string'].includes(keyword),
+    )
+  )
 }
 
 function enumerate(members: readonly NodeDraft[]): NodeDraft {
@@ -44,15 +49,19 @@ function enumerate(members: readonly NodeDraft[]): NodeDraft {
 /** Parts all hold: conditions that do not meet stand together, the others in an `allOf`. */
 function mergeConditions(shape: NodeDraft, conditions: readonly NodeDraft[]): NodeDraft {
   const required = [...new Set(conditions.flatMap((condition) => (condition['required'] ?? []) as readonly string[]))]
-  const rest = conditions.map(({ required: _required, ...condition }) => condition).filter((condition) => Object.keys(condition).length > 0)
-  return { ...shape, ...required.length > 0 && { required }, ...rest.length > 0 && { allOf: rest } }
+  const rest = conditions
+    .map(({ required: _required, ...condition }) => condition)
+    .filter((condition) => Object.keys(condition).length > 0)
+  return { ...shape, ...(required.length > 0 && { required }), ...(rest.length > 0 && { allOf: rest }) }
 }
 
 /** Conditions on texts say nothing of numbers, and the other way round, so they stand side by side. */
 function mergeEither(shape: NodeDraft, conditions: readonly NodeDraft[], where: string): NodeDraft {
   const keywords = conditions.flatMap((condition) => Object.keys(condition))
   if (keywords.includes('enum') || new Set(keywords).size < keywords.length) {
-    throw new RangeError(`${where} is an integer or a text, with conditions that a custom resource cannot tell apart: list all values, or drop the conditions`)
+    throw new RangeError(
+      `${where} is an integer or a text, with conditions that a custom resource cannot tell apart: list all values, or drop the conditions`,
+    )
   }
   return Object.assign({ ...shape }, ...conditions) as NodeDraft
 }
@@ -63,37 +72,55 @@ function mergeShapes(a: NodeDraft, b: NodeDraft, where: string): NodeDraft {
   const merged = { ...a, ...b }
   mergeTypes(a, b, { merged, where })
   if (a['format'] !== b['format']) delete merged['format']
-  for (const keyword of ['default', 'x-kubernetes-list-type', 'x-kubernetes-map-type', 'x-kubernetes-list-map-keys'] as const) {
+  for (const keyword of [
+    'default',
+    'x-kubernetes-list-type',
+    'x-kubernetes-map-type',
+    'x-kubernetes-list-map-keys',
+  ] as const) {
     if (a[keyword] !== undefined && b[keyword] !== undefined && !deepEqual(a[keyword], b[keyword])) {
       throw new RangeError(`${where} has alternatives that differ in \`${keyword}\`: a field can have only one`)
     }
   }
   const properties = mergeProperties(a, b, where)
   if (properties !== undefined) merged['properties'] = properties
-  if (isJsonObject(a['items']) && isJsonObject(b['items'])) merged['items'] = mergeNodes(a['items'], b['items'], `${where}[]`)
+  if (isJsonObject(a['items']) && isJsonObject(b['items']))
+    merged['items'] = mergeNodes(a['items'], b['items'], `${where}[]`)
   if (merged['properties'] !== undefined && merged['additionalProperties'] !== undefined) {
-    throw new RangeError(`${where} is an object with fields in one alternative and a map in another: a custom resource needs one shape`)
+    throw new RangeError(
+      `${where} is an object with fields in one alternative and a map in another: a custom resource needs one shape`,
+    )
   }
   return merged
 }
 
-function mergeTypes(a: NodeDraft, b: NodeDraft, { merged, where }: { merged: NodeDraft, where: string }): void {
+function mergeTypes(a: NodeDraft, b: NodeDraft, { merged, where }: { merged: NodeDraft; where: string }): void {
   if (a['type'] === b['type'] && a['x-kubernetes-int-or-string'] === b['x-kubernetes-int-or-string']) return
-  const kinds = [a, b].map((node) => node['x-kubernetes-int-or-string'] === true ? 'either' : String(node['type'] ?? 'anything'))
+  const kinds = [a, b].map((node) =>
+    node['x-kubernetes-int-or-string'] === true ? 'either' : String(node['type'] ?? 'anything'),
+  )
   if (!kinds.every((kind) => ['integer', 'string', 'either'].includes(kind))) {
-    throw new RangeError(`${where} may be of type ${kinds.join(' or ')}: a custom resource needs one type, or integer and string`)
+    throw new RangeError(
+      `${where} may be of type ${kinds.join(' or ')}: a custom resource needs one type, or integer and string`,
+    )
   }
   delete merged['type']
   merged['x-kubernetes-int-or-string'] = true
 }
 
 function mergeProperties(a: NodeDraft, b: NodeDraft, where: string): JsonObject | undefined {
-  const [ours, theirs] = [a['properties'], b['properties']].map((properties) => isJsonObject(properties) ? properties : undefined)
+  const [ours, theirs] = [a['properties'], b['properties']].map((properties) =>
+    isJsonObject(properties) ? properties : undefined,
+  )
   if (ours === undefined || theirs === undefined) return ours ?? theirs
   const merged = { ...ours }
   for (const [name, property] of Object.entries(theirs)) {
     const other = getOwn(ours, name)
-    setOwn(merged, name, isJsonObject(other) && isJsonObject(property) ? mergeNodes(other, property, `${where}.${name}`) : property)
+    setOwn(
+      merged,
+      name,
+      isJsonObject(other) && isJsonObject(property) ? mergeNodes(other, property, `${where}.${name}`) : property,
+    )
   }
   return merged
 }
@@ -106,7 +133,9 @@ function mergeNodes(a: JsonObject, b: JsonObject, where: string): JsonObject {
 
 function withoutMeta(condition: NodeDraft, where: string): NodeDraft {
   if (isJsonObject(condition['properties']) && getOwn(condition['properties'], 'metadata') !== undefined) {
-    throw new RangeError(`${where} has conditions on a field called metadata inside an alternative, which a custom resource may not: use another name`)
+    throw new RangeError(
+      `${where} has conditions on a field called metadata inside an alternative, which a custom resource may not: use another name`,
+    )
   }
   return condition
 }

@@ -23,16 +23,29 @@ async function serve(...given: Parameters<typeof startHttps>): Promise<string> {
   return server.url
 }
 
-const optionsFor = (origin: string, connectTimeoutMs = 10_000) => ({ origin, tls: { caPem: authority.certificatePem }, connectTimeoutMs, clock: new SystemClock() })
-const direct = (origin: string, connectionsMax = 4): Carrier => new DirectCarrier({ dialer: new Dialer(optionsFor(origin)), connectionsMax })
-const library = (origin: string, connectionsMax = 4): Carrier => new LibraryCarrier({ ...optionsFor(origin), connectionsMax })
+const optionsFor = (origin: string, connectTimeoutMs = 10_000) => ({
+  origin,
+  tls: { caPem: authority.certificatePem },
+  connectTimeoutMs,
+  clock: new SystemClock(),
+})
+const direct = (origin: string, connectionsMax = 4): Carrier =>
+  new DirectCarrier({ dialer: new Dialer(optionsFor(origin)), connectionsMax })
+const library = (origin: string, connectionsMax = 4): Carrier =>
+  new LibraryCarrier({ ...optionsFor(origin), connectionsMax })
 
 function kept(carrier: Carrier): Carrier {
   cleanups.push(() => carrier.destroy())
   return carrier
 }
 
-const request = (more: Partial<CarriedRequest> = {}): CarriedRequest => ({ method: 'GET', target: '/x', headers: {}, signal: new AbortController().signal, ...more })
+const request = (more: Partial<CarriedRequest> = {}): CarriedRequest => ({
+  method: 'GET',
+  target: '/x',
+  headers: {},
+  signal: new AbortController().signal,
+  ...more,
+})
 
 /** Tells what was asked, and over which connection. */
 function echo(): (incoming: IncomingMessage, response: ServerResponse) => void {
@@ -41,10 +54,20 @@ function echo(): (incoming: IncomingMessage, response: ServerResponse) => void {
     const { remotePort = 0 } = incoming.socket
     if (!ports.includes(remotePort)) ports.push(remotePort)
     const pieces: Buffer[] = []
-    incoming.on('data', (piece: Buffer) => pieces.push(piece)).on('end', () => {
-      const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers
-      response.end(JSON.stringify({ method: incoming.method, body: Buffer.concat(pieces).toString(), length, coding, connection: ports.indexOf(remotePort) }))
-    })
+    incoming
+      .on('data', (piece: Buffer) => pieces.push(piece))
+      .on('end', () => {
+        const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers
+        response.end(
+          JSON.stringify({
+            method: incoming.method,
+            body: Buffer.concat(pieces).toString(),
+            length,
+            coding,
+            connection: ports.indexOf(remotePort),
+          }),
+        )
+      })
   }
 }
 
@@ -52,14 +75,27 @@ async function ask(carrier: Carrier, sent: CarriedRequest = request()): Promise<
   return JSON.parse(textOf(await (await carrier.carry(sent)).whole())) as Record<string, unknown>
 }
 
-describe.each([['DirectCarrier', direct], ['LibraryCarrier', library]])('%s', (_, make) => {
+describe.each([
+  ['DirectCarrier', direct],
+  ['LibraryCarrier', library],
+])('%s', (_, make) => {
   test('sends a body with its length, whatever the method, and one of unknown length in chunks', async () => {
     const carrier = kept(make(await serve(echo())))
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      expect(await ask(carrier, request({ method, body: Buffer.from('{"a":1}') }))).toMatchObject({ method, body: '{"a":1}', length: '7' })
+      expect(await ask(carrier, request({ method, body: Buffer.from('{"a":1}') }))).toMatchObject({
+        method,
+        body: '{"a":1}',
+        length: '7',
+      })
     }
-    const inPieces = async function* (): AsyncGenerator<Uint8Array> { yield await Promise.resolve(Buffer.from('one')); yield Buffer.from('two') }
-    expect(await ask(carrier, request({ method: 'POST', body: inPieces() }))).toMatchObject({ body: 'onetwo', coding: 'chunked' })
+    const inPieces = async function* (): AsyncGenerator<Uint8Array> {
+      yield await Promise.resolve(Buffer.from('one'))
+      yield Buffer.from('two')
+    }
+    expect(await ask(carrier, request({ method: 'POST', body: inPieces() }))).toMatchObject({
+      body: 'onetwo',
+      coding: 'chunked',
+    })
     const { method, body, length } = await ask(carrier, request({ method: 'DELETE' }))
     expect([method, body, length ?? '0']).toEqual(['DELETE', '', '0'])
   })
@@ -74,7 +110,15 @@ describe.each([['DirectCarrier', direct], ['LibraryCarrier', library]])('%s', (_
 
   test('gives an answer in pieces; who stops reading costs a connection, and nobody else waits', async () => {
     const big = Buffer.alloc(1_000_000, 'x')
-    const carrier = kept(make(await serve((_incoming, response) => { response.write(big); response.end(big) }), 1))
+    const carrier = kept(
+      make(
+        await serve((_incoming, response) => {
+          response.write(big)
+          response.end(big)
+        }),
+        1,
+      ),
+    )
     expect((await readBody((await carrier.carry(request())).pieces, 10_000_000)).length).toBe(2_000_000)
     await expect(readBody((await carrier.carry(request())).pieces, 1000)).rejects.toThrow('more than 1000 bytes')
     expect((await (await carrier.carry(request())).whole()).length).toBe(2_000_000)
@@ -83,11 +127,16 @@ describe.each([['DirectCarrier', direct], ['LibraryCarrier', library]])('%s', (_
   test('an abort takes a request back while it waits for a connection and while it waits for its answer', async () => {
     const seen: string[] = []
     const reached = deferred<ServerResponse>()
-    const carrier = kept(make(await serve((incoming, response) => {
-      seen.push(incoming.url ?? '')
-      if (incoming.url === '/held') reached.resolve(response)
-      else response.end('{}')
-    }), 1))
+    const carrier = kept(
+      make(
+        await serve((incoming, response) => {
+          seen.push(incoming.url ?? '')
+          if (incoming.url === '/held') reached.resolve(response)
+          else response.end('{}')
+        }),
+        1,
+      ),
+    )
     const [stopHeld, stopWaiting] = [new AbortController(), new AbortController()]
     const held = carrier.carry(request({ target: '/held', signal: stopHeld.signal }))
     await reached.promise
@@ -102,7 +151,9 @@ describe.each([['DirectCarrier', direct], ['LibraryCarrier', library]])('%s', (_
   test('close waits for what is under way, destroy cuts it off', async () => {
     const reached = [deferred<ServerResponse>(), deferred<ServerResponse>()] as const
     let count = 0
-    const origin = await serve((_incoming, response) => { reached[count++]?.resolve(response) })
+    const origin = await serve((_incoming, response) => {
+      reached[count++]?.resolve(response)
+    })
     const [closing, cut] = [kept(make(origin)), kept(make(origin))]
     const answer = closing.carry(request()).then((head) => head.whole())
     const response = await reached[0].promise
@@ -119,23 +170,51 @@ describe.each([['DirectCarrier', direct], ['LibraryCarrier', library]])('%s', (_
 test('DirectCarrier gives up a connection that is not made in time, and sends nothing to a server it does not trust', async () => {
   const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
-  cleanups.push(async () => { silent.close(); await once(silent, 'close') })
+  cleanups.push(async () => {
+    silent.close()
+    await once(silent, 'close')
+  })
   const origin = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
-  await expect(kept(new DirectCarrier({ dialer: new Dialer(optionsFor(origin, 5)), connectionsMax: 1 })).carry(request())).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+  await expect(
+    kept(new DirectCarrier({ dialer: new Dialer(optionsFor(origin, 5)), connectionsMax: 1 })).carry(request()),
+  ).rejects.toMatchObject({ code: 'ETIMEDOUT' })
 
   let asked = 0
-  const stranger = await serve((_incoming, response) => { asked++; response.end() })
+  const stranger = await serve((_incoming, response) => {
+    asked++
+    response.end()
+  })
   let agreed = 0
-  const distrusting = kept(new DirectCarrier({ dialer: new Dialer({ ...optionsFor(stranger), tls: {} }), connectionsMax: 1 }))
-  for (let time = 0; time < 2; time++) await expect(distrusting.carry(request({ beforeSend: () => { agreed++ } }))).rejects.toThrow(Error)
+  const distrusting = kept(
+    new DirectCarrier({ dialer: new Dialer({ ...optionsFor(stranger), tls: {} }), connectionsMax: 1 }),
+  )
+  for (let time = 0; time < 2; time++)
+    await expect(
+      distrusting.carry(
+        request({
+          beforeSend: () => {
+            agreed++
+          },
+        }),
+      ),
+    ).rejects.toThrow(Error)
   expect([asked, agreed]).toEqual([0, 0])
 })
 
 test('LoadingCarrier takes the library when there are many requests; those under way finish where they began', async () => {
   const reached = deferred<ServerResponse>()
   const answer = echo()
-  const origin = await serve((incoming, response) => { if (incoming.url === '/held') reached.resolve(response); else answer(incoming, response) })
-  const carrier = kept(new LoadingCarrier({ direct: { dialer: new Dialer(optionsFor(origin)), connectionsMax: 1 }, library: { ...optionsFor(origin), connectionsMax: 1 }, requestsMany: 3 }))
+  const origin = await serve((incoming, response) => {
+    if (incoming.url === '/held') reached.resolve(response)
+    else answer(incoming, response)
+  })
+  const carrier = kept(
+    new LoadingCarrier({
+      direct: { dialer: new Dialer(optionsFor(origin)), connectionsMax: 1 },
+      library: { ...optionsFor(origin), connectionsMax: 1 },
+      requestsMany: 3,
+    }),
+  )
   expect([await ask(carrier), await ask(carrier)]).toMatchObject([{ connection: 0 }, { connection: 0 }])
   const held = carrier.carry(request({ target: '/held' })).then((head) => head.whole())
   const response = await reached.promise

@@ -63,10 +63,21 @@ export class Dialer {
   dial({ onread, resume = false }: DialOptions = {}): Socket {
     const { hostname, port } = this.#url
     const host = hostname.replace(/^\[|\]$/g, '')
-    const place = { host, port: Number(port || (this.#isSecure ? 443 : 80)), noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs, ...onread && { onread } } satisfies TcpSocketConnectOpts
-    const socket = this.#isSecure ? connectTls({ ...place, ...this.#secure(host), ...resume && this.#session && { session: this.#session } }) : connectPlain(place)
+    const place = {
+      host,
+      port: Number(port || (this.#isSecure ? 443 : 80)),
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs,
+      ...(onread && { onread }),
+    } satisfies TcpSocketConnectOpts
+    const socket = this.#isSecure
+      ? connectTls({ ...place, ...this.#secure(host), ...(resume && this.#session && { session: this.#session }) })
+      : connectPlain(place)
     if (resume) this.#remember(socket)
-    const stopTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () => { socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })) })
+    const stopTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () => {
+      socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }))
+    })
     this.#sockets.add(socket)
     this.onConnected(socket, stopTimer)
     socket.once('close', () => {
@@ -78,14 +89,19 @@ export class Dialer {
 
   /** Calls back when a request may go out: at once when it may already. */
   onConnected(socket: Socket, callback: () => void): void {
-    const isReady = this.#isSecure ? (socket as { secureConnecting?: boolean }).secureConnecting === false : !socket.connecting
+    const isReady = this.#isSecure
+      ? (socket as { secureConnecting?: boolean }).secureConnecting === false
+      : !socket.connecting
     if (isReady) callback()
     else socket.once(this.#isSecure ? 'secureConnect' : 'connect', callback)
   }
 
   /** Resolves when all that are open have closed. */
   async closed(): Promise<void> {
-    for (const socket of this.#sockets) await new Promise((resolve) => { socket.once('close', resolve) })
+    for (const socket of this.#sockets)
+      await new Promise((resolve) => {
+        socket.once('close', resolve)
+      })
   }
 
   /** Cuts off what is under way. */
@@ -94,15 +110,28 @@ export class Dialer {
   }
 
   #remember(socket: Socket): void {
-    socket.on('session', (session: Buffer) => { this.#session = session })
-    socket.on('error', () => { this.#session = undefined })
+    socket.on('session', (session: Buffer) => {
+      this.#session = session
+    })
+    socket.on('error', () => {
+      this.#session = undefined
+    })
   }
 
   #secure(host: string): ConnectionOptions {
     const { caPem, certPem, keyPem, serverName, insecureSkipVerify = false } = this.#options.tls
-    this.#context ??= createSecureContext({ ...caPem !== undefined && { ca: caPem }, ...certPem !== undefined && { cert: certPem }, ...keyPem !== undefined && { key: keyPem } })
+    this.#context ??= createSecureContext({
+      ...(caPem !== undefined && { ca: caPem }),
+      ...(certPem !== undefined && { cert: certPem }),
+      ...(keyPem !== undefined && { key: keyPem }),
+    })
     // An address is no name that a server could be asked for.
     const servername = serverName ?? (isIP(host) === 0 ? host : undefined)
-    return { secureContext: this.#context, rejectUnauthorized: !insecureSkipVerify, ALPNProtocols: ['http/1.1'], ...servername === undefined ? identityCheck(host) : { servername } }
+    return {
+      secureContext: this.#context,
+      rejectUnauthorized: !insecureSkipVerify,
+      ALPNProtocols: ['http/1.1'],
+      ...(servername === undefined ? identityCheck(host) : { servername }),
+    }
   }
 }

@@ -38,12 +38,28 @@ export class DirectCarrier implements Carrier {
   carry(carried: CarriedRequest): Promise<CarriedAnswer> {
     const { method, target, headers, body, signal } = carried
     const answered = deferred<CarriedAnswer>()
-    const length = body instanceof Uint8Array ? { 'content-length': String(body.length) } : body && { 'transfer-encoding': 'chunked' }
-    const request = httpRequest({ agent: this.#agent, method, path: target, headers: { host: this.#dialer.host, ...headers, ...length } })
+    const length =
+      body instanceof Uint8Array
+        ? { 'content-length': String(body.length) }
+        : body && { 'transfer-encoding': 'chunked' }
+    const request = httpRequest({
+      agent: this.#agent,
+      method,
+      path: target,
+      headers: { host: this.#dialer.host, ...headers, ...length },
+    })
     this.#active.add(request)
-    const stop = onAbort(signal, (reason) => { request.destroy(reason as Error) })
-    request.once('socket', (socket) => { this.#dialer.onConnected(socket, () => { send(request, carried) }) })
-    request.once('response', (response) => { answered.resolve(answerOf(response)) })
+    const stop = onAbort(signal, (reason) => {
+      request.destroy(reason as Error)
+    })
+    request.once('socket', (socket) => {
+      this.#dialer.onConnected(socket, () => {
+        send(request, carried)
+      })
+    })
+    request.once('response', (response) => {
+      answered.resolve(answerOf(response))
+    })
     request.on('error', answered.reject)
     request.once('close', () => {
       stop()
@@ -54,7 +70,10 @@ export class DirectCarrier implements Carrier {
   }
 
   async close(): Promise<void> {
-    if (this.#active.size > 0) await new Promise<void>((resolve) => { this.#idle = resolve })
+    if (this.#active.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve
+      })
     await this.destroy()
   }
 
@@ -67,7 +86,12 @@ export class DirectCarrier implements Carrier {
 }
 
 function agentOf(connect: () => Socket, connectionsMax: number): Agent {
-  const agent = new Agent({ keepAlive: true, maxSockets: connectionsMax, maxFreeSockets: connectionsMax, timeout: keepMs })
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: connectionsMax,
+    maxFreeSockets: connectionsMax,
+    timeout: keepMs,
+  })
   // All connections are to the same server: they need no name to tell them apart.
   return Object.assign(agent, { createConnection: connect, getName: () => '' })
 }
@@ -81,7 +105,12 @@ function send(request: ClientRequest, { body, beforeSend }: CarriedRequest): voi
     return
   }
   if (body === undefined || body instanceof Uint8Array) request.end(body)
-  else Readable.from(body).on('error', (error) => { request.destroy(error) }).pipe(request)
+  else
+    Readable.from(body)
+      .on('error', (error) => {
+        request.destroy(error)
+      })
+      .pipe(request)
 }
 
 function answerOf(response: IncomingMessage): CarriedAnswer {
@@ -92,8 +121,12 @@ function answerOf(response: IncomingMessage): CarriedAnswer {
 function wholeOf(response: IncomingMessage): Promise<Uint8Array> {
   const whole = deferred<Uint8Array>()
   const pieces: Buffer[] = []
-  response.on('data', (piece: Buffer) => { pieces.push(piece) })
-  response.once('end', () => { whole.resolve(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)) })
+  response.on('data', (piece: Buffer) => {
+    pieces.push(piece)
+  })
+  response.once('end', () => {
+    whole.resolve(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces))
+  })
   response.once('error', whole.reject)
   return whole.promise
 }

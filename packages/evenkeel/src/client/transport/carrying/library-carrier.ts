@@ -22,20 +22,42 @@ export class LibraryCarrier implements Carrier {
   constructor({ origin, proxyUrl, tls, connectTimeoutMs, connectionsMax }: LibraryOptions) {
     this.#origin = origin
     const secure = {
-      timeout: connectTimeoutMs, keepAlive: true, ...tls.serverName === undefined && identityCheck(hostIn(origin)), ...tls.caPem !== undefined && { ca: tls.caPem }, ...tls.certPem !== undefined && { cert: tls.certPem },
-      ...tls.keyPem !== undefined && { key: tls.keyPem }, ...tls.serverName !== undefined && { servername: tls.serverName },
-      ...tls.insecureSkipVerify && { rejectUnauthorized: false },
+      timeout: connectTimeoutMs,
+      keepAlive: true,
+      ...(tls.serverName === undefined && identityCheck(hostIn(origin))),
+      ...(tls.caPem !== undefined && { ca: tls.caPem }),
+      ...(tls.certPem !== undefined && { cert: tls.certPem }),
+      ...(tls.keyPem !== undefined && { key: tls.keyPem }),
+      ...(tls.serverName !== undefined && { servername: tls.serverName }),
+      ...(tls.insecureSkipVerify && { rejectUnauthorized: false }),
     }
     // Deadlines are those of the request: zero turns the library's own off. Servers that keep connections for less say so.
-    const shared = { headersTimeout: 0, bodyTimeout: 0, pipelining: 1, keepAliveTimeout: 30_000, ...connectionsMax !== undefined && { connections: connectionsMax } } satisfies Pool.Options
-    this.#agent = proxyUrl === undefined ? new Pool(origin, { ...shared, connect: secure }) : new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: secure })
+    const shared = {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      pipelining: 1,
+      keepAliveTimeout: 30_000,
+      ...(connectionsMax !== undefined && { connections: connectionsMax }),
+    } satisfies Pool.Options
+    this.#agent =
+      proxyUrl === undefined
+        ? new Pool(origin, { ...shared, connect: secure })
+        : new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: secure })
   }
 
   async carry({ method, target, headers, body, signal, beforeSend }: CarriedRequest): Promise<CarriedAnswer> {
     const agent = beforeSend ? asking(this.#agent) : this.#agent
     const answer = await agent.request({
-      origin: this.#origin, path: target, method: method as Dispatcher.HttpMethod, headers, signal, ...beforeSend && { beforeSend },
-      body: body === undefined || body instanceof Uint8Array ? body ?? null : body as unknown as Dispatcher.DispatchOptions['body'] & object,
+      origin: this.#origin,
+      path: target,
+      method: method as Dispatcher.HttpMethod,
+      headers,
+      signal,
+      ...(beforeSend && { beforeSend }),
+      body:
+        body === undefined || body instanceof Uint8Array
+          ? (body ?? null)
+          : (body as unknown as Dispatcher.DispatchOptions['body'] & object),
     })
     return { status: answer.statusCode, headers: answer.headers, pieces: answer.body, whole: () => answer.body.bytes() }
   }

@@ -45,12 +45,14 @@ export class LoadingCarrier implements Carrier {
 
   /** Those who ask meanwhile need not wait. */
   #grow(before: Promise<Carrier>): void {
-    this.#open(() => this.#loadLibrary()).then(async (library) => {
-      this.#current = Promise.resolve(library)
-      const carrier = await before
-      await carrier.close()
-      this.#all.delete(carrier)
-    }).catch(() => undefined)
+    this.#open(() => this.#loadLibrary())
+      .then(async (library) => {
+        this.#current = Promise.resolve(library)
+        const carrier = await before
+        await carrier.close()
+        this.#all.delete(carrier)
+      })
+      .catch(() => undefined)
   }
 
   async #loadLibrary(): Promise<Carrier> {

@@ -53,7 +53,12 @@ export class AnswerReader {
   /** The connection has ended. @throws {Error} when the answer has not. */
   end(): void {
     if (this.#expects === 'data' && this.#left === Infinity) this.#expects = 'nothing'
-    if (!this.isDone) throw new Error(this.#expects === 'head' ? 'the other side closed before it answered' : 'the other side closed in the middle of its answer')
+    if (!this.isDone)
+      throw new Error(
+        this.#expects === 'head'
+          ? 'the other side closed before it answered'
+          : 'the other side closed in the middle of its answer',
+      )
   }
 
   #take(bytes: Buffer, at: number): number {
@@ -141,7 +146,8 @@ function parseHead(text: string): AnswerHead {
 function bodyLength(status: number, coding: string | undefined, length: string | undefined): number {
   if (status === 204 || status === 304) return 0
   if (coding !== undefined) {
-    if (coding.toLowerCase() !== 'chunked' || length !== undefined) throw new Error(`the answer is coded in a way nobody asked for (${coding})`)
+    if (coding.toLowerCase() !== 'chunked' || length !== undefined)
+      throw new Error(`the answer is coded in a way nobody asked for (${coding})`)
     return 0
   }
   if (length === undefined) return Infinity

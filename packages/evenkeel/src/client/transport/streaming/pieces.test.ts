@@ -2,14 +2,20 @@ import { describe, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
 import { Pieces } from './pieces.ts'
 
-function setUp(): { clock: SimulatedClock, pieces: Pieces, told: string[] } {
+function setUp(): { clock: SimulatedClock; pieces: Pieces; told: string[] } {
   const clock = new SimulatedClock()
   const told: string[] = []
-  const pieces = new Pieces({ clock, onFull: () => told.push('full'), onRoom: () => told.push('room'), onLeft: () => told.push('left') })
+  const pieces = new Pieces({
+    clock,
+    onFull: () => told.push('full'),
+    onRoom: () => told.push('room'),
+    onLeft: () => told.push('left'),
+  })
   return { clock, pieces, told }
 }
 
-const text = ({ value }: IteratorResult<Uint8Array, undefined>): string | undefined => value && Buffer.from(value).toString()
+const text = ({ value }: IteratorResult<Uint8Array, undefined>): string | undefined =>
+  value && Buffer.from(value).toString()
 
 describe('Pieces', () => {
   test('gives what came together as one piece, and tells a reader that waits when the turn is over', async () => {
@@ -23,7 +29,7 @@ describe('Pieces', () => {
     expect(text(await pieces.next())).toBe('c')
   })
 
-  test('a piece is the reader\'s until it asks for the next; those of a refusal for good', async () => {
+  test("a piece is the reader's until it asks for the next; those of a refusal for good", async () => {
     const { pieces } = setUp()
     pieces.push(Buffer.from('first'))
     const first = await pieces.next()
@@ -44,7 +50,8 @@ describe('Pieces', () => {
 
   test('what is read into its space is not copied, wherever the next space is by then', async () => {
     const { pieces } = setUp()
-    const read = (space: Buffer, text: string, { from = 0 }: { from?: number } = {}): Uint8Array => space.subarray(from, space.write(text))
+    const read = (space: Buffer, text: string, { from = 0 }: { from?: number } = {}): Uint8Array =>
+      space.subarray(from, space.write(text))
     let space = pieces.space()
     pieces.push(read(space, 'one'))
     const { buffer } = space

@@ -61,7 +61,8 @@ export class Pieces implements AsyncIterableIterator<Uint8Array, undefined> {
     if (this.#end) return
     const wanted = this.#filled + bytes.length
     if (wanted > this.#filling.length) this.#grow(wanted)
-    if (bytes.buffer !== this.#filling.buffer || bytes.byteOffset !== this.#filled) this.#filling.set(bytes, this.#filled)
+    if (bytes.buffer !== this.#filling.buffer || bytes.byteOffset !== this.#filled)
+      this.#filling.set(bytes, this.#filled)
     this.#filled = wanted
     if (!this.#isFull && wanted >= fullBytes) {
       this.#isFull = true

@@ -48,22 +48,52 @@ export class StreamCall {
   constructor(options: StreamCallOptions) {
     const { open, onConnected, text, signal, clock, isLent } = options
     this.#options = options
-    const pieces = this.#pieces = new Pieces({ clock, onFull: () => { socket.pause() }, onRoom: () => { socket.resume() }, onLeft: () => { socket.destroy() } })
-    const socket = this.#socket = open({ space: () => pieces.space(), onBytes: (bytes) => { this.#read(bytes) } })
+    const pieces = (this.#pieces = new Pieces({
+      clock,
+      onFull: () => {
+        socket.pause()
+      },
+      onRoom: () => {
+        socket.resume()
+      },
+      onLeft: () => {
+        socket.destroy()
+      },
+    }))
+    const socket = (this.#socket = open({
+      space: () => pieces.space(),
+      onBytes: (bytes) => {
+        this.#read(bytes)
+      },
+    }))
     this.#reader = new AnswerReader({
       onHead: ({ status, headers }) => {
         // Who reads a refusal keeps all of it.
         if (status >= 300) pieces.keepAll()
         this.#answered.resolve({ status, headers, body: pieces })
       },
-      onData: (bytes) => { pieces.push(bytes) },
+      onData: (bytes) => {
+        pieces.push(bytes)
+      },
     })
     if (!isLent) pieces.keepAll()
-    this.#stopHearing = onAbort(signal, (reason) => { this.#abort(reason) })
-    onConnected(socket, () => { socket.write(text, 'latin1') })
-    socket.on('error', (error) => { this.#fail(error) })
-    socket.on('end', () => { this.#attempt(() => { this.#reader.end() }) })
-    socket.on('close', () => { this.#onClose() })
+    this.#stopHearing = onAbort(signal, (reason) => {
+      this.#abort(reason)
+    })
+    onConnected(socket, () => {
+      socket.write(text, 'latin1')
+    })
+    socket.on('error', (error) => {
+      this.#fail(error)
+    })
+    socket.on('end', () => {
+      this.#attempt(() => {
+        this.#reader.end()
+      })
+    })
+    socket.on('close', () => {
+      this.#onClose()
+    })
   }
 
   /** The head of the answer, and its body as pieces that are lent. */
@@ -72,7 +102,9 @@ export class StreamCall {
   }
 
   #read(bytes: Buffer): void {
-    this.#attempt(() => { this.#reader.feed(bytes) })
+    this.#attempt(() => {
+      this.#reader.feed(bytes)
+    })
     if (this.#reader.isDone) this.#pieces.end()
   }
 

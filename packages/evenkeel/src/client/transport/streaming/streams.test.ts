@@ -23,9 +23,18 @@ async function serve(...given: Parameters<typeof startHttps>): Promise<string> {
 
 /** A server that says what it is told to, whatever it is asked. */
 async function say(answer: string): Promise<string> {
-  const server = createServer((socket) => socket.on('error', () => undefined).once('data', () => { socket.end(answer, 'latin1') })).listen(0, '127.0.0.1')
+  const server = createServer((socket) =>
+    socket
+      .on('error', () => undefined)
+      .once('data', () => {
+        socket.end(answer, 'latin1')
+      }),
+  ).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  cleanups.push(async () => { server.close(); await once(server, 'close') })
+  cleanups.push(async () => {
+    server.close()
+    await once(server, 'close')
+  })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
@@ -35,19 +44,37 @@ function open(options: HttpOptions): HttpConnection {
   return connection
 }
 
-const watch = (more: Partial<WireRequest> = {}): WireRequest => ({ method: 'GET', target: '/x?watch=true', headers: {}, signal: new AbortController().signal, borrowsPieces: true, ...more })
-const piecesOf = (body: unknown): AsyncIterator<Uint8Array> => (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
+const watch = (more: Partial<WireRequest> = {}): WireRequest => ({
+  method: 'GET',
+  target: '/x?watch=true',
+  headers: {},
+  signal: new AbortController().signal,
+  borrowsPieces: true,
+  ...more,
+})
+const piecesOf = (body: unknown): AsyncIterator<Uint8Array> =>
+  (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
 const asText = ({ value }: IteratorResult<Uint8Array>): string => textOf(value as Uint8Array)
 
 describe('httpTransport, when the reader borrows pieces', () => {
-  test('carries the path below the server\'s and headers, repeated ones one by one', async () => {
+  test("carries the path below the server's and headers, repeated ones one by one", async () => {
     const server = await serve((incoming: IncomingMessage, response: ServerResponse) => {
-      response.end(JSON.stringify({ url: incoming.url, headers: incoming.headers, groups: incoming.headersDistinct['impersonate-group'] }))
+      response.end(
+        JSON.stringify({
+          url: incoming.url,
+          headers: incoming.headers,
+          groups: incoming.headersDistinct['impersonate-group'],
+        }),
+      )
     })
     const { transport } = open({ server: `${server}/k8s/one/`, headers: { 'impersonate-group': ['a, b', 'c'] } })
     const { status, body } = await transport(watch({ headers: { 'x-own': 'yes' } }))
     expect(status).toBe(200)
-    expect(JSON.parse(asText(await piecesOf(body).next()))).toMatchObject({ url: '/k8s/one/x?watch=true', groups: ['a, b', 'c'], headers: { 'x-own': 'yes', host: new URL(server).host } })
+    expect(JSON.parse(asText(await piecesOf(body).next()))).toMatchObject({
+      url: '/k8s/one/x?watch=true',
+      groups: ['a, b', 'c'],
+      headers: { 'x-own': 'yes', host: new URL(server).host },
+    })
   })
 
   test('comes piece by piece, ends cleanly, or by the signal', async () => {
@@ -94,7 +121,10 @@ describe('httpTransport, when the reader borrows pieces', () => {
       response.end()
     })
     const { status, body } = await open({ server }).transport(watch())
-    expect([status, textOf(await readBody(body, 1_000_000))]).toEqual([410, `${'a'.repeat(50_000)}${'b'.repeat(50_000)}${'c'.repeat(50_000)}`])
+    expect([status, textOf(await readBody(body, 1_000_000))]).toEqual([
+      410,
+      `${'a'.repeat(50_000)}${'b'.repeat(50_000)}${'c'.repeat(50_000)}`,
+    ])
   })
 
   test('a connection that is cut before and during the answer is a reset', async () => {
@@ -108,36 +138,77 @@ describe('httpTransport, when the reader borrows pieces', () => {
     const pieces = piecesOf((await transport(watch({ target: '/half?watch=true' }))).body)
     expect(asText(await pieces.next())).toBe('half')
     await expect(pieces.next()).rejects.toMatchObject({ problem: 'reset' })
-    await expect(open({ server: await say('no HTTP\r\n\r\n') }).transport(watch())).rejects.toMatchObject({ problem: 'reset', message: expect.stringContaining('no HTTP/1.1') as string })
+    await expect(open({ server: await say('no HTTP\r\n\r\n') }).transport(watch())).rejects.toMatchObject({
+      problem: 'reset',
+      message: expect.stringContaining('no HTTP/1.1') as string,
+    })
   })
 
   test('no byte goes to a server whose certificate is not trusted, and why is told', async () => {
     let asked = 0
-    const server = await serve((_, response) => { asked++; response.end() }, { names: ['api.example.com'] })
-    await expect(open({ server, tls: {} }).transport(watch())).rejects.toMatchObject({ problem: 'certificate', message: expect.stringContaining('unknown authority') as string })
+    const server = await serve(
+      (_, response) => {
+        asked++
+        response.end()
+      },
+      { names: ['api.example.com'] },
+    )
+    await expect(open({ server, tls: {} }).transport(watch())).rejects.toMatchObject({
+      problem: 'certificate',
+      message: expect.stringContaining('unknown authority') as string,
+    })
     await expect(open({ server }).transport(watch())).rejects.toThrow('is for another name')
-    await expect(open({ server: await serve(() => { asked++ }, { isExpired: true }) }).transport(watch())).rejects.toThrow('has expired')
+    await expect(
+      open({
+        server: await serve(
+          () => {
+            asked++
+          },
+          { isExpired: true },
+        ),
+      }).transport(watch()),
+    ).rejects.toThrow('has expired')
     expect(asked).toBe(0)
-    expect((await open({ server, tls: { caPem: authority.certificatePem, serverName: 'api.example.com' } }).transport(watch())).status).toBe(200)
+    expect(
+      (
+        await open({ server, tls: { caPem: authority.certificatePem, serverName: 'api.example.com' } }).transport(
+          watch(),
+        )
+      ).status,
+    ).toBe(200)
     expect((await open({ server, tls: { insecureSkipVerify: true } }).transport(watch())).status).toBe(200)
   })
 
   test('nobody there, no answer to connecting, and nonsense in the request are told', async () => {
-    await expect(open({ server: 'http://127.0.0.1:1' }).transport(watch())).rejects.toMatchObject({ problem: 'refused' })
+    await expect(open({ server: 'http://127.0.0.1:1' }).transport(watch())).rejects.toMatchObject({
+      problem: 'refused',
+    })
     // It takes the connection and never speaks TLS.
     const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
     await once(silent, 'listening')
-    cleanups.push(async () => { silent.close(); await once(silent, 'close') })
-    await expect(open({ server: `https://127.0.0.1:${(silent.address() as AddressInfo).port}`, connectTimeoutMs: 20 }).transport(watch())).rejects.toMatchObject({ problem: 'connect', message: expect.stringContaining('no answer') as string })
+    cleanups.push(async () => {
+      silent.close()
+      await once(silent, 'close')
+    })
+    await expect(
+      open({ server: `https://127.0.0.1:${(silent.address() as AddressInfo).port}`, connectTimeoutMs: 20 }).transport(
+        watch(),
+      ),
+    ).rejects.toMatchObject({ problem: 'connect', message: expect.stringContaining('no answer') as string })
     const { transport } = open({ server: await say('') })
-    for (const wrong of [{ headers: { a: 'b\r\nc: d' } }, { headers: { 'a b': 'c' } }, { target: '/x y?watch=true' }]) await expect(transport(watch(wrong))).rejects.toThrow(RangeError)
+    for (const wrong of [{ headers: { a: 'b\r\nc: d' } }, { headers: { 'a b': 'c' } }, { target: '/x y?watch=true' }])
+      await expect(transport(watch(wrong))).rejects.toThrow(RangeError)
   })
 
   test('close cuts streams off, and who leaves lets go of the connection', async () => {
     const gone: Promise<unknown>[] = []
     const server = await serve((incoming, response) => {
       response.write('one')
-      gone.push(new Promise((resolve) => { incoming.socket.once('close', resolve) }))
+      gone.push(
+        new Promise((resolve) => {
+          incoming.socket.once('close', resolve)
+        }),
+      )
     })
     const connection = open({ server })
     const left = piecesOf((await connection.transport(watch())).body)
@@ -146,7 +217,10 @@ describe('httpTransport, when the reader borrows pieces', () => {
     const cut = piecesOf((await connection.transport(watch())).body)
     await cut.next()
     await connection.close()
-    await expect(cut.next()).rejects.toMatchObject({ problem: 'reset', message: expect.stringContaining('closed by its owner') as string })
+    await expect(cut.next()).rejects.toMatchObject({
+      problem: 'reset',
+      message: expect.stringContaining('closed by its owner') as string,
+    })
     expect(await Promise.all(gone)).toHaveLength(2)
   })
 })

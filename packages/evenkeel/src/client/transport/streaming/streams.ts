@@ -50,17 +50,28 @@ export class Streams {
   async ask(request: StreamRequest): Promise<WireResponse> {
     const { dialer, explain } = this.#options
     const text = formatRequest(request, dialer.host)
-    const open = ({ space, onBytes }: Intake): Socket => dialer.dial({
-      onread: {
-        buffer: space,
-        callback(count, bytes) {
-          onBytes((bytes as Buffer).subarray(0, count))
-          return true
+    const open = ({ space, onBytes }: Intake): Socket =>
+      dialer.dial({
+        onread: {
+          buffer: space,
+          callback(count, bytes) {
+            onBytes((bytes as Buffer).subarray(0, count))
+            return true
+          },
         },
-      },
-    })
-    const onConnected = (socket: Socket, callback: () => void): void => { dialer.onConnected(socket, callback) }
-    return new StreamCall({ open, onConnected, text, isLent: request.isLent, signal: request.signal, clock: this.#clock, explain }).answered
+      })
+    const onConnected = (socket: Socket, callback: () => void): void => {
+      dialer.onConnected(socket, callback)
+    }
+    return new StreamCall({
+      open,
+      onConnected,
+      text,
+      isLent: request.isLent,
+      signal: request.signal,
+      clock: this.#clock,
+      explain,
+    }).answered
   }
 
   /** Resolves when nothing is under way any more. */
@@ -75,11 +86,13 @@ export class Streams {
 }
 
 function formatRequest({ method, target, headers }: StreamRequest, host: string): string {
-  if (!token.test(method) || !plainTarget.test(target)) throw new RangeError(`not a request: ${JSON.stringify(`${method} ${target}`)}`)
+  if (!token.test(method) || !plainTarget.test(target))
+    throw new RangeError(`not a request: ${JSON.stringify(`${method} ${target}`)}`)
   const lines = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close']
   for (const [name, values] of Object.entries(headers)) {
     for (const value of typeof values === 'string' ? [values] : values) {
-      if (!token.test(name) || !plainValue.test(value)) throw new RangeError(`not a header field: ${JSON.stringify(name)}`)
+      if (!token.test(name) || !plainValue.test(value))
+        throw new RangeError(`not a header field: ${JSON.stringify(name)}`)
       lines.push(`${name}: ${value}`)
     }
   }

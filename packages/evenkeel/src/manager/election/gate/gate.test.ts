@@ -7,9 +7,14 @@ import { LeaseDeadline } from './lease-deadline.ts'
 
 type Transport = ClientOptions['transport']
 const signal = new AbortController().signal
-const request = (method: string, target = '/api/v1/namespaces/a/pods'): Parameters<Transport>[0] => ({ method, target, headers: {}, signal })
+const request = (method: string, target = '/api/v1/namespaces/a/pods'): Parameters<Transport>[0] => ({
+  method,
+  target,
+  headers: {},
+  signal,
+})
 
-function openFor(forMs: number): { clock: SimulatedClock, deadline: LeaseDeadline } {
+function openFor(forMs: number): { clock: SimulatedClock; deadline: LeaseDeadline } {
   const clock = new SimulatedClock()
   const deadline = new LeaseDeadline({ clock })
   deadline.open({ monotonicMs: clock.monotonic() + forMs, wallMs: clock.now() + forMs })
@@ -53,12 +58,16 @@ describe('LeaseDeadline', () => {
 describe('gateTransport', () => {
   test('asks once more when a write leaves', async () => {
     const { clock, deadline } = openFor(1000)
-    const gated = gateTransport(({ beforeSend }) => {
-      // A process that stood still: no timer has fired yet.
-      deadline.close()
-      beforeSend?.()
-      return Promise.resolve({ status: 200, headers: {} })
-    }, deadline, { clock })
+    const gated = gateTransport(
+      ({ beforeSend }) => {
+        // A process that stood still: no timer has fired yet.
+        deadline.close()
+        beforeSend?.()
+        return Promise.resolve({ status: 200, headers: {} })
+      },
+      deadline,
+      { clock },
+    )
     await expect(gated(request('PUT'))).rejects.toThrow(LeaseNotVerifiedError)
     expect(clock.pending).toBe(0)
   })
@@ -66,13 +75,18 @@ describe('gateTransport', () => {
   test('lets reads and access questions pass at any time, and refuses every write past the deadline', async () => {
     const { clock, deadline } = openFor(1000)
     const sent: string[] = []
-    const gated = gateTransport((one) => {
-      sent.push(one.method)
-      return Promise.resolve({ status: 200, headers: {} })
-    }, deadline, { clock })
+    const gated = gateTransport(
+      (one) => {
+        sent.push(one.method)
+        return Promise.resolve({ status: 200, headers: {} })
+      },
+      deadline,
+      { clock },
+    )
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) await gated(request(method))
     await clock.advance(1000)
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) await expect(gated(request(method))).rejects.toSatisfy(isLeaseNotVerified)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+      await expect(gated(request(method))).rejects.toSatisfy(isLeaseNotVerified)
     await gated(request('GET'))
     await gated(request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'))
     expect(sent).toEqual(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'POST'])
@@ -81,15 +95,24 @@ describe('gateTransport', () => {
 
   test('takes back a write that still waits when the deadline passes, unless it was moved', async () => {
     const { clock, deadline } = openFor(1000)
-    const answer = deferred<{ status: number, headers: Record<string, string> }>()
-    const gated = gateTransport((one) => new Promise((resolve, reject) => {
-      one.signal.addEventListener('abort', () => { reject(one.signal.reason as Error) })
-      void answer.promise.then(resolve)
-    }), deadline, { clock })
+    const answer = deferred<{ status: number; headers: Record<string, string> }>()
+    const gated = gateTransport(
+      (one) =>
+        new Promise((resolve, reject) => {
+          one.signal.addEventListener('abort', () => {
+            reject(one.signal.reason as Error)
+          })
+          void answer.promise.then(resolve)
+        }),
+      deadline,
+      { clock },
+    )
     const kept = gated(request('POST'))
     await clock.advance(500)
     deadline.open({ monotonicMs: 1500, wallMs: clock.now() + 1000 })
-    const outcome = expect(kept).rejects.toThrow('lease not verified: POST /api/v1/namespaces/a/pods was given up, and may or may not have happened')
+    const outcome = expect(kept).rejects.toThrow(
+      'lease not verified: POST /api/v1/namespaces/a/pods was given up, and may or may not have happened',
+    )
     await clock.advance(999)
     expect(clock.pending).toBe(1)
     await clock.advance(1)
@@ -101,10 +124,14 @@ describe('gateTransport', () => {
     const { clock, deadline } = openFor(1000)
     const caller = new AbortController()
     let seen: AbortSignal | undefined
-    const gated = gateTransport((one) => {
-      seen = one.signal
-      return Promise.resolve({ status: 200, headers: {}, body: pieces() })
-    }, deadline, { clock })
+    const gated = gateTransport(
+      (one) => {
+        seen = one.signal
+        return Promise.resolve({ status: 200, headers: {}, body: pieces() })
+      },
+      deadline,
+      { clock },
+    )
     const { body } = await gated({ ...request('DELETE'), signal: caller.signal })
     for await (const piece of body as AsyncIterable<Uint8Array>) {
       expect(piece).toHaveLength(1)
@@ -116,11 +143,18 @@ describe('gateTransport', () => {
 
   test('a client with it says which write was refused, and is not told to try again', async () => {
     const { clock, deadline } = openFor(0)
-    const client = new Client({ transport: gateTransport(() => Promise.resolve({ status: 200, headers: {} }), deadline, { clock }), clock })
+    const client = new Client({
+      transport: gateTransport(() => Promise.resolve({ status: 200, headers: {} }), deadline, { clock }),
+      clock,
+    })
     const write = client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'b' } })
     await expect(write).rejects.toThrow()
-    expect(() => { checkGate(request('PUT'), deadline) }).toThrow(LeaseNotVerifiedError)
-    expect(() => { checkGate(request('GET'), deadline) }).not.toThrow()
+    expect(() => {
+      checkGate(request('PUT'), deadline)
+    }).toThrow(LeaseNotVerifiedError)
+    expect(() => {
+      checkGate(request('GET'), deadline)
+    }).not.toThrow()
   })
 })
 

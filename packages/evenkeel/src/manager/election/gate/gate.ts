@@ -26,9 +26,14 @@ const brand = Symbol.for('evenkeel.LeaseNotVerifiedError')
 export class LeaseNotVerifiedError extends Error {
   override readonly name = 'LeaseNotVerifiedError'
 
-  constructor({ method, target }: Pick<WireRequest, 'method' | 'target'>, { mayHaveHappened = false }: { mayHaveHappened?: boolean } = {}) {
+  constructor(
+    { method, target }: Pick<WireRequest, 'method' | 'target'>,
+    { mayHaveHappened = false }: { mayHaveHappened?: boolean } = {},
+  ) {
     const what = mayHaveHappened ? 'was given up, and may or may not have happened' : 'was not sent'
-    super(`lease not verified: ${method} ${target.split('?')[0] ?? ''} ${what}, because another replica may lead by now`)
+    super(
+      `lease not verified: ${method} ${target.split('?')[0] ?? ''} ${what}, because another replica may lead by now`,
+    )
   }
 
   get [brand](): true {
@@ -78,9 +83,15 @@ async function* thenDone(pieces: AsyncIterable<Uint8Array>, done: () => void): A
 }
 
 /** Aborts with the request's own signal, or when the deadline passes without having been moved. */
-function untilClosed(request: WireRequest, deadline: LeaseDeadline, clock: Clock): { signal: AbortSignal, done: () => void } {
+function untilClosed(
+  request: WireRequest,
+  deadline: LeaseDeadline,
+  clock: Clock,
+): { signal: AbortSignal; done: () => void } {
   const controller = new AbortController()
-  const stop = onAbort(request.signal, (reason) => { controller.abort(reason) })
+  const stop = onAbort(request.signal, (reason) => {
+    controller.abort(reason)
+  })
   let cancel = (): void => undefined
   const arm = (): void => {
     const { leftMs } = deadline

@@ -35,7 +35,8 @@ export class LeaseDeadline {
   readonly #clock: Clock
 
   constructor({ clock, memory = new SharedArrayBuffer(16) }: LeaseDeadlineOptions) {
-    if (memory.byteLength !== 16) throw new RangeError(`the memory of a deadline has 16 bytes, got ${memory.byteLength}`)
+    if (memory.byteLength !== 16)
+      throw new RangeError(`the memory of a deadline has 16 bytes, got ${memory.byteLength}`)
     this.memory = memory
     this.#cells = new BigInt64Array(memory)
     this.#clock = clock
@@ -48,7 +49,10 @@ export class LeaseDeadline {
 
   /** How long it will still be ours if nobody renews it; 0 or less when it is not. */
   get leftMs(): number {
-    const [byMonotonicMs, byWallMs] = [this.#read(monotonicCell) - this.#clock.monotonic(), this.#read(wallCell) - this.#clock.now()]
+    const [byMonotonicMs, byWallMs] = [
+      this.#read(monotonicCell) - this.#clock.monotonic(),
+      this.#read(wallCell) - this.#clock.now(),
+    ]
     return Math.min(byMonotonicMs, byWallMs, Math.abs(byMonotonicMs - byWallMs) > disagreementMaxMs ? 0 : Infinity)
   }
 

@@ -36,30 +36,50 @@ export class LeaseServer {
 
   /** The lease as a client sees it; a client that is cut off gets no answers. */
   lock({ isCutOff = () => false }: { isCutOff?: () => boolean } = {}): LeaseLock {
-    const call = <T>(name: string, act: () => T, signal: AbortSignal | undefined): Promise<T> => this.#call(name, act, { signal, isCutOff })
+    const call = <T>(name: string, act: () => T, signal: AbortSignal | undefined): Promise<T> =>
+      this.#call(name, act, { signal, isCutOff })
     return {
       name: 'default/it',
       read: ({ signal }) => call('read', () => this.lease, signal),
-      create: (spec, { signal }) => call('create', () => {
-        if (this.lease) throw alreadyExists(subject)
-        return this.put(spec)
-      }, signal),
-      replace: (lease, { signal }) => call('replace', () => {
-        if (!this.lease) throw notFound(subject)
-        if (lease.metadata.resourceVersion !== this.lease.metadata.resourceVersion) throw staleVersion(subject)
-        return this.put(lease.spec ?? {})
-      }, signal),
+      create: (spec, { signal }) =>
+        call(
+          'create',
+          () => {
+            if (this.lease) throw alreadyExists(subject)
+            return this.put(spec)
+          },
+          signal,
+        ),
+      replace: (lease, { signal }) =>
+        call(
+          'replace',
+          () => {
+            if (!this.lease) throw notFound(subject)
+            if (lease.metadata.resourceVersion !== this.lease.metadata.resourceVersion) throw staleVersion(subject)
+            return this.put(lease.spec ?? {})
+          },
+          signal,
+        ),
     }
   }
 
   /** Stores the record as somebody else would. */
   put(spec: LeaseSpec): LeaseObject {
-    this.lease = { apiVersion: leaseKind.apiVersion, kind: 'Lease', metadata: { name: 'it', namespace: 'default', resourceVersion: String(++this.#version) }, spec }
+    this.lease = {
+      apiVersion: leaseKind.apiVersion,
+      kind: 'Lease',
+      metadata: { name: 'it', namespace: 'default', resourceVersion: String(++this.#version) },
+      spec,
+    }
     this.onCommit()
     return this.lease
   }
 
-  async #call<T>(name: string, act: () => T, { signal, isCutOff }: { signal: AbortSignal | undefined, isCutOff: () => boolean }): Promise<T> {
+  async #call<T>(
+    name: string,
+    act: () => T,
+    { signal, isCutOff }: { signal: AbortSignal | undefined; isCutOff: () => boolean },
+  ): Promise<T> {
     this.calls.push(name)
     const { thereMs = 0, backMs = 0, fault } = isCutOff() ? { fault: 'request-lost' as const } : this.trip(name)
     // The server goes on with what has arrived, whether anybody waits for the answer or not.
@@ -126,7 +146,9 @@ export class MachineClock implements Clock {
       else callback()
     }
     cancel = this.#world.after(delayMs, look)
-    return () => { cancel() }
+    return () => {
+      cancel()
+    }
   }
 
   soon(callback: () => void): void {

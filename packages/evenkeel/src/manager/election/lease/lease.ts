@@ -21,7 +21,12 @@ export interface LeaseObject extends KubeObject {
   readonly spec?: LeaseSpec
 }
 
-export const leaseKind: Kind<LeaseObject> = declareKind<LeaseObject>({ group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', statusSubresource: false })
+export const leaseKind: Kind<LeaseObject> = declareKind<LeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  statusSubresource: false,
+})
 
 export function holderOf({ spec }: LeaseObject): string {
   return spec?.holderIdentity ?? ''
@@ -50,8 +55,12 @@ export function claimed(spec: LeaseSpec, { identity, leaseMs, nowMs }: Claim): L
   const isKept = spec.holderIdentity === identity
   const transitions = spec.leaseTransitions ?? 0
   return {
-    ...spec, holderIdentity: identity, leaseDurationSeconds: Math.floor(leaseMs / 1000), renewTime: now,
-    acquireTime: isKept && spec.acquireTime ? spec.acquireTime : now, leaseTransitions: isKept ? transitions : transitions + 1,
+    ...spec,
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.floor(leaseMs / 1000),
+    renewTime: now,
+    acquireTime: isKept && spec.acquireTime ? spec.acquireTime : now,
+    leaseTransitions: isKept ? transitions : transitions + 1,
   }
 }
 
@@ -63,5 +72,12 @@ export function firstClaim(claim: Claim): LeaseSpec {
 /** The record that lets everybody else in at once. */
 export function released(spec: LeaseSpec, nowMs: number): LeaseSpec {
   const now = formatMicroTime(nowMs)
-  return { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now, leaseTransitions: spec.leaseTransitions ?? 0 }
+  return {
+    ...spec,
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    renewTime: now,
+    acquireTime: now,
+    leaseTransitions: spec.leaseTransitions ?? 0,
+  }
 }

@@ -19,9 +19,12 @@ describe('checkTimes', () => {
     expect(() => checkTimes(times)).toThrow(RangeError)
   })
 
-  test.each([{ leaseMs: 2000, renewMs: 1900, retryMs: 1000 }, { leaseMs: 1000, renewMs: 900, retryMs: 100 }, {}])('a holder with %o stops before others begin', (times) => {
-    const { holdMs, leaseMs, renewMs } = checkTimes(times)
-    expect(holdMs).toBeLessThan(leaseMs)
-    expect(holdMs).toBeGreaterThan(renewMs)
-  })
+  test.each([{ leaseMs: 2000, renewMs: 1900, retryMs: 1000 }, { leaseMs: 1000, renewMs: 900, retryMs: 100 }, {}])(
+    'a holder with %o stops before others begin',
+    (times) => {
+      const { holdMs, leaseMs, renewMs } = checkTimes(times)
+      expect(holdMs).toBeLessThan(leaseMs)
+      expect(holdMs).toBeGreaterThan(renewMs)
+    },
+  )
 })

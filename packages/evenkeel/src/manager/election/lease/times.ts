@@ -42,8 +42,19 @@ export const retryJitter = 1.2
 /** @throws {RangeError} when a holder could not stop in time, or would not get to renew. */
 export function checkTimes({ leaseMs = 15_000, renewMs = 10_000, retryMs = 2000 }: LeaseTimes = {}): CheckedTimes {
   const wholeMs = Math.floor(leaseMs / 1000) * 1000
-  if (!(wholeMs >= 1000 && wholeMs < Infinity)) throw new RangeError(`leaseMs must be at least 1000, because leases are written in whole seconds, got ${leaseMs}`)
-  if (!(renewMs > 0 && renewMs < wholeMs)) throw new RangeError(`renewMs must be above 0 and below the whole seconds of leaseMs (${wholeMs}), got ${renewMs}`)
-  if (!(retryMs > 0 && retryMs * retryJitter < renewMs)) throw new RangeError(`retryMs must be above 0 and below renewMs / ${retryJitter} (${Math.floor(renewMs / retryJitter)}), got ${retryMs}`)
-  return { leaseMs: wholeMs, renewMs, retryMs, holdMs: Math.min(renewMs + retryMs, (renewMs + wholeMs) / 2), requestMs: Math.max(1000, renewMs / 2) }
+  if (!(wholeMs >= 1000 && wholeMs < Infinity))
+    throw new RangeError(`leaseMs must be at least 1000, because leases are written in whole seconds, got ${leaseMs}`)
+  if (!(renewMs > 0 && renewMs < wholeMs))
+    throw new RangeError(`renewMs must be above 0 and below the whole seconds of leaseMs (${wholeMs}), got ${renewMs}`)
+  if (!(retryMs > 0 && retryMs * retryJitter < renewMs))
+    throw new RangeError(
+      `retryMs must be above 0 and below renewMs / ${retryJitter} (${Math.floor(renewMs / retryJitter)}), got ${retryMs}`,
+    )
+  return {
+    leaseMs: wholeMs,
+    renewMs,
+    retryMs,
+    holdMs: Math.min(renewMs + retryMs, (renewMs + wholeMs) / 2),
+    requestMs: Math.max(1000, renewMs / 2),
+  }
 }

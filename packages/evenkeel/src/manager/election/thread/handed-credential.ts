@@ -50,7 +50,8 @@ export class HandedCredential implements CredentialSource {
   /** The other thread has one. The same text as before stays the same object. */
   hand(credential: Credential): void {
     const { authorization, certPem, keyPem } = this.#known
-    const isSame = authorization === credential.authorization && certPem === credential.certPem && keyPem === credential.keyPem
+    const isSame =
+      authorization === credential.authorization && certPem === credential.certPem && keyPem === credential.keyPem
     if (!isSame) this.#known = credential
     this.#wanted?.resolve(this.#known)
     this.#wanted = undefined

@@ -22,8 +22,8 @@ export interface RenewalData {
 /** To the thread. */
 export type RenewalOrder =
   /** The monotonic clock of the main thread, at a moment before this arrives. */
-  | { readonly type: 'clock', readonly monotonicMs: number }
-  | { readonly type: 'credential', readonly credential: Credential }
+  | { readonly type: 'clock'; readonly monotonicMs: number }
+  | { readonly type: 'credential'; readonly credential: Credential }
   | { readonly type: 'stop' }
 
 /** From the thread. */
@@ -31,8 +31,8 @@ export type RenewalReport =
   | { readonly type: 'ready' }
   /** The deadline was moved. Answered by a look at the clock, so that the two threads agree ever better. */
   | { readonly type: 'renewed' }
-  | { readonly type: 'event', readonly event: StandEvent }
-  | { readonly type: 'end', readonly end: StandEnd }
+  | { readonly type: 'event'; readonly event: StandEvent }
+  | { readonly type: 'end'; readonly end: StandEnd }
   /** Another credential, please; `refused` when the server did not take the last one. */
-  | { readonly type: 'want-credential', readonly refused: boolean }
-  | { readonly type: 'log', readonly level: 'debug' | 'warn', readonly message: string, readonly error: string }
+  | { readonly type: 'want-credential'; readonly refused: boolean }
+  | { readonly type: 'log'; readonly level: 'debug' | 'warn'; readonly message: string; readonly error: string }

@@ -27,12 +27,20 @@ interface Leading {
 }
 
 async function lead(options: Partial<RenewalThreadOptions> = {}, token?: string): Promise<Leading> {
-  const host = await startLeaseHost({ ...token !== undefined && { token } })
+  const host = await startLeaseHost({ ...(token !== undefined && { token }) })
   hosts.push(host)
   const deadline = new LeaseDeadline({ clock })
   const stand = renewalThread({
-    config: host.config, lease: { namespace: 'default', name: 'it' }, identity: 'me', times: checkTimes({ leaseMs: 2000, renewMs: 1500, retryMs: 200 }), release: true, userAgent: 'test',
-    deadline, clock, startWorker: startFromSource, ...options,
+    config: host.config,
+    lease: { namespace: 'default', name: 'it' },
+    identity: 'me',
+    times: checkTimes({ leaseMs: 2000, renewMs: 1500, retryMs: 200 }),
+    release: true,
+    userAgent: 'test',
+    deadline,
+    clock,
+    startWorker: startFromSource,
+    ...options,
   })
   const stopping = new AbortController()
   const leading = deferred<void>()
@@ -46,7 +54,10 @@ async function lead(options: Partial<RenewalThreadOptions> = {}, token?: string)
   })
   await Promise.race([leading.promise, end])
   return {
-    deadline, host, end, events,
+    deadline,
+    host,
+    end,
+    events,
     stop() {
       stopping.abort()
       return end
@@ -55,9 +66,10 @@ async function lead(options: Partial<RenewalThreadOptions> = {}, token?: string)
 }
 
 /** Blocks the event loop until the lease was written so many times more, or the time is over. Gives how long it took. */
-function block({ mode }: LeaseHost, { forMs, writes = Infinity }: { forMs: number, writes?: number }): number {
+function block({ mode }: LeaseHost, { forMs, writes = Infinity }: { forMs: number; writes?: number }): number {
   const [start, first] = [clock.monotonic(), mode[1] ?? 0]
-  while (clock.monotonic() - start < forMs && (Atomics.load(mode, 1) - first < writes)) Atomics.wait(mode, 1, Atomics.load(mode, 1), 50)
+  while (clock.monotonic() - start < forMs && Atomics.load(mode, 1) - first < writes)
+    Atomics.wait(mode, 1, Atomics.load(mode, 1), 50)
   return clock.monotonic() - start
 }
 
@@ -82,11 +94,21 @@ describe('renewalThread', () => {
   test('case 112: no write leaves after a block in which the lease could not be renewed', async () => {
     const { deadline, host, end } = await lead()
     let sent = 0
-    const gated = gateTransport(() => {
-      sent++
-      return Promise.resolve({ status: 200, headers: {} })
-    }, deadline, { clock })
-    const write = (): Promise<unknown> => gated({ method: 'POST', target: '/api/v1/namespaces/default/pods', headers: {}, signal: new AbortController().signal })
+    const gated = gateTransport(
+      () => {
+        sent++
+        return Promise.resolve({ status: 200, headers: {} })
+      },
+      deadline,
+      { clock },
+    )
+    const write = (): Promise<unknown> =>
+      gated({
+        method: 'POST',
+        target: '/api/v1/namespaces/default/pods',
+        headers: {},
+        signal: new AbortController().signal,
+      })
     await write()
     Atomics.store(host.mode, 0, 1)
     block(host, { forMs: 2100 })
@@ -111,7 +133,12 @@ describe('renewalThread', () => {
     token = 'second'
     host.setToken('second')
     const before = host.mode[1] ?? 0
-    while ((host.mode[1] ?? 0) < before + 2) await new Promise((resolve) => { clock.soon(() => { resolve(undefined) }) })
+    while ((host.mode[1] ?? 0) < before + 2)
+      await new Promise((resolve) => {
+        clock.soon(() => {
+          resolve(undefined)
+        })
+      })
     expect(deadline.isOpen).toBe(true)
     await stop()
     expect(await host.holder()).toBe('')
@@ -121,7 +148,7 @@ describe('renewalThread', () => {
     const failing = lead({ startWorker: () => new Worker('throw new Error("no such file")', { eval: true }) })
     await expect(failing).rejects.toThrow(RenewalThreadError)
     let worker: Worker | undefined
-    const { end, deadline } = await lead({ startWorker: (entry, data) => worker = startFromSource(entry, data) })
+    const { end, deadline } = await lead({ startWorker: (entry, data) => (worker = startFromSource(entry, data)) })
     expect(deadline.isOpen).toBe(true)
     await worker?.terminate()
     expect(await end).toMatchObject({ reason: 'lost' })
@@ -139,7 +166,11 @@ describe('preferThread', () => {
       tries++
       return Promise.reject(new RenewalThreadError('no file'))
     }, here)
-    expect([await stand(options), await stand(options), tries]).toEqual([{ reason: 'stopped' }, { reason: 'stopped' }, 1])
+    expect([await stand(options), await stand(options), tries]).toEqual([
+      { reason: 'stopped' },
+      { reason: 'stopped' },
+      1,
+    ])
   })
 
   test('does not hide other failures', async () => {

@@ -64,10 +64,18 @@ class RenewalThread {
   }
 
   async stand({ signal, onEvent }: StandOptions): Promise<StandEnd> {
-    this.#worker.on('message', (message: RenewalReport) => { this.#hear(message, onEvent) })
-    this.#worker.on('error', (error) => { this.#fail(error) })
-    this.#worker.on('exit', (code) => { this.#fail(new Error(`the thread that renews the lease ended with code ${code}`)) })
-    const stop = onAbort(signal, () => { this.#order({ type: 'stop' }) })
+    this.#worker.on('message', (message: RenewalReport) => {
+      this.#hear(message, onEvent)
+    })
+    this.#worker.on('error', (error) => {
+      this.#fail(error)
+    })
+    this.#worker.on('exit', (code) => {
+      this.#fail(new Error(`the thread that renews the lease ended with code ${code}`))
+    })
+    const stop = onAbort(signal, () => {
+      this.#order({ type: 'stop' })
+    })
     try {
       return await this.#end.promise
     } finally {
@@ -101,7 +109,7 @@ class RenewalThread {
     if (!credentials) return
     try {
       if (refused) credentials.refuse(await credentials.get())
-      this.#order({ type: 'credential', credential: { ...await credentials.get() } })
+      this.#order({ type: 'credential', credential: { ...(await credentials.get()) } })
     } catch (error) {
       this.#log.warn('no credential for the thread that renews the lease', { error })
     }
@@ -109,7 +117,10 @@ class RenewalThread {
 
   #fail(cause: Error): void {
     if (this.#isReady) this.#end.resolve({ reason: 'lost', message: cause.message })
-    else this.#end.reject(new RenewalThreadError(`the thread that renews the lease could not be started: ${cause.message}`, { cause }))
+    else
+      this.#end.reject(
+        new RenewalThreadError(`the thread that renews the lease could not be started: ${cause.message}`, { cause }),
+      )
   }
 
   #order(order: RenewalOrder): void {
@@ -117,8 +128,20 @@ class RenewalThread {
   }
 }
 
-function dataFor({ config, lease, identity, times, release, userAgent, deadline }: RenewalThreadOptions, credential: RenewalData['credential']): RenewalData {
-  return { config, lease, identity, times, release, userAgent, memory: deadline.memory, ...credential && { credential: { ...credential } } }
+function dataFor(
+  { config, lease, identity, times, release, userAgent, deadline }: RenewalThreadOptions,
+  credential: RenewalData['credential'],
+): RenewalData {
+  return {
+    config,
+    lease,
+    identity,
+    times,
+    release,
+    userAgent,
+    memory: deadline.memory,
+    ...(credential && { credential: { ...credential } }),
+  }
 }
 
 /** The file beside this one, in the form that this one has. */
@@ -131,7 +154,11 @@ function startWorker(entry: URL, workerData: RenewalData): Worker {
 }
 
 /** In a thread of its own where that works, in this one where it does not: a bundled program may lack the file. */
-export function preferThread(thread: Stand, here: Stand, { log = silentLogger }: { log?: Logger | undefined } = {}): Stand {
+export function preferThread(
+  thread: Stand,
+  here: Stand,
+  { log = silentLogger }: { log?: Logger | undefined } = {},
+): Stand {
   let isPossible = true
   return async (options) => {
     if (!isPossible) return here(options)

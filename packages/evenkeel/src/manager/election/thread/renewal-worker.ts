@@ -25,8 +25,17 @@ const data = workerData as RenewalData
 const clock = new SystemClock()
 const deadline = new LeaseDeadline({ clock, memory: data.memory })
 const stopping = new AbortController()
-const report = (message: RenewalReport): void => { port.postMessage(message) }
-const handed = data.credential && new HandedCredential(data.credential, { clock, ask: (refused) => { report({ type: 'want-credential', refused }) } })
+const report = (message: RenewalReport): void => {
+  port.postMessage(message)
+}
+const handed =
+  data.credential &&
+  new HandedCredential(data.credential, {
+    clock,
+    ask: (refused) => {
+      report({ type: 'want-credential', refused })
+    },
+  })
 let aheadMs = -Infinity
 let isStanding = false
 
@@ -44,43 +53,81 @@ report({ type: 'ready' })
 async function stand(): Promise<void> {
   isStanding = true
   const { transport, close } = connectionTo(data.config, handed)
-  const client = new Client({ transport, clock, userAgent: data.userAgent, kinds: [leaseKind], retry: false, timeoutMs: data.times.requestMs })
+  const client = new Client({
+    transport,
+    clock,
+    userAgent: data.userAgent,
+    kinds: [leaseKind],
+    retry: false,
+    timeoutMs: data.times.requestMs,
+  })
   const candidate = new Candidate({
-    lock: leaseLock(client, data.lease), identity: data.identity, times: data.times, release: data.release, clock, random: new SystemRandom(), log: reportingLogger(),
+    lock: leaseLock(client, data.lease),
+    identity: data.identity,
+    times: data.times,
+    release: data.release,
+    clock,
+    random: new SystemRandom(),
+    log: reportingLogger(),
     deadline: {
       open({ monotonicMs, wallMs }: Moment) {
         deadline.open({ monotonicMs: monotonicMs + aheadMs, wallMs })
         report({ type: 'renewed' })
       },
-      close: () => { deadline.close() },
+      close: () => {
+        deadline.close()
+      },
     },
   })
-  const end = await candidate.stand({ signal: stopping.signal, onEvent: (event) => { report({ type: 'event', event }) } })
+  const end = await candidate.stand({
+    signal: stopping.signal,
+    onEvent: (event) => {
+      report({ type: 'event', event })
+    },
+  })
   await close()
   report({ type: 'end', end })
   port?.close()
 }
 
 /** A connection of this thread alone; certificates of a handed credential are part of the connection. */
-function connectionTo(config: ConnectionConfig, source: CredentialSource | undefined): { transport: ClientOptions['transport'], close: () => Promise<void> } {
+function connectionTo(
+  config: ConnectionConfig,
+  source: CredentialSource | undefined,
+): { transport: ClientOptions['transport']; close: () => Promise<void> } {
   if (!source) return openConnection(config)
   const { exec: _, token: _token, basic: _basic, ...rest } = config
   const opened = new Map<string, ReturnType<typeof openConnection>>()
   const transport: ClientOptions['transport'] = async (request) => {
     const { certPem = '', keyPem = '' } = await source.get({ signal: request.signal })
-    const known = opened.get(certPem) ?? openConnection(certPem === '' ? rest : { ...rest, cert: { text: certPem }, key: { text: keyPem } })
+    const known =
+      opened.get(certPem) ??
+      openConnection(certPem === '' ? rest : { ...rest, cert: { text: certPem }, key: { text: keyPem } })
     opened.set(certPem, known)
     return withCredentials(known.transport, source)(request)
   }
-  return { transport, close: async () => { await Promise.all([...opened.values()].map(({ close }) => close())) } }
+  return {
+    transport,
+    close: async () => {
+      await Promise.all([...opened.values()].map(({ close }) => close()))
+    },
+  }
 }
 
 /** Lines go to the main thread, which has the real logger. */
 function reportingLogger(): Logger {
-  const line = (level: 'debug' | 'warn') => (message: string, fields: Fields = {}): void => {
-    const { error } = fields
-    report({ type: 'log', level, message, error: error instanceof Error ? error.message : String(error ?? '') })
+  const line =
+    (level: 'debug' | 'warn') =>
+    (message: string, fields: Fields = {}): void => {
+      const { error } = fields
+      report({ type: 'log', level, message, error: error instanceof Error ? error.message : String(error ?? '') })
+    }
+  const logger: Logger = {
+    debug: line('debug'),
+    info: line('debug'),
+    warn: line('warn'),
+    error: line('warn'),
+    child: () => logger,
   }
-  const logger: Logger = { debug: line('debug'), info: line('debug'), warn: line('warn'), error: line('warn'), child: () => logger }
   return logger
 }

@@ -48,7 +48,7 @@ export interface LeaseHost {
 export async function startLeaseHost({ token = '' }: { token?: string } = {}): Promise<LeaseHost> {
   const memory = new SharedArrayBuffer(8)
   const worker = new Worker(serverCode, { eval: true, workerData: { mode: memory, token } })
-  const [port] = await once(worker, 'message') as [number]
+  const [port] = (await once(worker, 'message')) as [number]
   const server = `http://127.0.0.1:${port}`
   let current = token
   return {
@@ -59,11 +59,15 @@ export async function startLeaseHost({ token = '' }: { token?: string } = {}): P
       worker.postMessage({ token: next })
     },
     async holder() {
-      const response = await fetch(`${server}/apis/coordination.k8s.io/v1/namespaces/default/leases/it`, { headers: { authorization: `Bearer ${current}` } })
-      const { spec } = await response.json() as { spec?: { holderIdentity?: string } }
+      const response = await fetch(`${server}/apis/coordination.k8s.io/v1/namespaces/default/leases/it`, {
+        headers: { authorization: `Bearer ${current}` },
+      })
+      const { spec } = (await response.json()) as { spec?: { holderIdentity?: string } }
       return spec?.holderIdentity ?? 'nobody'
     },
-    close: async () => { await worker.terminate() },
+    close: async () => {
+      await worker.terminate()
+    },
   }
 }
 

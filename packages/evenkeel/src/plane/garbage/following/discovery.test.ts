@@ -4,9 +4,25 @@ import type { Client, DiscoveredResource } from '#client'
 import { Discovery } from './discovery.ts'
 import { selectFollowed } from './resources.ts'
 
-function resource(kind: string, { group = 'test.dev', version = 'v1', verbs = ['list', 'watch', 'delete'] }: { group?: string, version?: string, verbs?: string[] } = {}): DiscoveredResource {
+function resource(
+  kind: string,
+  {
+    group = 'test.dev',
+    version = 'v1',
+    verbs = ['list', 'watch', 'delete'],
+  }: { group?: string; version?: string; verbs?: string[] } = {},
+): DiscoveredResource {
   return {
-    apiVersion: group === '' ? version : `${group}/${version}`, group, version, kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase(), namespaced: true, verbs, shortNames: [], categories: [],
+    apiVersion: group === '' ? version : `${group}/${version}`,
+    group,
+    version,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    singular: kind.toLowerCase(),
+    namespaced: true,
+    verbs,
+    shortNames: [],
+    categories: [],
     subresources: [],
   }
 }
@@ -80,6 +96,16 @@ test('Discovery tries again soon after a failure, then once in a period, and for
 })
 
 test('selectFollowed takes each resource once, in the first version, if it can be listed, watched and deleted', () => {
-  const all = [resource('A', { version: 'v2' }), resource('A'), resource('B', { verbs: ['get', 'list'] }), resource('Event', { group: '' }), resource('Event', { group: 'events.k8s.io' }), resource('Event')]
-  expect(selectFollowed(all).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual(['test.dev/v2 A', 'test.dev/v1 Event'])
+  const all = [
+    resource('A', { version: 'v2' }),
+    resource('A'),
+    resource('B', { verbs: ['get', 'list'] }),
+    resource('Event', { group: '' }),
+    resource('Event', { group: 'events.k8s.io' }),
+    resource('Event'),
+  ]
+  expect(selectFollowed(all).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+    'test.dev/v2 A',
+    'test.dev/v1 Event',
+  ])
 })

@@ -51,7 +51,9 @@ export class Discovery {
 
   /** Asks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = onAbort(signal, () => { this.#waiting.abort() })
+    const stop = onAbort(signal, () => {
+      this.#waiting.abort()
+    })
     while (!signal.aborted) {
       await this.#ask(signal)
       await this.#wait(signal)
@@ -90,7 +92,10 @@ export class Discovery {
       this.#isSoon = delayMs === soonMs[0]
       this.#isPeriodic = delayMs === undefined
       this.#waiting = new AbortController()
-      isHurried = await sleep(clock, delayMs ?? periodMs, { signal: this.#waiting.signal }).then(() => false, () => true)
+      isHurried = await sleep(clock, delayMs ?? periodMs, { signal: this.#waiting.signal }).then(
+        () => false,
+        () => true,
+      )
       this.#isSoon = false
     }
   }

@@ -61,10 +61,12 @@ export class Monitors {
 
   /** Resolves when everything that is there was heard of; what cannot be followed is not waited for. */
   async waitForSync(options: AbortOptions): Promise<void> {
-    await Promise.allSettled([...this.#monitors.values()].map(async ({ holding, subscription }) => {
-      await holding.waitForSync(options)
-      await subscription.waitForSync(options)
-    }))
+    await Promise.allSettled(
+      [...this.#monitors.values()].map(async ({ holding, subscription }) => {
+        await holding.waitForSync(options)
+        await subscription.waitForSync(options)
+      }),
+    )
   }
 
   #add(key: string, { apiVersion, kind }: DiscoveredResource): void {
@@ -76,7 +78,9 @@ export class Monitors {
     }
     const type = { apiVersion, kind }
     const holding = this.#cache.hold(metadataOnly(type), { transform: keepLinks })
-    const subscription = holding.addHandler((event) => { this.#onEvent(event) })
+    const subscription = holding.addHandler((event) => {
+      this.#onEvent(event)
+    })
     this.#monitors.set(key, { type, holding, subscription, isMissing: false })
   }
 
@@ -94,13 +98,20 @@ function keyOf({ apiVersion, plural }: DiscoveredResource): string {
 
 /** What the graph is made of; labels and annotations, the bulk of it, are not kept. */
 function keepLinks<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences, finalizers } = metadata
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences, finalizers } =
+    metadata
   return {
-    apiVersion, kind,
+    apiVersion,
+    kind,
     metadata: {
-      ...name !== undefined && { name }, ...namespace !== undefined && { namespace }, ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion },
-      ...creationTimestamp !== undefined && { creationTimestamp }, ...deletionTimestamp !== undefined && { deletionTimestamp },
-      ...ownerReferences && { ownerReferences }, ...finalizers && { finalizers },
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+      ...(creationTimestamp !== undefined && { creationTimestamp }),
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      ...(ownerReferences && { ownerReferences }),
+      ...(finalizers && { finalizers }),
     },
   } as T
 }

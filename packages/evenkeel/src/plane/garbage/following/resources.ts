@@ -15,5 +15,7 @@ export function selectFollowed(resources: readonly DiscoveredResource[]): Discov
     const name = `${resource.group} ${resource.plural}`
     if (!preferred.has(name)) preferred.set(name, resource)
   }
-  return [...preferred].filter(([name, { verbs }]) => !ignored.has(name) && needed.every((verb) => verbs.includes(verb))).map(([, resource]) => resource)
+  return [...preferred]
+    .filter(([name, { verbs }]) => !ignored.has(name) && needed.every((verb) => verbs.includes(verb)))
+    .map(([, resource]) => resource)
 }

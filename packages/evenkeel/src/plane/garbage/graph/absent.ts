@@ -48,7 +48,8 @@ class Recent<V> {
   readonly #values = new Map<string, V>()
 
   constructor(sizeMax: number) {
-    if (!(Number.isInteger(sizeMax) && sizeMax >= 1)) throw new RangeError(`sizeMax must be a whole number of 1 or more, got ${sizeMax}`)
+    if (!(Number.isInteger(sizeMax) && sizeMax >= 1))
+      throw new RangeError(`sizeMax must be a whole number of 1 or more, got ${sizeMax}`)
     this.#sizeMax = sizeMax
   }
 

@@ -10,10 +10,13 @@ import type { Identity } from './facts.ts'
 import type { Node } from './node.ts'
 
 /** Whether a dependent names its owner as it is, otherwise than it is, or, with several references, both. */
-export function nameBy(dependent: Node, owner: Identity): { readonly isRight: boolean, readonly isWrong: boolean } {
+export function nameBy(dependent: Node, owner: Identity): { readonly isRight: boolean; readonly isWrong: boolean } {
   if (!isInReach(owner, dependent.identity.namespace)) return { isRight: false, isWrong: true }
   const references = referencesTo(dependent, owner.uid)
-  return { isRight: references.some((reference) => isNamedBy(owner, reference)), isWrong: references.some((reference) => !isNamedBy(owner, reference)) }
+  return {
+    isRight: references.some((reference) => isNamedBy(owner, reference)),
+    isWrong: references.some((reference) => !isNamedBy(owner, reference)),
+  }
 }
 
 export function referencesTo({ facts: { owners } }: Node, uid: string): OwnerReference[] {
@@ -41,13 +44,22 @@ export function nextIdentity(dependents: Iterable<Node>, absent: Identity): Iden
 }
 
 /** A kind that was found to have no namespaces has none for anybody. */
-function placeOf(reference: OwnerReference, namespace: string, { apiVersion, kind, namespace: absent }: Identity): Identity {
+function placeOf(
+  reference: OwnerReference,
+  namespace: string,
+  { apiVersion, kind, namespace: absent }: Identity,
+): Identity {
   const isClusterWide = absent === '' && reference.apiVersion === apiVersion && reference.kind === kind
   return identityIn(isClusterWide ? '' : namespace, reference)
 }
 
 function compare(a: Identity, b: Identity): number {
-  return compareText(a.kind, b.kind) || compareText(a.apiVersion, b.apiVersion) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
+  return (
+    compareText(a.kind, b.kind) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.namespace, b.namespace) ||
+    compareText(a.name, b.name)
+  )
 }
 
 function compareText(a: string, b: string): number {

@@ -26,16 +26,37 @@ export interface Facts {
 }
 
 /** Of an object that was never seen. */
-export const noFacts: Facts = { version: '', owners: [], createdAt: '', deletedAt: '', hasOrphanFinalizer: false, hasForegroundFinalizer: false }
+export const noFacts: Facts = {
+  version: '',
+  owners: [],
+  createdAt: '',
+  deletedAt: '',
+  hasOrphanFinalizer: false,
+  hasForegroundFinalizer: false,
+}
 
-export function identityOf({ apiVersion, kind, metadata: { namespace = '', name = '', uid = '' } }: KubeObject): Identity {
+export function identityOf({
+  apiVersion,
+  kind,
+  metadata: { namespace = '', name = '', uid = '' },
+}: KubeObject): Identity {
   return { apiVersion, kind, namespace, name, uid }
 }
 
-export function factsOf({ resourceVersion = '', ownerReferences = [], creationTimestamp, deletionTimestamp = '', finalizers = [] }: ObjectMeta): Facts {
+export function factsOf({
+  resourceVersion = '',
+  ownerReferences = [],
+  creationTimestamp,
+  deletionTimestamp = '',
+  finalizers = [],
+}: ObjectMeta): Facts {
   return {
-    version: resourceVersion, owners: ownerReferences, createdAt: creationTimestamp ?? '', deletedAt: deletionTimestamp,
-    hasOrphanFinalizer: finalizers.includes(orphanFinalizer), hasForegroundFinalizer: finalizers.includes(foregroundFinalizer),
+    version: resourceVersion,
+    owners: ownerReferences,
+    createdAt: creationTimestamp ?? '',
+    deletedAt: deletionTimestamp,
+    hasOrphanFinalizer: finalizers.includes(orphanFinalizer),
+    hasForegroundFinalizer: finalizers.includes(foregroundFinalizer),
   }
 }
 
@@ -51,7 +72,9 @@ export function isWaiting({ deletedAt, hasOrphanFinalizer, hasForegroundFinalize
 
 /** Whether a reference names an object exactly as it is. */
 export function isNamedBy({ apiVersion, kind, name, uid }: Identity, reference: OwnerReference): boolean {
-  return reference.uid === uid && reference.name === name && reference.kind === kind && reference.apiVersion === apiVersion
+  return (
+    reference.uid === uid && reference.name === name && reference.kind === kind && reference.apiVersion === apiVersion
+  )
 }
 
 /** Whether objects of a namespace can belong to it: owners live beside what they own, or above all namespaces. */

@@ -15,7 +15,9 @@ function owned(...owners: readonly OwnerReference[]): Facts {
 
 describe('Graph: who names an owner otherwise than it is', () => {
   test.each([
-    ['another kind', { ...right, kind: 'Other' }, 0], ['another version', { ...right, apiVersion: 'v2' }, 0], ['another name', { ...right, name: 'other' }, 0],
+    ['another kind', { ...right, kind: 'Other' }, 0],
+    ['another version', { ...right, apiVersion: 'v2' }, 0],
+    ['another name', { ...right, name: 'other' }, 0],
   ])('by %s is looked at, whoever was seen first', (_, wrong, misplaced) => {
     const ownerFirst = new Graph()
     ownerFirst.observe(owner, noFacts)
@@ -43,7 +45,10 @@ describe('Graph: who names an owner otherwise than it is', () => {
     const graph = new Graph()
     graph.observe(child, owned(right))
     expect(graph.observe(wide, noFacts)).toMatchObject({ deletes: [], misplaced: [] })
-    expect(graph.observe({ ...child, uid: 'c2', namespace: 'other' }, owned(right))).toMatchObject({ deletes: [], misplaced: [] })
+    expect(graph.observe({ ...child, uid: 'c2', namespace: 'other' }, owned(right))).toMatchObject({
+      deletes: [],
+      misplaced: [],
+    })
   })
 })
 
@@ -94,7 +99,10 @@ describe('Graph.verifyAbsent', () => {
 
 test('Graph.lose: objects of a kind that is followed no more are forgotten, owners are looked for', () => {
   const graph = new Graph()
-  graph.observe({ ...owner, kind: 'Waiting', uid: 'w' }, factsOf({ deletionTimestamp: 'now', finalizers: ['foregroundDeletion'] }))
+  graph.observe(
+    { ...owner, kind: 'Waiting', uid: 'w' },
+    factsOf({ deletionTimestamp: 'now', finalizers: ['foregroundDeletion'] }),
+  )
   graph.observe(owner, owned({ ...right, kind: 'Waiting', uid: 'w', blockOwnerDeletion: true }))
   graph.observe({ ...owner, uid: 'childless', name: 'childless' }, noFacts)
   graph.observe(child, owned(right))
@@ -123,7 +131,9 @@ test('Graph: with both finalizers an owner orphans first, and waits only then', 
   graph.observe(child, owned(right))
   const both = graph.observe(owner, factsOf({ deletionTimestamp: 'now', finalizers: ['foregroundDeletion', 'orphan'] }))
   expect(both).toMatchObject({ orphans: ['o'], deletes: [] })
-  expect(graph.observe(owner, factsOf({ deletionTimestamp: 'now', finalizers: ['foregroundDeletion'] }))).toMatchObject({ orphans: [], deletes: ['c', 'o'] })
+  expect(graph.observe(owner, factsOf({ deletionTimestamp: 'now', finalizers: ['foregroundDeletion'] }))).toMatchObject(
+    { orphans: [], deletes: ['c', 'o'] },
+  )
 })
 
 test('AbsentOwners forgets those that were longest not asked for', () => {

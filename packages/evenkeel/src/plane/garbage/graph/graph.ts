@@ -148,7 +148,8 @@ export class Graph {
     owner.link(node, isBlocking)
     if (!owner.isVirtual) this.#reportMisplaced(node, owner.identity, work)
     const { namespace } = node.identity
-    const isDoubtful = !isInReach(owner.identity, namespace) || references.some((reference) => !isNamedBy(owner.identity, reference))
+    const isDoubtful =
+      !isInReach(owner.identity, namespace) || references.some((reference) => !isNamedBy(owner.identity, reference))
     return isDoubtful || owner.isWaiting || (owner.isVirtual && owner.identity.namespace !== namespace)
   }
 
@@ -198,7 +199,8 @@ export class Graph {
 
   #reportMisplaced(dependent: Node, owner: Identity, work: Work): void {
     const [reference] = referencesTo(dependent, owner.uid)
-    if (reference && !isInReach(owner, dependent.identity.namespace)) work.misplaced.push({ dependent: dependent.identity, reference })
+    if (reference && !isInReach(owner, dependent.identity.namespace))
+      work.misplaced.push({ dependent: dependent.identity, reference })
   }
 }
 

@@ -19,7 +19,7 @@ export class Node {
   #dependents: Map<Node, boolean> | undefined
   #blockingCount = 0
 
-  constructor(identity: Identity, { facts, isVirtual }: { facts: Facts, isVirtual: boolean }) {
+  constructor(identity: Identity, { facts, isVirtual }: { facts: Facts; isVirtual: boolean }) {
     this.identity = identity
     this.facts = facts
     this.isVirtual = isVirtual

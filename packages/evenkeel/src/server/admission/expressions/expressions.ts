@@ -22,7 +22,10 @@ interface InputOptions {
 }
 
 /** The variables for a write. */
-export function expressionInput(admitted: Admitted, { resource, object, old, access, namespaceObject, params }: InputOptions): AdmissionInput {
+export function expressionInput(
+  admitted: Admitted,
+  { resource, object, old, access, namespaceObject, params }: InputOptions,
+): AdmissionInput {
   return {
     object: object as unknown as JsonObject | undefined,
     oldObject: old as unknown as JsonObject | undefined,
@@ -38,10 +41,18 @@ export function expressionInput(admitted: Admitted, { resource, object, old, acc
 export function requestFields({ operation, target, user, dryRun, options }: Admitted, resource: Resource): JsonObject {
   const subresource = target.subresource?.name
   return {
-    kind: kindOf({ ...target, resource }), resource: resourceOf(resource), ...subresource !== undefined && { subResource: subresource },
-    requestKind: kindOf(target), requestResource: resourceOf(target.resource), ...subresource !== undefined && { requestSubResource: subresource },
-    ...target.name !== '' && { name: target.name }, ...namespaceOf(target) !== '' && { namespace: namespaceOf(target) },
-    operation, userInfo: user === undefined ? {} : userInfo(user), dryRun, options,
+    kind: kindOf({ ...target, resource }),
+    resource: resourceOf(resource),
+    ...(subresource !== undefined && { subResource: subresource }),
+    requestKind: kindOf(target),
+    requestResource: resourceOf(target.resource),
+    ...(subresource !== undefined && { requestSubResource: subresource }),
+    ...(target.name !== '' && { name: target.name }),
+    ...(namespaceOf(target) !== '' && { namespace: namespaceOf(target) }),
+    operation,
+    userInfo: user === undefined ? {} : userInfo(user),
+    dryRun,
+    options,
   }
 }
 
@@ -52,7 +63,10 @@ function namespaceOf({ resource: { group, plural }, namespace, name }: Target): 
 
 /** The kind of what is written: a subresource may have one of its own. */
 function kindOf({ resource, subresource }: Pick<Target, 'resource' | 'subresource'>): JsonObject {
-  const form = subresource === undefined ? resource : resource.subresources.find(({ name }) => name === subresource.name) ?? subresource
+  const form =
+    subresource === undefined
+      ? resource
+      : (resource.subresources.find(({ name }) => name === subresource.name) ?? subresource)
   return { group: form.group, version: form.version, kind: form.kind }
 }
 

@@ -36,9 +36,15 @@ export interface AdmissionHook<T extends KubeObject = KubeObject> {
    * Gives the object as it should be, or nothing when it is fine. Runs before defaults, system fields and validation
    * are settled, and once more when webhooks changed something: it has to be idempotent. Not asked about deletions.
    */
-  mutate?(object: T, context: AdmissionHookContext<T>): T | readonly JsonPatchOperation[] | undefined | Promise<T | readonly JsonPatchOperation[] | undefined>
+  mutate?(
+    object: T,
+    context: AdmissionHookContext<T>,
+  ): T | readonly JsonPatchOperation[] | undefined | Promise<T | readonly JsonPatchOperation[] | undefined>
   /** Judges what would be written; for a deletion, what is to go. */
-  validate?(object: T, context: AdmissionHookContext<T>): readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
+  validate?(
+    object: T,
+    context: AdmissionHookContext<T>,
+  ): readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
 }
 
 export interface AdmissionHookRule {

@@ -16,7 +16,8 @@ async function start(...hooks: readonly AdmissionHook<ConfigMap>[]): Promise<voi
   tested = await TestServer.start({ admission: { hooks: hooks as readonly AdmissionHook[] } })
 }
 
-const create = (name: string, rest: object = {}, query = ''): ReturnType<TestServer['ask']> => tested.ask('POST', path + query, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, ...rest } })
+const create = (name: string, rest: object = {}, query = ''): ReturnType<TestServer['ask']> =>
+  tested.ask('POST', path + query, { body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, ...rest } })
 
 afterEach(() => tested.server.stop())
 
@@ -24,7 +25,8 @@ describe('a hook of the embedder', () => {
   test('is shown frozen objects, and what is asked', async () => {
     const seen: [string, AdmissionHookRequest<ConfigMap>][] = []
     await start({
-      name: 'spy', rules: configMaps,
+      name: 'spy',
+      rules: configMaps,
       mutate(object, { request }) {
         expect(Object.isFrozen(object) && Object.isFrozen(object.metadata)).toBe(true)
         seen.push(['mutate', request])
@@ -38,19 +40,44 @@ describe('a hook of the embedder', () => {
       },
     })
     await create('a', { data: { n: '1' } }, '?fieldManager=me')
-    await tested.ask('PATCH', `${path}/a?dryRun=All`, { body: { data: { n: '2' } }, type: 'application/merge-patch+json' })
+    await tested.ask('PATCH', `${path}/a?dryRun=All`, {
+      body: { data: { n: '2' } },
+      type: 'application/merge-patch+json',
+    })
     await tested.ask('DELETE', `${path}/a`)
     await tested.ask('POST', '/api/v1/namespaces/default/secrets', { body: { metadata: { name: 's' } } })
-    expect(seen.map(([round, { operation, object, oldObject, dryRun }]) => [round, operation, object?.data?.['n'], oldObject?.data?.['n'], dryRun])).toEqual([
-      ['mutate', 'CREATE', '1', undefined, false], ['validate', 'CREATE', '1', undefined, false],
-      ['mutate', 'UPDATE', '2', '1', true], ['validate', 'UPDATE', '2', '1', true], ['validate', 'DELETE', undefined, '1', false],
+    expect(
+      seen.map(([round, { operation, object, oldObject, dryRun }]) => [
+        round,
+        operation,
+        object?.data?.['n'],
+        oldObject?.data?.['n'],
+        dryRun,
+      ]),
+    ).toEqual([
+      ['mutate', 'CREATE', '1', undefined, false],
+      ['validate', 'CREATE', '1', undefined, false],
+      ['mutate', 'UPDATE', '2', '1', true],
+      ['validate', 'UPDATE', '2', '1', true],
+      ['validate', 'DELETE', undefined, '1', false],
     ])
-    expect(seen[0]?.[1]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', name: 'a', namespace: 'default', user: { username: 'evenkeel-admin', extra: {} }, options: { kind: 'CreateOptions', fieldManager: 'me' } })
+    expect(seen[0]?.[1]).toMatchObject({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: 'a',
+      namespace: 'default',
+      user: { username: 'evenkeel-admin', extra: {} },
+      options: { kind: 'CreateOptions', fieldManager: 'me' },
+    })
   })
 
   test('gives the object as it should be, or the steps that lead there; the next one sees that', async () => {
     await start(
-      { name: 'whole', rules: configMaps, mutate: (object) => ({ ...object, data: { ...object.data, whole: 'yes' }, unknown: 1 }) },
+      {
+        name: 'whole',
+        rules: configMaps,
+        mutate: (object) => ({ ...object, data: { ...object.data, whole: 'yes' }, unknown: 1 }),
+      },
       { name: 'steps', rules: configMaps, mutate: () => [{ op: 'add', path: '/data/steps', value: 'yes' }] },
       { name: 'nothing', rules: configMaps, mutate: (object) => object },
     )
@@ -61,7 +88,16 @@ describe('a hook of the embedder', () => {
 
   test('refuses with its own error, or with what is wrong with a field; anything else is a mistake of its own', async () => {
     await start({
-      name: 'judge', rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], scope: 'Namespaced' }],
+      name: 'judge',
+      rules: [
+        {
+          operations: ['CREATE'],
+          apiGroups: [''],
+          apiVersions: ['v1'],
+          resources: ['configmaps'],
+          scope: 'Namespaced',
+        },
+      ],
       validate({ metadata: { name } }, { warn }) {
         warn('be careful')
         if (name === 'forbidden') throw new ApiError('Forbidden', 'not that one')
@@ -71,13 +107,23 @@ describe('a hook of the embedder', () => {
     })
     expect((await create('fine')).headers['warning']).toBe('299 - "be careful"')
     expect((await create('forbidden')).json).toMatchObject({ code: 403, message: 'not that one' })
-    expect((await create('invalid')).json).toMatchObject({ code: 422, message: 'ConfigMap "invalid" is invalid: data.x: Required value' })
-    expect((await create('broken')).json).toMatchObject({ code: 500, message: 'Internal error occurred: admission hook "judge" failed: oops' })
+    expect((await create('invalid')).json).toMatchObject({
+      code: 422,
+      message: 'ConfigMap "invalid" is invalid: data.x: Required value',
+    })
+    expect((await create('broken')).json).toMatchObject({
+      code: 500,
+      message: 'Internal error occurred: admission hook "judge" failed: oops',
+    })
     expect((await tested.ask('GET', `${path}/broken`)).status).toBe(404)
   })
 
   test('that changes an object into none has failed', async () => {
-    await start({ name: 'spoiler', rules: configMaps, mutate: (object) => ({ ...object, data: 'text' } as unknown as ConfigMap) })
+    await start({
+      name: 'spoiler',
+      rules: configMaps,
+      mutate: (object) => ({ ...object, data: 'text' }) as unknown as ConfigMap,
+    })
     expect((await create('a')).status).toBe(500)
   })
 
@@ -85,44 +131,71 @@ describe('a hook of the embedder', () => {
     const seen: unknown[] = []
     let isFirst = true
     await start({
-      name: 'slow', rules: [{ operations: ['UPDATE'], resources: ['configmaps'] }],
+      name: 'slow',
+      rules: [{ operations: ['UPDATE'], resources: ['configmaps'] }],
       async validate(object, { oldObject }) {
         seen.push([oldObject?.data?.['n'], object.data?.['n']])
         if (!isFirst) return []
         isFirst = false
         // Somebody else is faster.
-        await tested.ask('PATCH', `${path}/a`, { body: { data: { n: '2', other: 'x' } }, type: 'application/merge-patch+json' })
+        await tested.ask('PATCH', `${path}/a`, {
+          body: { data: { n: '2', other: 'x' } },
+          type: 'application/merge-patch+json',
+        })
         return []
       },
     })
     await create('a', { data: { n: '1' } })
-    const { json } = await tested.ask('PATCH', `${path}/a`, { body: { data: { n: '3' } }, type: 'application/merge-patch+json' })
+    const { json } = await tested.ask('PATCH', `${path}/a`, {
+      body: { data: { n: '3' } },
+      type: 'application/merge-patch+json',
+    })
     expect(json['data']).toEqual({ n: '3', other: 'x' })
-    expect(seen).toEqual([['1', '3'], ['1', '2'], ['2', '3']])
+    expect(seen).toEqual([
+      ['1', '3'],
+      ['1', '2'],
+      ['2', '3'],
+    ])
   })
 
   test('is asked about everything but what the server itself writes', async () => {
     const seen: string[] = []
-    await start({ name: 'all', validate(_, { request: { kind, subresource } }) {
-      seen.push(subresource === undefined ? kind : `${kind}/${subresource}`)
-      return undefined
-    } })
+    await start({
+      name: 'all',
+      validate(_, { request: { kind, subresource } }) {
+        seen.push(subresource === undefined ? kind : `${kind}/${subresource}`)
+        return undefined
+      },
+    })
     expect(seen).toEqual([])
     await tested.ask('POST', '/api/v1/namespaces', { body: { metadata: { name: 'n' } } })
-    await tested.ask('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', { body: { metadata: { name: 'w' } } })
-    await tested.ask('PATCH', '/api/v1/namespaces/n/status', { body: { status: {} }, type: 'application/merge-patch+json' })
+    await tested.ask('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+      body: { metadata: { name: 'w' } },
+    })
+    await tested.ask('PATCH', '/api/v1/namespaces/n/status', {
+      body: { status: {} },
+      type: 'application/merge-patch+json',
+    })
     expect(seen).toEqual(['Namespace', 'ValidatingWebhookConfiguration', 'Namespace/status'])
   })
 
   test('has selectors', async () => {
     const seen: (string | undefined)[] = []
-    await start({ name: 'some', rules: configMaps, objectSelector: { matchLabels: { a: 'b' } }, namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } }, validate: ({ metadata: { name } }) => {
-      seen.push(name)
-      return []
-    } })
+    await start({
+      name: 'some',
+      rules: configMaps,
+      objectSelector: { matchLabels: { a: 'b' } },
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
+      validate: ({ metadata: { name } }) => {
+        seen.push(name)
+        return []
+      },
+    })
     await create('a')
     await create('b', { metadata: { name: 'b', labels: { a: 'b' } } })
-    await tested.ask('POST', '/api/v1/namespaces/kube-system/configmaps', { body: { metadata: { name: 'c', labels: { a: 'b' } } } })
+    await tested.ask('POST', '/api/v1/namespaces/kube-system/configmaps', {
+      body: { metadata: { name: 'c', labels: { a: 'b' } } },
+    })
     expect(seen).toEqual(['b'])
   })
 })

@@ -5,10 +5,13 @@
  */
 import type { AdmissionEvaluation, AdmissionExpression } from '#api'
 
-type Met = { readonly isMet: boolean, readonly error?: undefined } | { readonly error: string }
+type Met = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
 
 /** Whether all conditions are true, or what went wrong. */
-export async function meetsConditions(conditions: readonly AdmissionExpression[], evaluation: AdmissionEvaluation): Promise<Met> {
+export async function meetsConditions(
+  conditions: readonly AdmissionExpression[],
+  evaluation: AdmissionEvaluation,
+): Promise<Met> {
   const errors: string[] = []
   let isMet = true
   for (const condition of conditions) {
@@ -23,5 +26,5 @@ export async function meetsConditions(conditions: readonly AdmissionExpression[]
 
 /** Several errors as one text, in upstream's way. */
 function joined(errors: readonly string[]): string {
-  return errors.length === 1 ? errors[0] ?? '' : `[${errors.join(', ')}]`
+  return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
 }

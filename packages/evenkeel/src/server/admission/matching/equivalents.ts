@@ -19,8 +19,12 @@ export class Equivalents {
 
   /** All forms of a target but the one that was asked for. */
   of({ resource, subresource }: Target): readonly Resource[] {
-    const others = this.#formsOf(resource).filter(({ group, version }) => group !== resource.group || version !== resource.version)
-    return subresource === undefined ? others : others.filter(({ subresources }) => subresources.some(({ name }) => name === subresource.name))
+    const others = this.#formsOf(resource).filter(
+      ({ group, version }) => group !== resource.group || version !== resource.version,
+    )
+    return subresource === undefined
+      ? others
+      : others.filter(({ subresources }) => subresources.some(({ name }) => name === subresource.name))
   }
 
   #formsOf({ storage }: Resource): readonly Resource[] {
@@ -29,7 +33,9 @@ export class Equivalents {
     const key = `${storage.group}/${storage.plural}`
     let forms = this.#known.get(key)
     if (forms === undefined) {
-      forms = this.#registry.all().filter((one) => one.storage.group === storage.group && one.storage.plural === storage.plural)
+      forms = this.#registry
+        .all()
+        .filter((one) => one.storage.group === storage.group && one.storage.plural === storage.plural)
       this.#known.set(key, forms)
     }
     return forms

@@ -13,9 +13,10 @@ import type { Resource } from '../../resources/resource.ts'
  */
 export async function inForm(object: UnstructuredObject, from: Resource, to: Resource): Promise<UnstructuredObject> {
   // What a subresource has of its own (Scale) is the same in all forms.
-  if (from.group === to.group && from.version === to.version || object.kind !== from.kind) return object
+  if ((from.group === to.group && from.version === to.version) || object.kind !== from.kind) return object
   const { reading } = from
-  if (reading === undefined) return convertBetween(object as unknown as JsonObject, from, to) as unknown as UnstructuredObject
+  if (reading === undefined)
+    return convertBetween(object as unknown as JsonObject, from, to) as unknown as UnstructuredObject
   if (reading.convert === undefined) return reading.read(object, to.version)
   const [converted = object] = await reading.convert([object], to.version)
   return reading.read(converted, to.version)

@@ -12,7 +12,10 @@ import { isAdmissionConfiguration, Matching, policyCriteria, webhookCriteria } f
 
 const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
 const namespaces = new View('', 'namespaces')
-for (const [name, labels] of [['red', { colour: 'red' }], ['blue', { colour: 'blue' }]] as const) {
+for (const [name, labels] of [
+  ['red', { colour: 'red' }],
+  ['blue', { colour: 'blue' }],
+] as const) {
   namespaces.put(Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })), 1)
 }
 const matching = new Matching({ registry, namespaces })
@@ -23,14 +26,35 @@ function targetOf(path: string, { namespace = 'red', name = 'x' } = {}): Target 
   const resource = registry.find(group, version, plural)
   if (!resource) throw new Error(`no ${path}`)
   const subresource = resource.subresources.find((one) => one.name === part)
-  return { resource, ...subresource && { subresource }, namespace: resource.scope === 'Cluster' ? '' : namespace, name }
+  return {
+    resource,
+    ...(subresource && { subresource }),
+    namespace: resource.scope === 'Cluster' ? '' : namespace,
+    name,
+  }
 }
 
-const rule = (resources: readonly string[], more: JsonObject = {}): JsonObject => ({ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources, ...more })
-const labelled = (labels?: Record<string, string>): Pick<UnstructuredObject, 'metadata'> => ({ metadata: { ...labels && { labels } } })
+const rule = (resources: readonly string[], more: JsonObject = {}): JsonObject => ({
+  operations: ['*'],
+  apiGroups: ['*'],
+  apiVersions: ['*'],
+  resources,
+  ...more,
+})
+const labelled = (labels?: Record<string, string>): Pick<UnstructuredObject, 'metadata'> => ({
+  metadata: { ...(labels && { labels }) },
+})
 
-function matches(match: JsonObject, target: Target, { operation = 'CREATE', object = labelled(), old }: { operation?: Operation, object?: Pick<UnstructuredObject, 'metadata'>, old?: UnstructuredObject } = {}): string | undefined {
-  const found = matching.match(policyCriteria(match), { operation, target, object, ...old && { old } })
+function matches(
+  match: JsonObject,
+  target: Target,
+  {
+    operation = 'CREATE',
+    object = labelled(),
+    old,
+  }: { operation?: Operation; object?: Pick<UnstructuredObject, 'metadata'>; old?: UnstructuredObject } = {},
+): string | undefined {
+  const found = matching.match(policyCriteria(match), { operation, target, object, ...(old && { old }) })
   return found && `${found.group}/${found.version}`
 }
 
@@ -58,7 +82,9 @@ describe('rules', () => {
     expect(matches({ resourceRules: [rule(['pods'], { apiVersions: ['v2'] })] }, pods)).toBeUndefined()
     expect(matches({ resourceRules: [rule(['*'], { scope: 'Cluster' })] }, pods)).toBeUndefined()
     expect(matches({ resourceRules: [rule(['*'], { scope: 'Cluster' })] }, targetOf(' v1 namespaces'))).toBe('/v1')
-    expect(matches({ resourceRules: [rule(['*'], { scope: 'Namespaced' })] }, targetOf(' v1 namespaces'))).toBeUndefined()
+    expect(
+      matches({ resourceRules: [rule(['*'], { scope: 'Namespaced' })] }, targetOf(' v1 namespaces')),
+    ).toBeUndefined()
     expect(matches({ resourceRules: [rule(['pods'], { resourceNames: ['y'] })] }, pods)).toBeUndefined()
     expect(matches({ resourceRules: [rule(['pods'], { resourceNames: ['x'] })] }, pods)).toBe('/v1')
     expect(matches({ resourceRules: [rule(['*'])], excludeResourceRules: [rule(['pods'])] }, pods)).toBeUndefined()
@@ -71,11 +97,14 @@ describe('rules', () => {
 
   test('find other forms of the same objects unless they must not, and prefer the one that was asked for', () => {
     const scalers = targetOf('autoscaling v2 horizontalpodautoscalers')
-    const about = (...apiVersions: string[]): JsonObject => rule(['horizontalpodautoscalers'], { apiGroups: ['autoscaling'], apiVersions })
+    const about = (...apiVersions: string[]): JsonObject =>
+      rule(['horizontalpodautoscalers'], { apiGroups: ['autoscaling'], apiVersions })
     expect(matches({ resourceRules: [about('v1')] }, scalers)).toBe('autoscaling/v1')
     expect(matches({ resourceRules: [about('v1')], matchPolicy: 'Exact' }, scalers)).toBeUndefined()
     expect(matches({ resourceRules: [about('v1'), about('v2')] }, scalers)).toBe('autoscaling/v2')
-    expect(matches({ resourceRules: [rule(['events'], { apiGroups: ['events.k8s.io'] })] }, targetOf(' v1 events'))).toBe('events.k8s.io/v1')
+    expect(
+      matches({ resourceRules: [rule(['events'], { apiGroups: ['events.k8s.io'] })] }, targetOf(' v1 events')),
+    ).toBe('events.k8s.io/v1')
   })
 })
 
@@ -95,7 +124,9 @@ describe('selectors', () => {
     expect(matches(red, targetOf(' v1 pods'))).toBe('/v1')
     expect(matches(red, targetOf(' v1 pods', { namespace: 'blue' }))).toBeUndefined()
     expect(matches(red, targetOf(' v1 nodes'))).toBe('/v1')
-    expect(matches(red, targetOf(' v1 namespaces', { name: 'new' }), { object: labelled({ colour: 'red' }) })).toBe('/v1')
+    expect(matches(red, targetOf(' v1 namespaces', { name: 'new' }), { object: labelled({ colour: 'red' }) })).toBe(
+      '/v1',
+    )
     expect(matches(red, targetOf(' v1 namespaces', { name: 'red' }), { operation: 'UPDATE' })).toBeUndefined()
     expect(matches(red, targetOf(' v1 namespaces', { name: 'red' }), { operation: 'DELETE' })).toBe('/v1')
     expect(matches(red, targetOf(' v1 namespaces/status', { name: 'red' }), { operation: 'UPDATE' })).toBeUndefined()
@@ -109,21 +140,56 @@ describe('selectors', () => {
 })
 
 test('Matching.couldMatch never denies what match finds', () => {
-  const word = (...words: string[]): fc.Arbitrary<string[]> => fc.uniqueArray(fc.constantFrom(...words), { minLength: 1, maxLength: 2 })
-  const rules = fc.array(fc.record({
-    operations: word('CREATE', 'UPDATE', '*'), apiGroups: word('', 'apps', 'autoscaling', '*'), apiVersions: word('v1', 'v2', '*'),
-    resources: word('pods', 'deployments', 'horizontalpodautoscalers', '*', '*/status', 'deployments/*'), resourceNames: fc.constantFrom([], ['x'], ['y']), scope: fc.constantFrom('*', 'Namespaced', 'Cluster'),
-  }), { maxLength: 3 })
-  const paths = fc.constantFrom(' v1 pods', ' v1 pods/status', 'apps v1 deployments', 'apps v1 deployments/scale', 'autoscaling v1 horizontalpodautoscalers', 'autoscaling v2 horizontalpodautoscalers/status', ' v1 nodes')
-  const asked = fc.record({ resourceRules: rules, excludeResourceRules: rules, matchPolicy: fc.constantFrom('Exact', 'Equivalent'), path: paths, operation: fc.constantFrom<Operation>('CREATE', 'UPDATE') })
-  fc.assert(fc.property(asked, ({ path, operation, ...match }) => {
-    const criteria = policyCriteria(match)
-    const subject = { operation, target: targetOf(path), object: labelled() }
-    if (matching.match(criteria, subject)) expect(matching.couldMatch(criteria, subject)).toBe(true)
-  }))
+  const word = (...words: string[]): fc.Arbitrary<string[]> =>
+    fc.uniqueArray(fc.constantFrom(...words), { minLength: 1, maxLength: 2 })
+  const rules = fc.array(
+    fc.record({
+      operations: word('CREATE', 'UPDATE', '*'),
+      apiGroups: word('', 'apps', 'autoscaling', '*'),
+      apiVersions: word('v1', 'v2', '*'),
+      resources: word('pods', 'deployments', 'horizontalpodautoscalers', '*', '*/status', 'deployments/*'),
+      resourceNames: fc.constantFrom([], ['x'], ['y']),
+      scope: fc.constantFrom('*', 'Namespaced', 'Cluster'),
+    }),
+    { maxLength: 3 },
+  )
+  const paths = fc.constantFrom(
+    ' v1 pods',
+    ' v1 pods/status',
+    'apps v1 deployments',
+    'apps v1 deployments/scale',
+    'autoscaling v1 horizontalpodautoscalers',
+    'autoscaling v2 horizontalpodautoscalers/status',
+    ' v1 nodes',
+  )
+  const asked = fc.record({
+    resourceRules: rules,
+    excludeResourceRules: rules,
+    matchPolicy: fc.constantFrom('Exact', 'Equivalent'),
+    path: paths,
+    operation: fc.constantFrom<Operation>('CREATE', 'UPDATE'),
+  })
+  fc.assert(
+    fc.property(asked, ({ path, operation, ...match }) => {
+      const criteria = policyCriteria(match)
+      const subject = { operation, target: targetOf(path), object: labelled() }
+      if (matching.match(criteria, subject)) expect(matching.couldMatch(criteria, subject)).toBe(true)
+    }),
+  )
 })
 
 test('isAdmissionConfiguration knows the kinds that configure admission', () => {
-  const plurals = registry.all().filter((resource) => isAdmissionConfiguration({ resource })).map(({ plural }) => plural).sort()
-  expect(plurals).toEqual(['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings', 'mutatingwebhookconfigurations', 'validatingadmissionpolicies', 'validatingadmissionpolicybindings', 'validatingwebhookconfigurations'])
+  const plurals = registry
+    .all()
+    .filter((resource) => isAdmissionConfiguration({ resource }))
+    .map(({ plural }) => plural)
+    .sort()
+  expect(plurals).toEqual([
+    'mutatingadmissionpolicies',
+    'mutatingadmissionpolicybindings',
+    'mutatingwebhookconfigurations',
+    'validatingadmissionpolicies',
+    'validatingadmissionpolicybindings',
+    'validatingwebhookconfigurations',
+  ])
 })

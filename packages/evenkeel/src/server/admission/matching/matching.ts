@@ -44,7 +44,11 @@ export function webhookCriteria(webhook: JsonObject): MatchCriteria {
 /** Criteria as policies and bindings have them: without rules they match everything. */
 export function policyCriteria(match: JsonObject): MatchCriteria {
   const rules = readRules(match['resourceRules'])
-  return { ...selectorsOf(match), rules: rules.length === 0 ? undefined : rules, excludeRules: readRules(match['excludeResourceRules']) }
+  return {
+    ...selectorsOf(match),
+    rules: rules.length === 0 ? undefined : rules,
+    excludeRules: readRules(match['excludeResourceRules']),
+  }
 }
 
 /** Kinds that configure admission: nobody but the embedder is asked about them, so that a bad configuration can be undone. */
@@ -56,13 +60,16 @@ export class Matching {
   readonly #equivalents: Equivalents
   readonly #namespaces: View
 
-  constructor({ registry, namespaces }: { registry: Registry, namespaces: View }) {
+  constructor({ registry, namespaces }: { registry: Registry; namespaces: View }) {
     this.#equivalents = new Equivalents(registry)
     this.#namespaces = namespaces
   }
 
   /** Whether a write may match, by what is known without its object. */
-  couldMatch({ rules, isEquivalent }: MatchCriteria, { operation, target }: Pick<Admitted, 'operation' | 'target'>): boolean {
+  couldMatch(
+    { rules, isEquivalent }: MatchCriteria,
+    { operation, target }: Pick<Admitted, 'operation' | 'target'>,
+  ): boolean {
     if (rules === undefined) return true
     const forms = isEquivalent ? [target.resource, ...this.#equivalents.of(target)] : [target.resource]
     return forms.some((resource) => rules.some((rule) => coversResource(rule, { operation, target, resource })))
@@ -77,7 +84,8 @@ export class Matching {
   match(criteria: MatchCriteria, subject: MatchSubject): Resource | undefined {
     if (!selectsObject(criteria, subject)) return undefined
     if (this.#find(criteria.excludeRules, criteria, subject)) return undefined
-    const resource = criteria.rules === undefined ? subject.target.resource : this.#find(criteria.rules, criteria, subject)
+    const resource =
+      criteria.rules === undefined ? subject.target.resource : this.#find(criteria.rules, criteria, subject)
     return resource && this.#selectsNamespace(criteria, subject) ? resource : undefined
   }
 
@@ -89,8 +97,13 @@ export class Matching {
     return found
   }
 
-  #find(rules: readonly ResourceRule[], { isEquivalent }: MatchCriteria, { operation, target }: MatchSubject): Resource | undefined {
-    const covers = (rule: ResourceRule, resource: Resource): boolean => coversResource(rule, { operation, target, resource }) && coversName(rule, target.name)
+  #find(
+    rules: readonly ResourceRule[],
+    { isEquivalent }: MatchCriteria,
+    { operation, target }: MatchSubject,
+  ): Resource | undefined {
+    const covers = (rule: ResourceRule, resource: Resource): boolean =>
+      coversResource(rule, { operation, target, resource }) && coversName(rule, target.name)
     if (rules.some((rule) => covers(rule, target.resource))) return target.resource
     if (!isEquivalent || rules.length === 0) return undefined
     const others = this.#equivalents.of(target)
@@ -105,8 +118,12 @@ export class Matching {
     if (namespaceSelector.length === 0) return true
     const isNamespace = isNamespaces(target.resource)
     if (target.namespace === '' && !isNamespace) return true
-    if (isNamespace && target.subresource === undefined && operation !== 'DELETE') return matchesLabels(namespaceSelector, object?.metadata.labels)
-    return matchesLabels(namespaceSelector, this.namespaceOf(isNamespace ? { ...target, namespace: target.name } : target)?.metadata.labels)
+    if (isNamespace && target.subresource === undefined && operation !== 'DELETE')
+      return matchesLabels(namespaceSelector, object?.metadata.labels)
+    return matchesLabels(
+      namespaceSelector,
+      this.namespaceOf(isNamespace ? { ...target, namespace: target.name } : target)?.metadata.labels,
+    )
   }
 }
 
@@ -116,13 +133,17 @@ function selectsObject({ objectSelector }: MatchCriteria, { object, old }: Match
 }
 
 function selectorsOf(match: JsonObject): Pick<MatchCriteria, 'isEquivalent' | 'namespaceSelector' | 'objectSelector'> {
-  return { isEquivalent: match['matchPolicy'] !== 'Exact', namespaceSelector: selectorIn(match, 'namespaceSelector'), objectSelector: selectorIn(match, 'objectSelector') }
+  return {
+    isEquivalent: match['matchPolicy'] !== 'Exact',
+    namespaceSelector: selectorIn(match, 'namespaceSelector'),
+    objectSelector: selectorIn(match, 'objectSelector'),
+  }
 }
 
 function selectorIn(match: JsonObject, field: string): readonly LabelRequirement[] {
   const selector = match[field]
   // Both are defaulted to the empty selector when they are written.
-  return isJsonObject(selector) ? labelRequirementsOf(selector as unknown as LabelSelector) ?? [] : []
+  return isJsonObject(selector) ? (labelRequirementsOf(selector as unknown as LabelSelector) ?? []) : []
 }
 
 function isNamespaces({ group, plural }: Resource): boolean {
@@ -130,6 +151,10 @@ function isNamespaces({ group, plural }: Resource): boolean {
 }
 
 const configurationKinds: ReadonlySet<string> = new Set([
-  'ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration',
-  'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding',
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionPolicyBinding',
 ])

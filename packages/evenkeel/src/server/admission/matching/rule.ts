@@ -41,10 +41,17 @@ export function readRules(list: JsonValue | undefined): readonly ResourceRule[] 
 }
 
 /** Whether a rule is about an operation on a resource, whatever the object is called. */
-export function coversResource({ operations, apiGroups, apiVersions, resources, scope }: ResourceRule, { operation, target, resource }: RuleQuestion): boolean {
-  return coversScope(scope, resource)
-    && includes(operations, operation) && includes(apiGroups, resource.group) && includes(apiVersions, resource.version)
-    && resources.some((pattern) => coversPath(pattern, resource.plural, target.subresource?.name ?? ''))
+export function coversResource(
+  { operations, apiGroups, apiVersions, resources, scope }: ResourceRule,
+  { operation, target, resource }: RuleQuestion,
+): boolean {
+  return (
+    coversScope(scope, resource) &&
+    includes(operations, operation) &&
+    includes(apiGroups, resource.group) &&
+    includes(apiVersions, resource.version) &&
+    resources.some((pattern) => coversPath(pattern, resource.plural, target.subresource?.name ?? ''))
+  )
 }
 
 /** Whether a rule is about an object of this name. */

@@ -11,7 +11,9 @@ export class AuditNotes {
   add(key: string, value: string): void {
     const values = this.#notes.get(key) ?? new Set()
     // Cut by bytes: half a character at the end becomes a mark that something is missing.
-    values.add(Buffer.byteLength(value) > valueBytesMax ? Buffer.from(value).subarray(0, valueBytesMax).toString() : value)
+    values.add(
+      Buffer.byteLength(value) > valueBytesMax ? Buffer.from(value).subarray(0, valueBytesMax).toString() : value,
+    )
     this.#notes.set(key, values)
   }
 

@@ -37,16 +37,25 @@ interface DispatchOptions {
 }
 
 /** In the order of names; failures that are to be ignored are left out. */
-export async function dispatch(policies: readonly BoundPolicy[], subject: MatchSubject, options: DispatchOptions): Promise<readonly (Invocation | Failure)[]> {
+export async function dispatch(
+  policies: readonly BoundPolicy[],
+  subject: MatchSubject,
+  options: DispatchOptions,
+): Promise<readonly (Invocation | Failure)[]> {
   const found: (Invocation | Failure)[] = []
   for (const bound of policies) {
     if (!options.matching.couldMatch(bound.policy.criteria, subject)) continue
-    for (const one of await dispatchOne(bound, subject, options)) if (one.failure === undefined || !one.policy.ignoresFailure) found.push(one)
+    for (const one of await dispatchOne(bound, subject, options))
+      if (one.failure === undefined || !one.policy.ignoresFailure) found.push(one)
   }
   return found
 }
 
-async function dispatchOne({ policy, bindings }: BoundPolicy, subject: MatchSubject, { matching, params }: DispatchOptions): Promise<readonly (Invocation | Failure)[]> {
+async function dispatchOne(
+  { policy, bindings }: BoundPolicy,
+  subject: MatchSubject,
+  { matching, params }: DispatchOptions,
+): Promise<readonly (Invocation | Failure)[]> {
   let resource: Resource | undefined
   try {
     resource = matching.match(policy.criteria, subject)

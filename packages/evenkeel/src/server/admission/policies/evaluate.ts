@@ -5,7 +5,14 @@
  * messages are paid from what validations left over.
  */
 import { conditionsCostMax } from '#api'
-import type { AdmissionCompiler, AdmissionEvaluation, AdmissionExpression, AdmissionInput, AdmissionLanguage, AdmissionOutcome } from '#api'
+import type {
+  AdmissionCompiler,
+  AdmissionEvaluation,
+  AdmissionExpression,
+  AdmissionInput,
+  AdmissionLanguage,
+  AdmissionOutcome,
+} from '#api'
 import { objectsIn, textIn } from '../../builtin/rules/reading.ts'
 import { meetsConditions } from '../matching/conditions.ts'
 import type { Policy } from './policy.ts'
@@ -22,7 +29,7 @@ export interface Denial {
 /** What a policy says of a write. */
 export interface Verdict {
   readonly denials: readonly Denial[]
-  readonly annotations: readonly { readonly key: string, readonly value: string }[]
+  readonly annotations: readonly { readonly key: string; readonly value: string }[]
   /** What went wrong with annotations: refuses the write whatever the binding says. */
   readonly failures: readonly string[]
 }
@@ -39,29 +46,39 @@ export interface CompiledPolicy {
   readonly compiler: AdmissionCompiler
   readonly conditions: readonly AdmissionExpression[]
   readonly validations: readonly Validation[]
-  readonly annotations: readonly { readonly key: string, readonly expression: AdmissionExpression }[]
+  readonly annotations: readonly { readonly key: string; readonly expression: AdmissionExpression }[]
   readonly ignoresFailure: boolean
 }
 
 const messageBytesMax = 5 * 1024
 const passed: Verdict = { denials: [], annotations: [], failures: [] }
 
-export function compilePolicy({ spec, paramKind, ignoresFailure }: Policy, language: AdmissionLanguage): CompiledPolicy {
+export function compilePolicy(
+  { spec, paramKind, ignoresFailure }: Policy,
+  language: AdmissionLanguage,
+): CompiledPolicy {
   const compiler = language.compiler({ hasParams: paramKind !== undefined, hasVariables: true })
-  for (const variable of objectsIn(spec, 'variables')) compiler.define(textIn(variable, 'name'), textIn(variable, 'expression'))
+  for (const variable of objectsIn(spec, 'variables'))
+    compiler.define(textIn(variable, 'name'), textIn(variable, 'expression'))
   return {
     compiler,
     ignoresFailure,
-    conditions: objectsIn(spec, 'matchConditions').map((condition) => compiler.compile(textIn(condition, 'expression'), { gives: ['bool'] })),
+    conditions: objectsIn(spec, 'matchConditions').map((condition) =>
+      compiler.compile(textIn(condition, 'expression'), { gives: ['bool'] }),
+    ),
     validations: objectsIn(spec, 'validations').map((validation) => ({
       expression: compiler.compile(textIn(validation, 'expression'), { gives: ['bool'] }),
-      messageExpression: textIn(validation, 'messageExpression') === '' ? undefined : compiler.compile(textIn(validation, 'messageExpression'), { gives: ['string'] }),
+      messageExpression:
+        textIn(validation, 'messageExpression') === ''
+          ? undefined
+          : compiler.compile(textIn(validation, 'messageExpression'), { gives: ['string'] }),
       message: textIn(validation, 'message').trim(),
       text: textIn(validation, 'expression').trim(),
       reason: textIn(validation, 'reason') || 'Invalid',
     })),
     annotations: objectsIn(spec, 'auditAnnotations').map((annotation) => ({
-      key: textIn(annotation, 'key'), expression: compiler.compile(textIn(annotation, 'valueExpression'), { gives: ['string', 'null_type'] }),
+      key: textIn(annotation, 'key'),
+      expression: compiler.compile(textIn(annotation, 'valueExpression'), { gives: ['string', 'null_type'] }),
     })),
   }
 }
@@ -70,7 +87,10 @@ export async function evaluatePolicy(policy: CompiledPolicy, input: AdmissionInp
   const { compiler, conditions, annotations } = policy
   if (conditions.length > 0) {
     // Upstream does not tell conditions of the namespace.
-    const met = await meetsConditions(conditions, compiler.start({ ...input, namespaceObject: undefined }, { budget: conditionsCostMax }))
+    const met = await meetsConditions(
+      conditions,
+      compiler.start({ ...input, namespaceObject: undefined }, { budget: conditionsCostMax }),
+    )
     if (met.error !== undefined) return failure(met.error, policy)
     if (!met.isMet) return passed
   }
@@ -93,22 +113,31 @@ async function validate(policy: CompiledPolicy, input: AdmissionInput): Promise<
   return deny(policy, outcomes, await makeMessages(policy, { input, budget: evaluation.budget }))
 }
 
-function deny({ validations, ignoresFailure }: CompiledPolicy, outcomes: readonly AdmissionOutcome[], messages: readonly string[] | undefined): readonly Denial[] {
+function deny(
+  { validations, ignoresFailure }: CompiledPolicy,
+  outcomes: readonly AdmissionOutcome[],
+  messages: readonly string[] | undefined,
+): readonly Denial[] {
   return validations.flatMap(({ message, text, reason }, index): Denial[] => {
     const outcome = outcomes[index]
     if (outcome?.error !== undefined) return ignoresFailure ? [] : [{ index, message: outcome.error, reason: '' }]
-    if (messages === undefined) return ignoresFailure ? [] : [{ index, message: `failed messageExpression: ${exhausted}`, reason: '' }]
+    if (messages === undefined)
+      return ignoresFailure ? [] : [{ index, message: `failed messageExpression: ${exhausted}`, reason: '' }]
     if (outcome?.value === true) return []
     return [{ index, message: messages[index] || message || `failed expression: ${text}`, reason }]
   })
 }
 
 /** A text for each validation, empty where there is none that can be shown; undefined when there is no budget left. */
-async function makeMessages({ compiler, validations }: CompiledPolicy, { input, budget }: { input: AdmissionInput, budget: number }): Promise<readonly string[] | undefined> {
+async function makeMessages(
+  { compiler, validations }: CompiledPolicy,
+  { input, budget }: { input: AdmissionInput; budget: number },
+): Promise<readonly string[] | undefined> {
   const evaluation = compiler.start(withoutAuthorizer(input), { budget })
   const messages: string[] = []
   for (const { messageExpression } of validations) {
-    const outcome: AdmissionOutcome = messageExpression === undefined ? { value: '' } : await evaluate(evaluation, messageExpression)
+    const outcome: AdmissionOutcome =
+      messageExpression === undefined ? { value: '' } : await evaluate(evaluation, messageExpression)
     if (outcome.error !== undefined && outcome.isExhausted) return undefined
     const text = outcome.error === undefined && typeof outcome.value === 'string' ? outcome.value.trim() : ''
     messages.push(Buffer.byteLength(text) > messageBytesMax || text.includes('\n') ? '' : text)
@@ -116,9 +145,12 @@ async function makeMessages({ compiler, validations }: CompiledPolicy, { input, 
   return messages
 }
 
-async function annotate({ compiler, annotations, ignoresFailure }: CompiledPolicy, { input, denials }: { input: AdmissionInput, denials: readonly Denial[] }): Promise<Verdict> {
+async function annotate(
+  { compiler, annotations, ignoresFailure }: CompiledPolicy,
+  { input, denials }: { input: AdmissionInput; denials: readonly Denial[] },
+): Promise<Verdict> {
   const evaluation = compiler.start(withoutAuthorizer(input))
-  const values: { key: string, value: string }[] = []
+  const values: { key: string; value: string }[] = []
   const failures: string[] = []
   for (const { key, expression } of annotations) {
     const outcome = await evaluate(evaluation, expression)

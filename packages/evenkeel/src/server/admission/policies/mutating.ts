@@ -30,13 +30,20 @@ const stepName = 'MutatingAdmissionPolicy'
 /** The step of admission that lets mutating policies change a write. */
 export function mutatingPolicies(rooms: PolicyRooms, matching: Matching): AdmissionStep {
   const { views, access } = rooms
-  const source = new PolicySource(views.of(group, 'mutatingadmissionpolicies'), views.of(group, 'mutatingadmissionpolicybindings'))
+  const source = new PolicySource(
+    views.of(group, 'mutatingadmissionpolicies'),
+    views.of(group, 'mutatingadmissionpolicybindings'),
+  )
   const params = new Params(rooms)
   return {
     name: stepName,
     concerns(admitted) {
       const bound = source.bound()
-      return bound.length > 0 && !isAdmissionConfiguration(admitted.target) && bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
+      return (
+        bound.length > 0 &&
+        !isAdmissionConfiguration(admitted.target) &&
+        bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
+      )
     },
     async mutate(draft, admitted) {
       if (admitted.user === undefined) return false
@@ -45,7 +52,8 @@ export function mutatingPolicies(rooms: PolicyRooms, matching: Matching): Admiss
       const subject = { ...admitted, object: draft as unknown as UnstructuredObject }
       const found = await dispatch(source.bound(), subject, { matching, params })
       for (const one of found) if (one.failure !== undefined) round.fail(one.failure, one)
-      for (const one of found) if (one.failure === undefined) for (const param of one.params) await round.ask(one, param)
+      for (const one of found)
+        if (one.failure === undefined) for (const param of one.params) await round.ask(one, param)
       return round.end()
     },
   }
@@ -99,7 +107,8 @@ class Round {
     const compiled = compiledOf(policy, this.#options.language)
     const key = [policy.name, binding.name, param?.metadata.namespace ?? '', param?.metadata.name ?? ''].join('/')
     try {
-      if (!await isWanted(compiled, { ...await this.#inputFor(resource, param), namespaceObject: undefined })) return
+      if (!(await isWanted(compiled, { ...(await this.#inputFor(resource, param)), namespaceObject: undefined })))
+        return
     } catch (error) {
       this.#forgive(error, { policy, binding })
       return
@@ -112,9 +121,14 @@ class Round {
     if (compiled.isReinvoked) this.#memory.asked.add(key)
   }
 
-  fail(message: string, { policy, binding }: { policy: Policy, binding?: Binding }, { reason = '' }: { reason?: string } = {}): void {
+  fail(
+    message: string,
+    { policy, binding }: { policy: Policy; binding?: Binding },
+    { reason = '' }: { reason?: string } = {},
+  ): void {
     if (policy.ignoresFailure) return
-    const whose = binding === undefined ? JSON.stringify(policy.name) : `'${policy.name}' with binding '${binding.name}'`
+    const whose =
+      binding === undefined ? JSON.stringify(policy.name) : `'${policy.name}' with binding '${binding.name}'`
     this.#failures.push({ text: `policy ${whose} denied request: ${message}`, reason })
   }
 
@@ -136,7 +150,11 @@ class Round {
   #refusal({ text, reason }: Failed): ApiError {
     const subject = subjectOf(this.#options.admitted.target, this.#draft as unknown as UnstructuredObject)
     // The reason is the policy's, the code stays: upstream has it so.
-    return new ApiError(reason === '' ? 'Forbidden' : reason, text, { subject, code: 403, causes: this.#failures.map((failure) => ({ message: failure.text })) })
+    return new ApiError(reason === '' ? 'Forbidden' : reason, text, {
+      subject,
+      code: 403,
+      causes: this.#failures.map((failure) => ({ message: failure.text })),
+    })
   }
 
   #askAgain(): void {
@@ -167,8 +185,9 @@ class Round {
     replaceDraft(this.#draft, own as unknown as JsonObject, formOf(target))
   }
 
-  #forgive(error: unknown, whose: { policy: Policy, binding: Binding }): void {
-    if (!(error instanceof MutationError)) throw isApiError(error) ? error : new Error('a mutating policy could not be applied', { cause: error })
+  #forgive(error: unknown, whose: { policy: Policy; binding: Binding }): void {
+    if (!(error instanceof MutationError))
+      throw isApiError(error) ? error : new Error('a mutating policy could not be applied', { cause: error })
     this.fail(error.message, whose, { reason: 'Invalid' })
   }
 
@@ -178,9 +197,11 @@ class Round {
     // Expressions may hold on to parts of it while the draft is changed.
     const draft = deepCopy(this.#draft) as unknown as UnstructuredObject
     return expressionInput(admitted, {
-      resource, access, params,
+      resource,
+      access,
+      params,
       object: await inForm(draft, target.resource, resource),
-      old: old && await inForm(old, target.resource, resource),
+      old: old && (await inForm(old, target.resource, resource)),
       namespaceObject: matching.namespaceOf(target),
     })
   }
@@ -190,6 +211,6 @@ const compiled = new WeakMap<Policy, CompiledMutations>()
 
 function compiledOf(policy: Policy, language: AdmissionLanguage): CompiledMutations {
   let known = compiled.get(policy)
-  if (known === undefined) compiled.set(policy, known = compileMutations(policy, language))
+  if (known === undefined) compiled.set(policy, (known = compileMutations(policy, language)))
   return known
 }

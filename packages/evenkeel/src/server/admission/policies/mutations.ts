@@ -5,7 +5,14 @@
  * test fails is left out. What comes of it must be an object of the kind, or the policy is wrong.
  */
 import { applyJsonPatch, conditionsCostMax, internalError, isApiError, isFailedTest, overlay } from '#api'
-import type { AdmissionCompiler, AdmissionExpression, AdmissionInput, AdmissionLanguage, JsonObject, JsonValue } from '#api'
+import type {
+  AdmissionCompiler,
+  AdmissionExpression,
+  AdmissionInput,
+  AdmissionLanguage,
+  JsonObject,
+  JsonValue,
+} from '#api'
 import { Warnings } from '../../answers/warnings.ts'
 import { objectIn, objectsIn, textIn } from '../../builtin/rules/reading.ts'
 import { shapeObject } from '../../decode.ts'
@@ -33,11 +40,14 @@ export class MutationError extends Error {}
 
 export function compileMutations({ spec, paramKind }: Policy, language: AdmissionLanguage): CompiledMutations {
   const compiler = language.compiler({ hasParams: paramKind !== undefined, hasVariables: true, hasPatches: true })
-  for (const variable of objectsIn(spec, 'variables')) compiler.define(textIn(variable, 'name'), textIn(variable, 'expression'))
+  for (const variable of objectsIn(spec, 'variables'))
+    compiler.define(textIn(variable, 'name'), textIn(variable, 'expression'))
   return {
     language,
     compiler,
-    conditions: objectsIn(spec, 'matchConditions').map((condition) => compiler.compile(textIn(condition, 'expression'), { gives: ['bool'] })),
+    conditions: objectsIn(spec, 'matchConditions').map((condition) =>
+      compiler.compile(textIn(condition, 'expression'), { gives: ['bool'] }),
+    ),
     mutations: objectsIn(spec, 'mutations').map((mutation) => {
       const isPatch = textIn(mutation, 'patchType') === 'JSONPatch'
       const text = textIn(objectIn(mutation, isPatch ? 'jsonPatch' : 'applyConfiguration'), 'expression')
@@ -61,7 +71,11 @@ export async function isWanted({ compiler, conditions }: CompiledMutations, inpu
  * @throws {MutationError} when it cannot be done.
  * @throws {ApiError} 500, when what comes of it is no object of the kind.
  */
-export async function applyMutation({ isPatch, expression }: Mutation, { language, compiler }: CompiledMutations, { input, form }: { input: AdmissionInput, form: Resource }): Promise<JsonObject> {
+export async function applyMutation(
+  { isPatch, expression }: Mutation,
+  { language, compiler }: CompiledMutations,
+  { input, form }: { input: AdmissionInput; form: Resource },
+): Promise<JsonObject> {
   const object = input.object ?? {}
   if (expression.mistake !== undefined) throw new MutationError(expression.mistake)
   const outcome = await compiler.start(input).evaluate(expression)
@@ -69,12 +83,16 @@ export async function applyMutation({ isPatch, expression }: Mutation, { languag
   if (isPatch) return patched(object, had(language.patchOf(outcome.value)), form)
   const part = had(language.configurationOf(outcome.value))
   const { apiVersion, kind } = object
-  const laid = overlay(object, { ...part, ...apiVersion !== undefined && { apiVersion }, ...kind !== undefined && { kind } }, managedSchema(form))
+  const laid = overlay(
+    object,
+    { ...part, ...(apiVersion !== undefined && { apiVersion }), ...(kind !== undefined && { kind }) },
+    managedSchema(form),
+  )
   if (laid.error !== undefined) throw new MutationError(`error applying patch: ${laid.error}`)
   return laid.json
 }
 
-function had<T>(made: { readonly json: T, readonly error?: undefined } | { readonly error: string }): T {
+function had<T>(made: { readonly json: T; readonly error?: undefined } | { readonly error: string }): T {
   if (made.error !== undefined) throw new MutationError(made.error)
   return made.json
 }
@@ -90,7 +108,8 @@ function applied(object: JsonObject, patch: readonly JsonObject[]): JsonValue {
     return applyJsonPatch(object, patch, { negativeIndices: true, missingIsNull: true })
   } catch (error) {
     if (isFailedTest(error)) return object
-    if (isApiError(error)) throw new MutationError(`JSON Patch: ${error.message.slice(error.message.indexOf(': ') + 2)}`)
+    if (isApiError(error))
+      throw new MutationError(`JSON Patch: ${error.message.slice(error.message.indexOf(': ') + 2)}`)
     throw error
   }
 }

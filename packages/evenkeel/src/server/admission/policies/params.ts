@@ -36,9 +36,16 @@ export class Params {
     if (this.#generation !== registry.generation) this.#known.clear()
     this.#generation = registry.generation
     const key = `${apiVersion} ${kind}`
-    if (!this.#known.has(key)) this.#known.set(key, registry.all().find((one) => one.kind === kind && one.group === group && one.version === version && !one.virtual))
+    if (!this.#known.has(key))
+      this.#known.set(
+        key,
+        registry
+          .all()
+          .find((one) => one.kind === kind && one.group === group && one.version === version && !one.virtual),
+      )
     const resource = this.#known.get(key)
-    if (resource === undefined) throw new ParamError(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind}'`)
+    if (resource === undefined)
+      throw new ParamError(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind}'`)
     return resource
   }
 
@@ -47,7 +54,11 @@ export class Params {
    *
    * @throws {ParamError} when they cannot be had, or are missing and must not be.
    */
-  async collect(kind: ParamKind | undefined, { paramRef }: Binding, target: Target): Promise<readonly (UnstructuredObject | undefined)[]> {
+  async collect(
+    kind: ParamKind | undefined,
+    { paramRef }: Binding,
+    target: Target,
+  ): Promise<readonly (UnstructuredObject | undefined)[]> {
     if (kind === undefined || paramRef === undefined) return [undefined]
     const resource = this.resourceOf(kind)
     const params = await this.#read(resource, paramRef, namespaceFor(resource, paramRef, target))
@@ -60,7 +71,8 @@ export class Params {
   async #read(resource: Resource, paramRef: JsonObject, namespace: string): Promise<readonly UnstructuredObject[]> {
     const name = textIn(paramRef, 'name')
     if (name !== '') return this.#readOne(resource, { namespace, name })
-    if (optionalObjectIn(paramRef, 'selector') === undefined) throw new ParamError('one of name or selector must be provided')
+    if (optionalObjectIn(paramRef, 'selector') === undefined)
+      throw new ParamError('one of name or selector must be provided')
     const selector = labelRequirementsOf(objectIn(paramRef, 'selector') as unknown as LabelSelector) ?? []
     const { store, cluster } = this.#rooms
     const range = await store.range(keyPrefix(cluster, resource.storage, { namespace }))
@@ -69,7 +81,10 @@ export class Params {
     return serve(chosen, resource)
   }
 
-  async #readOne(resource: Resource, place: { namespace: string, name: string }): Promise<readonly UnstructuredObject[]> {
+  async #readOne(
+    resource: Resource,
+    place: { namespace: string; name: string },
+  ): Promise<readonly UnstructuredObject[]> {
     const { store, cluster } = this.#rooms
     const found = await store.get(objectKey(cluster, resource.storage, place))
     return found.ok && found.entry ? serve([new StoredObject(found.entry.value, found.entry.revision)], resource) : []
@@ -83,7 +98,8 @@ function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, nam
     return ''
   }
   const own = resource.group === '' && resource.plural === 'namespaces' ? name : namespace
-  if (chosen === '' && own === '') throw new ParamError('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
+  if (chosen === '' && own === '')
+    throw new ParamError('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
   return chosen === '' ? own : chosen
 }
 

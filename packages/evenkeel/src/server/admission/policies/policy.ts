@@ -45,7 +45,7 @@ export interface BoundPolicy {
 export class PolicySource {
   readonly #policies: View
   readonly #bindings: View
-  #known: { readonly versions: readonly number[], readonly bound: readonly BoundPolicy[] } = { versions: [], bound: [] }
+  #known: { readonly versions: readonly number[]; readonly bound: readonly BoundPolicy[] } = { versions: [], bound: [] }
 
   constructor(policies: View, bindings: View) {
     this.#policies = policies
@@ -53,7 +53,9 @@ export class PolicySource {
   }
 
   bound(): readonly BoundPolicy[] {
-    const { versions: [policies, bindings] } = this.#known
+    const {
+      versions: [policies, bindings],
+    } = this.#known
     if (policies !== this.#policies.version || bindings !== this.#bindings.version) {
       this.#known = { versions: [this.#policies.version, this.#bindings.version], bound: this.#join() }
     }
@@ -79,13 +81,13 @@ const bindings = new WeakMap<UnstructuredObject, Binding>()
 
 function policyOf(object: UnstructuredObject): Policy {
   let policy = policies.get(object)
-  if (policy === undefined) policies.set(object, policy = readPolicy(object))
+  if (policy === undefined) policies.set(object, (policy = readPolicy(object)))
   return policy
 }
 
 function bindingOf(object: UnstructuredObject): Binding {
   let binding = bindings.get(object)
-  if (binding === undefined) bindings.set(object, binding = readBinding(object))
+  if (binding === undefined) bindings.set(object, (binding = readBinding(object)))
   return binding
 }
 

@@ -29,13 +29,20 @@ const group = 'admissionregistration.k8s.io'
 /** The step of admission that asks validating policies. */
 export function validatingPolicies(rooms: PolicyRooms, matching: Matching): AdmissionStep {
   const { views, access } = rooms
-  const source = new PolicySource(views.of(group, 'validatingadmissionpolicies'), views.of(group, 'validatingadmissionpolicybindings'))
+  const source = new PolicySource(
+    views.of(group, 'validatingadmissionpolicies'),
+    views.of(group, 'validatingadmissionpolicybindings'),
+  )
   const params = new Params(rooms)
   return {
     name: 'ValidatingAdmissionPolicy',
     concerns(admitted) {
       const bound = source.bound()
-      return bound.length > 0 && !isAdmissionConfiguration(admitted.target) && bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
+      return (
+        bound.length > 0 &&
+        !isAdmissionConfiguration(admitted.target) &&
+        bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
+      )
     },
     async validate(object, admitted) {
       if (admitted.user === undefined) return
@@ -68,7 +75,10 @@ interface Asked {
 class Round {
   readonly #options: RoundOptions
   readonly #notes = new AuditNotes()
-  readonly #forms = new Map<Resource, Promise<{ object: UnstructuredObject | undefined, old: UnstructuredObject | undefined }>>()
+  readonly #forms = new Map<
+    Resource,
+    Promise<{ object: UnstructuredObject | undefined; old: UnstructuredObject | undefined }>
+  >()
   #refusal: ApiError | undefined
   #hasNoted = false
 
@@ -83,13 +93,19 @@ class Round {
     for (const message of failures) this.refuse({ message, reason: '' }, { policy, binding })
   }
 
-  refuse({ message, reason }: Pick<Denial, 'message' | 'reason'>, { policy, binding }: { policy: Policy, binding?: Binding }): void {
+  refuse(
+    { message, reason }: Pick<Denial, 'message' | 'reason'>,
+    { policy, binding }: { policy: Policy; binding?: Binding },
+  ): void {
     const whose = binding === undefined ? `'${policy.name}'` : `'${policy.name}' with binding '${binding.name}'`
     const text = `ValidatingAdmissionPolicy ${whose} denied request: ${message}`
     const { admitted, object } = this.#options
     const subject = subjectOf(admitted.target, object)
     const known = isKnownReason(reason) ? reason : 'Invalid'
-    this.#refusal ??= new ApiError(known, `${formatSubject(subject)} is forbidden: ${text}`, { subject, causes: [{ message: text }] })
+    this.#refusal ??= new ApiError(known, `${formatSubject(subject)} is forbidden: ${text}`, {
+      subject,
+      causes: [{ message: text }],
+    })
   }
 
   /** @throws {ApiError} when a policy has refused. */
@@ -102,7 +118,10 @@ class Round {
     const { admitted } = this.#options
     for (const action of binding.actions) {
       if (action === 'Deny') this.refuse(denial, { policy, binding })
-      else if (action === 'Warn') admitted.warn(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`)
+      else if (action === 'Warn')
+        admitted.warn(
+          `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`,
+        )
       else if (action === 'Audit') this.#noteFailure(failureNote(denial, policy, binding))
     }
   }
@@ -120,19 +139,32 @@ class Round {
 
   async #inputFor(resource: Resource, params: UnstructuredObject | undefined): Promise<AdmissionInput> {
     const { admitted, matching, access } = this.#options
-    return expressionInput(admitted, { ...await this.#inForm(resource), access, params, resource, namespaceObject: matching.namespaceOf(admitted.target) })
+    return expressionInput(admitted, {
+      ...(await this.#inForm(resource)),
+      access,
+      params,
+      resource,
+      namespaceObject: matching.namespaceOf(admitted.target),
+    })
   }
 
-  #inForm(resource: Resource): Promise<{ object: UnstructuredObject | undefined, old: UnstructuredObject | undefined }> {
+  #inForm(
+    resource: Resource,
+  ): Promise<{ object: UnstructuredObject | undefined; old: UnstructuredObject | undefined }> {
     let forms = this.#forms.get(resource)
-    if (forms === undefined) this.#forms.set(resource, forms = this.#convert(resource))
+    if (forms === undefined) this.#forms.set(resource, (forms = this.#convert(resource)))
     return forms
   }
 
-  async #convert(to: Resource): Promise<{ object: UnstructuredObject | undefined, old: UnstructuredObject | undefined }> {
-    const { object, admitted: { old, target } } = this.#options
+  async #convert(
+    to: Resource,
+  ): Promise<{ object: UnstructuredObject | undefined; old: UnstructuredObject | undefined }> {
+    const {
+      object,
+      admitted: { old, target },
+    } = this.#options
     const from = target.resource
-    return { object: object && await inForm(object, from, to), old: old && await inForm(old, from, to) }
+    return { object: object && (await inForm(object, from, to)), old: old && (await inForm(old, from, to)) }
   }
 }
 
@@ -140,12 +172,14 @@ const compiled = new WeakMap<Policy, CompiledPolicy>()
 
 function compiledOf(policy: Policy, language: AdmissionLanguage): CompiledPolicy {
   let known = compiled.get(policy)
-  if (known === undefined) compiled.set(policy, known = compilePolicy(policy, language))
+  if (known === undefined) compiled.set(policy, (known = compilePolicy(policy, language)))
   return known
 }
 
 const failureKey = 'validation.policy.admission.k8s.io/validation_failure'
 
 function failureNote({ message, index }: Denial, { name }: Policy, binding: Binding): string {
-  return JSON.stringify([{ message, policy: name, binding: binding.name, expressionIndex: index, validationActions: binding.actions }])
+  return JSON.stringify([
+    { message, policy: name, binding: binding.name, expressionIndex: index, validationActions: binding.actions },
+  ])
 }

@@ -10,11 +10,20 @@ import { objectIn, textIn } from '../../builtin/rules/reading.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 const shortNames: ReadonlySet<string> = new Set([
-  'configmaps', 'persistentvolumeclaims', 'pods', 'replicationcontrollers', 'resourcequotas', 'secrets', 'services',
+  'configmaps',
+  'persistentvolumeclaims',
+  'pods',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'services',
 ])
 
 /** Empty for what is never counted. */
-export function countedNames({ storage: { group, plural } }: Pick<Resource, 'storage'>, object: UnstructuredObject | undefined): readonly string[] {
+export function countedNames(
+  { storage: { group, plural } }: Pick<Resource, 'storage'>,
+  object: UnstructuredObject | undefined,
+): readonly string[] {
   if (plural === 'events' && group === '') return []
   const name = `count/${formatGroupName(plural, group)}`
   return group === '' && shortNames.has(plural) && !isOver(plural, object) ? [name, plural] : [name]

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { View } from '../../views/view.ts'
 import { QuotaIndex } from './quota-index.ts'
 
-const bytes = (namespace: string, name: string): Uint8Array => Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, namespace } }))
+const bytes = (namespace: string, name: string): Uint8Array =>
+  Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, namespace } }))
 
 test('QuotaIndex knows the quotas of each namespace, also those that came before it, and forgets those that went', () => {
   const view = new View('', 'resourcequotas')

@@ -7,7 +7,18 @@
  *
  * Invariant: creations in one namespace are charged one after the other, so they do not lose races among each other.
  */
-import { addQuantities, alreadyExists, compareQuantities, conflict, deepCopy, forbidden, formatQuantity, parseQuantity, quantityOf, setOwn } from '#api'
+import {
+  addQuantities,
+  alreadyExists,
+  compareQuantities,
+  conflict,
+  deepCopy,
+  forbidden,
+  formatQuantity,
+  parseQuantity,
+  quantityOf,
+  setOwn,
+} from '#api'
 import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
 import { assert } from '#base'
 import { optionalObjectIn, objectIn, textIn, textsIn } from '../../builtin/rules/reading.ts'
@@ -32,12 +43,18 @@ export function quotas(rooms: QuotaRooms): AdmissionStep {
   const known = new QuotaIndex(rooms.views.of('', 'resourcequotas'))
   const resource = quotaResource(rooms.registry)
   const turns = new Turns()
-  const limiting = (names: readonly string[], namespace: string): readonly string[] => known.in(namespace)
-    .filter((quota) => limits(quota, names))
-    .map(({ metadata: { name = '' } }) => name)
+  const limiting = (names: readonly string[], namespace: string): readonly string[] =>
+    known
+      .in(namespace)
+      .filter((quota) => limits(quota, names))
+      .map(({ metadata: { name = '' } }) => name)
   return {
     name: 'ResourceQuota',
-    concerns: ({ operation, target }) => operation === 'CREATE' && target.namespace !== '' && target.subresource === undefined && known.has(target.namespace),
+    concerns: ({ operation, target }) =>
+      operation === 'CREATE' &&
+      target.namespace !== '' &&
+      target.subresource === undefined &&
+      known.has(target.namespace),
     async validate(object, admitted) {
       const { target, dryRun } = admitted
       const names = countedNames(target.resource, object)
@@ -45,7 +62,11 @@ export function quotas(rooms: QuotaRooms): AdmissionStep {
       await refuseTaken(object, target, rooms)
       await turns.take(target.namespace, async () => {
         const charge = new Charge({ names, object, admitted, rooms })
-        const found = limiting(names, target.namespace).map((name): Target => ({ resource, namespace: target.namespace, name }))
+        const found = limiting(names, target.namespace).map((name): Target => ({
+          resource,
+          namespace: target.namespace,
+          name,
+        }))
         // All of them are asked before any of them is charged.
         for (const quota of found) await charge.check(quota)
         if (!dryRun) for (const quota of found) await charge.book(quota)
@@ -63,7 +84,10 @@ export function quotas(rooms: QuotaRooms): AdmissionStep {
 async function refuseTaken(object: UnstructuredObject | undefined, target: Target, rooms: QuotaRooms): Promise<void> {
   if (target.name === '' || object?.metadata.generateName) return
   const present = await fetchCurrent(target.name, { rooms: rooms as Rooms, target })
-  if (present) throw alreadyExists(subjectOf(target, object), { terminating: present.object.metadata.deletionTimestamp !== undefined })
+  if (present)
+    throw alreadyExists(subjectOf(target, object), {
+      terminating: present.object.metadata.deletionTimestamp !== undefined,
+    })
 }
 
 interface ChargeOptions {
@@ -96,7 +120,10 @@ class Charge {
       const next = this.#charged(stored.object)
       if ((await persist(next, { rooms: this.#rooms, target: quota, expect: stored.revision })).ok) return
     }
-    throw conflict({ kind: 'resourcequotas', name: quota.name }, 'the quota kept changing while it was being charged; please try again')
+    throw conflict(
+      { kind: 'resourcequotas', name: quota.name },
+      'the quota kept changing while it was being charged; please try again',
+    )
   }
 
   // Nothing else of the rooms is needed to read and write an object.
@@ -105,23 +132,42 @@ class Charge {
   }
 
   #judge(quota: UnstructuredObject): void {
-    const { names, object, admitted: { target } } = this.#options
-    const [hard, used] = ['hard', 'used'].map((part) => objectIn(objectIn(quota, 'status'), part)) as [JsonObject, JsonObject]
+    const {
+      names,
+      object,
+      admitted: { target },
+    } = this.#options
+    const [hard, used] = ['hard', 'used'].map((part) => objectIn(objectIn(quota, 'status'), part)) as [
+      JsonObject,
+      JsonObject,
+    ]
     const limited = names.filter((name) => textIn(hard, name) !== '')
     const name = quota.metadata.name ?? ''
     if (limited.some((one) => textIn(used, one) === '')) {
-      throw forbidden(subjectOf(target, object), `status unknown for quota: ${name}, resources: ${limited.toSorted().join(',')}`)
+      throw forbidden(
+        subjectOf(target, object),
+        `status unknown for quota: ${name}, resources: ${limited.toSorted().join(',')}`,
+      )
     }
-    const exceeded = limited.filter((one) => compareQuantities(parseQuantity(oneMore(textIn(used, one))), parseQuantity(textIn(hard, one))) > 0).toSorted()
+    const exceeded = limited
+      .filter(
+        (one) => compareQuantities(parseQuantity(oneMore(textIn(used, one))), parseQuantity(textIn(hard, one))) > 0,
+      )
+      .toSorted()
     if (exceeded.length === 0) return
-    const show = (amountOf: (one: string) => string): string => exceeded.map((one) => `${one}=${amountOf(one)}`).join(',')
-    throw forbidden(subjectOf(target, object), `exceeded quota: ${name}, requested: ${show(() => '1')}, used: ${show((one) => textIn(used, one))}, limited: ${show((one) => textIn(hard, one))}`)
+    const show = (amountOf: (one: string) => string): string =>
+      exceeded.map((one) => `${one}=${amountOf(one)}`).join(',')
+    throw forbidden(
+      subjectOf(target, object),
+      `exceeded quota: ${name}, requested: ${show(() => '1')}, used: ${show((one) => textIn(used, one))}, limited: ${show((one) => textIn(hard, one))}`,
+    )
   }
 
   #charged(quota: UnstructuredObject): JsonObject {
     const next = deepCopy(quota as unknown as JsonObject) as JsonObjectDraft
     const used = objectIn(objectIn(next, 'status'), 'used') as JsonObjectDraft
-    for (const name of this.#options.names) if (textIn(used, name) !== '') setOwn(used, name, oneMore(textIn(used, name)))
+    for (const name of this.#options.names)
+      if (textIn(used, name) !== '') setOwn(used, name, oneMore(textIn(used, name)))
     return next as JsonObject
   }
 }

@@ -29,7 +29,7 @@ interface Asking extends ReviewObjects {
   readonly resource: Resource
   readonly hook: Hook
   readonly mutates: boolean
-  readonly surroundings: { readonly clock: Clock, readonly random: Random }
+  readonly surroundings: { readonly clock: Clock; readonly random: Random }
 }
 
 /**
@@ -39,10 +39,18 @@ interface Asking extends ReviewObjects {
  * @throws {CallFailure} when there is no answer
  */
 export async function askWebhook(webhook: Webhook, asking: Asking): Promise<ReviewAnswer> {
-  const { admitted, surroundings: { random } } = asking
-  if (admitted.dryRun && !webhook.allowsDryRun) throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
+  const {
+    admitted,
+    surroundings: { random },
+  } = asking
+  if (admitted.dryRun && !webhook.allowsDryRun)
+    throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
   const version = reviewVersion(webhook.reviewVersions)
-  if (version === undefined) throw new CallFailure(webhook.name, 'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)')
+  if (version === undefined)
+    throw new CallFailure(
+      webhook.name,
+      'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+    )
   const question = { version, uid: randomUuid(random), mutates: asking.mutates }
   const review = makeReview(requestFields(admitted, asking.resource), asking, question)
   const answer = await call(webhook, review, asking)
@@ -52,8 +60,14 @@ export async function askWebhook(webhook: Webhook, asking: Asking): Promise<Revi
   return read
 }
 
-async function call({ name, timeoutSeconds }: Webhook, review: JsonObject, { admitted, hook, surroundings: { clock } }: Asking): ReturnType<Hook['ask']> {
-  const { signal, done } = deadline(clock, timeoutSeconds * 1000, { ...admitted.signal && { signal: admitted.signal } })
+async function call(
+  { name, timeoutSeconds }: Webhook,
+  review: JsonObject,
+  { admitted, hook, surroundings: { clock } }: Asking,
+): ReturnType<Hook['ask']> {
+  const { signal, done } = deadline(clock, timeoutSeconds * 1000, {
+    ...(admitted.signal && { signal: admitted.signal }),
+  })
   try {
     return await hook.ask(review, { signal, timeoutSeconds })
   } catch (error) {

@@ -70,16 +70,24 @@ export class Calling {
   async invocation(webhook: Webhook, { object, form }: Shown, admitted: Admitted): Promise<Invocation | undefined> {
     const { matching, access } = this.#options
     const { target, operation, old: given } = admitted
-    const resource = matching.match(webhook.criteria, { operation, target, object, ...given && { old: given } })
+    const resource = matching.match(webhook.criteria, { operation, target, object, ...(given && { old: given }) })
     if (resource === undefined) return undefined
-    const shown = object && await shownIn(object, form, resource)
-    const old = given && await shownIn(given, target.resource, resource)
-    if (webhook.conditions.length > 0 && !await conditionsHold(webhook, target, expressionInput(admitted, { resource, object: shown, old, access }))) return undefined
+    const shown = object && (await shownIn(object, form, resource))
+    const old = given && (await shownIn(given, target.resource, resource))
+    if (
+      webhook.conditions.length > 0 &&
+      !(await conditionsHold(webhook, target, expressionInput(admitted, { resource, object: shown, old, access })))
+    )
+      return undefined
     return { webhook, resource, object: shown, old }
   }
 
   /** All that is done with one webhook about one write, counted. */
-  async visit<T>(webhook: Webhook, { admitted, failedOpen }: Pick<Visit, 'admitted' | 'failedOpen'>, work: (visit: Visit) => Promise<T>): Promise<T> {
+  async visit<T>(
+    webhook: Webhook,
+    { admitted, failedOpen }: Pick<Visit, 'admitted' | 'failedOpen'>,
+    work: (visit: Visit) => Promise<T>,
+  ): Promise<T> {
     const visit: Visit = { admitted, failedOpen, begunMs: this.#options.clock.monotonic() }
     try {
       const value = await work(visit)
@@ -98,40 +106,71 @@ export class Calling {
    */
   async ask({ webhook, resource, object, old }: Invocation, visit: Visit): Promise<ReviewAnswer | undefined> {
     const { set, mutates, clock, random } = this.#options
-    const objects = { object: object as unknown as JsonObject | undefined, oldObject: old as unknown as JsonObject | undefined }
-    const answer = await this.forgiving(webhook, visit, () => askWebhook(webhook, { ...objects, admitted: visit.admitted, resource, hook: set.hookOf(webhook), mutates, surroundings: { clock, random } }))
+    const objects = {
+      object: object as unknown as JsonObject | undefined,
+      oldObject: old as unknown as JsonObject | undefined,
+    }
+    const answer = await this.forgiving(webhook, visit, () =>
+      askWebhook(webhook, {
+        ...objects,
+        admitted: visit.admitted,
+        resource,
+        hook: set.hookOf(webhook),
+        mutates,
+        surroundings: { clock, random },
+      }),
+    )
     if (answer === undefined || answer.allowed) return answer
     visit.denial = denial(webhook.name, answer.result)
     throw visit.denial
   }
 
   /** Turns a failed call into what the failure policy makes of it. */
-  async forgiving<T>({ name, ignoresFailure }: Webhook, visit: Visit, call: () => T | Promise<T>): Promise<T | undefined> {
+  async forgiving<T>(
+    { name, ignoresFailure }: Webhook,
+    visit: Visit,
+    call: () => T | Promise<T>,
+  ): Promise<T | undefined> {
     try {
       return await call()
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error
       visit.failure = error
       if (!ignoresFailure) throw internalError(error)
-      this.#options.log.warn('a webhook could not be asked, and the write goes on without it', { webhook: name, error: error.message })
+      this.#options.log.warn('a webhook could not be asked, and the write goes on without it', {
+        webhook: name,
+        error: error.message,
+      })
       visit.admitted.annotate(visit.failedOpen, name)
       return undefined
     }
   }
 
   /** What was given up because nobody waits for it any more says nothing about the webhook. */
-  #count({ name }: Webhook, { admitted: { operation, signal }, begunMs, failure, denial: denied }: Visit, error: unknown): void {
+  #count(
+    { name }: Webhook,
+    { admitted: { operation, signal }, begunMs, failure, denial: denied }: Visit,
+    error: unknown,
+  ): void {
     if (signal?.aborted) return
     const { clock, metrics, mutates } = this.#options
     const why = failure ? 'calling_webhook_error' : denied ? 'no_error' : 'apiserver_internal_error'
-    const code = failure ? codeOf(failure) : denied ? toStatus(denied).code ?? 0 : error === undefined ? 200 : 0
-    metrics.count({ name, mutates, operation }, { seconds: (clock.monotonic() - begunMs) / 1000, code, failedOpen: failure !== undefined && error === undefined, ...error !== undefined && { refusal: why } })
+    const code = failure ? codeOf(failure) : denied ? (toStatus(denied).code ?? 0) : error === undefined ? 200 : 0
+    metrics.count(
+      { name, mutates, operation },
+      {
+        seconds: (clock.monotonic() - begunMs) / 1000,
+        code,
+        failedOpen: failure !== undefined && error === undefined,
+        ...(error !== undefined && { refusal: why }),
+      },
+    )
   }
 }
 
 /** One that did not answer is as good as not there. */
 function codeOf({ cause }: CallFailure): number {
-  return isApiError(cause) ? toStatus(cause).code ?? 0 : 503
+  return isApiError(cause) ? (toStatus(cause).code ?? 0) : 503
 }
 
 /** What cannot be shown is nobody's fault but the server's. */

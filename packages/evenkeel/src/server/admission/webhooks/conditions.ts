@@ -22,17 +22,23 @@ const compiled = new WeakMap<Webhook, Compiled>()
  * @throws {ApiError} `Forbidden`, when that cannot be said and the webhook may not be left out.
  */
 export async function conditionsHold(webhook: Webhook, target: Target, input: AdmissionInput): Promise<boolean> {
-  const { compiler, expressions } = compiled.get(webhook) ?? await compile(webhook)
+  const { compiler, expressions } = compiled.get(webhook) ?? (await compile(webhook))
   const met = await meetsConditions(expressions, compiler.start(input, { budget: conditionsCostMax }))
   if (met.error === undefined) return met.isMet
   if (webhook.ignoresFailure) return false
-  const { resource: { group, plural }, name } = target
+  const {
+    resource: { group, plural },
+    name,
+  } = target
   throw forbidden({ group, kind: plural, name }, met.error)
 }
 
 async function compile(webhook: Webhook): Promise<Compiled> {
   const compiler = (await loadAdmissionLanguage()).compiler()
-  const made = { compiler, expressions: webhook.conditions.map(({ expression }) => compiler.compile(expression, { gives: ['bool'] })) }
+  const made = {
+    compiler,
+    expressions: webhook.conditions.map(({ expression }) => compiler.compile(expression, { gives: ['bool'] })),
+  }
   compiled.set(webhook, made)
   return made
 }

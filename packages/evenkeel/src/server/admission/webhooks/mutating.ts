@@ -66,7 +66,7 @@ class Round {
   readonly #draft: ObjectDraft | undefined
   readonly #memory: Memory
   /** The object as the last webhook left it, in the form that webhook was shown. */
-  #current: { readonly object: ObjectDraft | undefined, readonly form: Resource }
+  #current: { readonly object: ObjectDraft | undefined; readonly form: Resource }
   #isDirty = false
 
   constructor(calling: Calling, draft: ObjectDraft | undefined, admitted: Admitted) {
@@ -93,15 +93,28 @@ class Round {
 
   async #visit(webhook: Webhook, index: number): Promise<void> {
     const { object, form } = this.#current
-    const { again: { round } } = this.#admitted
-    const invocation = await this.#calling.invocation(webhook, { object: object as unknown as UnstructuredObject | undefined, form }, this.#admitted)
+    const {
+      again: { round },
+    } = this.#admitted
+    const invocation = await this.#calling.invocation(
+      webhook,
+      { object: object as unknown as UnstructuredObject | undefined, form },
+      this.#admitted,
+    )
     if (invocation === undefined || (round > 0 && !this.#memory.isWanted(webhook))) return
     const place = `round_${round}_index_${index}`
-    const isChanged = await this.#calling.visit(webhook, { admitted: this.#admitted, failedOpen: `failed-open.${prefix}/${place}` }, async (visit) => {
-      const answer = await this.#calling.ask(invocation, visit)
-      return answer !== undefined && await this.#take(answer, invocation, visit)
-    })
-    this.#admitted.annotate(`${prefix}/${place}`, JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated: isChanged }))
+    const isChanged = await this.#calling.visit(
+      webhook,
+      { admitted: this.#admitted, failedOpen: `failed-open.${prefix}/${place}` },
+      async (visit) => {
+        const answer = await this.#calling.ask(invocation, visit)
+        return answer !== undefined && (await this.#take(answer, invocation, visit))
+      },
+    )
+    this.#admitted.annotate(
+      `${prefix}/${place}`,
+      JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated: isChanged }),
+    )
     if (isChanged) {
       this.#memory.changed()
       this.#admitted.again.want()
@@ -114,7 +127,12 @@ class Round {
     const { webhook, object, resource } = invocation
     const operations = await this.#calling.forgiving(webhook, visit, () => operationsOf(answer, webhook))
     if (operations === undefined || operations.length === 0) return false
-    if (object === undefined) throw internalError(new Error(`admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`))
+    if (object === undefined)
+      throw internalError(
+        new Error(
+          `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
+        ),
+      )
     const form = formOf({ ...this.#admitted.target, resource })
     const next = JSON.parse(JSON.stringify(patched(object as unknown as JsonObject, operations))) as ObjectDraft
     replaceDraft(next, next, form)
@@ -128,9 +146,15 @@ class Round {
 function operationsOf({ patch, patchType }: ReviewAnswer, { name }: Webhook): readonly JsonPatchOperation[] {
   if (patch === undefined) return []
   const operations = decoded(patch)
-  if (operations === undefined) throw new CallFailure(name, 'received undecodable patch in webhook response: it is no list of operations')
-  if (operations.length > operationsMax) throw new CallFailure(name, `received undecodable patch in webhook response: it has more than ${operationsMax} operations`)
-  if (operations.length > 0 && patchType !== 'JSONPatch') throw new CallFailure(name, `unsupported patch type ${JSON.stringify(patchType.slice(0, 64))}`)
+  if (operations === undefined)
+    throw new CallFailure(name, 'received undecodable patch in webhook response: it is no list of operations')
+  if (operations.length > operationsMax)
+    throw new CallFailure(
+      name,
+      `received undecodable patch in webhook response: it has more than ${operationsMax} operations`,
+    )
+  if (operations.length > 0 && patchType !== 'JSONPatch')
+    throw new CallFailure(name, `unsupported patch type ${JSON.stringify(patchType.slice(0, 64))}`)
   return operations
 }
 
@@ -138,7 +162,7 @@ function decoded(patch: string): readonly JsonPatchOperation[] | undefined {
   try {
     const { value } = readJson(Buffer.from(patch, 'base64'), { duplicates: false })
     if (value === null) return []
-    return Array.isArray(value) ? value as unknown as JsonPatchOperation[] : undefined
+    return Array.isArray(value) ? (value as unknown as JsonPatchOperation[]) : undefined
   } catch {
     return undefined
   }
@@ -149,6 +173,10 @@ function patched(object: JsonObject, operations: readonly JsonPatchOperation[]):
     return applyJsonPatch(object, operations, { negativeIndices: true, missingIsNull: true })
   } catch (error) {
     if (!isApiError(error)) throw error
-    throw internalError(new Error(error.message.replace(/^the server rejected our request due to an error in our request: /, ''), { cause: error }))
+    throw internalError(
+      new Error(error.message.replace(/^the server rejected our request due to an error in our request: /, ''), {
+        cause: error,
+      }),
+    )
   }
 }

@@ -29,7 +29,11 @@ export interface ReviewObjects {
 }
 
 /** @param fields what the request says beside its uid and objects */
-export function makeReview(fields: JsonObject, { object = null, oldObject = null }: { readonly [name in keyof ReviewObjects]: JsonObject | null | undefined }, { version, uid }: ReviewQuestion): JsonObject {
+export function makeReview(
+  fields: JsonObject,
+  { object = null, oldObject = null }: { readonly [name in keyof ReviewObjects]: JsonObject | null | undefined },
+  { version, uid }: ReviewQuestion,
+): JsonObject {
   return { kind: 'AdmissionReview', apiVersion: `${group}/${version}`, request: { uid, ...fields, object, oldObject } }
 }
 
@@ -51,7 +55,7 @@ export interface ReviewAnswer {
  * @throws {Error} when it is none, saying why.
  */
 export function readAnswer(review: JsonValue, question: ReviewQuestion): ReviewAnswer {
-  if (!isJsonObject(review)) throw new Error('couldn\'t get version/kind; json parse error: the response is no object')
+  if (!isJsonObject(review)) throw new Error("couldn't get version/kind; json parse error: the response is no object")
   const { response } = review
   if (!isJsonObject(response)) throw new Error('webhook response was absent')
   if (question.version === 'v1') checkIdentity(review, response, question)
@@ -68,7 +72,8 @@ export function readAnswer(review: JsonValue, question: ReviewQuestion): ReviewA
 }
 
 function checkIdentity(review: JsonObject, response: JsonObject, { uid }: ReviewQuestion): void {
-  if (textIn(response, 'uid') !== uid) throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${shown(textIn(response, 'uid'))}`)
+  if (textIn(response, 'uid') !== uid)
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${shown(textIn(response, 'uid'))}`)
   const expected = `${group}/v1, Kind=AdmissionReview`
   const got = `${textIn(review, 'apiVersion') || '/'}, Kind=${textIn(review, 'kind')}`
   if (got !== expected) throw new Error(`expected webhook response of ${expected}, got ${got.slice(0, shownMax)}`)
@@ -80,8 +85,10 @@ function checkPatch(patch: string, patchType: JsonValue | undefined, { mutates }
     if (patchType !== undefined) throw new Error('validating webhook may not return response.patchType')
     return
   }
-  if (patch !== '' && patchType === undefined) throw new Error('webhook returned response.patch but not response.patchType')
-  if (patch === '' && patchType !== undefined) throw new Error('webhook returned response.patchType but not response.patch')
+  if (patch !== '' && patchType === undefined)
+    throw new Error('webhook returned response.patch but not response.patchType')
+  if (patch === '' && patchType !== undefined)
+    throw new Error('webhook returned response.patchType but not response.patch')
   if (patchType === '') throw new Error('webhook returned invalid response.patchType of ""')
 }
 
@@ -91,8 +98,14 @@ export function denial(name: string, result: JsonObject): ApiError {
   const [message, reason, code] = [textIn(result, 'message'), textIn(result, 'reason'), result['code']]
   const why = message || reason
   const given = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599 ? code : 400
-  const details = isJsonObject(result['details']) ? result['details'] as NonNullable<Status['details']> : undefined
-  return fromStatus({ status: 'Failure', reason, message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`, code: given, ...details && { details } })
+  const details = isJsonObject(result['details']) ? (result['details'] as NonNullable<Status['details']>) : undefined
+  return fromStatus({
+    status: 'Failure',
+    reason,
+    message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
+    code: given,
+    ...(details && { details }),
+  })
 }
 
 /** Of what stands in an answer only as much as names it. */
@@ -113,5 +126,7 @@ function textsIn(value: JsonValue | undefined): string[] {
 
 function textMap(value: JsonValue | undefined): Record<string, string> {
   if (!isJsonObject(value)) return {}
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 }

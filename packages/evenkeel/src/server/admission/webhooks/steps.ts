@@ -25,10 +25,15 @@ export interface WebhookStepOptions {
 type Surroundings = Pick<Rooms, 'views' | 'registry' | 'access' | 'clock' | 'random' | 'log' | 'stopping'>
 
 /** Asks for views, so it must be called before the server starts. */
-export function webhookSteps(matching: Matching, { views, registry, access, clock, random, log, stopping }: Surroundings, { webhooks, metrics }: WebhookStepOptions): WebhookSteps {
+export function webhookSteps(
+  matching: Matching,
+  { views, registry, access, clock, random, log, stopping }: Surroundings,
+  { webhooks, metrics }: WebhookStepOptions,
+): WebhookSteps {
   const group = 'admissionregistration.k8s.io'
-  const [mutating, validating] = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']
-    .map((plural) => new WebhookSet({ view: views.of(group, plural), matching, registry, webhooks })) as [WebhookSet, WebhookSet]
+  const [mutating, validating] = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map(
+    (plural) => new WebhookSet({ view: views.of(group, plural), matching, registry, webhooks }),
+  ) as [WebhookSet, WebhookSet]
   onAbort(stopping, () => {
     mutating.close()
     validating.close()

@@ -29,9 +29,15 @@ export function validatingWebhooks(options: Omit<CallingOptions, 'mutates'>): Ad
 
 async function askAll(invocations: readonly Invocation[], calling: Calling, admitted: Admitted): Promise<void> {
   const refusals: unknown[] = []
-  await Promise.all(invocations.map(async (invocation, index) => {
-    const visiting = { admitted, failedOpen: `${failedOpen}/round_0_index_${index}` }
-    await calling.visit(invocation.webhook, visiting, (visit) => calling.ask(invocation, visit)).catch((error: unknown) => { refusals.push(error) })
-  }))
+  await Promise.all(
+    invocations.map(async (invocation, index) => {
+      const visiting = { admitted, failedOpen: `${failedOpen}/round_0_index_${index}` }
+      await calling
+        .visit(invocation.webhook, visiting, (visit) => calling.ask(invocation, visit))
+        .catch((error: unknown) => {
+          refusals.push(error)
+        })
+    }),
+  )
   if (refusals.length > 0) throw refusals[0]
 }

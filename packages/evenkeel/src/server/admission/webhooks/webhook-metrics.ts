@@ -31,23 +31,44 @@ const codeMax = 600
 /** Made when the first webhook is asked: most servers have none. */
 class Series {
   readonly metrics = new Metrics()
-  readonly seconds = this.metrics.histogram('apiserver_admission_webhook_admission_duration_seconds', { help: 'Time that webhooks took, by name.', labels: ['name', 'operation', 'rejected', 'type'], buckets: bucketSeconds, seriesMax })
-  readonly requests = this.metrics.counter('apiserver_admission_webhook_request_total', { help: 'Questions to webhooks, by name and by what was answered.', labels: ['code', 'name', 'operation', 'rejected', 'type'], seriesMax })
-  readonly refusals = this.metrics.counter('apiserver_admission_webhook_rejection_count', { help: 'Writes that were refused by a webhook, or because it failed.', labels: ['error_type', 'name', 'operation', 'rejection_code', 'type'], seriesMax })
-  readonly failedOpen = this.metrics.counter('apiserver_admission_webhook_fail_open_count', { help: 'Writes that went on although a webhook failed.', labels: ['name', 'type'], seriesMax })
+  readonly seconds = this.metrics.histogram('apiserver_admission_webhook_admission_duration_seconds', {
+    help: 'Time that webhooks took, by name.',
+    labels: ['name', 'operation', 'rejected', 'type'],
+    buckets: bucketSeconds,
+    seriesMax,
+  })
+  readonly requests = this.metrics.counter('apiserver_admission_webhook_request_total', {
+    help: 'Questions to webhooks, by name and by what was answered.',
+    labels: ['code', 'name', 'operation', 'rejected', 'type'],
+    seriesMax,
+  })
+  readonly refusals = this.metrics.counter('apiserver_admission_webhook_rejection_count', {
+    help: 'Writes that were refused by a webhook, or because it failed.',
+    labels: ['error_type', 'name', 'operation', 'rejection_code', 'type'],
+    seriesMax,
+  })
+  readonly failedOpen = this.metrics.counter('apiserver_admission_webhook_fail_open_count', {
+    help: 'Writes that went on although a webhook failed.',
+    labels: ['name', 'type'],
+    seriesMax,
+  })
 }
 
 export class WebhookMetrics {
   #series: Series | undefined
 
-  count({ name, mutates, operation }: AskedWebhook, { seconds, code: given, refusal, failedOpen }: WebhookOutcome): void {
-    const series = this.#series ??= new Series()
+  count(
+    { name, mutates, operation }: AskedWebhook,
+    { seconds, code: given, refusal, failedOpen }: WebhookOutcome,
+  ): void {
+    const series = (this.#series ??= new Series())
     const type = mutates ? 'admit' : 'validating'
     const code = String(Math.min(given, codeMax))
     const rejected = String(refusal !== undefined)
     series.seconds.with({ name, operation, rejected, type }).observe(seconds)
     series.requests.with({ code, name, operation, rejected, type }).add()
-    if (refusal !== undefined) series.refusals.with({ error_type: refusal, name, operation, rejection_code: code, type }).add()
+    if (refusal !== undefined)
+      series.refusals.with({ error_type: refusal, name, operation, rejection_code: code, type }).add()
     if (failedOpen) series.failedOpen.with({ name, type }).add()
   }
 

@@ -10,7 +10,9 @@ import { SystemClock, SystemRandom } from '#base'
 import { issueServerCertificate, makeAuthority } from '#wire'
 
 /** JSON to look into without saying at every step what it is. */
-interface Loose { readonly [key: string]: Loose }
+interface Loose {
+  readonly [key: string]: Loose
+}
 
 interface AskedReview {
   readonly path: string
@@ -20,7 +22,10 @@ interface AskedReview {
 }
 
 /** The `response` of a review without its uid; or whatever is written to the wire. */
-export type Respond = (asked: AskedReview, response: ServerResponse) => JsonObject | undefined | Promise<JsonObject | undefined>
+export type Respond = (
+  asked: AskedReview,
+  response: ServerResponse,
+) => JsonObject | undefined | Promise<JsonObject | undefined>
 
 const made = { clock: new SystemClock(), random: new SystemRandom() }
 const authority = makeAuthority(made)
@@ -37,15 +42,24 @@ export class WebhookServer {
   }
 
   static async start(): Promise<WebhookServer> {
-    const { keyPem: key, certificatePem: cert } = issueServerCertificate(authority, { ...made, names: ['127.0.0.1', 'localhost'] })
+    const { keyPem: key, certificatePem: cert } = issueServerCertificate(authority, {
+      ...made,
+      names: ['127.0.0.1', 'localhost'],
+    })
     const server = createServer({ key, cert })
     const started = new WebhookServer(server)
     server.on('request', (request, response) => {
       const pieces: Buffer[] = []
-      request.on('data', (piece: Buffer) => { pieces.push(piece) })
-      request.on('end', () => { void started.#answer(request.url ?? '', Buffer.concat(pieces).toString(), response) })
+      request.on('data', (piece: Buffer) => {
+        pieces.push(piece)
+      })
+      request.on('end', () => {
+        void started.#answer(request.url ?? '', Buffer.concat(pieces).toString(), response)
+      })
     })
-    await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve)
+    })
     return started
   }
 
@@ -65,7 +79,9 @@ export class WebhookServer {
 
   async stop(): Promise<void> {
     this.#server.closeAllConnections()
-    await new Promise((resolve) => { this.#server.close(resolve) })
+    await new Promise((resolve) => {
+      this.#server.close(resolve)
+    })
   }
 
   async #answer(target: string, text: string, response: ServerResponse): Promise<void> {
@@ -76,7 +92,13 @@ export class WebhookServer {
     const given = this.answers.has(path) ? await this.answers.get(path)?.(asked, response) : {}
     if (given === undefined) return
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ kind: 'AdmissionReview', apiVersion: review['apiVersion'], response: { uid: asked.request['uid'], allowed: true, ...given } }))
+    response.end(
+      JSON.stringify({
+        kind: 'AdmissionReview',
+        apiVersion: review['apiVersion'],
+        response: { uid: asked.request['uid'], allowed: true, ...given },
+      }),
+    )
   }
 }
 
@@ -96,9 +118,15 @@ interface HookOptions {
 }
 
 /** A webhook of a configuration: asked about all ConfigMaps, at the path of its name. */
-export function webhookFor(server: Pick<WebhookServer, 'url' | 'caBundle'>, name: string, { path = name, ...rest }: HookOptions = {}): JsonObject {
+export function webhookFor(
+  server: Pick<WebhookServer, 'url' | 'caBundle'>,
+  name: string,
+  { path = name, ...rest }: HookOptions = {},
+): JsonObject {
   return {
-    name: `${name}.test.example.com`, sideEffects: 'None', admissionReviewVersions: ['v1'],
+    name: `${name}.test.example.com`,
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
     clientConfig: { url: `${server.url}/${path}`, caBundle: server.caBundle },
     rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
     ...rest,
@@ -106,8 +134,17 @@ export function webhookFor(server: Pick<WebhookServer, 'url' | 'caBundle'>, name
 }
 
 /** A configuration of webhooks. */
-export function configuration(kind: 'Mutating' | 'Validating', name: string, webhooks: readonly JsonObject[]): JsonObject {
-  return { apiVersion: 'admissionregistration.k8s.io/v1', kind: `${kind}WebhookConfiguration`, metadata: { name }, webhooks: [...webhooks] }
+export function configuration(
+  kind: 'Mutating' | 'Validating',
+  name: string,
+  webhooks: readonly JsonObject[],
+): JsonObject {
+  return {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: `${kind}WebhookConfiguration`,
+    metadata: { name },
+    webhooks: [...webhooks],
+  }
 }
 
 export function configurationsPath(kind: 'Mutating' | 'Validating'): string {

@@ -44,12 +44,15 @@ export class WebhookSet {
     const { view, registry } = this.#options
     if (view.version !== this.#version || registry.generation !== this.#generation) this.#read()
     if (this.#webhooks.length === 0) return none
-    const { operation, target: { resource, subresource } } = write
+    const {
+      operation,
+      target: { resource, subresource },
+    } = write
     let known = this.#candidates.get(resource)
-    if (known === undefined) this.#candidates.set(resource, known = new Map<string, readonly Webhook[]>())
+    if (known === undefined) this.#candidates.set(resource, (known = new Map<string, readonly Webhook[]>()))
     const key = `${operation} ${subresource?.name ?? ''}`
     let found = known.get(key)
-    if (found === undefined) known.set(key, found = this.#find(write))
+    if (found === undefined) known.set(key, (found = this.#find(write)))
     return found
   }
 
@@ -57,7 +60,8 @@ export class WebhookSet {
   hookOf({ clientConfig }: Webhook): Hook {
     const key = JSON.stringify(clientConfig)
     let hook = this.#hooks.get(key)
-    if (hook === undefined) this.#hooks.set(key, hook = new Hook(clientConfig, this.#options.webhooks, { answerBytesMax }))
+    if (hook === undefined)
+      this.#hooks.set(key, (hook = new Hook(clientConfig, this.#options.webhooks, { answerBytesMax })))
     return hook
   }
 

@@ -33,21 +33,28 @@ interface MatchCondition {
 
 /** The webhooks of a configuration, in its order. */
 export function webhooksOf({ metadata: { name = '' }, webhooks }: UnstructuredObject): Webhook[] {
-  return objectsIn(webhooks as JsonValue | undefined).map((webhook, index) => readWebhook(webhook, { configuration: name, id: `${name}/${index}` }))
+  return objectsIn(webhooks as JsonValue | undefined).map((webhook, index) =>
+    readWebhook(webhook, { configuration: name, id: `${name}/${index}` }),
+  )
 }
 
-function readWebhook(webhook: JsonObject, place: { configuration: string, id: string }): Webhook {
+function readWebhook(webhook: JsonObject, place: { configuration: string; id: string }): Webhook {
   const { timeoutSeconds, sideEffects } = webhook
   return {
     ...place,
     name: textOf(webhook['name']),
     criteria: webhookCriteria(webhook),
-    conditions: objectsIn(webhook['matchConditions']).map(({ name, expression }) => ({ name: textOf(name), expression: textOf(expression) })),
+    conditions: objectsIn(webhook['matchConditions']).map(({ name, expression }) => ({
+      name: textOf(name),
+      expression: textOf(expression),
+    })),
     clientConfig: (isJsonObject(webhook['clientConfig']) ? webhook['clientConfig'] : {}) as unknown as HookConfig,
     ignoresFailure: webhook['failurePolicy'] === 'Ignore',
     timeoutSeconds: typeof timeoutSeconds === 'number' ? timeoutSeconds : timeoutDefault,
     allowsDryRun: sideEffects === 'None' || sideEffects === 'NoneOnDryRun',
-    reviewVersions: Array.isArray(webhook['admissionReviewVersions']) ? webhook['admissionReviewVersions'].map(textOf) : [],
+    reviewVersions: Array.isArray(webhook['admissionReviewVersions'])
+      ? webhook['admissionReviewVersions'].map(textOf)
+      : [],
     isReinvocable: webhook['reinvocationPolicy'] === 'IfNeeded',
   }
 }

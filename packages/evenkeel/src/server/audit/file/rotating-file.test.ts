@@ -17,7 +17,9 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-function openFile(options: { bytesMax?: number, backupsMax?: number, ageMaxMs?: number, bufferBytesMax?: number } = {}): Promise<RotatingFile> {
+function openFile(
+  options: { bytesMax?: number; backupsMax?: number; ageMaxMs?: number; bufferBytesMax?: number } = {},
+): Promise<RotatingFile> {
   return RotatingFile.open({ path, ...options }, { clock, log: silentLogger, seal: (line) => line })
 }
 
@@ -47,8 +49,11 @@ describe('RotatingFile', () => {
     }
     await file.close()
     expect(await auditBackups(path)).toHaveLength(3)
-    const text = (await Promise.all([...await auditBackups(path), path].map((one) => readFile(one, 'utf8')))).join('')
-    const numbers = text.trimEnd().split('\n').map((line) => Number(line.split(' ')[1]) * 20 + Number(line.split(' ')[2]))
+    const text = (await Promise.all([...(await auditBackups(path)), path].map((one) => readFile(one, 'utf8')))).join('')
+    const numbers = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => Number(line.split(' ')[1]) * 20 + Number(line.split(' ')[2]))
     expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)))
     expect(numbers.at(-1)).toBe(799)
   })
@@ -108,6 +113,7 @@ describe('RotatingFile', () => {
   })
 
   test('refuses sizes that are none', async () => {
-    for (const options of [{ bytesMax: 0 }, { backupsMax: -1 }, { bufferBytesMax: 0.5 }]) await expect(openFile(options)).rejects.toThrow(RangeError)
+    for (const options of [{ bytesMax: 0 }, { backupsMax: -1 }, { bufferBytesMax: 0.5 }])
+      await expect(openFile(options)).rejects.toThrow(RangeError)
   })
 })

@@ -35,11 +35,17 @@ export class RotatingFile {
   #dropped = 0
   #draining: Promise<void> | undefined
 
-  private constructor({ path, bytesMax = 10 * 1024 * 1024, backupsMax = 5, ageMaxMs, bufferBytesMax = 8 * 1024 * 1024 }: AuditFileOptions, around: Surroundings) {
-    for (const [name, value] of Object.entries({ bytesMax, bufferBytesMax })) if (!(Number.isSafeInteger(value) && value > 0)) throw new RangeError(`${name} must be a whole number above 0, got ${value}`)
-    if (!(Number.isSafeInteger(backupsMax) && backupsMax >= 0)) throw new RangeError(`backupsMax must be a whole number of 0 or more, got ${backupsMax}`)
+  private constructor(
+    { path, bytesMax = 10 * 1024 * 1024, backupsMax = 5, ageMaxMs, bufferBytesMax = 8 * 1024 * 1024 }: AuditFileOptions,
+    around: Surroundings,
+  ) {
+    for (const [name, value] of Object.entries({ bytesMax, bufferBytesMax }))
+      if (!(Number.isSafeInteger(value) && value > 0))
+        throw new RangeError(`${name} must be a whole number above 0, got ${value}`)
+    if (!(Number.isSafeInteger(backupsMax) && backupsMax >= 0))
+      throw new RangeError(`backupsMax must be a whole number of 0 or more, got ${backupsMax}`)
     this.#path = path
-    this.#options = { bytesMax, backupsMax, bufferBytesMax, ...ageMaxMs !== undefined && { ageMaxMs } }
+    this.#options = { bytesMax, backupsMax, bufferBytesMax, ...(ageMaxMs !== undefined && { ageMaxMs }) }
     this.#around = around
   }
 
@@ -102,7 +108,7 @@ export class RotatingFile {
     if (first === undefined) return
     if (this.#size > 0 && this.#size + first.byteLength > this.#options.bytesMax) await this.#rotate()
     const batch = this.#nextBatch()
-    const handle = this.#handle ?? await this.#open()
+    const handle = this.#handle ?? (await this.#open())
     const start = this.#size
     try {
       await handle.appendFile(Buffer.concat(batch))
@@ -127,12 +133,16 @@ export class RotatingFile {
   }
 
   async #open(): Promise<FileHandle> {
-    const handle = await open(this.#path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0), 0o600)
+    const handle = await open(
+      this.#path,
+      constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0),
+      0o600,
+    )
     const { size } = await handle.stat()
     this.#handle = handle
     this.#size = size
     // A crash may have left half a line: it stays as it is, in a file of its own.
-    if (size > 0 && !await endsWithBreak(handle, size)) return this.#rotate()
+    if (size > 0 && !(await endsWithBreak(handle, size))) return this.#rotate()
     return handle
   }
 
@@ -140,7 +150,9 @@ export class RotatingFile {
     await this.#handle?.close()
     this.#handle = undefined
     // Somebody may have taken it away; then there is nothing to keep.
-    await rename(this.#path, await this.#backupName()).catch((error: unknown) => { if (!isMissing(error)) throw error })
+    await rename(this.#path, await this.#backupName()).catch((error: unknown) => {
+      if (!isMissing(error)) throw error
+    })
     await this.#prune()
     return this.#open()
   }
@@ -172,7 +184,16 @@ export async function auditBackups(path: string): Promise<string[]> {
   const extension = extname(path)
   const stem = basename(path, extension)
   const names = await readdir(dirname(path))
-  return names.filter((name) => name.endsWith(extension) && name.startsWith(`${stem}-`) && stamp.test(basename(name, extension)) && basename(name, extension).length === stem.length + 24).sort().map((name) => join(dirname(path), name))
+  return names
+    .filter(
+      (name) =>
+        name.endsWith(extension) &&
+        name.startsWith(`${stem}-`) &&
+        stamp.test(basename(name, extension)) &&
+        basename(name, extension).length === stem.length + 24,
+    )
+    .sort()
+    .map((name) => join(dirname(path), name))
 }
 
 function stampIn(path: string): string {
@@ -189,7 +210,10 @@ function isMissing(error: unknown): boolean {
 }
 
 async function isFree(path: string): Promise<boolean> {
-  return stat(path).then(() => false, () => true)
+  return stat(path).then(
+    () => false,
+    () => true,
+  )
 }
 
 async function endsWithBreak(handle: FileHandle, size: number): Promise<boolean> {

@@ -40,12 +40,29 @@ export interface SecretClaims {
 
 export const secretIssuer = 'kubernetes/serviceaccount'
 
-export function formatBound({ namespace, account, pod, secret, node, audiences, issuedAt, notBefore, expires, id, warnAfter }: BoundClaims, issuer: string): JsonObject {
-  const objects = { ...pod && { pod: written(pod) }, ...secret && { secret: written(secret) }, ...node && { node: written(node) } }
+export function formatBound(
+  { namespace, account, pod, secret, node, audiences, issuedAt, notBefore, expires, id, warnAfter }: BoundClaims,
+  issuer: string,
+): JsonObject {
+  const objects = {
+    ...(pod && { pod: written(pod) }),
+    ...(secret && { secret: written(secret) }),
+    ...(node && { node: written(node) }),
+  }
   return {
-    'aud': [...audiences], 'exp': expires, 'iat': issuedAt, 'iss': issuer, 'jti': id,
-    'kubernetes.io': { namespace, ...objects, serviceaccount: written(account), ...warnAfter !== undefined && { warnafter: warnAfter } },
-    'nbf': notBefore, 'sub': formatAccount({ namespace, name: account.name }),
+    aud: [...audiences],
+    exp: expires,
+    iat: issuedAt,
+    iss: issuer,
+    jti: id,
+    'kubernetes.io': {
+      namespace,
+      ...objects,
+      serviceaccount: written(account),
+      ...(warnAfter !== undefined && { warnafter: warnAfter }),
+    },
+    nbf: notBefore,
+    sub: formatAccount({ namespace, name: account.name }),
   }
 }
 
@@ -56,11 +73,24 @@ export function readBound(claims: JsonObject): BoundClaims | undefined {
   if (!isJsonObject(about) || typeof about['namespace'] !== 'string' || typeof exp !== 'number') return undefined
   const account = readReference(about['serviceaccount'])
   const warnAfter = about['warnafter']
-  const [pod, secret, node] = [readReference(about['pod']), readReference(about['secret']), readReference(about['node'])]
+  const [pod, secret, node] = [
+    readReference(about['pod']),
+    readReference(about['secret']),
+    readReference(about['node']),
+  ]
   if (!account) return undefined
   return {
-    namespace: about['namespace'], account, ...pod && { pod }, ...secret && { secret }, ...node && { node }, audiences: audiencesOf(aud),
-    expires: exp, issuedAt: numberOf(iat), notBefore: numberOf(nbf), id: typeof jti === 'string' ? jti : '', ...typeof warnAfter === 'number' && { warnAfter },
+    namespace: about['namespace'],
+    account,
+    ...(pod && { pod }),
+    ...(secret && { secret }),
+    ...(node && { node }),
+    audiences: audiencesOf(aud),
+    expires: exp,
+    issuedAt: numberOf(iat),
+    notBefore: numberOf(nbf),
+    id: typeof jti === 'string' ? jti : '',
+    ...(typeof warnAfter === 'number' && { warnAfter }),
   }
 }
 
@@ -73,16 +103,28 @@ const names = {
 
 export function formatSecretClaims({ namespace, account, secretName }: SecretClaims): JsonObject {
   return {
-    'iss': secretIssuer, [names.namespace]: namespace, [names.secret]: secretName, [names.account]: account.name, [names.accountUid]: account.uid,
-    'sub': formatAccount({ namespace, name: account.name }),
+    iss: secretIssuer,
+    [names.namespace]: namespace,
+    [names.secret]: secretName,
+    [names.account]: account.name,
+    [names.accountUid]: account.uid,
+    sub: formatAccount({ namespace, name: account.name }),
   }
 }
 
 /** What a token out of a Secret says, whose signature was verified. */
 export function readSecretClaims(claims: JsonObject): SecretClaims | undefined {
-  const [namespace, secretName, name, uid] = [names.namespace, names.secret, names.account, names.accountUid].map((key) => claims[key])
+  const [namespace, secretName, name, uid] = [names.namespace, names.secret, names.account, names.accountUid].map(
+    (key) => claims[key],
+  )
   const subject: AccountName | undefined = parseAccount(typeof claims['sub'] === 'string' ? claims['sub'] : '')
-  if (typeof namespace !== 'string' || typeof secretName !== 'string' || typeof name !== 'string' || typeof uid !== 'string') return undefined
+  if (
+    typeof namespace !== 'string' ||
+    typeof secretName !== 'string' ||
+    typeof name !== 'string' ||
+    typeof uid !== 'string'
+  )
+    return undefined
   if (subject?.namespace !== namespace || subject.name !== name || secretName === '' || uid === '') return undefined
   return { namespace, account: { name, uid }, secretName }
 }

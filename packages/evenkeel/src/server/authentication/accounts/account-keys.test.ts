@@ -11,7 +11,8 @@ test('AccountKeys signs with the first key and believes all, so that keys can be
   const rotated = new AccountKeys([`${fresh}${old}`])
   const after = sign(rotated)
   expect(before?.keyId).not.toBe(after?.keyId)
-  for (const jwt of [before, after]) expect(rotated.find(jwt?.keyId ?? '').some((key) => jwt && isSignedBy(jwt, key))).toBe(true)
+  for (const jwt of [before, after])
+    expect(rotated.find(jwt?.keyId ?? '').some((key) => jwt && isSignedBy(jwt, key))).toBe(true)
   expect(new AccountKeys([fresh]).find(before?.keyId ?? '')).toEqual([])
   expect(rotated.find('')).toHaveLength(2)
 })
@@ -19,7 +20,9 @@ test('AccountKeys signs with the first key and believes all, so that keys can be
 test('AccountKeys makes one key when none is given, and takes RSA and public keys too', () => {
   const made = new AccountKeys([])
   expect(sign(made)?.keyId).toBe(sign(made)?.keyId)
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs1', format: 'pem' })
+    .toString()
   const other = createPublicKey(makeAccountKey()).export({ type: 'spki', format: 'pem' }).toString()
   const keys = new AccountKeys([rsa, other, rsa])
   expect(sign(keys)?.algorithm).toBe('RS256')
@@ -31,6 +34,9 @@ test('AccountKeys refuses what cannot sign', () => {
   const open = createPublicKey(makeAccountKey()).export({ type: 'spki', format: 'pem' }).toString()
   expect(() => new AccountKeys([open])).toThrow('the first key of service accounts must be a private one')
   expect(() => new AccountKeys(['nothing'])).toThrow('in PEM')
-  expect(() => new AccountKeys([generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()])).toThrow(RangeError)
+  expect(
+    () =>
+      new AccountKeys([generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()]),
+  ).toThrow(RangeError)
   expect(() => keysOf('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----')).toThrow()
 })

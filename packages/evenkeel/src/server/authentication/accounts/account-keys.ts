@@ -13,7 +13,7 @@ import { publicKeyOf, toJwk } from '../jwt/public-key.ts'
 import type { PublicKey } from '../jwt/public-key.ts'
 
 interface Opened {
-  readonly signing: { readonly key: KeyObject, readonly id: string }
+  readonly signing: { readonly key: KeyObject; readonly id: string }
   readonly known: readonly PublicKey[]
 }
 
@@ -21,7 +21,9 @@ const pemBlock = /-----BEGIN ((?:RSA |EC )?(?:PRIVATE|PUBLIC) KEY|CERTIFICATE)--
 
 /** A new key, in PEM. */
 export function makeAccountKey(): string {
-  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString()
 }
 
 export class AccountKeys {
@@ -48,7 +50,7 @@ export class AccountKeys {
   }
 
   /** As they are published. */
-  get published(): { readonly keys: readonly JsonObject[], readonly algorithms: readonly string[] } {
+  get published(): { readonly keys: readonly JsonObject[]; readonly algorithms: readonly string[] } {
     const { known } = this.#open()
     return { keys: known.map(toJwk), algorithms: [...new Set(known.map(({ key }) => algorithmFor(key)))].sort() }
   }
@@ -58,7 +60,8 @@ export class AccountKeys {
     if (this.#pems.length === 0) this.#pems = [makeAccountKey()]
     const keys = this.#pems.flatMap((pem) => keysOf(pem))
     const [first] = keys
-    if (first?.type !== 'private') throw new RangeError('the first key of service accounts must be a private one: it signs')
+    if (first?.type !== 'private')
+      throw new RangeError('the first key of service accounts must be a private one: it signs')
     const known = new Map(keys.map(publicKeyOf).map((key) => [key.id, key]))
     for (const { key } of known.values()) algorithmFor(key)
     this.#opened = { signing: { key: first, id: publicKeyOf(first).id }, known: [...known.values()] }

@@ -7,7 +7,11 @@ import { AccountKeys, makeAccountKey } from './account-keys.ts'
 import { AccountTokens } from './account-tokens.ts'
 import type { AccountObjects } from './check-account.ts'
 
-const robot = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace: 'shop', uid: 'u1' } } as UnstructuredObject
+const robot = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'robot', namespace: 'shop', uid: 'u1' },
+} as UnstructuredObject
 const account = { name: 'robot', uid: 'u1' }
 const keys = new AccountKeys([makeAccountKey()])
 
@@ -22,24 +26,40 @@ class CountedKeys extends AccountKeys {
 
 function makeTokens(objects: Partial<AccountObjects> = {}, used: AccountKeys = keys): AccountTokens {
   return new AccountTokens({
-    keys: used, issuers: ['https://us'], audiences: ['https://us'], clock: new SimulatedClock(), random: new SeededRandom('tokens'),
+    keys: used,
+    issuers: ['https://us'],
+    audiences: ['https://us'],
+    clock: new SimulatedClock(),
+    random: new SeededRandom('tokens'),
     objects: { account: () => robot, find: () => Promise.resolve(undefined), ...objects },
   })
 }
 
-const ask = (tokens: AccountTokens, token: string): TokenVerdict | undefined | Promise<TokenVerdict | undefined> => tokens.authenticator({ token, digest: digestOf(token), audiences: ['https://us'] })
+const ask = (tokens: AccountTokens, token: string): TokenVerdict | undefined | Promise<TokenVerdict | undefined> =>
+  tokens.authenticator({ token, digest: digestOf(token), audiences: ['https://us'] })
 const wanted = { namespace: 'shop', account, audiences: ['https://us'], lifeSeconds: 600 }
 
 test('AccountTokens knows a token at once when its account is known', () => {
   const tokens = makeTokens()
-  expect(ask(tokens, tokens.issue(wanted))).toMatchObject({ user: { name: 'system:serviceaccount:shop:robot' }, audiences: ['https://us'] })
+  expect(ask(tokens, tokens.issue(wanted))).toMatchObject({
+    user: { name: 'system:serviceaccount:shop:robot' },
+    audiences: ['https://us'],
+  })
 })
 
 test('AccountTokens looks again for an account that is new, or new under its name, before it turns anybody away', async () => {
   for (const seen of [undefined, { ...robot, metadata: { ...robot.metadata, uid: 'u0' } }]) {
     const asked: string[] = []
-    const tokens = makeTokens({ account: () => seen, find: (plural, namespace, name) => { asked.push(`${plural} ${namespace}/${name}`); return Promise.resolve(robot) } })
-    expect(await ask(tokens, tokens.issue(wanted))).toMatchObject({ user: { name: 'system:serviceaccount:shop:robot' } })
+    const tokens = makeTokens({
+      account: () => seen,
+      find: (plural, namespace, name) => {
+        asked.push(`${plural} ${namespace}/${name}`)
+        return Promise.resolve(robot)
+      },
+    })
+    expect(await ask(tokens, tokens.issue(wanted))).toMatchObject({
+      user: { name: 'system:serviceaccount:shop:robot' },
+    })
     expect(asked).toEqual(['serviceaccounts shop/robot'])
   }
 })
@@ -64,8 +84,16 @@ test('AccountTokens passes over what is no token of an issuer it knows', () => {
 test('AccountTokens refuses signed tokens that do not say enough', () => {
   const tokens = makeTokens()
   const about = { namespace: 'shop', serviceaccount: account }
-  for (const claims of [{}, { 'exp': 9e9 }, { 'kubernetes.io': about }, { 'kubernetes.io': { namespace: 'shop' }, 'exp': 9e9 }, { 'kubernetes.io': { serviceaccount: account }, 'exp': 9e9 }]) {
+  for (const claims of [
+    {},
+    { exp: 9e9 },
+    { 'kubernetes.io': about },
+    { 'kubernetes.io': { namespace: 'shop' }, exp: 9e9 },
+    { 'kubernetes.io': { serviceaccount: account }, exp: 9e9 },
+  ]) {
     expect(ask(tokens, keys.sign({ iss: 'https://us', aud: ['https://us'], ...claims }))).toHaveProperty('error')
   }
-  expect(ask(tokens, keys.sign({ iss: 'kubernetes/serviceaccount', sub: 'system:serviceaccount:shop:robot' }))).toEqual({ error: 'sub claim is invalid' })
+  expect(ask(tokens, keys.sign({ iss: 'kubernetes/serviceaccount', sub: 'system:serviceaccount:shop:robot' }))).toEqual(
+    { error: 'sub claim is invalid' },
+  )
 })

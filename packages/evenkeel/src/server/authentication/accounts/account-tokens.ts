@@ -66,7 +66,12 @@ export class AccountTokens {
   issue({ lifeSeconds, warnAfterSeconds, ...claims }: NewToken): string {
     const { clock, random, keys } = this.#options
     const now = Math.floor(clock.now() / 1000)
-    const times = { issuedAt: now, notBefore: now, expires: now + lifeSeconds, ...warnAfterSeconds !== undefined && { warnAfter: now + warnAfterSeconds } }
+    const times = {
+      issuedAt: now,
+      notBefore: now,
+      expires: now + lifeSeconds,
+      ...(warnAfterSeconds !== undefined && { warnAfter: now + warnAfterSeconds }),
+    }
     return keys.sign(formatBound({ ...claims, ...times, id: randomUuid(random) }, this.issuer))
   }
 
@@ -81,16 +86,24 @@ export class AccountTokens {
       const signed = this.#signed.get(digest) ?? this.#read(token, digest)
       if (signed === undefined) return undefined
       if ('error' in signed) return signed
-      const has = 'bound' in signed && signed.bound.audiences.length > 0 ? signed.bound.audiences : this.#options.audiences
+      const has =
+        'bound' in signed && signed.bound.audiences.length > 0 ? signed.bound.audiences : this.#options.audiences
       const common = commonAudiences(audiences, has)
       return common.length === 0 ? wrongAudience(has, audiences) : this.#check(signed, { token, common })
     }
   }
 
-  #check(signed: Exclude<Signed, { error: string }>, { token, common }: { token: string, common: readonly string[] }): TokenVerdict | Promise<TokenVerdict> {
+  #check(
+    signed: Exclude<Signed, { error: string }>,
+    { token, common }: { token: string; common: readonly string[] },
+  ): TokenVerdict | Promise<TokenVerdict> {
     const { objects, clock } = this.#options
-    const checked = 'bound' in signed ? checkBound(signed.bound, { objects, nowMs: clock.now() }) : checkSecret(signed.secret, { objects, token })
-    if (checked instanceof Promise) return checked.then((result) => ('error' in result ? result : { user: result, audiences: common }))
+    const checked =
+      'bound' in signed
+        ? checkBound(signed.bound, { objects, nowMs: clock.now() })
+        : checkSecret(signed.secret, { objects, token })
+    if (checked instanceof Promise)
+      return checked.then((result) => ('error' in result ? result : { user: result, audiences: common }))
     return 'error' in checked ? checked : { user: checked, audiences: common }
   }
 

@@ -17,13 +17,20 @@ export interface AccountObjects {
   /** As it was a moment ago, at once: it is asked with every request. */
   account(namespace: string, name: string): UnstructuredObject | undefined
   /** As it is now. */
-  find(plural: 'pods' | 'secrets' | 'nodes' | 'serviceaccounts', namespace: string, name: string): Promise<UnstructuredObject | undefined>
+  find(
+    plural: 'pods' | 'secrets' | 'nodes' | 'serviceaccounts',
+    namespace: string,
+    name: string,
+  ): Promise<UnstructuredObject | undefined>
 }
 
 const leewayMs = 60_000
 
 /** The user of a bound token. */
-export function checkBound(claims: BoundClaims, { objects, nowMs }: { objects: AccountObjects, nowMs: number }): User | TokenBad | Promise<User | TokenBad> {
+export function checkBound(
+  claims: BoundClaims,
+  { objects, nowMs }: { objects: AccountObjects; nowMs: number },
+): User | TokenBad | Promise<User | TokenBad> {
   if (nowMs - leewayMs > claims.expires * 1000) return { error: 'service account token has expired' }
   if (nowMs + leewayMs < claims.notBefore * 1000) return { error: 'service account token is not valid yet' }
   if (nowMs + leewayMs < claims.issuedAt * 1000) return { error: 'service account token is issued in the future' }
@@ -35,27 +42,48 @@ export function checkBound(claims: BoundClaims, { objects, nowMs }: { objects: A
   return accountProblem(seen, claims, nowMs) ?? boundUser(claims)
 }
 
-async function lookAgain(claims: BoundClaims, { objects, nowMs, hangsOn }: { objects: AccountObjects, nowMs: number, hangsOn: HangsOn | undefined }): Promise<User | TokenBad> {
+async function lookAgain(
+  claims: BoundClaims,
+  { objects, nowMs, hangsOn }: { objects: AccountObjects; nowMs: number; hangsOn: HangsOn | undefined },
+): Promise<User | TokenBad> {
   const problem = accountProblem(await findAccount(claims, objects), claims, nowMs)
   if (problem) return problem
-  const gone = hangsOn && objectProblem(await objects.find(hangsOn.plural, hangsOn.namespace, hangsOn.object.name), hangsOn, nowMs)
+  const gone =
+    hangsOn && objectProblem(await objects.find(hangsOn.plural, hangsOn.namespace, hangsOn.object.name), hangsOn, nowMs)
   return gone ?? boundUser(claims)
 }
 
-async function findAccount({ namespace, account: { name, uid } }: Pick<BoundClaims, 'namespace' | 'account'>, objects: AccountObjects): Promise<UnstructuredObject | undefined> {
+async function findAccount(
+  { namespace, account: { name, uid } }: Pick<BoundClaims, 'namespace' | 'account'>,
+  objects: AccountObjects,
+): Promise<UnstructuredObject | undefined> {
   const seen = objects.account(namespace, name)
   return seen?.metadata.uid === uid ? seen : objects.find('serviceaccounts', namespace, name)
 }
 
 /** The user of a token that lies in a Secret. */
-export async function checkSecret({ namespace, account, secretName }: SecretClaims, { objects, token }: { objects: AccountObjects, token: string }): Promise<User | TokenBad> {
+export async function checkSecret(
+  { namespace, account, secretName }: SecretClaims,
+  { objects, token }: { objects: AccountObjects; token: string },
+): Promise<User | TokenBad> {
   const secret = await objects.find('secrets', namespace, secretName)
   if (!secret || secret.metadata.deletionTimestamp !== undefined) return { error: 'Token has been invalidated' }
-  if (!holds(secret, token)) return { error: 'Token does not match server\'s copy' }
-  const problem = accountProblem(await findAccount({ namespace, account }, objects), { namespace, account }, Number.POSITIVE_INFINITY)
+  if (!holds(secret, token)) return { error: "Token does not match server's copy" }
+  const problem = accountProblem(
+    await findAccount({ namespace, account }, objects),
+    { namespace, account },
+    Number.POSITIVE_INFINITY,
+  )
   if (problem) return problem
-  if ((getOwn(secret.metadata.labels ?? {}, 'kubernetes.io/legacy-token-invalid-since') ?? '') !== '') return { error: `the token in secret ${namespace}/${secretName} for service account ${namespace}/${account.name} has been marked invalid` }
-  return { name: formatAccount({ namespace, name: account.name }), uid: account.uid, groups: [...accountGroups(namespace), authenticatedGroup] }
+  if ((getOwn(secret.metadata.labels ?? {}, 'kubernetes.io/legacy-token-invalid-since') ?? '') !== '')
+    return {
+      error: `the token in secret ${namespace}/${secretName} for service account ${namespace}/${account.name} has been marked invalid`,
+    }
+  return {
+    name: formatAccount({ namespace, name: account.name }),
+    uid: account.uid,
+    groups: [...accountGroups(namespace), authenticatedGroup],
+  }
 }
 
 interface HangsOn {
@@ -71,16 +99,27 @@ function objectOf({ namespace, pod, secret, node }: BoundClaims): HangsOn | unde
   return node && { plural: 'nodes', kind: 'node', namespace: '', object: node }
 }
 
-function accountProblem(found: UnstructuredObject | undefined, { namespace, account: { name, uid } }: Pick<BoundClaims, 'namespace' | 'account'>, nowMs: number): TokenBad | undefined {
+function accountProblem(
+  found: UnstructuredObject | undefined,
+  { namespace, account: { name, uid } }: Pick<BoundClaims, 'namespace' | 'account'>,
+  nowMs: number,
+): TokenBad | undefined {
   if (!found) return { error: notFound({ kind: 'serviceaccounts', name }).message }
-  if (found.metadata.uid !== uid) return { error: `service account UID (${found.metadata.uid ?? ''}) does not match claim (${uid})` }
+  if (found.metadata.uid !== uid)
+    return { error: `service account UID (${found.metadata.uid ?? ''}) does not match claim (${uid})` }
   return isGone(found, nowMs) ? { error: `service account ${namespace}/${name} has been deleted` } : undefined
 }
 
-function objectProblem(found: UnstructuredObject | undefined, { kind, object }: HangsOn, nowMs: number): TokenBad | undefined {
+function objectProblem(
+  found: UnstructuredObject | undefined,
+  { kind, object }: HangsOn,
+  nowMs: number,
+): TokenBad | undefined {
   if (!found || isGone(found, nowMs)) return { error: 'service account token has been invalidated' }
   if (found.metadata.uid === object.uid) return undefined
-  return { error: `${kind} UID (${found.metadata.uid ?? ''}) does not match service account ${kind} ref claim (${object.uid})` }
+  return {
+    error: `${kind} UID (${found.metadata.uid ?? ''}) does not match service account ${kind} ref claim (${object.uid})`,
+  }
 }
 
 function isGone({ metadata: { deletionTimestamp } }: UnstructuredObject, nowMs: number): boolean {
@@ -96,9 +135,20 @@ function holds(secret: UnstructuredObject, token: string): boolean {
 
 function boundUser({ namespace, account, pod, node, id }: BoundClaims): User {
   const extra = {
-    ...id !== '' && { [credentialKey]: [`JTI=${id}`] },
-    ...pod && { 'authentication.kubernetes.io/pod-name': [pod.name], 'authentication.kubernetes.io/pod-uid': [pod.uid] },
-    ...node && { [nodeNameKey]: [node.name], ...node.uid !== '' && { 'authentication.kubernetes.io/node-uid': [node.uid] } },
+    ...(id !== '' && { [credentialKey]: [`JTI=${id}`] }),
+    ...(pod && {
+      'authentication.kubernetes.io/pod-name': [pod.name],
+      'authentication.kubernetes.io/pod-uid': [pod.uid],
+    }),
+    ...(node && {
+      [nodeNameKey]: [node.name],
+      ...(node.uid !== '' && { 'authentication.kubernetes.io/node-uid': [node.uid] }),
+    }),
   }
-  return { name: formatAccount({ namespace, name: account.name }), uid: account.uid, groups: [...accountGroups(namespace), authenticatedGroup], extra }
+  return {
+    name: formatAccount({ namespace, name: account.name }),
+    uid: account.uid,
+    groups: [...accountGroups(namespace), authenticatedGroup],
+    extra,
+  }
 }

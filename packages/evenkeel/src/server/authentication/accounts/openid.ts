@@ -21,12 +21,22 @@ export function answerOpenId(path: string, { tokens, keysUrl, address }: OpenIdO
   if (path === keysPath) return reply({ keys: keys.published.keys }, 'application/jwk-set+json')
   // Discovery makes sense only where others can follow it.
   if (path !== '/.well-known/openid-configuration' || !issuer.startsWith('https://')) return undefined
-  return reply({
-    issuer, jwks_uri: keysUrl ?? `https://${address ?? 'localhost'}${keysPath}`, response_types_supported: ['id_token'], subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: keys.published.algorithms,
-  }, 'application/json')
+  return reply(
+    {
+      issuer,
+      jwks_uri: keysUrl ?? `https://${address ?? 'localhost'}${keysPath}`,
+      response_types_supported: ['id_token'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: keys.published.algorithms,
+    },
+    'application/json',
+  )
 }
 
 function reply(document: JsonObject, type: string): WireResponse {
-  return { status: 200, headers: { 'content-type': type, 'cache-control': 'public, max-age=3600' }, body: Buffer.from(JSON.stringify(document)) }
+  return {
+    status: 200,
+    headers: { 'content-type': type, 'cache-control': 'public, max-age=3600' },
+    body: Buffer.from(JSON.stringify(document)),
+  }
 }

@@ -3,7 +3,17 @@
  *
  * Nothing is stored: a token is good because it is signed, as long as what it hangs on is there.
  */
-import { badRequest, conflict, fieldError, FieldPath, formatTime, invalid, isJsonObject, notFound, parseApiVersion } from '#api'
+import {
+  badRequest,
+  conflict,
+  fieldError,
+  FieldPath,
+  formatTime,
+  invalid,
+  isJsonObject,
+  notFound,
+  parseApiVersion,
+} from '#api'
 import type { FieldError, GroupVersion, JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
 import { assert } from '#base'
 import type { WireResponse } from '#wire'
@@ -39,7 +49,7 @@ export async function requestToken(call: Call, target: Target, rooms: Rooms): Pr
   const { fieldValidation, dryRun } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
   const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const draft = await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun }) as ObjectDraft
+  const draft = (await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun })) as ObjectDraft
   const answer = await answerOf(draft, { call, target, rooms, options: rooms.authentication.accounts })
   return replyObject(call, answer as unknown as UnstructuredObject, { status: 201, resource, choice, rooms })
 }
@@ -53,35 +63,64 @@ interface Asked {
 
 async function answerOf(draft: ObjectDraft, { call, target, rooms, options }: Asked): Promise<JsonObject> {
   const { metadata } = draft
-  const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? draft['spec'] as JsonObjectDraft : {}
+  const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? (draft['spec'] as JsonObjectDraft) : {}
   checkPlace(metadata, target)
   const account = await findAccount(metadata, { target, rooms })
-  const audiences = Array.isArray(spec['audiences']) && spec['audiences'].length > 0 ? spec['audiences'] as string[] : [...options.tokens.audiences]
+  const audiences =
+    Array.isArray(spec['audiences']) && spec['audiences'].length > 0
+      ? (spec['audiences'] as string[])
+      : [...options.tokens.audiences]
   const asked = typeof spec['expirationSeconds'] === 'number' ? spec['expirationSeconds'] : defaultSeconds
   checkSeconds(asked)
   const bound = isJsonObject(spec['boundObjectRef']) ? await findBound(spec['boundObjectRef'], { target, rooms }) : {}
   const seconds = shortened(asked, { call, options })
-  const token = options.tokens.issue({ namespace: target.namespace, account, ...bound, audiences, ...lifeOf(seconds, { bound, audiences, options }) })
+  const token = options.tokens.issue({
+    namespace: target.namespace,
+    account,
+    ...bound,
+    audiences,
+    ...lifeOf(seconds, { bound, audiences, options }),
+  })
   const nowMs = rooms.clock.now()
   return {
-    kind: 'TokenRequest', apiVersion: `${group}/v1`,
-    metadata: { name: target.name, namespace: target.namespace, uid: account.uid, creationTimestamp: formatTime(nowMs) },
-    spec: { audiences, expirationSeconds: seconds, boundObjectRef: (spec['boundObjectRef'] as JsonObject | undefined) ?? null },
+    kind: 'TokenRequest',
+    apiVersion: `${group}/v1`,
+    metadata: {
+      name: target.name,
+      namespace: target.namespace,
+      uid: account.uid,
+      creationTimestamp: formatTime(nowMs),
+    },
+    spec: {
+      audiences,
+      expirationSeconds: seconds,
+      boundObjectRef: (spec['boundObjectRef'] as JsonObject | undefined) ?? null,
+    },
     status: { token, expirationTimestamp: formatTime(nowMs + seconds * 1000) },
   }
 }
 
 function checkPlace({ name = '', namespace = '' }: JsonObjectDraft, target: Target): void {
-  if (namespace !== '' && namespace !== target.namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  if (namespace !== '' && namespace !== target.namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   if (name === '' || name === target.name) return
-  throw invalid({ group, kind: 'TokenRequest', name: target.name }, [fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must match the service account name if specified')])
+  throw invalid({ group, kind: 'TokenRequest', name: target.name }, [
+    fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must match the service account name if specified'),
+  ])
 }
 
-async function findAccount({ uid = '' }: JsonObjectDraft, { target, rooms }: { target: Target, rooms: Rooms }): Promise<Reference> {
+async function findAccount(
+  { uid = '' }: JsonObjectDraft,
+  { target, rooms }: { target: Target; rooms: Rooms },
+): Promise<Reference> {
   const stored = await fetchCurrent(target.name, { rooms, target })
   if (!stored) throw notFound({ kind: target.resource.plural, name: target.name })
   const found = stored.object.metadata.uid ?? ''
-  if (uid !== '' && uid !== found) throw conflict({ group, kind: 'TokenRequest', name: target.name }, `the UID in the token request (${String(uid)}) does not match the UID of the service account (${found})`)
+  if (uid !== '' && uid !== found)
+    throw conflict(
+      { group, kind: 'TokenRequest', name: target.name },
+      `the UID in the token request (${String(uid)}) does not match the UID of the service account (${found})`,
+    )
   return { name: target.name, uid: found }
 }
 
@@ -89,7 +128,8 @@ function checkSeconds(seconds: number): void {
   const path = FieldPath.of('spec', 'expirationSeconds')
   const mistakes: FieldError[] = []
   if (seconds < 600) mistakes.push(fieldError.invalid(path, seconds, 'may not specify a duration less than 10 minutes'))
-  if (seconds > 2 ** 32) mistakes.push(fieldError.invalid(path, seconds, 'may not specify a duration larger than 2^32 seconds'))
+  if (seconds > 2 ** 32)
+    mistakes.push(fieldError.invalid(path, seconds, 'may not specify a duration larger than 2^32 seconds'))
   if (mistakes.length > 0) throw invalid({ group, kind: 'TokenRequest', name: '' }, mistakes)
 }
 
@@ -101,26 +141,57 @@ function shortened(seconds: number, { call, options: { lifeSecondsMax } }: Pick<
 
 type Bound = Pick<NewToken, 'pod' | 'secret' | 'node'>
 
-function lifeOf(seconds: number, { bound, audiences, options: { extend, tokens } }: { bound: Bound, audiences: readonly string[], options: TokenRequestOptions }): Pick<NewToken, 'lifeSeconds' | 'warnAfterSeconds'> {
-  const isMounted = extend && bound.pod !== undefined && seconds === mountedSeconds && audiences.every((one) => tokens.audiences.includes(one))
+function lifeOf(
+  seconds: number,
+  {
+    bound,
+    audiences,
+    options: { extend, tokens },
+  }: { bound: Bound; audiences: readonly string[]; options: TokenRequestOptions },
+): Pick<NewToken, 'lifeSeconds' | 'warnAfterSeconds'> {
+  const isMounted =
+    extend &&
+    bound.pod !== undefined &&
+    seconds === mountedSeconds &&
+    audiences.every((one) => tokens.audiences.includes(one))
   return isMounted ? { lifeSeconds: extendedSeconds, warnAfterSeconds: seconds } : { lifeSeconds: seconds }
 }
 
-async function findBound({ apiVersion = '', kind = '', name = '', uid = '' }: JsonObject, { target, rooms }: { target: Target, rooms: Rooms }): Promise<Bound> {
+async function findBound(
+  { apiVersion = '', kind = '', name = '', uid = '' }: JsonObject,
+  { target, rooms }: { target: Target; rooms: Rooms },
+): Promise<Bound> {
   const type = { ...versionOf(String(apiVersion)), kind: String(kind) }
   const plural = type.group === '' ? boundKinds[type.kind] : undefined
-  if (plural === undefined) throw badRequest(`cannot bind token to object of type ${type.group}/${type.version}, Kind=${type.kind}`)
-  const object = await find(plural, { rooms, namespace: plural === 'nodes' ? '' : target.namespace, name: String(name) })
+  if (plural === undefined)
+    throw badRequest(`cannot bind token to object of type ${type.group}/${type.version}, Kind=${type.kind}`)
+  const object = await find(plural, {
+    rooms,
+    namespace: plural === 'nodes' ? '' : target.namespace,
+    name: String(name),
+  })
   if (!object) throw notFound({ kind: plural, name: String(name) })
-  const podSpec = plural === 'pods' ? (object as { readonly spec?: JsonObject }).spec ?? {} : {}
-  if (plural === 'pods' && podSpec['serviceAccountName'] !== target.name) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(target.name)} to pod running with different serviceaccount name.`)
+  const podSpec = plural === 'pods' ? ((object as { readonly spec?: JsonObject }).spec ?? {}) : {}
+  if (plural === 'pods' && podSpec['serviceAccountName'] !== target.name)
+    throw badRequest(
+      `cannot bind token for serviceaccount ${JSON.stringify(target.name)} to pod running with different serviceaccount name.`,
+    )
   const reference = { name: String(name), uid: object.metadata.uid ?? '' }
-  if (uid !== '' && uid !== reference.uid) throw conflict({ kind: type.kind, name: reference.name }, `the UID in the bound object reference (${String(uid)}) does not match the UID in record. The object might have been deleted and then recreated`)
+  if (uid !== '' && uid !== reference.uid)
+    throw conflict(
+      { kind: type.kind, name: reference.name },
+      `the UID in the bound object reference (${String(uid)}) does not match the UID in record. The object might have been deleted and then recreated`,
+    )
   if (plural !== 'pods') return plural === 'nodes' ? { node: reference } : { secret: reference }
-  return { pod: reference, ...await nodeOf(podSpec['nodeName'], rooms) }
+  return { pod: reference, ...(await nodeOf(podSpec['nodeName'], rooms)) }
 }
 
-const boundKinds: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | undefined>> = { __proto__: null as never, Pod: 'pods', Secret: 'secrets', Node: 'nodes' }
+const boundKinds: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | undefined>> = {
+  __proto__: null as never,
+  Pod: 'pods',
+  Secret: 'secrets',
+  Node: 'nodes',
+}
 
 function versionOf(apiVersion: string): GroupVersion {
   return apiVersion.split('/').length > 2 ? { group: '', version: '' } : parseApiVersion(apiVersion)
@@ -134,7 +205,10 @@ async function nodeOf(name: unknown, rooms: Rooms): Promise<Pick<Bound, 'node'>>
 }
 
 /** An object of the core group as it is now. */
-export async function find(plural: string, { rooms, namespace, name }: { rooms: Rooms, namespace: string, name: string }): Promise<UnstructuredObject | undefined> {
+export async function find(
+  plural: string,
+  { rooms, namespace, name }: { rooms: Rooms; namespace: string; name: string },
+): Promise<UnstructuredObject | undefined> {
   const resource = rooms.registry.find('', 'v1', plural)
   assert(resource, `${plural} are built in`)
   return (await fetchCurrent(name, { rooms, target: { resource, namespace, name } }))?.object
@@ -145,5 +219,9 @@ function requestResource({ registry }: Rooms): Resource {
   const review = registry.find(group, 'v1', 'tokenreviews')
   const root = builtinDefinitions('authentication.v1.TokenRequest')
   assert(review && root, 'reviews and requests of tokens are built in')
-  return { ...review, kind: 'TokenRequest', schema: { definitions: builtinDefinitions, name: 'authentication.v1.TokenRequest', root } }
+  return {
+    ...review,
+    kind: 'TokenRequest',
+    schema: { definitions: builtinDefinitions, name: 'authentication.v1.TokenRequest', root },
+  }
 }

@@ -35,7 +35,10 @@ export class BearerTokens {
   }
 
   // Most tokens are known without waiting, and a promise costs more than knowing them.
-  #ask(question: TokenQuestion, { next, errors }: { next: number, errors: readonly string[] }): TokenVerdict | Promise<TokenVerdict> {
+  #ask(
+    question: TokenQuestion,
+    { next, errors }: { next: number; errors: readonly string[] },
+  ): TokenVerdict | Promise<TokenVerdict> {
     let heard = errors
     for (let index = next; index < this.#kinds.length; index++) {
       const asked = this.#kinds[index]?.(question)
@@ -46,7 +49,11 @@ export class BearerTokens {
     return refused(heard)
   }
 
-  async #goOn(question: TokenQuestion, asked: Promise<TokenVerdict | undefined>, { next, errors }: { next: number, errors: readonly string[] }): Promise<TokenVerdict> {
+  async #goOn(
+    question: TokenQuestion,
+    asked: Promise<TokenVerdict | undefined>,
+    { next, errors }: { next: number; errors: readonly string[] },
+  ): Promise<TokenVerdict> {
     const verdict = await asked
     if (verdict && isGood(verdict)) return recognized(verdict)
     return this.#ask(question, { next, errors: verdict ? [...errors, verdict.error] : errors })

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readTokenFile } from './token-file.ts'
 
 let folder: string
-beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'token-file-')) })
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'token-file-'))
+})
 afterEach(() => rm(folder, { recursive: true }))
 
 async function read(text: string): ReturnType<typeof readTokenFile> {
@@ -25,7 +27,9 @@ test('readTokenFile reads token, user, uid and groups, quoted or not', async () 
 })
 
 test('readTokenFile says which line is wrong, and never what is in it', async () => {
-  await expect(read('a,b,c\nsecret,b')).rejects.toThrow(/^line 2 of .*tokens.csv must have at least 3 columns \(token, user name, user uid\), found 2$/)
+  await expect(read('a,b,c\nsecret,b')).rejects.toThrow(
+    /^line 2 of .*tokens.csv must have at least 3 columns \(token, user name, user uid\), found 2$/,
+  )
   await expect(read('a,b,c\nsecret,"b,c')).rejects.toThrow(/^line 2 of .*tokens.csv has a quote where none belongs$/)
   await expect(read('a,b"c,d')).rejects.toThrow(RangeError)
 })

@@ -13,9 +13,17 @@ export async function readTokenFile(path: string): Promise<StaticToken[]> {
 function parseTokens(text: string, name: string): StaticToken[] {
   return parseCsv(text, name).flatMap(({ columns, line }) => {
     const [token = '', user = '', uid = '', groups] = columns
-    if (columns.length < 3) throw new RangeError(`line ${line} of ${name} must have at least 3 columns (token, user name, user uid), found ${columns.length}`)
+    if (columns.length < 3)
+      throw new RangeError(
+        `line ${line} of ${name} must have at least 3 columns (token, user name, user uid), found ${columns.length}`,
+      )
     if (token === '') return []
-    return [{ token, user: { name: user, groups: groups === undefined ? [] : groups.split(','), ...uid !== '' && { uid } } }]
+    return [
+      {
+        token,
+        user: { name: user, groups: groups === undefined ? [] : groups.split(','), ...(uid !== '' && { uid }) },
+      },
+    ]
   })
 }
 

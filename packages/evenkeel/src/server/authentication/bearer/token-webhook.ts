@@ -21,7 +21,10 @@ interface WebhookSurroundings extends Outside {
 }
 
 /** @throws {RangeError} when the address is not https. */
-export function tokenWebhook({ url, caPem, cacheMs = 120_000 }: TokenWebhookOptions, surroundings: WebhookSurroundings): TokenAuthenticator {
+export function tokenWebhook(
+  { url, caPem, cacheMs = 120_000 }: TokenWebhookOptions,
+  surroundings: WebhookSurroundings,
+): TokenAuthenticator {
   const { clock, log } = surroundings
   const address = httpsUrl(url, 'the url of the authentication webhook')
   const calls = new OutsideCalls({ ...surroundings, caPem })
@@ -29,7 +32,15 @@ export function tokenWebhook({ url, caPem, cacheMs = 120_000 }: TokenWebhookOpti
   const ask = async (question: TokenQuestion): Promise<TokenVerdict | undefined> => {
     const { token, audiences } = question
     try {
-      const verdict = readReview(await calls.ask(address, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token, audiences: [...audiences] } }), question, surroundings.audiences)
+      const verdict = readReview(
+        await calls.ask(address, {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenReview',
+          spec: { token, audiences: [...audiences] },
+        }),
+        question,
+        surroundings.audiences,
+      )
       remembered.set(question, verdict, clock.now() + cacheMs)
       return verdict
     } catch (error) {
@@ -61,7 +72,12 @@ function readUser(info: JsonObject): User | undefined {
   const given = isJsonObject(info['extra']) ? info['extra'] : {}
   const extra: Record<string, string[]> = {}
   for (const key of Object.keys(given)) setOwn(extra, key, textsOf(getOwn(given, key)))
-  return { name: username, groups: textsOf(groups), ...typeof uid === 'string' && uid !== '' && { uid }, ...Object.keys(extra).length > 0 && { extra } }
+  return {
+    name: username,
+    groups: textsOf(groups),
+    ...(typeof uid === 'string' && uid !== '' && { uid }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  }
 }
 
 function textsOf(value: JsonValue | undefined): string[] {

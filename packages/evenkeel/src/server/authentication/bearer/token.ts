@@ -26,7 +26,9 @@ export interface TokenBad {
 }
 
 /** Says whose token it is; undefined when it is none of its kind. */
-export type TokenAuthenticator = (question: TokenQuestion) => TokenVerdict | undefined | Promise<TokenVerdict | undefined>
+export type TokenAuthenticator = (
+  question: TokenQuestion,
+) => TokenVerdict | undefined | Promise<TokenVerdict | undefined>
 
 export function isGood(verdict: TokenVerdict): verdict is TokenGood {
   return 'user' in verdict

@@ -6,7 +6,9 @@ import { isSignedUnder, readAuthorities } from './authorities.ts'
 import * as pems from './chain.fixture.ts'
 import { ClientCertificates } from './client-certificate.ts'
 
-const [root, inter, leaf, rogue] = [pems.root, pems.inter, pems.leaf, pems.rogue].map((pem) => new X509Certificate(pem)) as [X509Certificate, X509Certificate, X509Certificate, X509Certificate]
+const [root, inter, leaf, rogue] = [pems.root, pems.inter, pems.leaf, pems.rogue].map(
+  (pem) => new X509Certificate(pem),
+) as [X509Certificate, X509Certificate, X509Certificate, X509Certificate]
 const at = (time: string): number => parseTime(time) ?? Number.NaN
 const nowMs = at('2030-01-01T00:00:00Z')
 
@@ -21,7 +23,11 @@ test('isSignedUnder follows signatures through those between, each of whom may s
 })
 
 test('readAuthorities reads all certificates of each text', () => {
-  expect(readAuthorities([`${pems.root}${pems.inter}`, pems.leaf]).map(({ subject }) => subject)).toEqual(['CN=test-root', 'CN=test-inter', 'CN=test-leaf'])
+  expect(readAuthorities([`${pems.root}${pems.inter}`, pems.leaf]).map(({ subject }) => subject)).toEqual([
+    'CN=test-root',
+    'CN=test-inter',
+    'CN=test-leaf',
+  ])
   expect(() => readAuthorities([''])).toThrow(RangeError)
 })
 

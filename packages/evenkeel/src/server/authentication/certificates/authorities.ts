@@ -17,7 +17,8 @@ const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 export function readAuthorities(pems: readonly string[]): X509Certificate[] {
   return pems.flatMap((pem) => {
     const blocks = pem.match(pemBlock)
-    if (blocks === null) throw new RangeError('an authority must be given as certificates in PEM, got a text without one')
+    if (blocks === null)
+      throw new RangeError('an authority must be given as certificates in PEM, got a text without one')
     return blocks.map((block) => new X509Certificate(block))
   })
 }

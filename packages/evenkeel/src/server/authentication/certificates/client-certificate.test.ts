@@ -6,7 +6,9 @@ import { makeIdentity } from '../../identity/identity.ts'
 import { Listening } from '../callers.fixture.ts'
 
 const running: Listening[] = []
-afterEach(async () => { await Promise.all(running.splice(0).map(({ server }) => server.stop({ graceMs: 0 }))) })
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(({ server }) => server.stop({ graceMs: 0 })))
+})
 
 async function start(options: Parameters<typeof Listening.start>[0] = {}): Promise<Listening> {
   const listening = await Listening.start({ authorization: 'always-allow', ...options })
@@ -25,8 +27,15 @@ class ShiftedClock extends SystemClock {
 describe('row 2: a client certificate', () => {
   test('says who is calling: the common name, and the organizations as groups', async () => {
     const listening = await start()
-    const client = issueClient(listening.identity, { user: 'jane', groups: ['devs', 'a, b', 'größe\nO=system:masters'] })
-    const expected = { username: 'jane', groups: ['devs', 'a, b', 'größe\nO=system:masters', 'system:authenticated'], extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] } }
+    const client = issueClient(listening.identity, {
+      user: 'jane',
+      groups: ['devs', 'a, b', 'größe\nO=system:masters'],
+    })
+    const expected = {
+      username: 'jane',
+      groups: ['devs', 'a, b', 'größe\nO=system:masters', 'system:authenticated'],
+      extra: { 'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] },
+    }
     expect((await listening.who({ client })).user).toEqual(expected)
     expect((await listening.whoHttp2({ client })).user).toEqual(expected)
   })
@@ -35,7 +44,7 @@ describe('row 2: a client certificate', () => {
     const listening = await start()
     const client = issueClient(listening.identity, { user: 'jane' })
     const { session } = await listening.who({ client })
-    const again = await listening.who({ client, ...session && { session } })
+    const again = await listening.who({ client, ...(session && { session }) })
     expect([again.isResumed, again.user.username]).toEqual([true, 'jane'])
   })
 
@@ -52,7 +61,11 @@ describe('row 2: a client certificate', () => {
     for (const [name, client] of Object.entries(bad)) {
       expect(await listening.who({ client }), name).toMatchObject({ status: 401, user: {} })
       expect((await listening.ask({ path: '/readyz', client })).status, name).toBe(401)
-      expect((await listening.who({ client, headers: { authorization: `Bearer ${listening.identity.token}` } })).user.username, name).toBe('evenkeel-admin')
+      expect(
+        (await listening.who({ client, headers: { authorization: `Bearer ${listening.identity.token}` } })).user
+          .username,
+        name,
+      ).toBe('evenkeel-admin')
     }
   })
 
@@ -71,28 +84,50 @@ describe('row 2: a client certificate', () => {
     const other = makeIdentity()
     const client = issueClient(other, { user: 'jane' })
     expect((await (await start()).who({ client })).status).toBe(401)
-    expect((await (await start({ authentication: { clientAuthorities: [other.authority.certificatePem] } })).who({ client })).user.username).toBe('jane')
+    expect(
+      (await (await start({ authentication: { clientAuthorities: [other.authority.certificatePem] } })).who({ client }))
+        .user.username,
+    ).toBe('jane')
     await expect(start({ authentication: { clientAuthorities: ['nothing'] } })).rejects.toThrow('certificates in PEM')
   })
 
   test('row 6: is of no use to a page of another site, though browsers send it by themselves', async () => {
     const listening = await start()
     const client = issueClient(listening.identity, { user: 'jane', groups: ['system:masters'] })
-    for (const headers of [{ 'origin': 'https://evil.example.com' }, { 'sec-fetch-site': 'cross-site' }, { 'origin': 'null' }]) expect((await listening.who({ client, headers: { ...headers } })).status).toBe(403)
+    for (const headers of [
+      { origin: 'https://evil.example.com' },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+    ])
+      expect((await listening.who({ client, headers: { ...headers } })).status).toBe(403)
   })
 
   test('is not asked of clients that have none: a token will do', async () => {
     const listening = await start()
-    expect((await listening.who({ headers: { authorization: `Bearer ${listening.identity.token}` } })).user.username).toBe('evenkeel-admin')
+    expect(
+      (await listening.who({ headers: { authorization: `Bearer ${listening.identity.token}` } })).user.username,
+    ).toBe('evenkeel-admin')
     expect((await listening.who()).status).toBe(401)
   })
 })
 
 describe('a front proxy', () => {
   const proxies = makeIdentity()
-  const options = { authentication: { frontProxy: { caPem: proxies.authority.certificatePem, allowedNames: ['front'] } } }
-  const headers = { 'x-remote-user': 'bob', 'x-remote-group': ['g1, g2', 'g3'], 'x-remote-uid': 'u1', 'x-remote-extra-example.com%2Fteam': ['a', 'b'] }
-  const bob = { username: 'bob', uid: 'u1', groups: ['g1, g2', 'g3', 'system:authenticated'], extra: { 'example.com/team': ['a', 'b'] } }
+  const options = {
+    authentication: { frontProxy: { caPem: proxies.authority.certificatePem, allowedNames: ['front'] } },
+  }
+  const headers = {
+    'x-remote-user': 'bob',
+    'x-remote-group': ['g1, g2', 'g3'],
+    'x-remote-uid': 'u1',
+    'x-remote-extra-example.com%2Fteam': ['a', 'b'],
+  }
+  const bob = {
+    username: 'bob',
+    uid: 'u1',
+    groups: ['g1, g2', 'g3', 'system:authenticated'],
+    extra: { 'example.com/team': ['a', 'b'] },
+  }
 
   test('says who is calling, each value as it was sent', async () => {
     const listening = await start(options)
@@ -103,19 +138,26 @@ describe('a front proxy', () => {
     expect((await listening.who({ client, headers: { 'x-remote-user': '' } })).status).toBe(401)
   })
 
-  test('is only who has a certificate of the proxies\' own authority for one of their names', async () => {
+  test("is only who has a certificate of the proxies' own authority for one of their names", async () => {
     const listening = await start(options)
     const ours = issueClient(listening.identity, { user: 'front' })
     expect((await listening.who({ headers })).status).toBe(401)
     expect((await listening.who({ client: issueClient(proxies, { user: 'stranger' }), headers })).status).toBe(401)
     expect((await listening.who({ client: ours, headers })).user.username).toBe('front')
-    expect((await listening.who({ headers: { ...headers, authorization: `Bearer ${listening.identity.token}` } })).user.username).toBe('evenkeel-admin')
+    expect(
+      (await listening.who({ headers: { ...headers, authorization: `Bearer ${listening.identity.token}` } })).user
+        .username,
+    ).toBe('evenkeel-admin')
     const plain = await start()
-    expect((await plain.who({ client: issueClient(plain.identity, { user: 'front' }), headers })).user.username).toBe('front')
+    expect((await plain.who({ client: issueClient(plain.identity, { user: 'front' }), headers })).user.username).toBe(
+      'front',
+    )
   })
 
   test('cannot call by itself: its authority signs no users', async () => {
     const listening = await start(options)
-    expect((await listening.who({ client: issueClient(proxies, { user: 'jane', groups: ['system:masters'] }) })).status).toBe(401)
+    expect(
+      (await listening.who({ client: issueClient(proxies, { user: 'jane', groups: ['system:masters'] }) })).status,
+    ).toBe(401)
   })
 })

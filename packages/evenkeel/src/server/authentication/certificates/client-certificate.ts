@@ -56,12 +56,23 @@ export class ClientCertificates {
   #read(der: Uint8Array, issuers: readonly Uint8Array[]): Known | 'foreign' {
     const certificate = new X509Certificate(der)
     const fingerprint = createHash('sha256').update(der).digest('hex')
-    const isOurs = this.#seen.has(fingerprint) || isSignedUnder(certificate, { authorities: this.#authorities, between: issuers.map((issuer) => new X509Certificate(issuer)), nowMs: this.#clock.now() })
+    const isOurs =
+      this.#seen.has(fingerprint) ||
+      isSignedUnder(certificate, {
+        authorities: this.#authorities,
+        between: issuers.map((issuer) => new X509Certificate(issuer)),
+        nowMs: this.#clock.now(),
+      })
     if (!isOurs) return 'foreign'
     this.#remember(fingerprint)
     const { commonName, organizations, uids } = subjectOf(certificate)
     const isNamed = commonName !== '' && uids.length <= 1 && uids[0] !== ''
-    const user = { name: commonName, groups: organizations, extra: { [credentialKey]: [`X509SHA256=${fingerprint}`] }, ...uids[0] !== undefined && { uid: uids[0] } }
+    const user = {
+      name: commonName,
+      groups: organizations,
+      extra: { [credentialKey]: [`X509SHA256=${fingerprint}`] },
+      ...(uids[0] !== undefined && { uid: uids[0] }),
+    }
     return { ...validityOf(certificate), commonName, user: isNamed ? asAuthenticated(user) : undefined }
   }
 
@@ -90,7 +101,11 @@ const uidAttribute = '1.3.6.1.4.1.57683.2'
 /** Each value by itself: in the text form, a name with a line break in it could pass for two. */
 function subjectOf(certificate: X509Certificate): CertificateName {
   const subject = certificate.toLegacyObject().subject as Partial<Record<string, string | string[]>>
-  return { commonName: valuesOf(subject['CN']).at(-1) ?? '', organizations: valuesOf(subject['O']), uids: valuesOf(subject[uidAttribute]) }
+  return {
+    commonName: valuesOf(subject['CN']).at(-1) ?? '',
+    organizations: valuesOf(subject['O']),
+    uids: valuesOf(subject[uidAttribute]),
+  }
 }
 
 function valuesOf(value: string | string[] | undefined): string[] {

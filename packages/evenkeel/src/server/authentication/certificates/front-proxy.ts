@@ -26,7 +26,12 @@ export function frontProxyAuthenticator({ certificates, allowedNames }: FrontPro
     if (name === '') return undefined
     const [uid = ''] = valuesOf(headers['x-remote-uid'])
     const extra = extraOf(headers, 'x-remote-extra-')
-    return asAuthenticated({ name, groups: valuesOf(headers['x-remote-group']), ...uid !== '' && { uid }, ...extra && { extra } })
+    return asAuthenticated({
+      name,
+      groups: valuesOf(headers['x-remote-group']),
+      ...(uid !== '' && { uid }),
+      ...(extra && { extra }),
+    })
   }
 }
 
@@ -42,7 +47,7 @@ export function extraOf(headers: WireHeaders, prefix: string): Readonly<Record<s
     if (!name.startsWith(prefix)) continue
     extra ??= {}
     const key = decoded(name.slice(prefix.length))
-    const before = Object.hasOwn(extra, key) ? extra[key] ?? [] : []
+    const before = Object.hasOwn(extra, key) ? (extra[key] ?? []) : []
     setOwn(extra, key, [...before, ...value.split('\n')])
   }
   return extra

@@ -10,7 +10,11 @@ export function extraProblem(key: string, value: string): { problem?: string } {
   if (key === '') return { problem: 'impersonating the empty string key in extra is not allowed' }
   const at = key.indexOf('/')
   const [domain, path] = [key.slice(0, Math.max(at, 0)), key.slice(at + 1)]
-  if (at <= 0 || checkDnsSubdomain(domain).length > 0 || !pathText.test(path)) return { problem: `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")` }
-  if (key !== key.toLowerCase()) return { problem: `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}` }
+  if (at <= 0 || checkDnsSubdomain(domain).length > 0 || !pathText.test(path))
+    return {
+      problem: `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`,
+    }
+  if (key !== key.toLowerCase())
+    return { problem: `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}` }
   return value === '' ? { problem: 'impersonating the empty string value in extra is not allowed' } : {}
 }

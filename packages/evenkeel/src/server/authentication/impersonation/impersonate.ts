@@ -13,7 +13,15 @@ import type { ApiError } from '#api'
 import type { Access, AccessQuestion } from '../../access/access.ts'
 import { requireAllowed } from '../../authorize.ts'
 import type { Call, User } from '../../call.ts'
-import { accountGroups, anonymousName, asAuthenticated, nodeNameKey, parseAccount, parseNode, unauthenticatedGroup } from '../person.ts'
+import {
+  accountGroups,
+  anonymousName,
+  asAuthenticated,
+  nodeNameKey,
+  parseAccount,
+  parseNode,
+  unauthenticatedGroup,
+} from '../person.ts'
 import { extraProblem } from './extra-problem.ts'
 import { wantedUser, withoutWish } from './wanted-user.ts'
 
@@ -93,19 +101,31 @@ type Place = NonNullable<AccessQuestion['place']> & { readonly problem?: string 
 function questionsOf(wanted: User, { mode }: { mode: string }): Place[] {
   const isNarrow = mode !== ''
   const group = isNarrow ? authentication : ''
-  const place = (resource: string, name: string, more: Partial<Place> = {}): Place => ({ group: authentication, version: 'v1', resource, subresource: '', namespace: '', name, ...more })
+  const place = (resource: string, name: string, more: Partial<Place> = {}): Place => ({
+    group: authentication,
+    version: 'v1',
+    resource,
+    subresource: '',
+    namespace: '',
+    name,
+    ...more,
+  })
   const extra = Object.entries(wanted.extra ?? {})
   return [
     userPlace(wanted.name, { mode, group }),
-    ...wanted.uid === undefined ? [] : [place('uids', wanted.uid)],
-    ...wanted.groups.map((name) => place('groups', name, { group, ...isNarrow && groupProblem(name) })),
-    ...extra.flatMap(([key, values]) => values.map((value) => place('userextras', value, { subresource: key, ...isNarrow && extraProblem(key, value) }))),
+    ...(wanted.uid === undefined ? [] : [place('uids', wanted.uid)]),
+    ...wanted.groups.map((name) => place('groups', name, { group, ...(isNarrow && groupProblem(name)) })),
+    ...extra.flatMap(([key, values]) =>
+      values.map((value) =>
+        place('userextras', value, { subresource: key, ...(isNarrow && extraProblem(key, value)) }),
+      ),
+    ),
   ]
 }
 
 const authentication = 'authentication.k8s.io'
 
-function userPlace(name: string, { mode, group }: { mode: string, group: string }): Place {
+function userPlace(name: string, { mode, group }: { mode: string; group: string }): Place {
   const place = { group, version: 'v1', subresource: '' }
   const account = parseAccount(name)
   if (account) return { ...place, resource: 'serviceaccounts', namespace: account.namespace, name: account.name }
@@ -140,5 +160,8 @@ function isOwnNode(wanted: User, { name, extra = {} }: User): boolean {
 
 /** The right to be one's own node is the same on every node: what differs from pod to pod is not shown to authorizers. */
 function withoutExtra(user: User): User {
-  return { ...user, extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(user.extra ?? {}).sort() } }
+  return {
+    ...user,
+    extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(user.extra ?? {}).sort() },
+  }
 }

@@ -20,15 +20,18 @@ export function wantedUser(headers: WireHeaders): User | undefined {
   const uid = firstOf(headers['impersonate-uid'])
   const groups = headers['impersonate-group']?.split('\n') ?? []
   const extra = extraOf(headers, extraPrefix)
-  if (name !== '') return { name, groups, ...uid !== '' && { uid }, ...extra && { extra } }
+  if (name !== '') return { name, groups, ...(uid !== '' && { uid }), ...(extra && { extra }) }
   if (uid === '' && groups.length === 0 && extra === undefined) return undefined
-  throw badRequest(`requested ${describe({ name, uid, groups, ...extra && { extra } })} without impersonating a user name`)
+  throw badRequest(
+    `requested ${describe({ name, uid, groups, ...(extra && { extra }) })} without impersonating a user name`,
+  )
 }
 
 /** A request whose headers say nothing of this any more: nobody after this room shall act on it. */
 export function withoutWish(request: WireRequest): WireRequest {
   const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(request.headers)) if (!name.startsWith(prefix)) setOwn(headers, name, value)
+  for (const [name, value] of Object.entries(request.headers))
+    if (!name.startsWith(prefix)) setOwn(headers, name, value)
   return new ChangedRequest(request, { headers })
 }
 
@@ -39,6 +42,11 @@ function firstOf(value: string | undefined): string {
 /** As upstream writes what it has read. */
 function describe({ name, uid = '', groups, extra }: User): string {
   const list = (texts: readonly string[]): string => `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`
-  const written = extra === undefined ? '(nil)' : `{${Object.entries(extra).map(([key, values]) => `${JSON.stringify(key)}:${list(values)}`).join(', ')}}`
+  const written =
+    extra === undefined
+      ? '(nil)'
+      : `{${Object.entries(extra)
+          .map(([key, values]) => `${JSON.stringify(key)}:${list(values)}`)
+          .join(', ')}}`
   return `&user.DefaultInfo{Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Groups:${groups.length === 0 ? '[]string(nil)' : list(groups)}, Extra:map[string][]string${written}}`
 }

@@ -38,8 +38,13 @@ const rsaBitsMin = 2048
  */
 export function algorithmFor({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
   if (asymmetricKeyType === 'rsa') return 'RS256'
-  const found = Object.entries(algorithms).find(([, { type, curve }]) => type === asymmetricKeyType && curve === asymmetricKeyDetails?.namedCurve)
-  if (!found) throw new RangeError(`tokens are signed with RSA or ECDSA keys (P-256, P-384, P-521), got ${String(asymmetricKeyType)}`)
+  const found = Object.entries(algorithms).find(
+    ([, { type, curve }]) => type === asymmetricKeyType && curve === asymmetricKeyDetails?.namedCurve,
+  )
+  if (!found)
+    throw new RangeError(
+      `tokens are signed with RSA or ECDSA keys (P-256, P-384, P-521), got ${String(asymmetricKeyType)}`,
+    )
   return found[0]
 }
 
@@ -50,18 +55,31 @@ export function makeSignature(text: string, key: KeyObject): Buffer {
 }
 
 /** Whether a signature was made over a text by the owner of a key, in the way it says. */
-export function isSignature(signature: Uint8Array, text: string, { name, key }: { name: string, key: KeyObject }): boolean {
+export function isSignature(
+  signature: Uint8Array,
+  text: string,
+  { name, key }: { name: string; key: KeyObject },
+): boolean {
   const algorithm = Object.hasOwn(algorithms, name) ? algorithms[name] : undefined
   if (!algorithm || !fits(key, algorithm)) return false
-  return verify(algorithm.hash, Buffer.from(text), { key, ...detailsOf(algorithm) } satisfies VerifyKeyObjectInput, signature)
+  return verify(
+    algorithm.hash,
+    Buffer.from(text),
+    { key, ...detailsOf(algorithm) } satisfies VerifyKeyObjectInput,
+    signature,
+  )
 }
 
 function fits({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, { type, curve }: Algorithm): boolean {
   if (asymmetricKeyType !== type) return false
-  return type === 'rsa' ? (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin : asymmetricKeyDetails?.namedCurve === curve
+  return type === 'rsa'
+    ? (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin
+    : asymmetricKeyDetails?.namedCurve === curve
 }
 
 function detailsOf({ type, isPss }: Algorithm): Pick<SignKeyObjectInput, 'dsaEncoding' | 'padding' | 'saltLength'> {
   if (type === 'ec') return { dsaEncoding: 'ieee-p1363' }
-  return isPss ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST } : { padding: constants.RSA_PKCS1_PADDING }
+  return isPss
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : { padding: constants.RSA_PKCS1_PADDING }
 }

@@ -23,25 +23,34 @@ describe('signJwt and isSignedBy', () => {
       const { id } = publicKeyOf(privateKey)
       const jwt = parseJwt(signJwt({ sub: 'me' }, { key: privateKey, id }))
       expect(jwt).toMatchObject({ algorithm: name, keyId: id, claims: { sub: 'me' } })
-      for (const [other, { publicKey: key }] of Object.entries(pairs)) expect(jwt && isSignedBy(jwt, publicKeyOf(key)), other).toBe(other === name)
+      for (const [other, { publicKey: key }] of Object.entries(pairs))
+        expect(jwt && isSignedBy(jwt, publicKeyOf(key)), other).toBe(other === name)
     })
   }
 
   test('a changed letter anywhere breaks it', () => {
     const { privateKey, publicKey } = pairs.ES256
     const token = signJwt({ sub: 'me', aud: ['a'] }, { key: privateKey, id: 'x' })
-    fc.assert(fc.property(fc.nat(token.length - 1), fc.constantFrom(...'ABab01-_.'), (at, letter) => {
-      const changed = token.slice(0, at) + letter + token.slice(at + 1)
-      const jwt = parseJwt(changed)
-      return changed === token || !jwt || !isSignedBy(jwt, publicKeyOf(publicKey))
-    }))
+    fc.assert(
+      fc.property(fc.nat(token.length - 1), fc.constantFrom(...'ABab01-_.'), (at, letter) => {
+        const changed = token.slice(0, at) + letter + token.slice(at + 1)
+        const jwt = parseJwt(changed)
+        return changed === token || !jwt || !isSignedBy(jwt, publicKeyOf(publicKey))
+      }),
+    )
   })
 
   test('a public key is never taken for a shared secret, and nothing is no signature', () => {
     const { publicKey } = pairs.RS256
     const text = `${encode({ alg: 'HS256' })}.${encode({ sub: 'me' })}`
-    const secret = createHmac('sha256', publicKey.export({ type: 'spki', format: 'pem' })).update(text).digest('base64url')
-    for (const token of [`${text}.${secret}`, `${encode({ alg: 'none' })}.${encode({ sub: 'me' })}.AA`, `${encode({ alg: 'toString' })}.${encode({ sub: 'me' })}.AA`]) {
+    const secret = createHmac('sha256', publicKey.export({ type: 'spki', format: 'pem' }))
+      .update(text)
+      .digest('base64url')
+    for (const token of [
+      `${text}.${secret}`,
+      `${encode({ alg: 'none' })}.${encode({ sub: 'me' })}.AA`,
+      `${encode({ alg: 'toString' })}.${encode({ sub: 'me' })}.AA`,
+    ]) {
       const jwt = parseJwt(token)
       expect(jwt && isSignedBy(jwt, publicKeyOf(publicKey))).toBe(false)
     }
@@ -65,17 +74,40 @@ test('parseJwt takes only what is exactly of the form', () => {
   const [head = '', body = '', tail = ''] = good.split('.')
   expect(parseJwt(good)).toBeDefined()
   // The last letter has bits that mean nothing: only one of the letters that stand for the same bytes counts.
-  const same = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].filter((letter) => Buffer.from(`${tail.slice(0, -1)}${letter}`, 'base64url').equals(Buffer.from(tail, 'base64url')))
+  const same = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].filter((letter) =>
+    Buffer.from(`${tail.slice(0, -1)}${letter}`, 'base64url').equals(Buffer.from(tail, 'base64url')),
+  )
   expect(same).toHaveLength(16)
   expect(same.filter((letter) => parseJwt(`${good.slice(0, -1)}${letter}`) !== undefined)).toEqual([good.at(-1)])
-  const others = ['', 'a.b.c', `${head}.${body}`, `${good}.`, ` ${good}`, `${good}=`, `${head}.${encode('text')}.${tail}`, `${head}.${encode([1])}.${tail}`, `${encode({ alg: 5 })}.${body}.${tail}`,
-    `${encode({ alg: 'ES256', kid: 7 })}.${body}.${tail}`, `${encode({ alg: 'ES256', crit: ['exp'] })}.${body}.${tail}`, `${head}.${body}.`, `${head}.${encode({ long: 'x'.repeat(70_000) })}.${tail}`]
+  const others = [
+    '',
+    'a.b.c',
+    `${head}.${body}`,
+    `${good}.`,
+    ` ${good}`,
+    `${good}=`,
+    `${head}.${encode('text')}.${tail}`,
+    `${head}.${encode([1])}.${tail}`,
+    `${encode({ alg: 5 })}.${body}.${tail}`,
+    `${encode({ alg: 'ES256', kid: 7 })}.${body}.${tail}`,
+    `${encode({ alg: 'ES256', crit: ['exp'] })}.${body}.${tail}`,
+    `${head}.${body}.`,
+    `${head}.${encode({ long: 'x'.repeat(70_000) })}.${tail}`,
+  ]
   for (const other of others) expect(parseJwt(other), other.slice(0, 60)).toBeUndefined()
 })
 
 test('readKeySet reads what toJwk wrote, and passes over what it does not know', () => {
   const keys = Object.values(pairs).map(({ publicKey }) => publicKeyOf(publicKey))
-  const read = readKeySet({ keys: [...keys.map(toJwk), { kty: 'oct', k: 'AAAA', kid: 'secret' }, { kty: 'RSA', n: 5 } as unknown as JsonObject, { kty: 'EC', use: 'enc', kid: 'x' }, 'text'] })
+  const read = readKeySet({
+    keys: [
+      ...keys.map(toJwk),
+      { kty: 'oct', k: 'AAAA', kid: 'secret' },
+      { kty: 'RSA', n: 5 } as unknown as JsonObject,
+      { kty: 'EC', use: 'enc', kid: 'x' },
+      'text',
+    ],
+  })
   expect(read.map(({ id }) => id)).toEqual(keys.map(({ id }) => id))
   expect(read.every(({ key }, index) => keys[index]?.key.equals(key))).toBe(true)
   expect(readKeySet([])).toEqual([])

@@ -44,7 +44,7 @@ export function isSignedBy({ algorithm, text, signature }: Jwt, { key }: PublicK
 }
 
 /** A new token. */
-export function signJwt(claims: JsonObject, { key, id }: { key: KeyObject, id: string }): string {
+export function signJwt(claims: JsonObject, { key, id }: { key: KeyObject; id: string }): string {
   const text = `${encoded({ alg: algorithmFor(key), kid: id })}.${encoded(claims)}`
   return `${text}.${makeSignature(text, key).toString('base64url')}`
 }

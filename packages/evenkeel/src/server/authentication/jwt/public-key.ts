@@ -16,19 +16,21 @@ export interface PublicKey {
 /** A key under the name that is made from itself, without giving it away: the same on every server that has it. */
 export function publicKeyOf(key: KeyObject): PublicKey {
   const open = key.type === 'private' ? createPublicKey(key) : key
-  const id = createHash('sha256').update(open.export({ type: 'spki', format: 'der' })).digest('base64url')
+  const id = createHash('sha256')
+    .update(open.export({ type: 'spki', format: 'der' }))
+    .digest('base64url')
   return { id, key: open }
 }
 
 /** As it is published. */
 export function toJwk({ id, key }: PublicKey): JsonObject {
   const { kty = '', ...rest } = key.export({ format: 'jwk' })
-  return { use: 'sig', kty, kid: id, alg: algorithmFor(key), ...rest as JsonObject }
+  return { use: 'sig', kty, kid: id, alg: algorithmFor(key), ...(rest as JsonObject) }
 }
 
 /** The keys of a published set that signatures can be verified with; others are passed over. */
 export function readKeySet(value: JsonValue): PublicKey[] {
-  const keys = isJsonObject(value) && Array.isArray(value['keys']) ? value['keys'] as readonly JsonValue[] : []
+  const keys = isJsonObject(value) && Array.isArray(value['keys']) ? (value['keys'] as readonly JsonValue[]) : []
   return keys.slice(0, keysMax).flatMap((jwk) => {
     if (!isJsonObject(jwk) || (jwk['use'] !== undefined && jwk['use'] !== 'sig')) return []
     const { kty, kid = '' } = jwk

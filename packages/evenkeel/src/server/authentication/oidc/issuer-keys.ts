@@ -35,7 +35,10 @@ export class IssuerKeys {
     this.#surroundings = surroundings
     this.#calls = new OutsideCalls({ ...surroundings, caPem: issuer.caPem })
     httpsUrl(issuer.url, 'the url of an OpenID issuer')
-    this.#discovery = httpsUrl(issuer.discoveryUrl ?? `${issuer.url.replace(/\/$/, '')}/.well-known/openid-configuration`, 'the discoveryUrl of an OpenID issuer')
+    this.#discovery = httpsUrl(
+      issuer.discoveryUrl ?? `${issuer.url.replace(/\/$/, '')}/.well-known/openid-configuration`,
+      'the discoveryUrl of an OpenID issuer',
+    )
   }
 
   /** The keys that a token may have been signed with. */
@@ -65,7 +68,10 @@ export class IssuerKeys {
       const keysUrl = this.#keysUrl(await this.#calls.ask(this.#discovery))
       this.#keys = readKeySet(await this.#calls.ask(keysUrl))
     } catch (error) {
-      this.#surroundings.log.error('the keys of an OpenID issuer cannot be fetched', { issuer: this.#issuer.url, error })
+      this.#surroundings.log.error('the keys of an OpenID issuer cannot be fetched', {
+        issuer: this.#issuer.url,
+        error,
+      })
     }
   }
 

@@ -13,13 +13,23 @@ import type { ClaimReaders, ReadValue, Rule } from './claim-readers.ts'
 import type { OidcIssuer } from './oidc-issuer.ts'
 
 /** The user that verified claims are about, or why there is none. */
-export function userOfClaims(claims: JsonObject, { issuer, readers }: { issuer: OidcIssuer, readers: ClaimReaders }): User | TokenBad {
+export function userOfClaims(
+  claims: JsonObject,
+  { issuer, readers }: { issuer: OidcIssuer; readers: ClaimReaders },
+): User | TokenBad {
   try {
-    const missing = Object.entries(issuer.requiredClaims ?? {}).find(([claim, value]) => getOwn(claims, claim) !== value)
+    const missing = Object.entries(issuer.requiredClaims ?? {}).find(
+      ([claim, value]) => getOwn(claims, claim) !== value,
+    )
     if (missing) return bad(`required claim ${missing[0]} not present or not of the required value`)
     checkRules(readers.claimRules, claims)
     const uid = textOf(readers.uid, claims)
-    const user = { name: nameOf(claims, { issuer, readers }), groups: groupsOf(claims, { issuer, readers }), ...uid !== '' && { uid }, ...extraOf(claims, readers) }
+    const user = {
+      name: nameOf(claims, { issuer, readers }),
+      groups: groupsOf(claims, { issuer, readers }),
+      ...(uid !== '' && { uid }),
+      ...extraOf(claims, readers),
+    }
     checkRules(readers.userRules, { uid: '', groups: [], extra: {}, ...userInfo(user) })
     return user
   } catch (error) {
@@ -36,23 +46,38 @@ class ClaimsError extends Error {
 function checkRules(rules: readonly Rule[], variable: JsonObject): void {
   for (const { holds, message } of rules) {
     const { value, error } = holds.evaluate(variable)
-    if (error !== undefined || value !== true) throw new ClaimsError(`validation expression '${holds.text}' failed: ${error ?? message}`)
+    if (error !== undefined || value !== true)
+      throw new ClaimsError(`validation expression '${holds.text}' failed: ${error ?? message}`)
   }
 }
 
-function nameOf(claims: JsonObject, { issuer: { url, username }, readers }: { issuer: OidcIssuer, readers: ClaimReaders }): string {
+function nameOf(
+  claims: JsonObject,
+  { issuer: { url, username }, readers }: { issuer: OidcIssuer; readers: ClaimReaders },
+): string {
   const { claim, prefix } = { claim: username ? username.claim : 'sub', prefix: username?.prefix }
   const found = textOf(readers.username, claims)
-  if (found === '') throw new ClaimsError(claim === undefined ? 'the username expression gave no text' : `parse username claims ${JSON.stringify(claim)}: claim not present`)
-  if (claim === 'email' && getOwn(claims, 'email_verified') !== undefined && getOwn(claims, 'email_verified') !== true) throw new ClaimsError('email not verified')
+  if (found === '')
+    throw new ClaimsError(
+      claim === undefined
+        ? 'the username expression gave no text'
+        : `parse username claims ${JSON.stringify(claim)}: claim not present`,
+    )
+  if (claim === 'email' && getOwn(claims, 'email_verified') !== undefined && getOwn(claims, 'email_verified') !== true)
+    throw new ClaimsError('email not verified')
   const usual = claim === 'email' || claim === undefined ? '' : `${url}#`
   const name = `${prefix ?? usual}${found}`
   if (isReserved(name)) throw new ClaimsError(`username ${JSON.stringify(name)} is reserved`)
   return name
 }
 
-function groupsOf(claims: JsonObject, { issuer: { groups }, readers }: { issuer: OidcIssuer, readers: ClaimReaders }): string[] {
-  return textsOf(valueOf(readers.groups, claims)).map((name) => `${groups?.prefix ?? ''}${name}`).filter((name) => !isReserved(name))
+function groupsOf(
+  claims: JsonObject,
+  { issuer: { groups }, readers }: { issuer: OidcIssuer; readers: ClaimReaders },
+): string[] {
+  return textsOf(valueOf(readers.groups, claims))
+    .map((name) => `${groups?.prefix ?? ''}${name}`)
+    .filter((name) => !isReserved(name))
 }
 
 function isReserved(name: string): boolean {

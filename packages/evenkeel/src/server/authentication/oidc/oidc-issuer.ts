@@ -61,7 +61,9 @@ export interface OidcIssuer {
 }
 
 /** A claim as it is, or what an expression makes of all `claims`. */
-export type OidcValue = { readonly claim: string, readonly expression?: undefined } | { readonly expression: string, readonly claim?: undefined }
+export type OidcValue =
+  | { readonly claim: string; readonly expression?: undefined }
+  | { readonly expression: string; readonly claim?: undefined }
 
 export type OidcName = OidcValue & {
   /**

@@ -11,7 +11,10 @@ import type { OidcIssuer } from './oidc-issuer.ts'
 import { oidcTokens } from './oidc-tokens.ts'
 
 const url = 'https://login.example.com/realm'
-const [first, second] = [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey, generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey]
+const [first, second] = [
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+]
 
 /** An issuer in this process, and a server that believes it. */
 class World {
@@ -26,12 +29,21 @@ class World {
     const transport = ({ target }: WireRequest): Promise<WireResponse> => {
       this.asked.push(target)
       if (this.isDown) return Promise.reject(new Error('down'))
-      const document = target.endsWith('/jwks') ? { keys: this.keys.map((key) => toJwk(publicKeyOf(key))) } : this.discovery
+      const document = target.endsWith('/jwks')
+        ? { keys: this.keys.map((key) => toJwk(publicKeyOf(key))) }
+        : this.discovery
       return Promise.resolve({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(document)) })
     }
-    this.#authenticate = oidcTokens({ url, audiences: ['client'], ...issuer }, {
-      clock: this.clock, log: silentLogger, audiences: ['us'], stopping: new AbortController().signal, connect: () => ({ transport, close: () => undefined }),
-    })
+    this.#authenticate = oidcTokens(
+      { url, audiences: ['client'], ...issuer },
+      {
+        clock: this.clock,
+        log: silentLogger,
+        audiences: ['us'],
+        stopping: new AbortController().signal,
+        connect: () => ({ transport, close: () => undefined }),
+      },
+    )
   }
 
   token(claims: JsonObject = {}, key = first, id = publicKeyOf(key).id): string {
@@ -52,9 +64,20 @@ describe('oidcTokens', () => {
   })
 
   test('takes the claims it is told to', async () => {
-    const world = new World({ username: { claim: 'email' }, groups: { claim: 'roles', prefix: 'oidc:' }, uid: { claim: 'sub' }, extra: { 'example.com/tenant': { claim: 'tenant' } }, requiredClaims: { tenant: 'blue' } })
+    const world = new World({
+      username: { claim: 'email' },
+      groups: { claim: 'roles', prefix: 'oidc:' },
+      uid: { claim: 'sub' },
+      extra: { 'example.com/tenant': { claim: 'tenant' } },
+      requiredClaims: { tenant: 'blue' },
+    })
     const claims = { email: 'ann@example.com', email_verified: true, roles: ['dev', 5, 'ops'], tenant: 'blue' }
-    expect(await world.ask(world.token(claims))).toEqual({ name: 'ann@example.com', uid: 'ann', groups: ['oidc:dev', 'oidc:ops'], extra: { 'example.com/tenant': ['blue'] } })
+    expect(await world.ask(world.token(claims))).toEqual({
+      name: 'ann@example.com',
+      uid: 'ann',
+      groups: ['oidc:dev', 'oidc:ops'],
+      extra: { 'example.com/tenant': ['blue'] },
+    })
     expect(await world.ask(world.token({ ...claims, roles: 'dev' }))).toMatchObject({ groups: ['oidc:dev'] })
     expect(await world.ask(world.token({ ...claims, email_verified: false }))).toBe('oidc: email not verified')
     expect(await world.ask(world.token({ ...claims, tenant: 'red' }))).toContain('required claim tenant')
@@ -63,33 +86,59 @@ describe('oidcTokens', () => {
 
   test('makes users by expressions', async () => {
     const world = new World({
-      username: { expression: 'claims.sub + "@" + claims.tenant' }, groups: { expression: 'claims.roles.filter(r, r.startsWith("k8s-")).map(r, r.substring(4))' }, uid: { expression: 'claims.?oid.orValue("none")' },
-      extra: { 'example.com/level': { expression: 'claims.level > 3 ? "high" : "low"' } }, claimRules: [{ expression: 'claims.exp - claims.iat <= 3600', message: 'it lives too long' }],
-      userRules: [{ expression: '!user.username.contains("root")', message: 'not you' }, { expression: 'user.groups.size() < 3' }],
+      username: { expression: 'claims.sub + "@" + claims.tenant' },
+      groups: { expression: 'claims.roles.filter(r, r.startsWith("k8s-")).map(r, r.substring(4))' },
+      uid: { expression: 'claims.?oid.orValue("none")' },
+      extra: { 'example.com/level': { expression: 'claims.level > 3 ? "high" : "low"' } },
+      claimRules: [{ expression: 'claims.exp - claims.iat <= 3600', message: 'it lives too long' }],
+      userRules: [
+        { expression: '!user.username.contains("root")', message: 'not you' },
+        { expression: 'user.groups.size() < 3' },
+      ],
     })
     const now = world.clock.now() / 1000
     const claims = { tenant: 'blue', roles: ['k8s-dev', 'other', 'k8s-system:masters'], level: 4, iat: now }
-    expect(await world.ask(world.token(claims))).toEqual({ name: 'ann@blue', uid: 'none', groups: ['dev'], extra: { 'example.com/level': ['high'] } })
-    expect(await world.ask(world.token({ ...claims, iat: now - 3600 }))).toBe('oidc: validation expression \'claims.exp - claims.iat <= 3600\' failed: it lives too long')
+    expect(await world.ask(world.token(claims))).toEqual({
+      name: 'ann@blue',
+      uid: 'none',
+      groups: ['dev'],
+      extra: { 'example.com/level': ['high'] },
+    })
+    expect(await world.ask(world.token({ ...claims, iat: now - 3600 }))).toBe(
+      "oidc: validation expression 'claims.exp - claims.iat <= 3600' failed: it lives too long",
+    )
     expect(await world.ask(world.token({ ...claims, sub: 'root' }))).toContain('failed: not you')
-    expect(await world.ask(world.token({ ...claims, roles: ['k8s-a', 'k8s-b', 'k8s-c'] }))).toContain('user.groups.size() < 3')
-    expect(await world.ask(world.token({ ...claims, tenant: 5 }))).toContain('expression \'claims.sub + "@" + claims.tenant\' resulted in error: no such overload')
+    expect(await world.ask(world.token({ ...claims, roles: ['k8s-a', 'k8s-b', 'k8s-c'] }))).toContain(
+      'user.groups.size() < 3',
+    )
+    expect(await world.ask(world.token({ ...claims, tenant: 5 }))).toContain(
+      'expression \'claims.sub + "@" + claims.tenant\' resulted in error: no such overload',
+    )
     expect(await world.ask(world.token({ ...claims, roles: 'x' }))).toContain('resulted in error')
   })
 
   test('takes no expression that is none, is not sure to be true or false, or makes a name of an unverified address', async () => {
-    const refused = (issuer: Partial<OidcIssuer>): Promise<unknown> => new World(issuer).ask('x').catch((error: unknown) => (error as Error).message)
+    const refused = (issuer: Partial<OidcIssuer>): Promise<unknown> =>
+      new World(issuer).ask('x').catch((error: unknown) => (error as Error).message)
     expect(await refused({ username: { expression: 'claims.' } })).toContain('is no expression about claims')
     expect(await refused({ username: { expression: 'user.name' } })).toContain('undeclared reference')
     expect(await refused({ claimRules: [{ expression: 'claims.fine' }] })).toContain('must evaluate to bool, got dyn')
     expect(await refused({ username: { expression: 'claims.email' } })).toContain('claims.email_verified must be used')
-    expect(await refused({ username: { expression: 'claims.email' }, claimRules: [{ expression: 'claims.email_verified == true' }] })).toBeUndefined()
+    expect(
+      await refused({
+        username: { expression: 'claims.email' },
+        claimRules: [{ expression: 'claims.email_verified == true' }],
+      }),
+    ).toBeUndefined()
   })
 
   test('makes nobody of ours', async () => {
     const world = new World({ username: { claim: 'sub', prefix: '' }, groups: { claim: 'groups' } })
     expect(await world.ask(world.token({ sub: 'system:admin' }))).toBe('oidc: username "system:admin" is reserved')
-    expect(await world.ask(world.token({ groups: ['system:masters', 'dev'] }))).toEqual({ name: 'ann', groups: ['dev'] })
+    expect(await world.ask(world.token({ groups: ['system:masters', 'dev'] }))).toEqual({
+      name: 'ann',
+      groups: ['dev'],
+    })
   })
 
   test('refuses tokens of others, for others, too old, too young, or signed otherwise', async () => {

@@ -35,11 +35,14 @@ export async function oidcTokens(issuer: OidcIssuer, surroundings: OidcSurroundi
   const { clock, audiences: own } = surroundings
   const algorithms = issuer.algorithms ?? algorithmNames
   const unknown = algorithms.find((name) => !algorithmNames.includes(name))
-  if (unknown !== undefined) throw new RangeError(`tokens are signed with one of ${algorithmNames.join(', ')}, got ${JSON.stringify(unknown)}`)
+  if (unknown !== undefined)
+    throw new RangeError(`tokens are signed with one of ${algorithmNames.join(', ')}, got ${JSON.stringify(unknown)}`)
   const [keys, readers] = [new IssuerKeys(issuer, surroundings), await claimReaders(issuer)]
   const remembered = new Remembered(clock)
   const verify = async (jwt: Jwt, question: TokenQuestion): Promise<TokenVerdict | undefined> => {
-    const problem = algorithms.includes(jwt.algorithm) ? claimsProblem(jwt.claims, { issuer, nowMs: clock.now() }) : bad(`id token signed with unsupported algorithm ${jwt.algorithm}`)
+    const problem = algorithms.includes(jwt.algorithm)
+      ? claimsProblem(jwt.claims, { issuer, nowMs: clock.now() })
+      : bad(`id token signed with unsupported algorithm ${jwt.algorithm}`)
     if (problem) return problem
     if (!(await keys.find(jwt.keyId)).some((key) => isSignedBy(jwt, key))) return bad('failed to verify signature')
     const user = userOfClaims(jwt.claims, { issuer, readers })
@@ -58,11 +61,16 @@ export async function oidcTokens(issuer: OidcIssuer, surroundings: OidcSurroundi
   }
 }
 
-function claimsProblem({ aud, exp, nbf }: JsonObject, { issuer, nowMs }: { issuer: OidcIssuer, nowMs: number }): TokenBad | undefined {
+function claimsProblem(
+  { aud, exp, nbf }: JsonObject,
+  { issuer, nowMs }: { issuer: OidcIssuer; nowMs: number },
+): TokenBad | undefined {
   const has = audiencesOf(aud)
-  if (!has.some((one) => issuer.audiences.includes(one))) return bad(`expected audience in ${JSON.stringify(issuer.audiences)} got ${JSON.stringify(has)}`)
+  if (!has.some((one) => issuer.audiences.includes(one)))
+    return bad(`expected audience in ${JSON.stringify(issuer.audiences)} got ${JSON.stringify(has)}`)
   if (typeof exp !== 'number' || nowMs >= exp * 1000) return bad('token is expired')
-  if (nbf !== undefined && !(typeof nbf === 'number' && nowMs + notBeforeLeewayMs >= nbf * 1000)) return bad('token is not valid yet')
+  if (nbf !== undefined && !(typeof nbf === 'number' && nowMs + notBeforeLeewayMs >= nbf * 1000))
+    return bad('token is not valid yet')
   return undefined
 }
 

@@ -5,8 +5,9 @@ import { fieldError } from '#api'
 import type { FieldError, FieldPath } from '#api'
 import { requireNonNegative } from './checks.ts'
 
-const percentComplaint = 'a valid percent string must be a numeric string followed by an ending \'%\' '
-  + '(e.g. \'1%\',  or \'93%\', regex used for validation is \'[0-9]+%\')'
+const percentComplaint =
+  "a valid percent string must be a numeric string followed by an ending '%' " +
+  "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
 /** The number in `30%`; `undefined` for anything else. */
 export function percentOf(value: unknown): number | undefined {
@@ -16,7 +17,8 @@ export function percentOf(value: unknown): number | undefined {
 /** A number that is not negative, or a percentage. */
 export function validateShare(value: unknown, path: FieldPath): FieldError[] {
   if (typeof value === 'number') return requireNonNegative(value, path)
-  if (typeof value !== 'string') return [fieldError.invalid(path, value, 'must be an integer or percentage (e.g \'5%%\')')]
+  if (typeof value !== 'string')
+    return [fieldError.invalid(path, value, "must be an integer or percentage (e.g '5%%')")]
   return percentOf(value) === undefined ? [fieldError.invalid(path, value, percentComplaint)] : []
 }
 

@@ -59,7 +59,8 @@ export function requirePortOrName(value: unknown, path: FieldPath): FieldError[]
 export function checkPortName(name: string): string[] {
   const complaints: string[] = []
   if (name.length > 15) complaints.push('must be no more than 15 characters')
-  if (!portNameCharacters.test(name)) complaints.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
+  if (!portNameCharacters.test(name))
+    complaints.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
   if (!/[a-z]/.test(name)) complaints.push('must contain at least one letter (a-z)')
   if (name.includes('--')) complaints.push('must not contain consecutive hyphens')
   if (name.startsWith('-') || name.endsWith('-')) complaints.push('must not begin or end with a hyphen')

@@ -30,7 +30,9 @@ export function ensureDraft(parent: JsonObjectDraft, key: string): JsonObjectDra
 export function draftsIn(parent: JsonObjectDraft, key: string): readonly JsonObjectDraft[] {
   const list = parent[key]
   if (!Array.isArray(list)) return []
-  const items: JsonValue[] = (list as JsonArray).map((item) => isJsonObject(item) && Object.isFrozen(item) ? { ...item } : item)
+  const items: JsonValue[] = (list as JsonArray).map((item) =>
+    isJsonObject(item) && Object.isFrozen(item) ? { ...item } : item,
+  )
   parent[key] = items
   return items.filter(isJsonObject) as readonly JsonObjectDraft[]
 }

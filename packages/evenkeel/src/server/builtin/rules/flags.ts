@@ -10,7 +10,19 @@ import type { Rules } from '../../resources/resource.ts'
 import { checkAddressName } from './network/addresses.ts'
 
 /** The part of {@link Rules} that every kind must say. */
-export type Flags = Pick<Rules, 'checkName' | 'createOnUpdate' | 'dependents' | 'generation' | 'returnsDeleted' | 'unconditionalUpdate' | 'statusKeeps' | 'statusOnCreate' | 'deprecation' | 'orphanWarning'>
+export type Flags = Pick<
+  Rules,
+  | 'checkName'
+  | 'createOnUpdate'
+  | 'dependents'
+  | 'generation'
+  | 'returnsDeleted'
+  | 'unconditionalUpdate'
+  | 'statusKeeps'
+  | 'statusOnCreate'
+  | 'deprecation'
+  | 'orphanWarning'
+>
 
 /** How most kinds behave. */
 const ordinary: Flags = {
@@ -37,7 +49,10 @@ const events = { createOnUpdate: true, dependents: 'none', checkName: anyName } 
 const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags>>>>> = {
   '': {
     ComponentStatus: { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },
-    Endpoints: { createOnUpdate: true, deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
+    Endpoints: {
+      createOnUpdate: true,
+      deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+    },
     Event: events,
     LimitRange: { createOnUpdate: true },
     Namespace: { ...returned, checkName: checkDnsLabelName },
@@ -69,7 +84,12 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
   },
   batch: {
     CronJob: counted,
-    Job: { ...counted, dependents: 'orphan', orphanWarning: 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning' },
+    Job: {
+      ...counted,
+      dependents: 'orphan',
+      orphanWarning:
+        'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
+    },
   },
   'certificates.k8s.io': {
     CertificateSigningRequest: { checkName: anyName },
@@ -82,7 +102,10 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
   },
   'discovery.k8s.io': { EndpointSlice: counted },
   'events.k8s.io': { Event: events },
-  'flowcontrol.apiserver.k8s.io': { FlowSchema: { ...counted, ...quietStatus }, PriorityLevelConfiguration: { ...counted, ...quietStatus } },
+  'flowcontrol.apiserver.k8s.io': {
+    FlowSchema: { ...counted, ...quietStatus },
+    PriorityLevelConfiguration: { ...counted, ...quietStatus },
+  },
   'networking.k8s.io': {
     IPAddress: { checkName: checkAddressName },
     Ingress: counted,

@@ -23,26 +23,44 @@ const table = `
   resource.k8s.io/ResourceSlice GR scheduling.k8s.io/PriorityClass G storage.k8s.io/CSIDriver LR storage.k8s.io/CSINode LR
   storage.k8s.io/CSIStorageCapacity L storage.k8s.io/StorageClass R storage.k8s.io/VolumeAttachment LR storage.k8s.io/VolumeAttributesClass R
 `
-const entries = [...table.matchAll(/(\S*)\/(\S+) (\S+)/g)].map(([, group = '', kind = '', flags = '']) => ({ group, kind, flags }))
+const entries = [...table.matchAll(/(\S*)\/(\S+) (\S+)/g)].map(([, group = '', kind = '', flags = '']) => ({
+  group,
+  kind,
+  flags,
+}))
 
 function lettersOf({ createOnUpdate, generation, unconditionalUpdate, returnsDeleted }: Rules): string {
-  return `${createOnUpdate ? 'C' : ''}${generation ? 'G' : ''}${unconditionalUpdate ? '' : 'L'}${returnsDeleted ? 'R' : ''}` || '-'
+  return (
+    `${createOnUpdate ? 'C' : ''}${generation ? 'G' : ''}${unconditionalUpdate ? '' : 'L'}${returnsDeleted ? 'R' : ''}` ||
+    '-'
+  )
 }
 
 describe('rulesFor', () => {
   test('knows the flags of every stable kind', () => {
     expect(entries.length).toBe(59)
-    expect(entries.map(({ group, kind }) => ({ group, kind, flags: lettersOf(rulesFor(group, kind)) }))).toEqual(entries)
+    expect(entries.map(({ group, kind }) => ({ group, kind, flags: lettersOf(rulesFor(group, kind)) }))).toEqual(
+      entries,
+    )
   })
 
   test('orphans the dependents of Jobs and ReplicationControllers, and gives Events none', () => {
-    const odd = entries.map(({ group, kind }) => `${group}/${kind} ${rulesFor(group, kind).dependents}`).filter((text) => !text.endsWith('background'))
-    expect(odd).toEqual(['/Event none', '/ReplicationController orphan', 'batch/Job orphan', 'events.k8s.io/Event none'])
+    const odd = entries
+      .map(({ group, kind }) => `${group}/${kind} ${rulesFor(group, kind).dependents}`)
+      .filter((text) => !text.endsWith('background'))
+    expect(odd).toEqual([
+      '/Event none',
+      '/ReplicationController orphan',
+      'batch/Job orphan',
+      'events.k8s.io/Event none',
+    ])
   })
 
   test.each([
-    { group: '', kind: 'ConfigMap', good: 'a.b', bad: 'a_b' }, { group: '', kind: 'Namespace', good: 'a', bad: 'a.b' },
-    { group: '', kind: 'Service', good: '1a', bad: 'a.b' }, { group: 'apps', kind: 'StatefulSet', good: 'a', bad: 'a.b' },
+    { group: '', kind: 'ConfigMap', good: 'a.b', bad: 'a_b' },
+    { group: '', kind: 'Namespace', good: 'a', bad: 'a.b' },
+    { group: '', kind: 'Service', good: '1a', bad: 'a.b' },
+    { group: 'apps', kind: 'StatefulSet', good: 'a', bad: 'a.b' },
     { group: 'rbac.authorization.k8s.io', kind: 'Role', good: 'a:B_', bad: 'a/b' },
     { group: 'networking.k8s.io', kind: 'IPAddress', good: '10.0.0.1', bad: 'a' },
   ])('names $group/$kind by its own rule', ({ group, kind, good, bad }) => {
@@ -52,21 +70,87 @@ describe('rulesFor', () => {
   })
 
   test('gives a kind nobody has heard of ordinary rules, whatever it is called', () => {
-    for (const [group, kind] of [['x', 'Y'], ['constructor', 'toString'], ['', '__proto__'], ['apps', 'valueOf']] as const) {
+    for (const [group, kind] of [
+      ['x', 'Y'],
+      ['constructor', 'toString'],
+      ['', '__proto__'],
+      ['apps', 'valueOf'],
+    ] as const) {
       const { checkName: _, ...rest } = rulesFor(group, kind)
-      expect(rest).toEqual({ unconditionalUpdate: true, createOnUpdate: false, generation: false, returnsDeleted: false, dependents: 'background' })
+      expect(rest).toEqual({
+        unconditionalUpdate: true,
+        createOnUpdate: false,
+        generation: false,
+        returnsDeleted: false,
+        dependents: 'background',
+      })
     }
   })
 })
 
 /** Field names that hooks look at, so that random objects get past the first branch. */
 const keys = [
-  'spec', 'status', 'template', 'metadata', 'labels', 'containers', 'volumes', 'ports', 'resources', 'limits', 'requests', 'selector', 'matchLabels', 'rules',
-  'webhooks', 'type', 'name', 'kind', 'data', 'stringData', 'subsets', 'endpoints', 'strategy', 'rollingUpdate', 'jobTemplate', 'env', 'valueFrom', 'image',
-  'roleRef', 'subjects', 'clusterIP', 'clusterIPs', 'cpu', 'hard', 'scopes', 'finalizers', 'taints', '__proto__', 'constructor', 'conditions', 'schedule',
+  'spec',
+  'status',
+  'template',
+  'metadata',
+  'labels',
+  'containers',
+  'volumes',
+  'ports',
+  'resources',
+  'limits',
+  'requests',
+  'selector',
+  'matchLabels',
+  'rules',
+  'webhooks',
+  'type',
+  'name',
+  'kind',
+  'data',
+  'stringData',
+  'subsets',
+  'endpoints',
+  'strategy',
+  'rollingUpdate',
+  'jobTemplate',
+  'env',
+  'valueFrom',
+  'image',
+  'roleRef',
+  'subjects',
+  'clusterIP',
+  'clusterIPs',
+  'cpu',
+  'hard',
+  'scopes',
+  'finalizers',
+  'taints',
+  '__proto__',
+  'constructor',
+  'conditions',
+  'schedule',
 ]
-const scalar = fc.constantFrom<unknown>('', 'a', 'A_', '10%', '1Gi', '10.0.0.1', 'Always', 'In', 0, 1, -1, 1.5, 1e21, true, false, null)
-const json = fc.letrec<{ value: unknown, object: Record<string, unknown> }>((tie) => ({
+const scalar = fc.constantFrom<unknown>(
+  '',
+  'a',
+  'A_',
+  '10%',
+  '1Gi',
+  '10.0.0.1',
+  'Always',
+  'In',
+  0,
+  1,
+  -1,
+  1.5,
+  1e21,
+  true,
+  false,
+  null,
+)
+const json = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie) => ({
   value: fc.oneof({ maxDepth: 6 }, scalar, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
   object: fc.dictionary(fc.constantFrom(...keys), tie('value'), { maxKeys: 8, noNullPrototype: true }),
 }))
@@ -89,13 +173,28 @@ function runAll(rules: Rules, draft: ObjectDraft, old: UnstructuredObject): void
   for (const read of Object.values(rules.fields ?? {})) expect(typeof read(object)).toBe('string')
 }
 
-test.each(entries)('the hooks of $group/$kind never throw, never touch what is frozen, and complete an object only once', ({ group, kind }) => {
-  const rules = rulesFor(group, kind)
-  fc.assert(fc.property(json.object, json.object, (a, b) => {
-    const old = deepFreeze({ ...b, apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'n' } }) as UnstructuredObject
-    const frozen = deepFreeze(structuredClone(a))
-    const before = JSON.stringify(frozen)
-    runAll(rules, { ...frozen, apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'n', uid: 'u' } } as ObjectDraft, old)
-    expect(JSON.stringify(frozen)).toBe(before)
-  }), { numRuns: 30 })
-})
+test.each(entries)(
+  'the hooks of $group/$kind never throw, never touch what is frozen, and complete an object only once',
+  ({ group, kind }) => {
+    const rules = rulesFor(group, kind)
+    fc.assert(
+      fc.property(json.object, json.object, (a, b) => {
+        const old = deepFreeze({
+          ...b,
+          apiVersion: 'v1',
+          kind,
+          metadata: { name: 'a', namespace: 'n' },
+        }) as UnstructuredObject
+        const frozen = deepFreeze(structuredClone(a))
+        const before = JSON.stringify(frozen)
+        runAll(
+          rules,
+          { ...frozen, apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'n', uid: 'u' } } as ObjectDraft,
+          old,
+        )
+        expect(JSON.stringify(frozen)).toBe(before)
+      }),
+      { numRuns: 30 },
+    )
+  },
+)

@@ -74,7 +74,9 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
     ValidatingAdmissionPolicyBinding: validatingBindingRules,
     ValidatingWebhookConfiguration: validatingWebhookRules,
   },
-  'apiextensions.k8s.io': { CustomResourceDefinition: { ...customResourceDefinitionRules, ...definitionDeletionRules } },
+  'apiextensions.k8s.io': {
+    CustomResourceDefinition: { ...customResourceDefinitionRules, ...definitionDeletionRules },
+  },
   'apiregistration.k8s.io': { APIService: apiServiceRules },
   apps: {
     ControllerRevision: controllerRevisionRules,
@@ -98,7 +100,11 @@ const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
     Role: roleRules,
     RoleBinding: roleBindingRules,
   },
-  'resource.k8s.io': { ResourceClaim: resourceClaimRules, ResourceClaimTemplate: resourceClaimTemplateRules, ResourceSlice: resourceSliceRules },
+  'resource.k8s.io': {
+    ResourceClaim: resourceClaimRules,
+    ResourceClaimTemplate: resourceClaimTemplateRules,
+    ResourceSlice: resourceSliceRules,
+  },
   'scheduling.k8s.io': { PriorityClass: priorityClassRules },
   'storage.k8s.io': { CSIDriver: csiDriverRules, StorageClass: storageClassRules },
 }

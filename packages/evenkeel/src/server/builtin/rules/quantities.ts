@@ -47,14 +47,15 @@ export function validateAmount(resource: string, value: unknown, path: FieldPath
   const quantity = quantityFrom(value)
   if (quantity === undefined) return [fieldError.invalid(path, value, quantityComplaint)]
   const errors: FieldError[] = []
-  if (quantity.unscaled < 0n) errors.push(fieldError.invalid(path, formatQuantity(quantity), 'must be greater than or equal to 0'))
+  if (quantity.unscaled < 0n)
+    errors.push(fieldError.invalid(path, formatQuantity(quantity), 'must be greater than or equal to 0'))
   if (isWholeResource(resource) && quantityAsInteger(quantity, { scale: -3 }) % 1000n !== 0n) {
     errors.push(fieldError.invalid(path, formatQuantity(quantity), 'must be an integer'))
   }
   return errors
 }
 
-const quantityComplaint = 'quantities must match the regular expression \'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$\''
+const quantityComplaint = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 function roundUpToMilli(quantity: Quantity): Quantity {
   if (quantity.scale >= -3) return quantity

@@ -40,18 +40,20 @@ export function isSet(fields: Fields | undefined, key: string): boolean {
 /** The objects in the list under a key. Positions count, so an item that is no object reads as an empty one. */
 export function objectsIn(fields: Fields | undefined, key: string): readonly JsonObject[] {
   const value = valueIn(fields, key)
-  return Array.isArray(value) ? value.map((item) => isJsonObject(item) ? item : nothing) : []
+  return Array.isArray(value) ? value.map((item) => (isJsonObject(item) ? item : nothing)) : []
 }
 
 /** The texts in the list under a key. */
 export function textsIn(fields: Fields | undefined, key: string): readonly string[] {
   const value = valueIn(fields, key)
-  return Array.isArray(value) ? value.map((item) => typeof item === 'string' ? item : '') : []
+  return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : []
 }
 
 /** The map of texts under a key, such as labels. */
 export function textMapIn(fields: Fields | undefined, key: string): Readonly<Record<string, string>> {
-  const entries = Object.entries(objectIn(fields, key)).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const entries = Object.entries(objectIn(fields, key)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
   return Object.fromEntries(entries)
 }
 

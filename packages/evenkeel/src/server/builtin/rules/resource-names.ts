@@ -6,12 +6,28 @@ import type { FieldError, FieldPath } from '#api'
 import { refuse } from './checks.ts'
 
 const objectCounts = [
-  'pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports',
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
   'services.loadbalancers',
 ]
 const quotaResources: ReadonlySet<string> = new Set([
-  ...objectCounts, 'cpu', 'memory', 'ephemeral-storage', 'requests.cpu', 'requests.memory', 'requests.storage', 'requests.ephemeral-storage',
-  'limits.cpu', 'limits.memory', 'limits.ephemeral-storage',
+  ...objectCounts,
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
 ])
 const wholeResources: ReadonlySet<string> = new Set(objectCounts)
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
@@ -46,9 +62,10 @@ export function validateResourceName(name: string, path: FieldPath): FieldError[
 export function validateContainerResourceName(name: string, path: FieldPath): FieldError[] {
   const errors = validateResourceName(name, path)
   if (!name.includes('/')) {
-    if (!containerResources.has(name) && !isHugePages(name)) errors.push(fieldError.invalid(path, name, 'must be a standard resource for containers'))
+    if (!containerResources.has(name) && !isHugePages(name))
+      errors.push(fieldError.invalid(path, name, 'must be a standard resource for containers'))
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
-    errors.push(fieldError.invalid(path, name, 'doesn\'t follow extended resource name standard'))
+    errors.push(fieldError.invalid(path, name, "doesn't follow extended resource name standard"))
   }
   return errors
 }
@@ -56,7 +73,8 @@ export function validateContainerResourceName(name: string, path: FieldPath): Fi
 /** A name of a resource that a quota can limit. */
 export function validateQuotaResourceName(name: string, path: FieldPath): FieldError[] {
   const errors = validateResourceName(name, path)
-  if (!name.includes('/') && !isQuotaResource(name)) errors.push(fieldError.invalid(path, name, 'must be a standard resource for quota'))
+  if (!name.includes('/') && !isQuotaResource(name))
+    errors.push(fieldError.invalid(path, name, 'must be a standard resource for quota'))
   return errors
 }
 

@@ -27,7 +27,11 @@ const complaintLength = 140
 
 /** What a case comes to. */
 export function write({ object, old, subresource }: Pick<Case, 'object' | 'old' | 'subresource'>): Written {
-  const context: WriteContext = { now: '2026-01-01T00:00:00Z', warn: () => undefined, ...subresource !== undefined && { subresource } }
+  const context: WriteContext = {
+    now: '2026-01-01T00:00:00Z',
+    warn: () => undefined,
+    ...(subresource !== undefined && { subresource }),
+  }
   return old === undefined ? create(object, context) : update(object, old, context)
 }
 
@@ -52,7 +56,7 @@ function update(object: JsonObject, old: JsonObject, context: WriteContext): Wri
   rules.prepareUpdate?.(draft, stored, context)
   const errors = isStatus
     ? rules.validateStatusUpdate?.(done(draft), stored)
-    : [...rules.validate?.(done(draft)) ?? [], ...rules.validateUpdate?.(done(draft), stored) ?? []]
+    : [...(rules.validate?.(done(draft)) ?? []), ...(rules.validateUpdate?.(done(draft), stored) ?? [])]
   return written(draft, errors ?? [])
 }
 

@@ -81,7 +81,8 @@ export class ChunkedDecoder {
       return
     }
     this.#count(line.length)
-    if (++this.#trailers > trailersMax || !plainText.test(line)) throw new HttpRefusal(400, 'the trailers are no header fields')
+    if (++this.#trailers > trailersMax || !plainText.test(line))
+      throw new HttpRefusal(400, 'the trailers are no header fields')
     parseFields(line, 0, 1)
   }
 

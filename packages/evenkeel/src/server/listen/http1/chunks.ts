@@ -16,7 +16,7 @@ export const lastChunk = Buffer.from('0\r\n\r\n')
 
 /** Memory for a piece that may become a chunk where it lies: new, or the beginning of a piece that nobody uses any more. */
 export function allocatePiece(bytes: number, { memory }: { memory?: Buffer } = {}): Buffer {
-  const whole = memory && roomy.get(memory) || Buffer.allocUnsafeSlow(roomBefore + bytes + roomAfter)
+  const whole = (memory && roomy.get(memory)) || Buffer.allocUnsafeSlow(roomBefore + bytes + roomAfter)
   const piece = whole.subarray(roomBefore, roomBefore + bytes)
   roomy.set(piece, whole)
   return piece

@@ -34,17 +34,26 @@ describe('parseHead', () => {
 
   test('joins repeated fields, trims blanks, keeps strange names and bytes', () => {
     const { headers } = parse('GET / HTTP/1.1', 'HOST: \t a\t ', 'X:', 'x: \xfc', '__proto__: 1')
-    expect(Object.entries(headers)).toEqual([['host', 'a'], ['x', ', \xfc'], ['__proto__', '1']])
+    expect(Object.entries(headers)).toEqual([
+      ['host', 'a'],
+      ['x', ', \xfc'],
+      ['__proto__', '1'],
+    ])
     expect(headers['constructor']).toBeUndefined()
     expect(parse('GET / HTTP/1.1', host, 'Cookie: a=1', 'Cookie: b=2').headers['cookie']).toBe('a=1; b=2')
   })
 
   test('knows whether the connection goes on', () => {
     const table: [string, string, boolean][] = [
-      ['HTTP/1.1', 'X: 1', true], ['HTTP/1.1', 'Connection: Close', false], ['HTTP/1.1', 'Connection: te, close', false], ['HTTP/1.1', 'Connection: keep-alive', true],
-      ['HTTP/1.0', 'X: 1', false], ['HTTP/1.0', 'Connection: Keep-Alive', true],
+      ['HTTP/1.1', 'X: 1', true],
+      ['HTTP/1.1', 'Connection: Close', false],
+      ['HTTP/1.1', 'Connection: te, close', false],
+      ['HTTP/1.1', 'Connection: keep-alive', true],
+      ['HTTP/1.0', 'X: 1', false],
+      ['HTTP/1.0', 'Connection: Keep-Alive', true],
     ]
-    for (const [version, field, expected] of table) expect(parse(`GET / ${version}`, host, field).isKeepAlive, `${version} ${field}`).toBe(expected)
+    for (const [version, field, expected] of table)
+      expect(parse(`GET / ${version}`, host, field).isKeepAlive, `${version} ${field}`).toBe(expected)
   })
 
   test('knows how long the body is', () => {
@@ -94,17 +103,45 @@ describe('parseHead', () => {
       'two hosts': [400, 'GET / HTTP/1.1', host, 'Host: b'],
       'two tokens': [400, 'GET / HTTP/1.1', host, 'Authorization: a', 'Authorization: b'],
     }
-    for (const [name, [status, ...lines]] of Object.entries(table)) test(name, () => { expect(statusOf(() => parse(...lines))).toBe(status) })
+    for (const [name, [status, ...lines]] of Object.entries(table))
+      test(name, () => {
+        expect(statusOf(() => parse(...lines))).toBe(status)
+      })
   })
 
   describe('refuses request lines that are not exactly right', () => {
     const table: Record<string, number> = {
-      '': 400, 'GET': 400, 'GET /': 400, 'GET / ': 400, 'GET  / HTTP/1.1': 400, 'GET / HTTP/1.1 ': 400, ' GET / HTTP/1.1': 400, 'GET /a b HTTP/1.1': 400, 'GET\t/\tHTTP/1.1': 400,
-      'get / HTTP/1.1': 400, 'G@T / HTTP/1.1': 400, 'GET / http/1.1': 400, 'GET / HTTP/11': 400, 'GET / HTTP/1.1x': 400, 'GET / HTTP/1.2': 505, 'GET / HTTP/2.0': 505, 'PRI * HTTP/2.0': 505,
-      'GET a HTTP/1.1': 400, 'GET * HTTP/1.1': 400, 'GET /#x HTTP/1.1': 400, 'GET /\xfc HTTP/1.1': 400, 'GET ftp://a/ HTTP/1.1': 400, 'GET http:/// HTTP/1.1': 400, 'CONNECT a:80 HTTP/1.1': 405,
-      [`GET /${'x'.repeat(100)} HTTP/1.1`]: 414, [`${'A'.repeat(40)} / HTTP/1.1`]: 400,
+      '': 400,
+      GET: 400,
+      'GET /': 400,
+      'GET / ': 400,
+      'GET  / HTTP/1.1': 400,
+      'GET / HTTP/1.1 ': 400,
+      ' GET / HTTP/1.1': 400,
+      'GET /a b HTTP/1.1': 400,
+      'GET\t/\tHTTP/1.1': 400,
+      'get / HTTP/1.1': 400,
+      'G@T / HTTP/1.1': 400,
+      'GET / http/1.1': 400,
+      'GET / HTTP/11': 400,
+      'GET / HTTP/1.1x': 400,
+      'GET / HTTP/1.2': 505,
+      'GET / HTTP/2.0': 505,
+      'PRI * HTTP/2.0': 505,
+      'GET a HTTP/1.1': 400,
+      'GET * HTTP/1.1': 400,
+      'GET /#x HTTP/1.1': 400,
+      'GET /\xfc HTTP/1.1': 400,
+      'GET ftp://a/ HTTP/1.1': 400,
+      'GET http:/// HTTP/1.1': 400,
+      'CONNECT a:80 HTTP/1.1': 405,
+      [`GET /${'x'.repeat(100)} HTTP/1.1`]: 414,
+      [`${'A'.repeat(40)} / HTTP/1.1`]: 400,
     }
-    for (const [line, status] of Object.entries(table)) test(JSON.stringify(line.slice(0, 40)), () => { expect(statusOf(() => parse(line, host))).toBe(status) })
+    for (const [line, status] of Object.entries(table))
+      test(JSON.stringify(line.slice(0, 40)), () => {
+        expect(statusOf(() => parse(line, host))).toBe(status)
+      })
   })
 
   test('bounds the number of fields', () => {
@@ -124,7 +161,10 @@ test('skipEmptyLines skips whole line ends only', () => {
 })
 
 test('checkUnfinished refuses as soon as no end can make it right', () => {
-  const check = (text: string): number | undefined => statusOf(() => { checkUnfinished(Buffer.from(text), limits) })
+  const check = (text: string): number | undefined =>
+    statusOf(() => {
+      checkUnfinished(Buffer.from(text), limits)
+    })
   expect(check('GET / HTT')).toBeUndefined()
   expect(check('GET / HTTP/1.1\r\nHost: a\r\n')).toBeUndefined()
   expect(check('GET / HTTP/1.1\n')).toBe(400)

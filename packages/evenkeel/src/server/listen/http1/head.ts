@@ -50,10 +50,15 @@ export function skipEmptyLines(bytes: Buffer): Buffer {
  *
  * @throws {HttpRefusal} when no end can make it right.
  */
-export function checkUnfinished(bytes: Buffer, { requestLineBytesMax, headBytesMax }: Pick<ListenLimits, 'requestLineBytesMax' | 'headBytesMax'>): void {
+export function checkUnfinished(
+  bytes: Buffer,
+  { requestLineBytesMax, headBytesMax }: Pick<ListenLimits, 'requestLineBytesMax' | 'headBytesMax'>,
+): void {
   const lineEnd = bytes.indexOf(lineFeed)
-  if (lineEnd === 0 || lineEnd > 0 && bytes[lineEnd - 1] !== carriageReturn) throw new HttpRefusal(400, 'a line of the request head does not end in CRLF')
-  if (lineEnd < 0 ? bytes.length > requestLineBytesMax : lineEnd > requestLineBytesMax) throw new HttpRefusal(414, 'the request line is too long')
+  if (lineEnd === 0 || (lineEnd > 0 && bytes[lineEnd - 1] !== carriageReturn))
+    throw new HttpRefusal(400, 'a line of the request head does not end in CRLF')
+  if (lineEnd < 0 ? bytes.length > requestLineBytesMax : lineEnd > requestLineBytesMax)
+    throw new HttpRefusal(414, 'the request line is too long')
   if (bytes.length > headBytesMax) throw new HttpRefusal(431, 'the request head is too long')
 }
 
@@ -86,7 +91,7 @@ export function parseFields(text: string, start: number, fieldsMax: number): Rec
   return headers
 }
 
-function addField(headers: Record<string, string>, text: string, { at, stop }: { at: number, stop: number }): void {
+function addField(headers: Record<string, string>, text: string, { at, stop }: { at: number; stop: number }): void {
   const colon = text.indexOf(':', at)
   const rawName = colon < 0 || colon > stop ? '' : text.slice(at, colon)
   if (!token.test(rawName)) throw new HttpRefusal(400, 'a header field has no proper name')
@@ -108,12 +113,15 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-function parseRequestLine(line: string): { method: string, target: string, isHttp10: boolean } {
+function parseRequestLine(line: string): { method: string; target: string; isHttp10: boolean } {
   const [method = '', target = '', version = '', ...rest] = line.split(' ', 4)
-  if (rest.length > 0 || !methodText.test(method) || !targetText.test(target)) throw new HttpRefusal(400, 'the request line is not METHOD TARGET VERSION')
+  if (rest.length > 0 || !methodText.test(method) || !targetText.test(target))
+    throw new HttpRefusal(400, 'the request line is not METHOD TARGET VERSION')
   if (version === 'HTTP/1.1') return { method, target, isHttp10: false }
   if (version === 'HTTP/1.0') return { method, target, isHttp10: true }
-  throw /^HTTP\/\d\.\d$/.test(version) ? new HttpRefusal(505, 'only HTTP/1.1, and HTTP/2 over TLS') : new HttpRefusal(400, 'the request line has no version')
+  throw /^HTTP\/\d\.\d$/.test(version)
+    ? new HttpRefusal(505, 'only HTTP/1.1, and HTTP/2 over TLS')
+    : new HttpRefusal(400, 'the request line has no version')
 }
 
 type Line = Pick<RequestHead, 'method' | 'isHttp10'>
@@ -121,9 +129,18 @@ type Line = Pick<RequestHead, 'method' | 'isHttp10'>
 function finish({ method, isHttp10 }: Line, rawTarget: string, headers: Record<string, string>): RequestHead {
   if (headers['host'] === undefined && !isHttp10) throw new HttpRefusal(400, 'there is no host header')
   const target = resolveTarget(method, rawTarget, headers)
-  const connection = headers['connection'] === undefined ? [] : headers['connection'].toLowerCase().split(',').map((option) => option.trim())
+  const connection =
+    headers['connection'] === undefined
+      ? []
+      : headers['connection']
+          .toLowerCase()
+          .split(',')
+          .map((option) => option.trim())
   return {
-    method, target, headers, isHttp10,
+    method,
+    target,
+    headers,
+    isHttp10,
     isKeepAlive: isHttp10 ? connection.includes('keep-alive') : !connection.includes('close'),
     isAsking: isAsking(headers, isHttp10),
     length: bodyLength(headers, isHttp10),
@@ -133,7 +150,7 @@ function finish({ method, isHttp10 }: Line, rawTarget: string, headers: Record<s
 /** A target with scheme and host names the host; the header is then ignored, as the RFC says. */
 function resolveTarget(method: string, target: string, headers: Record<string, string>): string {
   if (method === 'CONNECT') throw new HttpRefusal(405, 'this is no proxy')
-  if (target.startsWith('/') || target === '*' && method === 'OPTIONS') return target
+  if (target.startsWith('/') || (target === '*' && method === 'OPTIONS')) return target
   const [, authority, path = '/'] = absoluteTarget.exec(target) ?? []
   if (authority === undefined) throw new HttpRefusal(400, 'the request target is not a path')
   headers['host'] = authority

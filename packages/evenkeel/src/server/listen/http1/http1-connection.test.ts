@@ -8,18 +8,32 @@ import { quiet, until } from '../turns.fixture.ts'
 afterEach(closeServed)
 
 const get = (path = '/', more = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
-const post = (body: string, more = ''): string => `POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`
+const post = (body: string, more = ''): string =>
+  `POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n${more}\r\n${body}`
 const text = (body: string): WireResponse => ({ status: 200, headers: {}, body: Buffer.from(body) })
 
 describe('Http1Connection reads', () => {
   test('a request and tells who asked', async () => {
     const { listening, requests } = await serve()
-    const client = new RawClient(listening.url).send('GET /a?b=1 HTTP/1.1\r\nHost: localhost\r\nX-One:  1 \r\nx-one: 2\r\n__proto__: p\r\n\r\n')
+    const client = new RawClient(listening.url).send(
+      'GET /a?b=1 HTTP/1.1\r\nHost: localhost\r\nX-One:  1 \r\nx-one: 2\r\n__proto__: p\r\n\r\n',
+    )
     await client.until('ok')
     const { method, target, headers, peer, body } = requests[0] ?? assert.fail()
-    expect({ method, target, peer, body }).toEqual({ method: 'GET', target: '/a?b=1', peer: { address: '127.0.0.1', encrypted: false }, body: undefined })
-    expect(Object.entries(headers)).toEqual([['host', 'localhost'], ['x-one', '1, 2'], ['__proto__', 'p']])
-    expect(client.text).toBe('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ndate: Thu, 01 Jan 2026 00:00:00 GMT\r\ncontent-length: 2\r\n\r\nok')
+    expect({ method, target, peer, body }).toEqual({
+      method: 'GET',
+      target: '/a?b=1',
+      peer: { address: '127.0.0.1', encrypted: false },
+      body: undefined,
+    })
+    expect(Object.entries(headers)).toEqual([
+      ['host', 'localhost'],
+      ['x-one', '1, 2'],
+      ['__proto__', 'p'],
+    ])
+    expect(client.text).toBe(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ndate: Thu, 01 Jan 2026 00:00:00 GMT\r\ncontent-length: 2\r\n\r\nok',
+    )
   })
 
   test('a small body in one piece, however it was split', async () => {
@@ -28,7 +42,9 @@ describe('Http1Connection reads', () => {
     const whole = post('hello')
     for (const character of whole) {
       client.send(character)
-      await new Promise((resolve) => { client.socket.write('', resolve) })
+      await new Promise((resolve) => {
+        client.socket.write('', resolve)
+      })
     }
     await client.until('hello')
     assert(requests[0]?.body instanceof Uint8Array)
@@ -37,7 +53,12 @@ describe('Http1Connection reads', () => {
   test('a long body and a chunked one in pieces, and the next request after each', async () => {
     const { listening, requests } = await serve(async (request) => text(`got ${(await readBody(request)).length};`))
     const long = 'x'.repeat(200_000)
-    const client = new RawClient(listening.url).send(post(long)).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: 1\r\n\r\n').send(post('abc'))
+    const client = new RawClient(listening.url)
+      .send(post(long))
+      .send(
+        'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;ext=1\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: 1\r\n\r\n',
+      )
+      .send(post('abc'))
     await client.until('got 3;')
     expect(client.text.match(/got \d+;/g)).toEqual(['got 200000;', 'got 11;', 'got 3;'])
     assert(!(requests[0]?.body instanceof Uint8Array))
@@ -75,7 +96,15 @@ describe('Http1Connection reads', () => {
     for (let sent = 0; isTaken && sent < 40_000_000; sent += many.length * 32) {
       isTaken = await new Promise<boolean>((resolve) => {
         if (client.socket.write(many.repeat(32))) resolve(true)
-        else void Promise.race([new Promise<boolean>((drained) => { client.socket.once('drain', () => { drained(true) }) }), quiet()]).then(resolve)
+        else
+          void Promise.race([
+            new Promise<boolean>((drained) => {
+              client.socket.once('drain', () => {
+                drained(true)
+              })
+            }),
+            quiet(),
+          ]).then(resolve)
       })
     }
     assert.isFalse(isTaken)
@@ -117,7 +146,9 @@ describe('Http1Connection reads', () => {
 describe('Http1Connection and a body that was not sent yet', () => {
   test('is asked for once somebody wants it', async () => {
     const { listening } = await serve()
-    const client = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
+    const client = new RawClient(listening.url).send(
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
+    )
     expect(await client.until('\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')
     client.send('hello')
     await client.until('hello')
@@ -127,7 +158,9 @@ describe('Http1Connection and a body that was not sent yet', () => {
 
   test('is not asked for by a server that refuses, and the connection closes', async () => {
     const { listening } = await serve(() => Promise.resolve({ status: 401, headers: {} }))
-    const client = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
+    const client = new RawClient(listening.url).send(
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
+    )
     const all = await client.all()
     expect(all).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n/)
     expect(all).toContain('connection: close')
@@ -139,13 +172,24 @@ describe('Http1Connection and a body that was not sent yet', () => {
     expect((await short.all()).match(/no;/g)).toHaveLength(2)
     const long = new RawClient(listening.url).send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\nxxx`)
     expect(await long.all()).toMatch(/connection: close[^]*no;$/)
-    const chunked = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n')
+    const chunked = new RawClient(listening.url).send(
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n',
+    )
     expect(await chunked.all()).toMatch(/connection: close[^]*no;$/)
   })
 
   test('that is damaged fails for its reader and closes the connection', async () => {
-    const { listening } = await serve(async (request) => text(await readBody(request).then(() => 'read', (error: unknown) => `failed: ${(error as Error).message}`)))
-    const client = new RawClient(listening.url).send(`POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n${get('/smuggled')}`)
+    const { listening } = await serve(async (request) =>
+      text(
+        await readBody(request).then(
+          () => 'read',
+          (error: unknown) => `failed: ${(error as Error).message}`,
+        ),
+      ),
+    )
+    const client = new RawClient(listening.url).send(
+      `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n${get('/smuggled')}`,
+    )
     const all = await client.all()
     expect(all).toContain('failed: a chunk is longer than it said')
     expect(all.match(/HTTP\/1.1/g)).toHaveLength(1)
@@ -154,7 +198,9 @@ describe('Http1Connection and a body that was not sent yet', () => {
   test('of which the rest never comes fails for its reader when the client leaves', async () => {
     const failed = deferred<unknown>()
     const { listening, requests } = await serve(async (request) => {
-      await readBody(request).catch((error: unknown) => { failed.resolve(error) })
+      await readBody(request).catch((error: unknown) => {
+        failed.resolve(error)
+      })
       return text('x')
     })
     const client = new RawClient(listening.url).send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc')
@@ -167,10 +213,20 @@ describe('Http1Connection and a body that was not sent yet', () => {
 
 describe('Http1Connection writes', () => {
   const bodies: Record<string, [WireResponse, string]> = {
-    'nothing': [{ status: 200, headers: {} }, 'content-length: 0\r\n\r\n'],
+    nothing: [{ status: 200, headers: {} }, 'content-length: 0\r\n\r\n'],
     'no content': [{ status: 204, headers: {}, body: Buffer.from('x') }, ' GMT\r\n\r\n'],
-    'pieces': [{ status: 201, headers: {}, body: [Buffer.from('a'), Buffer.from(''), Buffer.from('b')] }, 'content-length: 2\r\n\r\nab'],
-    'its own framing whatever the server says': [{ status: 200, headers: { 'content-length': '99', 'transfer-encoding': 'gzip', 'connection': 'x' }, body: Buffer.from('a') }, 'content-length: 1\r\n\r\na'],
+    pieces: [
+      { status: 201, headers: {}, body: [Buffer.from('a'), Buffer.from(''), Buffer.from('b')] },
+      'content-length: 2\r\n\r\nab',
+    ],
+    'its own framing whatever the server says': [
+      {
+        status: 200,
+        headers: { 'content-length': '99', 'transfer-encoding': 'gzip', connection: 'x' },
+        body: Buffer.from('a'),
+      },
+      'content-length: 1\r\n\r\na',
+    ],
   }
   for (const [name, [response, expected]] of Object.entries(bodies)) {
     test(name, async () => {
@@ -185,8 +241,14 @@ describe('Http1Connection writes', () => {
   }
 
   test('the head alone for HEAD, with the length that GET would have', async () => {
-    const { listening } = await serve(({ target }) => Promise.resolve(target === '/stream' ? { status: 200, headers: {}, body: single(Buffer.from('abc')) } : text('hello')))
-    const client = new RawClient(listening.url).send('HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n')
+    const { listening } = await serve(({ target }) =>
+      Promise.resolve(
+        target === '/stream' ? { status: 200, headers: {}, body: single(Buffer.from('abc')) } : text('hello'),
+      ),
+    )
+    const client = new RawClient(listening.url).send(
+      'HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n',
+    )
     const all = await client.until('HTTP/1.1 200', 2)
     expect(all).toContain('content-length: 5\r\n\r\nHTTP/1.1')
     assert(all.endsWith('\r\n\r\n'))
@@ -194,7 +256,9 @@ describe('Http1Connection writes', () => {
 
   test('a body larger than all buffers', async () => {
     const big = Buffer.alloc(20_000_000, 'z')
-    const { listening } = await serve(() => Promise.resolve({ status: 200, headers: {}, body: [Buffer.from('<'), big, Buffer.from('>')] }))
+    const { listening } = await serve(() =>
+      Promise.resolve({ status: 200, headers: {}, body: [Buffer.from('<'), big, Buffer.from('>')] }),
+    )
     const client = new RawClient(listening.url).send(get('/', 'Connection: close\r\n'))
     const all = await client.all()
     expect(all.length - all.indexOf('<')).toBe(20_000_002)
@@ -218,7 +282,9 @@ describe('Http1Connection writes', () => {
   })
 
   test('a stream without chunks for HTTP/1.0, up to the end of the connection', async () => {
-    const { listening } = await serve(() => Promise.resolve({ status: 200, headers: {}, body: single(Buffer.from('abc')) }))
+    const { listening } = await serve(() =>
+      Promise.resolve({ status: 200, headers: {}, body: single(Buffer.from('abc')) }),
+    )
     const client = new RawClient(listening.url).send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
     const all = await client.all()
     assert(all.endsWith('\r\n\r\nabc'))
@@ -253,7 +319,9 @@ describe('Http1Connection writes', () => {
   test('an internal error when the server throws or answers with what is no response', async () => {
     const { listening } = await serve(({ target }) => {
       if (target === '/throws-at-once') throw new Error('at once')
-      return target === '/throws' ? Promise.reject(new Error('oops')) : Promise.resolve({ status: 200, headers: { 'x-bad': 'a\r\nset-cookie: b' } })
+      return target === '/throws'
+        ? Promise.reject(new Error('oops'))
+        : Promise.resolve({ status: 200, headers: { 'x-bad': 'a\r\nset-cookie: b' } })
     })
     await new RawClient(listening.url).send(get('/throws-at-once')).until('at once')
     const client = new RawClient(listening.url).send(get('/throws'))
@@ -271,7 +339,9 @@ describe('Http1Connection writes', () => {
 describe('Http1Connection when the client goes', () => {
   test('aborts the signal and leaves the loop over the response', async () => {
     const left = deferred<undefined>()
-    const { listening, requests } = await serve(({ signal }) => Promise.resolve({ status: 200, headers: {}, body: endless(signal, left.resolve) }))
+    const { listening, requests } = await serve(({ signal }) =>
+      Promise.resolve({ status: 200, headers: {}, body: endless(signal, left.resolve) }),
+    )
     const client = new RawClient(listening.url).send(get())
     await client.until('1\r\nx\r\n')
     assert.isFalse(requests[0]?.signal.aborted)
@@ -321,7 +391,9 @@ async function* single(piece: Uint8Array): AsyncGenerator<Uint8Array> {
 async function* endless(signal: AbortSignal, onLeft: (value: undefined) => void): AsyncGenerator<Uint8Array> {
   try {
     yield Buffer.from('x')
-    await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve)
+    })
   } finally {
     onLeft(undefined)
   }

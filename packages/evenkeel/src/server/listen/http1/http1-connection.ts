@@ -19,7 +19,16 @@ import type { Connection, ConnectionContext } from '../connection.ts'
 import { HttpRefusal } from '../http-refusal.ts'
 import { Outlet } from '../outlet.ts'
 import { makeRequest, RequestLife } from '../request.ts'
-import { bytesOf, describeRequest, failureResponse, isBodiless, isStreamed, piecesOf, release, textResponse } from '../response.ts'
+import {
+  bytesOf,
+  describeRequest,
+  failureResponse,
+  isBodiless,
+  isStreamed,
+  piecesOf,
+  release,
+  textResponse,
+} from '../response.ts'
 import type { FixedBody } from '../response.ts'
 import { chunkOf, lastChunk } from './chunks.ts'
 import { checkUnfinished, headEnd, parseHead, skipEmptyLines } from './head.ts'
@@ -60,9 +69,13 @@ export class Http1Connection implements Connection {
     this.#context = context
     this.#outlet = new Outlet(socket, context.clock)
     this.#deadlineMs = this.#inMs(context.limits.headMs)
-    socket.on('data', (chunk: Buffer) => { this.#onData(chunk) })
+    socket.on('data', (chunk: Buffer) => {
+      this.#onData(chunk)
+    })
     socket.on('error', () => undefined)
-    socket.on('close', () => { this.#onClose() })
+    socket.on('close', () => {
+      this.#onClose()
+    })
   }
 
   retire(): void {
@@ -76,7 +89,8 @@ export class Http1Connection implements Connection {
     if (nowMs < this.#deadlineMs) return
     this.#deadlineMs = never
     if (this.#phase === 'idle') this.#close()
-    else if (this.#phase === 'head' || this.#phase === 'gathering') this.#refuse(new HttpRefusal(408, 'the request took too long to arrive'))
+    else if (this.#phase === 'head' || this.#phase === 'gathering')
+      this.#refuse(new HttpRefusal(408, 'the request took too long to arrive'))
     else if (this.#phase !== 'serving') this.#socket.destroy()
     else if (this.#intake?.queue.isWaitedFor === true) this.#intake.fail(badRequest('the body stopped arriving'))
     else this.#deadlineMs = this.#inMs(limits.bodyIdleMs)
@@ -130,7 +144,12 @@ export class Http1Connection implements Connection {
     const { length } = head
     const { wholeBodyBytesMax } = this.#context.limits
     if (length === 0) this.#serve(head, undefined)
-    else if (length !== 'chunked' && length <= wholeBodyBytesMax && (!head.isAsking || (this.#input?.length ?? 0) >= length)) this.#gather(head)
+    else if (
+      length !== 'chunked' &&
+      length <= wholeBodyBytesMax &&
+      (!head.isAsking || (this.#input?.length ?? 0) >= length)
+    )
+      this.#gather(head)
     else this.#serve(head, this.#openIntake(head))
   }
 
@@ -152,9 +171,12 @@ export class Http1Connection implements Connection {
   #openIntake(head: RequestHead): BodyQueue {
     const queue = new BodyQueue({
       bytesMax: this.#context.limits.wholeBodyBytesMax,
-      onRoom: () => { this.#socket.resume() },
+      onRoom: () => {
+        this.#socket.resume()
+      },
       onWanted: () => {
-        if (head.isAsking && this.#intake?.isBegun === false && !this.#isAnswering && this.#outlet.isOpen) this.#socket.write(goOn)
+        if (head.isAsking && this.#intake?.isBegun === false && !this.#isAnswering && this.#outlet.isOpen)
+          this.#socket.write(goOn)
       },
     })
     const input = this.#input
@@ -185,7 +207,7 @@ export class Http1Connection implements Connection {
   async #answer(head: RequestHead, body: Uint8Array | BodyQueue | undefined): Promise<void> {
     const { method, target, headers } = head
     const { transport, peer, log } = this.#context
-    const life = this.#life = new RequestLife()
+    const life = (this.#life = new RequestLife())
     let response: WireResponse
     try {
       response = await transport(makeRequest({ method, target, headers, body, peer, borrowsPieces: true }, life))
@@ -219,7 +241,7 @@ export class Http1Connection implements Connection {
     }
     if (head.isHttp10) this.#isLast = true
     this.#socket.write(this.#formatHead(head, response, head.isHttp10 ? 'close' : 'chunked'), 'latin1')
-    if (!await this.#outlet.sendStream(body, head.isHttp10 ? (piece) => piece : chunkOf)) return false
+    if (!(await this.#outlet.sendStream(body, head.isHttp10 ? (piece) => piece : chunkOf))) return false
     if (!head.isHttp10) this.#socket.write(lastChunk)
     return true
   }
@@ -228,7 +250,7 @@ export class Http1Connection implements Connection {
     const isWithout = isBodiless(head.method, response.status)
     const pieces = piecesOf(body)
     const bytes = bytesOf(pieces)
-    const isLengthTold = !isWithout || head.method === 'HEAD' && body !== undefined
+    const isLengthTold = !isWithout || (head.method === 'HEAD' && body !== undefined)
     const text = this.#formatHead(head, response, isLengthTold ? { bytes } : 'none')
     if (isWithout || bytes > oneWriteBytesMax) {
       const parts = isWithout ? [] : pieces
@@ -297,7 +319,9 @@ export class Http1Connection implements Connection {
     this.#input = undefined
     this.#intake?.queue.discard()
     this.#deadlineMs = this.#inMs(this.#context.limits.writeStallMs)
-    this.#socket.end(() => { this.#deadlineMs = this.#inMs(lingerMs) })
+    this.#socket.end(() => {
+      this.#deadlineMs = this.#inMs(lingerMs)
+    })
     this.#socket.resume()
   }
 

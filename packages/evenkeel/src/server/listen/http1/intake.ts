@@ -64,7 +64,9 @@ export class Intake {
 
   #feedChunks(bytes: Buffer, decoder: ChunkedDecoder): Buffer {
     try {
-      const taken = decoder.feed(bytes, (piece) => { this.queue.push(piece) })
+      const taken = decoder.feed(bytes, (piece) => {
+        this.queue.push(piece)
+      })
       if (decoder.isDone) this.#finish()
       return bytes.subarray(taken)
     } catch (error) {

@@ -17,7 +17,8 @@ interface HeadOptions {
 
 export function formatHead(response: WireResponse, { end, date, connection }: HeadOptions): string {
   const { status } = response
-  if (!(Number.isInteger(status) && status >= 200 && status <= 599)) throw new RangeError(`a response has a status from 200 to 599, got ${status}`)
+  if (!(Number.isInteger(status) && status >= 200 && status <= 599))
+    throw new RangeError(`a response has a status from 200 to 599, got ${status}`)
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
   for (const [name, value] of fieldsToSend(response)) text += `${name}: ${value}\r\n`
   if (response.headers['date'] === undefined) text += `date: ${date}\r\n`

@@ -16,7 +16,17 @@ import type { ConnectionContext } from '../connection.ts'
 import { HttpRefusal } from '../http-refusal.ts'
 import { Outlet } from '../outlet.ts'
 import { makeRequest, RequestLife } from '../request.ts'
-import { bytesOf, describeRequest, failureResponse, fieldsToSend, isBodiless, isStreamed, piecesOf, release, textResponse } from '../response.ts'
+import {
+  bytesOf,
+  describeRequest,
+  failureResponse,
+  fieldsToSend,
+  isBodiless,
+  isStreamed,
+  piecesOf,
+  release,
+  textResponse,
+} from '../response.ts'
 import { convertHead } from './request-head.ts'
 
 const never = Number.POSITIVE_INFINITY
@@ -39,7 +49,9 @@ export class Http2Exchange {
     this.#context = context
     this.#outlet = new Outlet(stream, context.clock)
     stream.on('error', () => undefined)
-    stream.on('close', () => { this.#onClose() })
+    stream.on('close', () => {
+      this.#onClose()
+    })
   }
 
   /** True when the whole response was handed over; before that a reset by the client is a cancelled request. */
@@ -49,7 +61,8 @@ export class Http2Exchange {
 
   expire(nowMs: number): void {
     const { limits } = this.#context
-    if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs)) this.#stream.destroy(new Error('the client does not take its response'))
+    if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs))
+      this.#stream.destroy(new Error('the client does not take its response'))
     if (nowMs < this.#bodyDeadlineMs) return
     this.#awaitBody()
     this.#whole?.reject(new HttpRefusal(408, 'the request took too long to arrive'))
@@ -77,10 +90,15 @@ export class Http2Exchange {
     try {
       const { method, target, headers, length } = convertHead(raw, sent)
       const body = this.#body(length)
-      return await transport(makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life))
+      return await transport(
+        makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life),
+      )
     } catch (error) {
       if (error instanceof HttpRefusal) return textResponse(error.status, error.message)
-      log.error('a request failed', { ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }), error })
+      log.error('a request failed', {
+        ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }),
+        error,
+      })
       return failureResponse(error)
     }
   }
@@ -95,7 +113,7 @@ export class Http2Exchange {
   /** HTTP/2 itself sees to it that no more comes than was said. */
   #gather(): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
-    const whole = this.#whole = deferred<Uint8Array>()
+    const whole = (this.#whole = deferred<Uint8Array>())
     this.#stream.on('data', (piece: Buffer) => {
       this.#awaitBody()
       pieces.push(piece)
@@ -110,7 +128,12 @@ export class Http2Exchange {
 
   #openQueue(): BodyQueue {
     const stream = this.#stream
-    const queue = this.#queue = new BodyQueue({ bytesMax: this.#context.limits.wholeBodyBytesMax, onRoom: () => { stream.resume() } })
+    const queue = (this.#queue = new BodyQueue({
+      bytesMax: this.#context.limits.wholeBodyBytesMax,
+      onRoom: () => {
+        stream.resume()
+      },
+    }))
     stream.on('data', (piece: Buffer) => {
       this.#awaitBody()
       if (!queue.push(piece)) stream.pause()
@@ -131,13 +154,13 @@ export class Http2Exchange {
     const { body, status } = response
     const pieces = isStreamed(body) ? undefined : piecesOf(body)
     const isWithout = isBodiless(method, status)
-    const isLengthTold = pieces !== undefined && (!isWithout || method === 'HEAD' && body !== undefined)
+    const isLengthTold = pieces !== undefined && (!isWithout || (method === 'HEAD' && body !== undefined))
     const endStream = isWithout || pieces?.length === 0
     stream.respond(this.#fields(response, isLengthTold ? bytesOf(pieces) : undefined), { endStream })
     if (endStream) release(body)
-    else if (isStreamed(body)) await this.#outlet.sendStream(body, (piece) => piece) && stream.end()
+    else if (isStreamed(body)) (await this.#outlet.sendStream(body, (piece) => piece)) && stream.end()
     else if (pieces?.length === 1 && (pieces[0]?.length ?? 0) <= oneWriteBytesMax) stream.end(pieces[0])
-    else await this.#outlet.sendAll(pieces ?? []) && stream.end()
+    else (await this.#outlet.sendAll(pieces ?? [])) && stream.end()
   }
 
   #fields(response: WireResponse, bytes: number | undefined): OutgoingHttpHeaders {
@@ -157,7 +180,9 @@ export class Http2Exchange {
     this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
     if (stream.readableEnded || stream.endAfterHeaders) return
     stream.resume()
-    const stop = (): void => { if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR) }
+    const stop = (): void => {
+      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+    }
     if (stream.writableFinished) stop()
     else stream.once('finish', stop)
   }
@@ -169,7 +194,9 @@ export class Http2Exchange {
   #cut(error: unknown): void {
     const stream = this.#stream
     this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
-    const reset = (): void => { stream.destroy(new Error('the response was cut off', { cause: error })) }
+    const reset = (): void => {
+      stream.destroy(new Error('the response was cut off', { cause: error }))
+    }
     if (!stream.headersSent) reset()
     else if (!stream.destroyed && !stream.writableEnded) stream.write(nothing, reset)
   }

@@ -17,14 +17,19 @@ const { authority, server } = makeIdentity()
 const ca = authority.certificatePem
 const sessions: ClientHttp2Session[] = []
 /** What a client of HTTP/2 begins with: its preface, and settings that change nothing. */
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
+const preface = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+])
 
 afterEach(async () => {
   for (const session of sessions.splice(0)) session.destroy()
   await closeServed()
 })
 
-interface Opened extends Served { readonly session: ClientHttp2Session }
+interface Opened extends Served {
+  readonly session: ClientHttp2Session
+}
 
 async function serve(answer?: Transport, limits: Partial<ListenLimits> = {}): Promise<Opened> {
   const served = await serveAny(answer, { tls: { key: server.keyPem, cert: server.certificatePem }, limits })
@@ -38,17 +43,28 @@ function open({ listening }: Served): ClientHttp2Session {
   return session
 }
 
-interface Answer { readonly headers: Record<string, unknown>, readonly text: string }
+interface Answer {
+  readonly headers: Record<string, unknown>
+  readonly text: string
+}
 
 function read(stream: ClientHttp2Stream): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let headers: Record<string, unknown> = {}
     let text = ''
-    stream.on('response', (received) => { headers = received })
-    stream.on('data', (chunk: Buffer) => { text += chunk.toString('latin1') })
-    stream.on('end', () => { if (stream.rstCode === 0) resolve({ headers, text }) })
+    stream.on('response', (received) => {
+      headers = received
+    })
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+    })
+    stream.on('end', () => {
+      if (stream.rstCode === 0) resolve({ headers, text })
+    })
     stream.on('error', reject)
-    stream.on('close', () => { reject(new Error(`reset with ${stream.rstCode} after ${JSON.stringify(text.slice(0, 50))}`)) })
+    stream.on('close', () => {
+      reject(new Error(`reset with ${stream.rstCode} after ${JSON.stringify(text.slice(0, 50))}`))
+    })
   })
 }
 
@@ -61,12 +77,16 @@ const ask = (session: ClientHttp2Session, headers: OutgoingHttpHeaders, body?: s
 describe('Http2Connection', () => {
   test('turns a request into the form that both versions share', async () => {
     const { session, requests, listening } = await serve()
-    const { headers, text } = await ask(session, { ':path': '/a?b', 'X-One': '1', 'cookie': ['a', 'b'] })
+    const { headers, text } = await ask(session, { ':path': '/a?b', 'X-One': '1', cookie: ['a', 'b'] })
     const { method, target, headers: received, body } = requests[0] ?? assert.fail()
     expect({ method, target, body }).toEqual({ method: 'GET', target: '/a?b', body: undefined })
-    expect({ ...received }).toEqual({ 'host': `127.0.0.1:${listening.port}`, 'x-one': '1', 'cookie': 'a; b' })
+    expect({ ...received }).toEqual({ host: `127.0.0.1:${listening.port}`, 'x-one': '1', cookie: 'a; b' })
     expect(received['constructor']).toBeUndefined()
-    expect({ ...headers }).toMatchObject({ ':status': 200, 'date': 'Thu, 01 Jan 2026 00:00:00 GMT', 'content-length': '2' })
+    expect({ ...headers }).toMatchObject({
+      ':status': 200,
+      date: 'Thu, 01 Jan 2026 00:00:00 GMT',
+      'content-length': '2',
+    })
     expect(text).toBe('ok')
   })
 
@@ -80,12 +100,16 @@ describe('Http2Connection', () => {
   })
 
   test('answers with pieces, nothing, or the head alone', async () => {
-    const { session } = await serve(({ target }) => Promise.resolve({
-      '/pieces': { status: 201, headers: { connection: 'x' }, body: [Buffer.from('a'), Buffer.from('b')] },
-      '/none': { status: 200, headers: {} },
-      '/no-content': { status: 204, headers: {}, body: Buffer.from('x') },
-      '/big': { status: 200, headers: {}, body: Buffer.alloc(5_000_000, 'z') },
-    }[target] ?? assert.fail()))
+    const { session } = await serve(({ target }) =>
+      Promise.resolve(
+        {
+          '/pieces': { status: 201, headers: { connection: 'x' }, body: [Buffer.from('a'), Buffer.from('b')] },
+          '/none': { status: 200, headers: {} },
+          '/no-content': { status: 204, headers: {}, body: Buffer.from('x') },
+          '/big': { status: 200, headers: {}, body: Buffer.alloc(5_000_000, 'z') },
+        }[target] ?? assert.fail(),
+      ),
+    )
     const pieces = await ask(session, { ':path': '/pieces' })
     expect(pieces.text).toBe('ab')
     expect(pieces.headers['connection']).toBeUndefined()
@@ -106,9 +130,9 @@ describe('Http2Connection', () => {
     const stream = session.request({})
     await once(stream, 'response')
     pieces[0]?.resolve(Buffer.from('first'))
-    expect(String((await once(stream, 'data') as [Buffer])[0])).toBe('first')
+    expect(String(((await once(stream, 'data')) as [Buffer])[0])).toBe('first')
     pieces[1]?.resolve(Buffer.from('second'))
-    expect(String((await once(stream, 'data') as [Buffer])[0])).toBe('second')
+    expect(String(((await once(stream, 'data')) as [Buffer])[0])).toBe('second')
     await once(stream, 'end')
   })
 
@@ -141,8 +165,10 @@ describe('Http2Connection', () => {
   test('answers 500 when the server throws, 400 when host and authority differ', async () => {
     const { session, requests } = await serve(() => Promise.reject(new Error('oops')))
     expect((await ask(session, {})).headers[':status']).toBe(500)
-    expect((await ask(session, { ':authority': 'a', 'host': 'b' })).headers[':status']).toBe(400)
-    expect((await ask(session, { ':path': 'x' }).catch(() => ({ headers: { ':status': 400 } }))).headers[':status']).toBe(400)
+    expect((await ask(session, { ':authority': 'a', host: 'b' })).headers[':status']).toBe(400)
+    expect(
+      (await ask(session, { ':path': 'x' }).catch(() => ({ headers: { ':status': 400 } }))).headers[':status'],
+    ).toBe(400)
     expect((await ask(session, { ':path': '/#x' })).headers[':status']).toBe(400)
     expect(requests).toHaveLength(1)
   })
@@ -167,7 +193,7 @@ describe('Http2Connection', () => {
     const { session } = await serve(() => Promise.resolve({ status: 413, headers: {}, body: Buffer.from('no') }))
     const stream = session.request({ ':method': 'POST' })
     stream.write('x')
-    const [headers] = await once(stream, 'response') as [Record<string, unknown>]
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
     expect(headers[':status']).toBe(413)
     stream.resume()
     await once(stream, 'close')
@@ -176,7 +202,10 @@ describe('Http2Connection', () => {
 })
 
 describe('Http2Connection when the client goes', () => {
-  const watching = (left: (value: undefined) => void): Transport => ({ signal }) => Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal, left) })
+  const watching =
+    (left: (value: undefined) => void): Transport =>
+    ({ signal }) =>
+      Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal, left) })
 
   test('aborts the signal of a cancelled request and leaves its loop; others go on', async () => {
     const left = deferred<undefined>()
@@ -200,16 +229,33 @@ describe('Http2Connection when the client goes', () => {
 
   test('stays whole while many streams with unsent data are cut, cancelled and finished at once', async () => {
     let served = 0
-    const { session, requests } = await serve(({ signal }) => Promise.resolve({ status: 200, headers: {}, body: bursts(served++, signal) }), { nuisancesMax: 100_000 })
+    const { session, requests } = await serve(
+      ({ signal }) => Promise.resolve({ status: 200, headers: {}, body: bursts(served++, signal) }),
+      { nuisancesMax: 100_000 },
+    )
     for (let round = 0; round < 30; round++) {
       const streams = Array.from({ length: 40 }, () => session.request({}))
       for (const [index, stream] of streams.entries()) {
         stream.on('error', () => undefined)
-        if (index % 3 === 0) stream.once('response', () => { stream.close(constants.NGHTTP2_CANCEL) })
+        if (index % 3 === 0)
+          stream.once('response', () => {
+            stream.close(constants.NGHTTP2_CANCEL)
+          })
         else if (index % 3 === 1) stream.resume()
-        else stream.once('data', () => { stream.close(constants.NGHTTP2_CANCEL) })
+        else
+          stream.once('data', () => {
+            stream.close(constants.NGHTTP2_CANCEL)
+          })
       }
-      await Promise.all(streams.map((stream) => stream.closed ? Promise.resolve() : new Promise<void>((resolve) => { stream.once('close', resolve) })))
+      await Promise.all(
+        streams.map((stream) =>
+          stream.closed
+            ? Promise.resolve()
+            : new Promise<void>((resolve) => {
+                stream.once('close', resolve)
+              }),
+        ),
+      )
     }
     expect(requests.length).toBe(1200)
     expect(session.closed).toBe(false)
@@ -219,14 +265,18 @@ describe('Http2Connection when the client goes', () => {
 describe('Http2Connection limits', () => {
   test('tells how many requests it takes at a time', async () => {
     const { session } = await serve()
-    const [settings] = await once(session, 'remoteSettings') as [{ maxConcurrentStreams?: number, maxHeaderListSize?: number }]
+    const [settings] = (await once(session, 'remoteSettings')) as [
+      { maxConcurrentStreams?: number; maxHeaderListSize?: number },
+    ]
     expect(settings).toMatchObject({ maxConcurrentStreams: 250, maxHeaderListSize: 65_536 })
   })
 
   test('row 19: disconnects who opens and cancels requests over and over', async () => {
     const { session, listening, requests } = await serve(() => new Promise(() => undefined), { nuisancesMax: 50 })
     let calm: number | undefined
-    session.on('goaway', (code) => { calm = code })
+    session.on('goaway', (code) => {
+      calm = code
+    })
     for (let count = 1; count < 100 && !session.closed && !session.destroyed; count++) {
       const stream = session.request({})
       stream.on('error', () => undefined)
@@ -250,9 +300,18 @@ describe('Http2Connection limits', () => {
 
   test.each([
     ['no preface', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')],
-    ['a frame of no kind that is far too long', Buffer.concat([preface, Buffer.from([0xff, 0xff, 0xff, 0xee, 0xff, 0, 0, 0, 0]), Buffer.alloc(1000)])],
-    ['a head that cannot be unpacked', Buffer.concat([preface, Buffer.from([0, 0, 4, 1, 5, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff])])],
-    ['a window that overflows', Buffer.concat([preface, Buffer.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff])])],
+    [
+      'a frame of no kind that is far too long',
+      Buffer.concat([preface, Buffer.from([0xff, 0xff, 0xff, 0xee, 0xff, 0, 0, 0, 0]), Buffer.alloc(1000)]),
+    ],
+    [
+      'a head that cannot be unpacked',
+      Buffer.concat([preface, Buffer.from([0, 0, 4, 1, 5, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff])]),
+    ],
+    [
+      'a window that overflows',
+      Buffer.concat([preface, Buffer.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff])]),
+    ],
     ['data on a stream that there is not', Buffer.concat([preface, Buffer.from([0, 0, 1, 0, 0, 0, 0, 0, 9, 0])])],
   ])('row 19: disconnects who sends %s, at the latest when it asks nothing else, and goes on', async (_, bytes) => {
     const { session, listening, clock } = await serve()
@@ -288,7 +347,9 @@ describe('Http2Connection limits', () => {
 
   test('row 18: refuses a head with too many fields', async () => {
     const { session } = await serve(undefined, { headFieldsMax: 20 })
-    await expect(ask(session, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, '1'])))).rejects.toThrow()
+    await expect(
+      ask(session, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, '1']))),
+    ).rejects.toThrow()
     expect((await ask(session, {})).text).toBe('ok')
   })
 
@@ -296,7 +357,9 @@ describe('Http2Connection limits', () => {
     async function* body(): AsyncGenerator<Uint8Array> {
       for (;;) yield await Promise.resolve(Buffer.alloc(65_536))
     }
-    const { session, clock, requests } = await serve((request) => request.method === 'GET' ? Promise.resolve({ status: 200, headers: {}, body: body() }) : echo(request))
+    const { session, clock, requests } = await serve((request) =>
+      request.method === 'GET' ? Promise.resolve({ status: 200, headers: {}, body: body() }) : echo(request),
+    )
     const stopped = session.request({ ':method': 'POST', 'content-length': 10 })
     stopped.write('abc')
     const answer = once(stopped, 'response')
@@ -306,7 +369,7 @@ describe('Http2Connection limits', () => {
     await until(() => requests.length === 1)
     await quiet()
     await clock.advance(31_000)
-    expect((await answer as [Record<string, unknown>])[0][':status']).toBe(408)
+    expect(((await answer) as [Record<string, unknown>])[0][':status']).toBe(408)
     await clock.advance(31_000)
     await until(() => requests[0]?.signal.aborted === true)
     expect((await ask(session, { ':method': 'POST', 'content-length': 1 }, 'x')).text).toBe('x')
@@ -342,7 +405,9 @@ describe('Listening.close with HTTP/2', () => {
   })
 
   test('cuts off what does not end in time', async () => {
-    const { session, clock, listening, requests } = await serve(({ signal }) => Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal, () => undefined) }))
+    const { session, clock, listening, requests } = await serve(({ signal }) =>
+      Promise.resolve({ status: 200, headers: {}, body: untilAborted(signal, () => undefined) }),
+    )
     const stream = session.request({})
     stream.on('error', () => undefined)
     await once(stream, 'data')
@@ -372,7 +437,9 @@ test('Http2Connection carries thousands of watches over several connections', as
 async function* untilAborted(signal: AbortSignal, onLeft: (value: undefined) => void): AsyncGenerator<Uint8Array> {
   try {
     yield Buffer.from('x')
-    await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve)
+    })
   } finally {
     onLeft(undefined)
   }

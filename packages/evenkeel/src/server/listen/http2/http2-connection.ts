@@ -58,10 +58,18 @@ export class Http2Connection implements Connection {
 
   #listen(): void {
     const session = this.#session
-    session.on('stream', (...[stream, headers, , sent]: StreamEvent) => { this.#onStream(stream, { headers, sent }) })
-    session.on('ping', () => { this.#onNuisance() })
-    session.on('remoteSettings', () => { this.#onNuisance() })
-    session.on('error', (error: unknown) => { this.#context.log.debug('a connection failed', { error }) })
+    session.on('stream', (...[stream, headers, , sent]: StreamEvent) => {
+      this.#onStream(stream, { headers, sent })
+    })
+    session.on('ping', () => {
+      this.#onNuisance()
+    })
+    session.on('remoteSettings', () => {
+      this.#onNuisance()
+    })
+    session.on('error', (error: unknown) => {
+      this.#context.log.debug('a connection failed', { error })
+    })
     session.on('close', () => {
       this.#isClosed = true
       this.#deadlineMs = this.#inMs(lingerMs)
@@ -70,7 +78,10 @@ export class Http2Connection implements Connection {
     this.#socket.on('error', () => undefined)
   }
 
-  #onStream(stream: ServerHttp2Stream, { headers, sent }: { headers: IncomingHttpHeaders, sent: readonly string[] }): void {
+  #onStream(
+    stream: ServerHttp2Stream,
+    { headers, sent }: { headers: IncomingHttpHeaders; sent: readonly string[] },
+  ): void {
     const exchange = new Http2Exchange(stream, this.#context)
     this.#exchanges.add(exchange)
     stream.on('close', () => {
@@ -83,8 +94,13 @@ export class Http2Connection implements Connection {
 
   #onNuisance(): void {
     if (++this.#nuisances <= this.#context.limits.nuisancesMax || this.#session.destroyed) return
-    this.#context.log.warn('a client makes more noise than requests: disconnected', { address: this.#context.peer.address })
-    this.#session.destroy(new Error('too many cancelled requests, pings or settings'), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#context.log.warn('a client makes more noise than requests: disconnected', {
+      address: this.#context.peer.address,
+    })
+    this.#session.destroy(
+      new Error('too many cancelled requests, pings or settings'),
+      constants.NGHTTP2_ENHANCE_YOUR_CALM,
+    )
   }
 
   #inMs(delayMs: number): number {

@@ -26,13 +26,16 @@ export function convertHead(raw: IncomingHttpHeaders, sent: readonly string[]): 
   const { ':method': method = '', ':path': target = '', ':authority': authority } = raw
   if (method === 'CONNECT') throw new HttpRefusal(405, 'this is no proxy')
   if (!methodText.test(method)) throw new HttpRefusal(400, 'the method is no word')
-  if (!targetText.test(target) && !(target === '*' && method === 'OPTIONS')) throw new HttpRefusal(400, 'the request target is not a path')
+  if (!targetText.test(target) && !(target === '*' && method === 'OPTIONS'))
+    throw new HttpRefusal(400, 'the request target is not a path')
   const headers = convertFields(raw, sent)
-  if (authority !== undefined && headers['host'] !== undefined && headers['host'] !== authority) throw new HttpRefusal(400, 'host and :authority differ')
+  if (authority !== undefined && headers['host'] !== undefined && headers['host'] !== authority)
+    throw new HttpRefusal(400, 'host and :authority differ')
   if (authority !== undefined) headers['host'] = authority
   if (headers['host'] === undefined) throw new HttpRefusal(400, 'there is no host')
   const length = headers['content-length']
-  if (length !== undefined && !lengthText.test(length)) throw new HttpRefusal(400, 'content-length is not a number of bytes')
+  if (length !== undefined && !lengthText.test(length))
+    throw new HttpRefusal(400, 'content-length is not a number of bytes')
   return { method, target, headers, length: length === undefined ? undefined : Number(length) }
 }
 

@@ -4,9 +4,13 @@ import { expect, test } from 'vitest'
 import { joinChecksums, shiftOf } from './checksum.ts'
 
 test('joinChecksums gives the checksum of both texts in a row, whatever they are', () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (first, second) => {
-    expect(joinChecksums(crc32(first), crc32(second), { shift: shiftOf(second.byteLength) })).toBe(crc32(Buffer.concat([first, second])))
-  }))
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (first, second) => {
+      expect(joinChecksums(crc32(first), crc32(second), { shift: shiftOf(second.byteLength) })).toBe(
+        crc32(Buffer.concat([first, second])),
+      )
+    }),
+  )
 })
 
 test.each([0, 1, 65_535, 65_536, 1_000_003])('shiftOf is right for %i bytes', (length) => {

@@ -27,7 +27,7 @@ export function plainBlocks(bytes: Uint8Array, { last = false }: { last?: boolea
 }
 
 /** What the file says about what is in it. */
-export function gzipTail({ checksum, bytes }: { checksum: number, bytes: number }): Uint8Array {
+export function gzipTail({ checksum, bytes }: { checksum: number; bytes: number }): Uint8Array {
   const out = Buffer.alloc(8)
   out.writeUInt32LE(checksum)
   out.writeUInt32LE(bytes % 2 ** 32, 4)

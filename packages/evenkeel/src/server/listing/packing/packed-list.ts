@@ -27,7 +27,10 @@ interface Parts {
 }
 
 /** The gzip file of a list. */
-export async function packedList(text: ListText, rooms: PackingRooms): Promise<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
+export async function packedList(
+  text: ListText,
+  rooms: PackingRooms,
+): Promise<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
   const { packed } = rooms
   const { crc32 } = await import('node:zlib')
   const writer = new GzipWriter(text, crc32)
@@ -36,12 +39,16 @@ export async function packedList(text: ListText, rooms: PackingRooms): Promise<r
   const missing = runs.filter((_, index) => found[index] === undefined)
   if (missing.length > aheadMax) return written(writer, { runs, found }, rooms)
   const made = await Promise.all(missing.map((run) => packed.pack(run)))
-  for (const run of found) writer.add(run ?? made.shift() as PackedRun)
+  for (const run of found) writer.add(run ?? (made.shift() as PackedRun))
   writer.end()
   return writer.take()
 }
 
-async function* written(writer: GzipWriter, { runs, found }: Parts, { clock, packed }: PackingRooms): AsyncGenerator<Uint8Array, void> {
+async function* written(
+  writer: GzipWriter,
+  { runs, found }: Parts,
+  { clock, packed }: PackingRooms,
+): AsyncGenerator<Uint8Array, void> {
   const ahead: Promise<PackedRun>[] = []
   let asked = 0
   for (const run of found) {
@@ -49,7 +56,7 @@ async function* written(writer: GzipWriter, { runs, found }: Parts, { clock, pac
       if (!found[asked]) ahead.push(packed.pack(runs[asked] as Run))
     }
     // What is not there is the first of those that were asked for.
-    writer.add(run ?? await (ahead.shift() as Promise<PackedRun>))
+    writer.add(run ?? (await (ahead.shift() as Promise<PackedRun>)))
     if (writer.waiting < pieceBytes) continue
     yield Buffer.concat(writer.take())
     await nextTurn(clock)

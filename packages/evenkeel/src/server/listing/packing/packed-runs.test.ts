@@ -5,9 +5,15 @@ import { PackedRuns } from './packed-runs.ts'
 import type { PackedRun } from './packed-runs.ts'
 import type { Run } from './runs.ts'
 
-const entry = (key: string, { revision = 2, text = `{"name":"${key}"}` } = {}): Entry => ({ key, value: Buffer.from(text), revision, created: 2 })
+const entry = (key: string, { revision = 2, text = `{"name":"${key}"}` } = {}): Entry => ({
+  key,
+  value: Buffer.from(text),
+  revision,
+  created: 2,
+})
 const runOf = (...entries: Entry[]): Run => ({ entries, start: 0, end: entries.length, skipped: 0, fingerprint: 1 })
-const textOf = ({ bytes }: PackedRun): string => inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+const textOf = ({ bytes }: PackedRun): string =>
+  inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString()
 
 test('PackedRuns compresses a run once and remembers it', async () => {
   const packed = new PackedRuns()
@@ -22,7 +28,12 @@ test('PackedRuns compresses a run once and remembers it', async () => {
 test('PackedRuns never takes one run for another, even with the same fingerprint', async () => {
   const packed = new PackedRuns()
   await packed.pack(runOf(entry('a'), entry('b')))
-  const others = [runOf(entry('a'), entry('c')), runOf(entry('a'), entry('b', { revision: 3 })), runOf(entry('a')), { ...runOf(entry('a'), entry('b')), skipped: 3 }]
+  const others = [
+    runOf(entry('a'), entry('c')),
+    runOf(entry('a'), entry('b', { revision: 3 })),
+    runOf(entry('a')),
+    { ...runOf(entry('a'), entry('b')), skipped: 3 },
+  ]
   expect(others.map((run) => packed.find(run))).toEqual([undefined, undefined, undefined, undefined])
   expect(textOf(await packed.pack(others[0] as Run))).toBe(',{"name":"a"},{"name":"c"}')
 })

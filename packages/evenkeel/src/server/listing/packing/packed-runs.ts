@@ -82,14 +82,23 @@ export class PackedRuns {
     this.#forget(run.fingerprint)
     const entries = run.entries.slice(run.start, run.end)
     const pending = compressRun(entries, run.skipped)
-    const added: Remembered = { keys: entries.map(({ key }) => key), revisions: entries.map(({ revision }) => revision), skipped: run.skipped, pending, bytes: 0 }
+    const added: Remembered = {
+      keys: entries.map(({ key }) => key),
+      revisions: entries.map(({ revision }) => revision),
+      skipped: run.skipped,
+      pending,
+      bytes: 0,
+    }
     this.#runs.set(run.fingerprint, added)
-    pending.then((packed) => {
-      added.packed = packed
-      this.#count(run.fingerprint, added)
-    }, () => {
-      if (this.#runs.get(run.fingerprint) === added) this.#forget(run.fingerprint)
-    })
+    pending.then(
+      (packed) => {
+        added.packed = packed
+        this.#count(run.fingerprint, added)
+      },
+      () => {
+        if (this.#runs.get(run.fingerprint) === added) this.#forget(run.fingerprint)
+      },
+    )
     return pending
   }
 
@@ -125,7 +134,10 @@ async function compressRun(entries: readonly Entry[], skipped: number): Promise<
   let at = 0
   for (const [index, entry] of entries.entries()) at = writeItem(text, entry, { at, skipped, isFirst: index === 0 })
   const blocks = await new Promise<Uint8Array>((done, failed) => {
-    deflateRaw(text, { level, finishFlush: constants.Z_SYNC_FLUSH }, (error, result) => { if (error) failed(error); else done(result) })
+    deflateRaw(text, { level, finishFlush: constants.Z_SYNC_FLUSH }, (error, result) => {
+      if (error) failed(error)
+      else done(result)
+    })
   })
   return { bytes: Buffer.concat([commaBlock, blocks]), checksum: crc32(text), shift: shiftOf(text.byteLength) }
 }

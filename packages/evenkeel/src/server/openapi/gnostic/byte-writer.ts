@@ -13,7 +13,7 @@ export class ByteWriter {
 
   string(tag: number, text: string): void {
     const length = Buffer.byteLength(text)
-    this.#varint(tag << 3 | 2)
+    this.#varint((tag << 3) | 2)
     this.#varint(length)
     this.#reserve(length)
     this.#length += this.#buffer.write(text, this.#length)
@@ -32,14 +32,14 @@ export class ByteWriter {
   }
 
   double(tag: number, value: number): void {
-    this.#varint(tag << 3 | 1)
+    this.#varint((tag << 3) | 1)
     this.#reserve(8)
     this.#length = this.#buffer.writeDoubleLE(value, this.#length)
   }
 
   /** A message whose fields `write` writes. */
   message(tag: number, write: () => void): void {
-    this.#varint(tag << 3 | 2)
+    this.#varint((tag << 3) | 2)
     const start = this.#length
     write()
     const length = this.#length - start

@@ -18,7 +18,7 @@ function fields(bytes: Uint8Array): [number, number | Uint8Array][] {
     if ((key & 7) === 0) found.push([key >> 3, varint()])
     else {
       const length = (key & 7) === 1 ? 8 : varint()
-      found.push([key >> 3, bytes.subarray(at, at += length)])
+      found.push([key >> 3, bytes.subarray(at, (at += length))])
     }
   }
   return found
@@ -44,15 +44,24 @@ test('encodeDocumentV2 writes the head of a document', () => {
 test('encodeDocumentV2 writes a map as names with values', () => {
   const bytes = encodeDocumentV2({ definitions: { a: { type: 'object' }, b: { $ref: '#/definitions/a' } } })
   const entries = fields(dig(bytes, 9)).map(([tag, entry]) => [tag, text(dig(entry as Uint8Array, 1))])
-  expect(entries).toEqual([[1, 'a'], [1, 'b']])
+  expect(entries).toEqual([
+    [1, 'a'],
+    [1, 'b'],
+  ])
   expect(text(dig(bytes, 9, 1, 2, 22, 1))).toBe('object')
 })
 
 test('encodeDocumentV2 writes every kind of field of a schema', () => {
   expect(text(dig(schema({ format: 'int32' }), 2))).toBe('int32')
   expect(Buffer.from(dig(schema({ maximum: 1.5 }), 7)).readDoubleLE()).toBe(1.5)
-  expect(fields(schema({ maxLength: 300, uniqueItems: true }))).toEqual([[11, 300], [16, 1]])
-  expect(fields(schema({ required: ['a', ''] })).map(([tag, value]) => [tag, text(value as Uint8Array)])).toEqual([[19, 'a'], [19, '']])
+  expect(fields(schema({ maxLength: 300, uniqueItems: true }))).toEqual([
+    [11, 300],
+    [16, 1],
+  ])
+  expect(fields(schema({ required: ['a', ''] })).map(([tag, value]) => [tag, text(value as Uint8Array)])).toEqual([
+    [19, 'a'],
+    [19, ''],
+  ])
   expect(text(dig(schema({ items: { type: 'string' } }), 23, 1, 22, 1))).toBe('string')
   expect(text(dig(schema({ additionalProperties: { type: 'string' } }), 21, 1, 22, 1))).toBe('string')
   expect(fields(dig(schema({ additionalProperties: true }), 21))).toEqual([[2, 1]])
@@ -67,7 +76,9 @@ test('encodeDocumentV2 writes free values as text', () => {
 })
 
 test('encodeDocumentV2 leaves out zero values and keys without a field', () => {
-  expect(schema({ maximum: 0, minLength: 0, uniqueItems: false, format: '', nullable: true, constructor: 'x' })).toHaveLength(0)
+  expect(
+    schema({ maximum: 0, minLength: 0, uniqueItems: false, format: '', nullable: true, constructor: 'x' }),
+  ).toHaveLength(0)
 })
 
 test('encodeDocumentV2 writes negative whole numbers in ten bytes', () => {
@@ -76,7 +87,17 @@ test('encodeDocumentV2 writes negative whole numbers in ten bytes', () => {
 
 test('encodeDocumentV2 tells parameters apart by their place', () => {
   const bytes = encodeDocumentV2({
-    paths: { '/a': { parameters: [{ name: 'n', in: 'path', required: true, type: 'string' }], get: { parameters: [{ name: 'q', in: 'query', type: 'boolean' }, { name: 'body', in: 'body', schema: {} }] } } },
+    paths: {
+      '/a': {
+        parameters: [{ name: 'n', in: 'path', required: true, type: 'string' }],
+        get: {
+          parameters: [
+            { name: 'q', in: 'query', type: 'boolean' },
+            { name: 'body', in: 'body', schema: {} },
+          ],
+        },
+      },
+    },
   })
   const item = dig(bytes, 8, 2, 2)
   expect(text(dig(item, 9, 1, 2, 4, 4))).toBe('n')
@@ -86,7 +107,9 @@ test('encodeDocumentV2 tells parameters apart by their place', () => {
 })
 
 test('encodeDocumentV2 writes answers by code', () => {
-  const bytes = encodeDocumentV2({ paths: { '/a': { get: { responses: { 200: { description: 'OK', schema: { type: 'string' } } } } } } })
+  const bytes = encodeDocumentV2({
+    paths: { '/a': { get: { responses: { 200: { description: 'OK', schema: { type: 'string' } } } } } },
+  })
   const entry = dig(bytes, 8, 2, 2, 2, 9, 1)
   expect(text(dig(entry, 1))).toBe('200')
   expect(text(dig(entry, 2, 1, 1))).toBe('OK')

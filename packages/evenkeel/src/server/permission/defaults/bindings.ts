@@ -20,21 +20,88 @@ export const clusterRoleBindings: readonly Omit<DefaultBinding, 'namespace'>[] =
 ]
 
 export const roles: readonly DefaultRole[] = [
-  { namespace: 'kube-public', name: 'system:controller:bootstrap-signer', rules: ['get,list,watch core configmaps', 'update core configmaps cluster-info', 'create,patch,update core,events.k8s.io events'] },
-  { namespace: 'kube-system', name: 'extension-apiserver-authentication-reader', rules: ['get,list,watch core configmaps extension-apiserver-authentication'] },
-  { namespace: 'kube-system', name: 'system::leader-locking-kube-controller-manager', rules: ['create,get,list,update,watch coordination.k8s.io leases', 'create,get,list,update,watch coordination.k8s.io leasecandidates'] },
-  { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', rules: ['create,get,list,update,watch coordination.k8s.io leases', 'create,get,list,update,watch coordination.k8s.io leasecandidates'] },
+  {
+    namespace: 'kube-public',
+    name: 'system:controller:bootstrap-signer',
+    rules: [
+      'get,list,watch core configmaps',
+      'update core configmaps cluster-info',
+      'create,patch,update core,events.k8s.io events',
+    ],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'extension-apiserver-authentication-reader',
+    rules: ['get,list,watch core configmaps extension-apiserver-authentication'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-controller-manager',
+    rules: [
+      'create,get,list,update,watch coordination.k8s.io leases',
+      'create,get,list,update,watch coordination.k8s.io leasecandidates',
+    ],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-scheduler',
+    rules: [
+      'create,get,list,update,watch coordination.k8s.io leases',
+      'create,get,list,update,watch coordination.k8s.io leasecandidates',
+    ],
+  },
   { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', rules: ['get,list,watch core secrets'] },
-  { namespace: 'kube-system', name: 'system:controller:cloud-provider', rules: ['create,get,list,watch core configmaps'] },
-  { namespace: 'kube-system', name: 'system:controller:token-cleaner', rules: ['delete,get,list,watch core secrets', 'create,patch,update core,events.k8s.io events'] },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:cloud-provider',
+    rules: ['create,get,list,watch core configmaps'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:token-cleaner',
+    rules: ['delete,get,list,watch core secrets', 'create,patch,update core,events.k8s.io events'],
+  },
 ]
 
 export const roleBindings: readonly DefaultBinding[] = [
-  { namespace: 'kube-public', name: 'system:controller:bootstrap-signer', subjects: ['account kube-system/bootstrap-signer'] },
-  { namespace: 'kube-system', name: 'system::extension-apiserver-authentication-reader', role: 'extension-apiserver-authentication-reader', subjects: ['user system:kube-controller-manager', 'user system:kube-scheduler'] },
-  { namespace: 'kube-system', name: 'system::leader-locking-kube-controller-manager', subjects: ['user system:kube-controller-manager', 'account kube-system/kube-controller-manager', 'account kube-system/leader-election-controller'] },
-  { namespace: 'kube-system', name: 'system::leader-locking-kube-scheduler', subjects: ['user system:kube-scheduler', 'account kube-system/kube-scheduler'] },
-  { namespace: 'kube-system', name: 'system:controller:bootstrap-signer', subjects: ['account kube-system/bootstrap-signer'] },
-  { namespace: 'kube-system', name: 'system:controller:cloud-provider', subjects: ['account kube-system/cloud-provider'] },
-  { namespace: 'kube-system', name: 'system:controller:token-cleaner', subjects: ['account kube-system/token-cleaner'] },
+  {
+    namespace: 'kube-public',
+    name: 'system:controller:bootstrap-signer',
+    subjects: ['account kube-system/bootstrap-signer'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::extension-apiserver-authentication-reader',
+    role: 'extension-apiserver-authentication-reader',
+    subjects: ['user system:kube-controller-manager', 'user system:kube-scheduler'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-controller-manager',
+    subjects: [
+      'user system:kube-controller-manager',
+      'account kube-system/kube-controller-manager',
+      'account kube-system/leader-election-controller',
+    ],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system::leader-locking-kube-scheduler',
+    subjects: ['user system:kube-scheduler', 'account kube-system/kube-scheduler'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:bootstrap-signer',
+    subjects: ['account kube-system/bootstrap-signer'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:cloud-provider',
+    subjects: ['account kube-system/cloud-provider'],
+  },
+  {
+    namespace: 'kube-system',
+    name: 'system:controller:token-cleaner',
+    subjects: ['account kube-system/token-cleaner'],
+  },
 ]

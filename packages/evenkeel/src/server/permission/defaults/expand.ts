@@ -48,25 +48,44 @@ const joinLabel = (name: string): string => `${rbacGroup}/aggregate-to-${name}`
 /** Everything that must be there: roles before those who have them. */
 export function expandDefaults(): readonly DefaultObject[] {
   const all = [...clusterRoles, ...controllerRoles]
-  const controllers = controllerRoles.map(({ name }) => ({ name, subjects: [`account kube-system/${name.split(':').at(-1) ?? ''}`] }))
+  const controllers = controllerRoles.map(({ name }) => ({
+    name,
+    subjects: [`account kube-system/${name.split(':').at(-1) ?? ''}`],
+  }))
   return [
     ...all.map((role) => clusterRoleObject(role, all)),
-    ...roles.map(({ namespace, name, rules }) => makeObject('roles', { namespace, name }, { rules: rules.map(parseRule) })),
-    ...[...clusterRoleBindings, ...controllers].map((binding) => makeObject('clusterrolebindings', { ...binding, namespace: '' }, bindingFields(binding, 'ClusterRole'))),
+    ...roles.map(({ namespace, name, rules }) =>
+      makeObject('roles', { namespace, name }, { rules: rules.map(parseRule) }),
+    ),
+    ...[...clusterRoleBindings, ...controllers].map((binding) =>
+      makeObject('clusterrolebindings', { ...binding, namespace: '' }, bindingFields(binding, 'ClusterRole')),
+    ),
     ...roleBindings.map((binding) => makeObject('rolebindings', binding, bindingFields(binding, 'Role'))),
   ]
 }
 
-const kinds = { clusterroles: 'ClusterRole', clusterrolebindings: 'ClusterRoleBinding', roles: 'Role', rolebindings: 'RoleBinding' } as const
+const kinds = {
+  clusterroles: 'ClusterRole',
+  clusterrolebindings: 'ClusterRoleBinding',
+  roles: 'Role',
+  rolebindings: 'RoleBinding',
+} as const
 
-function makeObject(plural: DefaultObject['plural'], { namespace, name }: { namespace: string, name: string }, fields: JsonObject): DefaultObject {
+function makeObject(
+  plural: DefaultObject['plural'],
+  { namespace, name }: { namespace: string; name: string },
+  fields: JsonObject,
+): DefaultObject {
   return { plural, kind: kinds[plural], namespace, name, labels: {}, fields }
 }
 
 function clusterRoleObject(role: DefaultClusterRole, all: readonly DefaultClusterRole[]): DefaultObject {
   const { name, gathers, joins } = role
   const rules = gatheredRules(role, all).map(parseRule)
-  const aggregationRule = gathers === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [joinLabel(gathers)]: 'true' } }] } }
+  const aggregationRule =
+    gathers === undefined
+      ? {}
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [joinLabel(gathers)]: 'true' } }] } }
   const object = makeObject('clusterroles', { namespace: '', name }, { ...aggregationRule, rules })
   return { ...object, labels: joins === undefined ? {} : { [joinLabel(joins)]: 'true' } }
 }
@@ -80,13 +99,24 @@ function gatheredRules({ gathers, rules }: DefaultClusterRole, all: readonly Def
 /** `verbs groups resources [names]`, or `verbs at paths`. */
 function parseRule(text: string): JsonObject {
   const [verbs = '', groups = '', resources = '', names] = text.split(' ')
-  if (groups === 'at') return toRuleObject(policyRule({ verbs: verbs.split(','), nonResourceURLs: resources.split(',') }))
+  if (groups === 'at')
+    return toRuleObject(policyRule({ verbs: verbs.split(','), nonResourceURLs: resources.split(',') }))
   const apiGroups = groups.split(',').map((group) => (group === 'core' ? '' : group))
-  return toRuleObject(policyRule({ verbs: verbs.split(','), apiGroups, resources: resources.split(','), resourceNames: names?.split(',') ?? [] }))
+  return toRuleObject(
+    policyRule({
+      verbs: verbs.split(','),
+      apiGroups,
+      resources: resources.split(','),
+      resourceNames: names?.split(',') ?? [],
+    }),
+  )
 }
 
 function bindingFields({ name, role = name, subjects }: Omit<DefaultBinding, 'namespace'>, kind: string): JsonObject {
-  return { roleRef: { apiGroup: rbacGroup, kind, name: role }, ...subjects.length > 0 && { subjects: subjects.map(parseSubject) } }
+  return {
+    roleRef: { apiGroup: rbacGroup, kind, name: role },
+    ...(subjects.length > 0 && { subjects: subjects.map(parseSubject) }),
+  }
 }
 
 function parseSubject(text: string): JsonObject {

@@ -48,8 +48,16 @@ function writeOf(object: DefaultObject, { views, cluster, clock, random }: Rooms
   // A binding that must go is made anew in the next round.
   if (present && mustReplace(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
   const made = (): JsonObject => ({
-    kind, apiVersion: `${rbacGroup}/v1`, ...fields,
-    metadata: { name, ...namespace !== '' && { namespace }, uid: randomUuid(random), creationTimestamp: formatTime(clock.now()), ...freshMetadata(object) },
+    kind,
+    apiVersion: `${rbacGroup}/v1`,
+    ...fields,
+    metadata: {
+      name,
+      ...(namespace !== '' && { namespace }),
+      uid: randomUuid(random),
+      creationTimestamp: formatTime(clock.now()),
+      ...freshMetadata(object),
+    },
   })
   const next = present ? reconciled(object, present) : made()
   if (next === undefined) return undefined

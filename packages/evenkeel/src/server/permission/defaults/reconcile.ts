@@ -22,24 +22,37 @@ export function freshMetadata({ labels }: DefaultObject): JsonObject {
 export function reconciled(wanted: DefaultObject, present: UnstructuredObject): JsonObject | undefined {
   const { annotations = {}, labels = {} } = present.metadata
   if (annotations[autoupdate] === 'false') return undefined
-  const metadata = { ...present.metadata, annotations: { [autoupdate]: 'true', ...annotations }, labels: { ...labelled, ...wanted.labels, ...labels } }
+  const metadata = {
+    ...present.metadata,
+    annotations: { [autoupdate]: 'true', ...annotations },
+    labels: { ...labelled, ...wanted.labels, ...labels },
+  }
   const next = { ...present, metadata, ...fieldsOf(wanted, present) } as unknown as JsonObject
   return deepEqual(next, present) ? undefined : next
 }
 
 /** A binding to another role cannot be mended, only replaced. */
 export function mustReplace({ fields }: DefaultObject, present: UnstructuredObject): boolean {
-  return present.metadata.annotations?.[autoupdate] !== 'false' && !deepEqual(getOwn(fields, 'roleRef'), getOwn(present, 'roleRef'))
+  return (
+    present.metadata.annotations?.[autoupdate] !== 'false' &&
+    !deepEqual(getOwn(fields, 'roleRef'), getOwn(present, 'roleRef'))
+  )
 }
 
 function fieldsOf({ plural, fields }: DefaultObject, present: UnstructuredObject): JsonObject {
-  if (plural === 'rolebindings' || plural === 'clusterrolebindings') return withAll('subjects', listIn(fields, 'subjects'), present)
+  if (plural === 'rolebindings' || plural === 'clusterrolebindings')
+    return withAll('subjects', listIn(fields, 'subjects'), present)
   const gathering = getOwn(fields, 'aggregationRule')
   if (gathering === undefined) return missingRules(fields, present)
   // What it holds is up to those it gathers.
   const selectors = isJsonObject(gathering) ? listIn(gathering, 'clusterRoleSelectors') : []
   const own = getOwn(present, 'aggregationRule')
-  return { aggregationRule: { ...isJsonObject(own) && own, ...withAll('clusterRoleSelectors', selectors, isJsonObject(own) ? own : {}) } }
+  return {
+    aggregationRule: {
+      ...(isJsonObject(own) && own),
+      ...withAll('clusterRoleSelectors', selectors, isJsonObject(own) ? own : {}),
+    },
+  }
 }
 
 function missingRules(fields: JsonObject, present: UnstructuredObject): JsonObject {

@@ -25,20 +25,36 @@ interface Review {
  *
  * @throws {ApiError} `Invalid` or `BadRequest`
  */
-export async function accessStatus(review: ObjectDraft, { call, target: { resource: { kind, group }, namespace }, access }: Review): Promise<JsonObject> {
+export async function accessStatus(
+  review: ObjectDraft,
+  {
+    call,
+    target: {
+      resource: { kind, group },
+      namespace,
+    },
+    access,
+  }: Review,
+): Promise<JsonObject> {
   if (kind === 'LocalSubjectAccessReview') settleNamespace(review, namespace)
   const errors = validateAccessReview(review, kind)
   if (errors.length > 0) throw invalid({ group, kind: '', name: '' }, errors)
   const spec = objectIn(review as JsonObject, 'spec')
   const { question, errors: ignored } = questionIn(spec, kind === 'SelfSubjectAccessReview' ? call.user : userIn(spec))
   const { allowed, undecided, why, error } = await access.decide(question)
-  const evaluationError = [...error === undefined ? [] : [error], ...ignored].join('; ')
-  return { allowed, ...!allowed && !undecided && { denied: true }, ...why !== '' && { reason: why }, ...evaluationError !== '' && { evaluationError } }
+  const evaluationError = [...(error === undefined ? [] : [error]), ...ignored].join('; ')
+  return {
+    allowed,
+    ...(!allowed && !undecided && { denied: true }),
+    ...(why !== '' && { reason: why }),
+    ...(evaluationError !== '' && { evaluationError }),
+  }
 }
 
 function settleNamespace({ metadata }: ObjectDraft, namespace: string): void {
   const given = metadata['namespace'] ?? ''
-  if (given !== '' && given !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  if (given !== '' && given !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   metadata['namespace'] = namespace
 }
 
@@ -52,9 +68,13 @@ export function rulesStatus(review: ObjectDraft, { call: { user }, access }: Rev
   if (namespace === '') throw badRequest('no namespace on request')
   const { rules, incomplete, errors } = access.rulesFor(user, namespace)
   return {
-    resourceRules: rules.filter(({ resources }) => resources.length > 0).map((rule) => toRuleObject({ ...rule, nonResourceURLs: [] })),
-    nonResourceRules: rules.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0).map(({ verbs, nonResourceURLs }) => ({ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] })),
+    resourceRules: rules
+      .filter(({ resources }) => resources.length > 0)
+      .map((rule) => toRuleObject({ ...rule, nonResourceURLs: [] })),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ verbs, nonResourceURLs }) => ({ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] })),
     incomplete,
-    ...errors.length > 0 && { evaluationError: formatErrors(errors) },
+    ...(errors.length > 0 && { evaluationError: formatErrors(errors) }),
   }
 }

@@ -20,13 +20,33 @@ export function questionIn(spec: JsonObject, user: User): Asked {
   const resource = optionalObjectIn(spec, 'resourceAttributes')
   if (resource === undefined) {
     const attributes = objectIn(spec, 'nonResourceAttributes')
-    return { question: { user, verb: textIn(attributes, 'verb'), path: textIn(attributes, 'path'), place: undefined }, errors: [] }
+    return {
+      question: { user, verb: textIn(attributes, 'verb'), path: textIn(attributes, 'path'), place: undefined },
+      errors: [],
+    }
   }
-  const [fields, labels] = [readSelector(optionalObjectIn(resource, 'fieldSelector'), fieldReader), readSelector(optionalObjectIn(resource, 'labelSelector'), labelReader)]
+  const [fields, labels] = [
+    readSelector(optionalObjectIn(resource, 'fieldSelector'), fieldReader),
+    readSelector(optionalObjectIn(resource, 'labelSelector'), labelReader),
+  ]
   const text = (key: string): string => textIn(resource, key)
-  const place = { group: text('group'), version: text('version') || '*', resource: text('resource'), subresource: text('subresource'), namespace: text('namespace'), name: text('name') }
+  const place = {
+    group: text('group'),
+    version: text('version') || '*',
+    resource: text('resource'),
+    subresource: text('subresource'),
+    namespace: text('namespace'),
+    name: text('name'),
+  }
   return {
-    question: { user, verb: text('verb'), path: '', place, ...fields.read.length > 0 && { fields: fields.read }, ...labels.read.length > 0 && { labels: labels.read } },
+    question: {
+      user,
+      verb: text('verb'),
+      path: '',
+      place,
+      ...(fields.read.length > 0 && { fields: fields.read }),
+      ...(labels.read.length > 0 && { labels: labels.read }),
+    },
     errors: [...complaint('fieldSelector', fields), ...complaint('labelSelector', labels)],
   }
 }
@@ -36,7 +56,12 @@ export function userIn(spec: JsonObject): User {
   const uid = textIn(spec, 'uid')
   const extra = objectIn(spec, 'extra')
   const lists = Object.keys(extra).map((key) => [key, textsIn(extra, key)] as const)
-  return { name: textIn(spec, 'user'), groups: textsIn(spec, 'groups'), ...uid !== '' && { uid }, ...lists.length > 0 && { extra: Object.fromEntries(lists) } }
+  return {
+    name: textIn(spec, 'user'),
+    groups: textsIn(spec, 'groups'),
+    ...(uid !== '' && { uid }),
+    ...(lists.length > 0 && { extra: Object.fromEntries(lists) }),
+  }
 }
 
 interface Read<T> {
@@ -72,7 +97,12 @@ const fieldReader: Reader<FieldRequirement> = {
   },
 }
 
-const labelOperators: Readonly<Record<string, LabelOperator>> = { In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!' }
+const labelOperators: Readonly<Record<string, LabelOperator>> = {
+  In: 'in',
+  NotIn: 'notin',
+  Exists: 'exists',
+  DoesNotExist: '!',
+}
 
 const labelReader: Reader<LabelRequirement> = {
   parse: parseLabelSelector,
@@ -86,5 +116,7 @@ const labelReader: Reader<LabelRequirement> = {
 }
 
 function complaint<T>(name: string, { read, isFaulty }: Read<T>): string[] {
-  return isFaulty ? [`spec.resourceAttributes.${name} ${read.length > 0 ? 'partially ' : ''}ignored due to parse error`] : []
+  return isFaulty
+    ? [`spec.resourceAttributes.${name} ${read.length > 0 ? 'partially ' : ''}ignored due to parse error`]
+    : []
 }

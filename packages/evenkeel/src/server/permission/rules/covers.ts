@@ -16,29 +16,54 @@ export const partsMax = 100_000
  *
  * @returns undefined when the rules break down into more than {@link partsMax} parts: nobody can say
  */
-export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] | undefined {
+export function uncovered(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): readonly PolicyRule[] | undefined {
   if (wanted.reduce((sum, rule) => sum + partsOf(rule), 0) > partsMax) return undefined
   const holders = held.map(makeHolder)
   return wanted.flatMap(breakDown).filter((part) => !holders.some((covers) => covers(part)))
 }
 
 function partsOf({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): number {
-  return verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+  return (
+    verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+  )
 }
 
 /** The smallest parts of a rule, in the order of its lists. */
 function breakDown({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
   const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name])
-  const aboutResources = apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.flatMap((verb) => names.map((resourceName) =>
-    policyRule({ apiGroups: [group], resources: [resource], verbs: [verb], resourceNames: resourceName })))))
-  const aboutPaths = nonResourceURLs.flatMap((url) => verbs.map((verb) => policyRule({ nonResourceURLs: [url], verbs: [verb] })))
+  const aboutResources = apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        names.map((resourceName) =>
+          policyRule({ apiGroups: [group], resources: [resource], verbs: [verb], resourceNames: resourceName }),
+        ),
+      ),
+    ),
+  )
+  const aboutPaths = nonResourceURLs.flatMap((url) =>
+    verbs.map((verb) => policyRule({ nonResourceURLs: [url], verbs: [verb] })),
+  )
   return [...aboutResources, ...aboutPaths]
 }
 
 /** Says of smallest parts whether one rule covers them. */
 function makeHolder(rule: PolicyRule): (part: PolicyRule) => boolean {
-  const [verbs, groups, resources, names] = [new Set(rule.verbs), new Set(rule.apiGroups), new Set(rule.resources), new Set(rule.resourceNames)]
-  return ({ verbs: [verb = ''], apiGroups: [group], resources: [resource], resourceNames: [name], nonResourceURLs: [url] }) => {
+  const [verbs, groups, resources, names] = [
+    new Set(rule.verbs),
+    new Set(rule.apiGroups),
+    new Set(rule.resources),
+    new Set(rule.resourceNames),
+  ]
+  return ({
+    verbs: [verb = ''],
+    apiGroups: [group],
+    resources: [resource],
+    resourceNames: [name],
+    nonResourceURLs: [url],
+  }) => {
     if (!verbs.has('*') && !verbs.has(verb)) return false
     if (names.size > 0 && (name === undefined || !names.has(name))) return false
     if (url !== undefined) return rule.nonResourceURLs.some((pattern) => matchesPath(pattern, url))

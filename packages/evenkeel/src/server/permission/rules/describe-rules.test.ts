@@ -10,7 +10,9 @@ test('describeRules joins the verbs of a resource and sorts the lines', () => {
   const parts = [
     ...breakDown(policyRule({ verbs: ['get', 'list'], apiGroups: [''], resources: ['secrets', 'pods'] })),
     ...breakDown(policyRule({ verbs: ['get'], nonResourceURLs: ['/metrics'] })),
-    ...breakDown(policyRule({ verbs: ['get'], apiGroups: ['apps'], resources: ['deployments'], resourceNames: ['a"b'] })),
+    ...breakDown(
+      policyRule({ verbs: ['get'], apiGroups: ['apps'], resources: ['deployments'], resourceNames: ['a"b'] }),
+    ),
   ]
   expect(describeRules(parts).split('\n')).toEqual([
     '{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}',

@@ -22,7 +22,7 @@ export function quoteAll(texts: readonly string[]): string {
 /** Rules about the same resource and name become one with all their verbs; other rules stay as they are. */
 function joinVerbs(parts: readonly PolicyRule[]): PolicyRule[] {
   const joined: PolicyRule[] = []
-  const found = new Map<string, { rule: PolicyRule, verbs: string[] }>()
+  const found = new Map<string, { rule: PolicyRule; verbs: string[] }>()
   for (const part of parts) {
     if (part.nonResourceURLs.length > 0) {
       joined.push(part)
@@ -37,6 +37,15 @@ function joinVerbs(parts: readonly PolicyRule[]): PolicyRule[] {
 }
 
 function describeRule({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
-  const lists: [string, readonly string[]][] = [['APIGroups', apiGroups], ['Resources', resources], ['NonResourceURLs', nonResourceURLs], ['ResourceNames', resourceNames], ['Verbs', verbs]]
-  return `{${lists.filter(([, list]) => list.length > 0).map(([name, list]) => `${name}:${quoteAll(list)}`).join(', ')}}`
+  const lists: [string, readonly string[]][] = [
+    ['APIGroups', apiGroups],
+    ['Resources', resources],
+    ['NonResourceURLs', nonResourceURLs],
+    ['ResourceNames', resourceNames],
+    ['Verbs', verbs],
+  ]
+  return `{${lists
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}:${quoteAll(list)}`)
+    .join(', ')}}`
 }

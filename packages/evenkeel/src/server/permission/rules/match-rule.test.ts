@@ -7,7 +7,12 @@ const user = { name: 'u', groups: [] }
 
 function about(verb: string, resource: string, group = ''): AccessQuestion {
   const [plural = '', subresource = ''] = resource.split('/')
-  return { user, verb, path: '', place: { group, version: 'v1', resource: plural, subresource, namespace: '', name: '' } }
+  return {
+    user,
+    verb,
+    path: '',
+    place: { group, version: 'v1', resource: plural, subresource, namespace: '', name: '' },
+  }
 }
 
 test.each([
@@ -26,8 +31,14 @@ test.each([
 
 test('matchesRule: verb and group must be there, or a star', () => {
   const rule = policyRule({ verbs: ['get'], apiGroups: ['apps'], resources: ['*'] })
-  expect([matchesRule(rule, about('get', 'x', 'apps')), matchesRule(rule, about('list', 'x', 'apps')), matchesRule(rule, about('get', 'x'))]).toEqual([true, false, false])
-  expect(matchesRule(policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['x'] }), about('list', 'x', 'any'))).toBe(true)
+  expect([
+    matchesRule(rule, about('get', 'x', 'apps')),
+    matchesRule(rule, about('list', 'x', 'apps')),
+    matchesRule(rule, about('get', 'x')),
+  ]).toEqual([true, false, false])
+  expect(matchesRule(policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['x'] }), about('list', 'x', 'any'))).toBe(
+    true,
+  )
 })
 
 test('matchesRule: rules about resources say nothing about paths, nor the other way round', () => {
@@ -38,7 +49,15 @@ test('matchesRule: rules about resources say nothing about paths, nor the other 
 })
 
 test.each([
-  ['/a', '/a', true], ['/a', '/a/', false], ['/a/*', '/a/b/c', true], ['/a/*', '/a', false], ['/a*', '/ab', true], ['*', '', true], ['/a/**', '/a/b', true], ['/*/b', '/a/b', false], ['', '', true],
+  ['/a', '/a', true],
+  ['/a', '/a/', false],
+  ['/a/*', '/a/b/c', true],
+  ['/a/*', '/a', false],
+  ['/a*', '/ab', true],
+  ['*', '', true],
+  ['/a/**', '/a/b', true],
+  ['/*/b', '/a/b', false],
+  ['', '', true],
 ])('matchesPath: %s and %s', (pattern, path, matches) => {
   expect(matchesPath(pattern, path)).toBe(matches)
 })

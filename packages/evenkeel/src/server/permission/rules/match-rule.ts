@@ -6,7 +6,10 @@ import type { AccessQuestion } from '../../access/access.ts'
 import type { PolicyRule } from '../../access/policy-rule.ts'
 
 /** Whether a rule covers verb and place, whatever the name, or verb and path. */
-export function matchesRule({ verbs, apiGroups, resources, nonResourceURLs }: PolicyRule, { verb, place, path }: AccessQuestion): boolean {
+export function matchesRule(
+  { verbs, apiGroups, resources, nonResourceURLs }: PolicyRule,
+  { verb, place, path }: AccessQuestion,
+): boolean {
   if (!hasOrAll(verbs, verb)) return false
   if (place === undefined) return nonResourceURLs.some((pattern) => matchesPath(pattern, path))
   return hasOrAll(apiGroups, place.group) && matchesResource(resources, place)
@@ -24,7 +27,10 @@ function hasOrAll(list: readonly string[], wanted: string): boolean {
   return list.includes(wanted) || list.includes('*')
 }
 
-function matchesResource(resources: readonly string[], { resource, subresource }: { readonly resource: string, readonly subresource: string }): boolean {
+function matchesResource(
+  resources: readonly string[],
+  { resource, subresource }: { readonly resource: string; readonly subresource: string },
+): boolean {
   if (subresource === '') return hasOrAll(resources, resource)
   return hasOrAll(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }

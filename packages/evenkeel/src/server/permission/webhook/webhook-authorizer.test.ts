@@ -8,7 +8,7 @@ import type { AuthorizationWebhook } from './webhook-authorizer.ts'
 
 interface Staged {
   readonly clock: SimulatedClock
-  readonly asked: { readonly target: string, readonly headers: WireRequest['headers'], readonly spec: unknown }[]
+  readonly asked: { readonly target: string; readonly headers: WireRequest['headers']; readonly spec: unknown }[]
   readonly destinations: HttpsOptions[]
   readonly stopping: AbortController
   closed: number
@@ -28,10 +28,15 @@ function stage(answer: Answer, webhook: Partial<AuthorizationWebhook> = {}): Sta
         staged.asked.push({ target, headers, spec: review.spec })
         return await answer(staged.asked.length)
       },
-      close: () => { staged.closed++ },
+      close: () => {
+        staged.closed++
+      },
     }
   }
-  const authorizer = webhookAuthorizer({ url: 'https://judge.test:8443/authorize?x=1', ...webhook }, { clock, log: silentLogger, connect, stopping: stopping.signal })
+  const authorizer = webhookAuthorizer(
+    { url: 'https://judge.test:8443/authorize?x=1', ...webhook },
+    { clock, log: silentLogger, connect, stopping: stopping.signal },
+  )
   return Object.assign(staged, { authorizer })
 }
 
@@ -39,7 +44,10 @@ function status(value: object): WireResponse {
   return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ status: value })) }
 }
 
-async function decide({ authorizer, clock }: Staged, question = may('get pods/log', { namespace: 'n', object: 'o', groups: ['g'] })): Promise<Verdict | undefined> {
+async function decide(
+  { authorizer, clock }: Staged,
+  question = may('get pods/log', { namespace: 'n', object: 'o', groups: ['g'] }),
+): Promise<Verdict | undefined> {
   const deciding = Promise.resolve(authorizer(question))
   // Long enough for three attempts and the pauses between them.
   for (let turn = 0; turn < 5; turn++) await clock.advance(500)
@@ -50,15 +58,38 @@ test('webhookAuthorizer sends a SubjectAccessReview and believes its status', as
   const staged = stage(() => status({ allowed: true, reason: 'fine' }), { caPem: 'PEM', token: 't' })
   expect(await decide(staged)).toEqual({ allowed: true, why: 'fine' })
   expect(staged.destinations).toEqual([{ origin: 'https://judge.test:8443', bytesMax: 1_048_576, caPem: 'PEM' }])
-  expect(staged.asked).toMatchObject([{ target: '/authorize?x=1', headers: { authorization: 'Bearer t' }, spec: { user: 'u', groups: ['g'], resourceAttributes: { namespace: 'n', verb: 'get', version: 'v1', resource: 'pods', subresource: 'log', name: 'o' } } }])
+  expect(staged.asked).toMatchObject([
+    {
+      target: '/authorize?x=1',
+      headers: { authorization: 'Bearer t' },
+      spec: {
+        user: 'u',
+        groups: ['g'],
+        resourceAttributes: {
+          namespace: 'n',
+          verb: 'get',
+          version: 'v1',
+          resource: 'pods',
+          subresource: 'log',
+          name: 'o',
+        },
+      },
+    },
+  ])
   staged.stopping.abort(new Error('enough'))
   expect(staged.closed).toBe(1)
 })
 
 test.each([
   [{ allowed: false }, { allowed: false, undecided: true, why: '' }],
-  [{ allowed: false, denied: true, reason: 'no' }, { allowed: false, why: 'no' }],
-  [{ allowed: true, denied: true }, { allowed: false, why: '', error: 'webhook subject access review returned both allow and deny response' }],
+  [
+    { allowed: false, denied: true, reason: 'no' },
+    { allowed: false, why: 'no' },
+  ],
+  [
+    { allowed: true, denied: true },
+    { allowed: false, why: '', error: 'webhook subject access review returned both allow and deny response' },
+  ],
   [{ allowed: 'yes' }, { allowed: false, undecided: true, why: '' }],
 ])('webhookAuthorizer: the status %j', async (value, verdict) => {
   expect(await decide(stage(() => status(value)))).toEqual(verdict)
@@ -85,13 +116,28 @@ test('webhookAuthorizer remembers a yes for five minutes and the rest for half a
 test('webhookAuthorizer tries three times, then has no opinion or says no, and never shows what it was told', async () => {
   const broken = (): WireResponse => ({ status: 500, headers: {}, body: Buffer.from('secret') })
   const open = stage(broken)
-  expect(await decide(open)).toEqual({ allowed: false, undecided: true, why: '', error: 'the authorization webhook could not be asked' })
+  expect(await decide(open)).toEqual({
+    allowed: false,
+    undecided: true,
+    why: '',
+    error: 'the authorization webhook could not be asked',
+  })
   expect(open.asked.length).toBe(3)
-  expect(await decide(stage(() => ({ status: 302, headers: { location: 'https://metadata' } }), { onFailure: 'deny' }))).toEqual({ allowed: false, why: '', error: 'the authorization webhook could not be asked' })
-  expect(await decide(stage((turn) => turn < 3 ? broken() : status({ allowed: true })))).toMatchObject({ allowed: true })
-  expect(await decide(stage(() => ({ status: 200, headers: {}, body: Buffer.from('{"status":1}') })))).toMatchObject({ error: expect.any(String) as string })
+  expect(
+    await decide(stage(() => ({ status: 302, headers: { location: 'https://metadata' } }), { onFailure: 'deny' })),
+  ).toEqual({ allowed: false, why: '', error: 'the authorization webhook could not be asked' })
+  expect(await decide(stage((turn) => (turn < 3 ? broken() : status({ allowed: true }))))).toMatchObject({
+    allowed: true,
+  })
+  expect(await decide(stage(() => ({ status: 200, headers: {}, body: Buffer.from('{"status":1}') })))).toMatchObject({
+    error: expect.any(String) as string,
+  })
 })
 
 test('webhookAuthorizer cannot say which rules somebody holds', () => {
-  expect(stage(() => status({})).authorizer.rulesFor?.({ name: 'u', groups: [] }, 'n')).toEqual({ rules: [], incomplete: true, errors: ['webhook authorizer does not support user rule resolution'] })
+  expect(stage(() => status({})).authorizer.rulesFor?.({ name: 'u', groups: [] }, 'n')).toEqual({
+    rules: [],
+    incomplete: true,
+    errors: ['webhook authorizer does not support user rule resolution'],
+  })
 })

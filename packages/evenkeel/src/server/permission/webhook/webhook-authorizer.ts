@@ -77,7 +77,7 @@ export function webhookAuthorizer(webhook: AuthorizationWebhook, surroundings: W
   const { authorizedTtlMs = 300_000, unauthorizedTtlMs = 30_000, onFailure = 'no-opinion' } = webhook
   const { clock, log } = surroundings
   const ask = makeAsk(webhook, surroundings)
-  const remembered = new Map<string, { readonly verdict: Verdict, readonly until: number }>()
+  const remembered = new Map<string, { readonly verdict: Verdict; readonly until: number }>()
   const authorizer = (question: AccessQuestion): Verdict | Promise<Verdict> => {
     const spec = reviewSpec(question)
     const key = JSON.stringify(spec)
@@ -93,7 +93,12 @@ export function webhookAuthorizer(webhook: AuthorizationWebhook, surroundings: W
       return verdict
     } catch (error) {
       log.error('the authorization webhook could not be asked', { url: webhook.url, error })
-      return { allowed: false, why: '', error: 'the authorization webhook could not be asked', ...onFailure === 'no-opinion' && { undecided: true } }
+      return {
+        allowed: false,
+        why: '',
+        error: 'the authorization webhook could not be asked',
+        ...(onFailure === 'no-opinion' && { undecided: true }),
+      }
     }
   }
   const remember = (key: string, verdict: Verdict): void => {
@@ -104,17 +109,39 @@ export function webhookAuthorizer(webhook: AuthorizationWebhook, surroundings: W
   return Object.assign(authorizer, { rulesFor: () => unknown })
 }
 
-const unknown: HeldRules = { rules: [], incomplete: true, errors: ['webhook authorizer does not support user rule resolution'] }
+const unknown: HeldRules = {
+  rules: [],
+  incomplete: true,
+  errors: ['webhook authorizer does not support user rule resolution'],
+}
 
 type Ask = (spec: JsonObject) => Promise<JsonObject>
 
-function makeAsk({ url, caPem, token, timeoutMs = 10_000 }: AuthorizationWebhook, { clock, connect = connectHttps, stopping }: WebhookSurroundings): Ask {
+function makeAsk(
+  { url, caPem, token, timeoutMs = 10_000 }: AuthorizationWebhook,
+  { clock, connect = connectHttps, stopping }: WebhookSurroundings,
+): Ask {
   const { origin, pathname, search } = new URL(url)
-  const connection = connect({ origin, bytesMax: answerBytesMax, ...caPem !== undefined && { caPem } })
-  onAbort(stopping, () => { connection.close() })
-  const headers = { 'content-type': 'application/json', 'accept': 'application/json', 'user-agent': 'evenkeel', ...token !== undefined && { authorization: `Bearer ${token}` } }
+  const connection = connect({ origin, bytesMax: answerBytesMax, ...(caPem !== undefined && { caPem }) })
+  onAbort(stopping, () => {
+    connection.close()
+  })
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'evenkeel',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
   const once = async (spec: JsonObject): Promise<JsonObject> => {
-    const body = Buffer.from(JSON.stringify({ kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', metadata: { creationTimestamp: null }, spec, status: { allowed: false } }))
+    const body = Buffer.from(
+      JSON.stringify({
+        kind: 'SubjectAccessReview',
+        apiVersion: 'authorization.k8s.io/v1',
+        metadata: { creationTimestamp: null },
+        spec,
+        status: { allowed: false },
+      }),
+    )
     const { signal, done } = deadline(clock, timeoutMs, { signal: stopping })
     try {
       return statusOf(await connection.transport({ method: 'POST', target: pathname + search, headers, body, signal }))
@@ -143,8 +170,13 @@ function statusOf({ status, body }: WireResponse): JsonObject {
 }
 
 function verdictOf(status: JsonObject): Verdict {
-  const [allowed, denied, reason] = [getOwn(status, 'allowed') === true, getOwn(status, 'denied') === true, getOwn(status, 'reason')]
+  const [allowed, denied, reason] = [
+    getOwn(status, 'allowed') === true,
+    getOwn(status, 'denied') === true,
+    getOwn(status, 'reason'),
+  ]
   const why = typeof reason === 'string' ? reason : ''
-  if (allowed && denied) return { allowed: false, why, error: 'webhook subject access review returned both allow and deny response' }
-  return { allowed: allowed && !denied, why, ...!allowed && !denied && { undecided: true } }
+  if (allowed && denied)
+    return { allowed: false, why, error: 'webhook subject access review returned both allow and deny response' }
+  return { allowed: allowed && !denied, why, ...(!allowed && !denied && { undecided: true }) }
 }

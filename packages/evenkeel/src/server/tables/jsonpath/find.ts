@@ -104,7 +104,10 @@ function sliceOf(value: unknown, { from = 0, to, step = 1, single }: Slice): Fou
   return value.slice(begin, end).filter((_, index) => index % step === 0)
 }
 
-function endOf(length: number, { begin, to, single }: { begin: number, to: number | undefined, single: boolean }): number {
+function endOf(
+  length: number,
+  { begin, to, single }: { begin: number; to: number | undefined; single: boolean },
+): number {
   if (single) return begin + 1
   if (to === undefined) return length
   return to < 0 ? to + length : to
@@ -132,8 +135,10 @@ function compare(left: unknown, operator: string, right: unknown): boolean | und
 }
 
 const comparisons = new Map<string, (left: string, right: string) => boolean>([
-  ['<', (left, right) => left < right], ['<=', (left, right) => left <= right],
-  ['>', (left, right) => left > right], ['>=', (left, right) => left >= right],
+  ['<', (left, right) => left < right],
+  ['<=', (left, right) => left <= right],
+  ['>', (left, right) => left > right],
+  ['>=', (left, right) => left >= right],
 ])
 
 /** What may be compared with what: whole numbers are another kind than fractions. */

@@ -14,7 +14,8 @@ import type { Path, Slice, Step } from './path.ts'
  * @throws {RangeError} when the text is no path.
  */
 export function parsePath(text: string): Path {
-  if (text.length > textLengthMax) throw new RangeError(`a JSON path has at most ${textLengthMax} characters, got ${text.length}`)
+  if (text.length > textLengthMax)
+    throw new RangeError(`a JSON path has at most ${textLengthMax} characters, got ${text.length}`)
   return new Parser(text).parse()
 }
 
@@ -44,7 +45,7 @@ class Parser {
     if (text.startsWith('[?(', this.#at)) this.#filter()
     else if (text.startsWith('..', this.#at)) this.#descend()
     else if (character === '[') this.#bracket()
-    else if (character === '"' || character === '\'') this.#quoted(character)
+    else if (character === '"' || character === "'") this.#quoted(character)
     else if (character === '.') {
       this.#at++
       this.#field()
@@ -68,12 +69,15 @@ class Parser {
 
   #word(): void {
     const name = this.#takeWord()
-    this.#steps.push(name === 'true' || name === 'false' ? { type: 'literal', value: name === 'true' } : { type: 'word', name })
+    this.#steps.push(
+      name === 'true' || name === 'false' ? { type: 'literal', value: name === 'true' } : { type: 'word', name },
+    )
   }
 
   #number(): void {
     const [digits = ''] = /^[+-]?[\d.]*/.exec(this.#text.slice(this.#at)) ?? []
-    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(digits)) throw this.#mistake(`cannot read the number ${JSON.stringify(digits)}`)
+    if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(digits))
+      throw this.#mistake(`cannot read the number ${JSON.stringify(digits)}`)
     this.#at += digits.length
     this.#steps.push({ type: 'literal', value: Number(digits) })
   }
@@ -96,7 +100,8 @@ class Parser {
     this.#at = end + 1
     const alternatives = inner.split(',')
     const key = /^'([^']*)'$/.exec(inner)?.[1]
-    if (alternatives.length > 1) this.#steps.push({ type: 'union', paths: alternatives.map((one) => parsePath(`[${one.trim()}]`)) })
+    if (alternatives.length > 1)
+      this.#steps.push({ type: 'union', paths: alternatives.map((one) => parsePath(`[${one.trim()}]`)) })
     else if (key !== undefined) this.#steps.push(...parsePath(`.${key}`))
     else this.#steps.push(this.#slice(inner === '*' ? ':' : inner))
   }
@@ -108,7 +113,13 @@ class Parser {
       if (digits === '-') throw this.#mistake('has an index without digits')
       return digits === '' ? undefined : Number(digits)
     })
-    return { type: 'slice', ...from !== undefined && { from }, ...to !== undefined && { to }, ...step !== undefined && { step }, single: match[2] === undefined }
+    return {
+      type: 'slice',
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      ...(step !== undefined && { step }),
+      single: match[2] === undefined,
+    }
   }
 
   #filter(): void {
@@ -126,7 +137,7 @@ class Parser {
     for (let index = start; index < this.#text.length; index++) {
       const character = this.#text.charAt(index)
       if (character === '\n') break
-      if (character === '"' || character === '\'') {
+      if (character === '"' || character === "'") {
         if (quote === '') quote = character
         else if (character === quote && this.#text.charAt(index - 1) !== '\\') closed = true
       } else if (character === ')' && (quote !== '') === closed) return index
@@ -137,7 +148,8 @@ class Parser {
   /** Everything up to the next terminator; a backslash takes away the meaning of the character after it. */
   #takeWord(): string {
     const start = this.#at
-    while (this.#at < this.#text.length && !terminators.test(this.#text.charAt(this.#at))) this.#at += this.#text.charAt(this.#at) === '\\' ? 2 : 1
+    while (this.#at < this.#text.length && !terminators.test(this.#text.charAt(this.#at)))
+      this.#at += this.#text.charAt(this.#at) === '\\' ? 2 : 1
     if (this.#at > this.#text.length) throw this.#mistake('ends with a backslash')
     return this.#text.slice(start, this.#at)
   }
@@ -147,7 +159,16 @@ class Parser {
   }
 }
 
-const escapes = new Map([['a', '\x07'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'], ['v', '\v'], ['\\', '\\']])
+const escapes = new Map([
+  ['a', '\x07'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['\\', '\\'],
+])
 
 const escapePattern = /\\(x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|[0-3][0-7]{2}|.|$)/g
 

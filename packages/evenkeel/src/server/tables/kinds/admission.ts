@@ -8,7 +8,11 @@ import type { View } from '../view.ts'
 import { conditionStatus, formatLabels, qualifiedName, withMore } from './formats.ts'
 
 const group = 'admissionregistration.k8s.io'
-const webhooks = columnsOf(name, integer('Webhooks', 'How many there are.', (o) => o.size('webhooks')), created)
+const webhooks = columnsOf(
+  name,
+  integer('Webhooks', 'How many there are.', (o) => o.size('webhooks')),
+  created,
+)
 const policyBinding = columnsOf(
   name,
   column('PolicyName', 'Which policy it puts in force.', (o) => o.text('spec', 'policyName')),
@@ -25,16 +29,28 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
   [`MutatingAdmissionPolicyBinding.${group}`]: policyBinding,
   'FlowSchema.flowcontrol.apiserver.k8s.io': columnsOf(
     name,
-    column('PriorityLevel', 'At which level its requests are served.', (o) => o.text('spec', 'priorityLevelConfiguration', 'name')),
-    column('MatchingPrecedence', 'Its place among schemas; the lowest that matches counts.', (o) => o.number('spec', 'matchingPrecedence')),
-    column('DistinguisherMethod', 'What tells its flows apart.', (o) => o.has('spec', 'distinguisherMethod') ? o.text('spec', 'distinguisherMethod', 'type') : '<none>'),
+    column('PriorityLevel', 'At which level its requests are served.', (o) =>
+      o.text('spec', 'priorityLevelConfiguration', 'name'),
+    ),
+    column('MatchingPrecedence', 'Its place among schemas; the lowest that matches counts.', (o) =>
+      o.number('spec', 'matchingPrecedence'),
+    ),
+    column('DistinguisherMethod', 'What tells its flows apart.', (o) =>
+      o.has('spec', 'distinguisherMethod') ? o.text('spec', 'distinguisherMethod', 'type') : '<none>',
+    ),
     created,
-    column('MissingPL', 'Whether its level does not exist.', (o) => conditionStatus(o.list('status', 'conditions'), 'Dangling') ?? '?'),
+    column(
+      'MissingPL',
+      'Whether its level does not exist.',
+      (o) => conditionStatus(o.list('status', 'conditions'), 'Dangling') ?? '?',
+    ),
   ),
   'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io': columnsOf(
     name,
     column('Type', 'Whether it is limited at all.', (o) => o.text('spec', 'type')),
-    column('NominalConcurrencyShares', 'Its share of the seats.', (o) => limit(o.at('spec', 'limited'), 'nominalConcurrencyShares')),
+    column('NominalConcurrencyShares', 'Its share of the seats.', (o) =>
+      limit(o.at('spec', 'limited'), 'nominalConcurrencyShares'),
+    ),
     column('Queues', 'How many queues it has.', (o) => limit(queuing(o), 'queues')),
     column('HandSize', 'Over how many queues a flow is spread.', (o) => limit(queuing(o), 'handSize')),
     column('QueueLengthLimit', 'How many may wait in a queue.', (o) => limit(queuing(o), 'queueLengthLimit')),
@@ -42,18 +58,28 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
   ),
   'APIService.apiregistration.k8s.io': columnsOf(
     name,
-    column('Service', 'Who serves this API.', (o) => o.has('spec', 'service') ? `${o.text('spec', 'service', 'namespace')}/${o.text('spec', 'service', 'name')}` : 'Local'),
+    column('Service', 'Who serves this API.', (o) =>
+      o.has('spec', 'service')
+        ? `${o.text('spec', 'service', 'namespace')}/${o.text('spec', 'service', 'name')}`
+        : 'Local',
+    ),
     column('Available', 'Whether it can be reached.', availability),
     created,
   ),
   'CertificateSigningRequest.certificates.k8s.io': columnsOf(
-    name, created,
+    name,
+    created,
     column('SignerName', 'Who is asked to sign.', (o) => o.text('spec', 'signerName') || '<none>'),
     column('Requestor', 'Who asks.', (o) => o.text('spec', 'username')),
-    column('RequestedDuration', 'For how long.', (o) => o.has('spec', 'expirationSeconds') ? humanDuration(o.number('spec', 'expirationSeconds') * 1000) : '<none>'),
+    column('RequestedDuration', 'For how long.', (o) =>
+      o.has('spec', 'expirationSeconds') ? humanDuration(o.number('spec', 'expirationSeconds') * 1000) : '<none>',
+    ),
     column('Condition', 'How far it is.', signingStatus),
   ),
-  'ClusterTrustBundle.certificates.k8s.io': columnsOf(name, column('SignerName', 'Whose roots these are.', (o) => o.text('spec', 'signerName') || '<none>')),
+  'ClusterTrustBundle.certificates.k8s.io': columnsOf(
+    name,
+    column('SignerName', 'Whose roots these are.', (o) => o.text('spec', 'signerName') || '<none>'),
+  ),
   'PodCertificateRequest.certificates.k8s.io': columnsOf(
     name,
     column('PodName', 'For which pod.', (o) => o.text('spec', 'podName')),
@@ -61,17 +87,25 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
     column('NodeName', 'On which node it runs.', (o) => o.text('spec', 'nodeName')),
     column('SignerName', 'Who is asked to sign.', (o) => o.text('spec', 'signerName')),
     column('State', 'How far it is.', requestState),
-    column('UnverifiedUserAnnotations', 'What the pod says about itself.', (o) => formatLabels(o.at('spec', 'unverifiedUserAnnotations'))),
+    column('UnverifiedUserAnnotations', 'What the pod says about itself.', (o) =>
+      formatLabels(o.at('spec', 'unverifiedUserAnnotations')),
+    ),
   ),
   'StorageVersion.internal.apiserver.k8s.io': columnsOf(
     name,
-    column('CommonEncodingVersion', 'The version all servers write.', (o) => o.optionalText('status', 'commonEncodingVersion') ?? '<unset>'),
+    column(
+      'CommonEncodingVersion',
+      'The version all servers write.',
+      (o) => o.optionalText('status', 'commonEncodingVersion') ?? '<unset>',
+    ),
     column('StorageVersions', 'The version each server writes.', storageVersions),
     created,
   ),
   'StorageVersionMigration.storagemigration.k8s.io': columnsOf(
     plainName,
-    column('Resource', 'What is migrated.', (o) => qualifiedName(o.text('spec', 'resource', 'resource'), o.text('spec', 'resource', 'group'))),
+    column('Resource', 'What is migrated.', (o) =>
+      qualifiedName(o.text('spec', 'resource', 'resource'), o.text('spec', 'resource', 'group')),
+    ),
     column('Status', 'How far it is.', migrationStatus),
   ),
 }
@@ -80,7 +114,11 @@ function policy(rules: 'Validations' | 'Mutations'): Columns {
   return columnsOf(
     name,
     integer(rules, 'How many rules it has.', (o) => o.size('spec', rules.toLowerCase())),
-    column('ParamKind', 'What its parameters are.', (o) => o.has('spec', 'paramKind') ? `${o.text('spec', 'paramKind', 'apiVersion')}/${o.text('spec', 'paramKind', 'kind')}` : '<unset>'),
+    column('ParamKind', 'What its parameters are.', (o) =>
+      o.has('spec', 'paramKind')
+        ? `${o.text('spec', 'paramKind', 'apiVersion')}/${o.text('spec', 'paramKind', 'kind')}`
+        : '<unset>',
+    ),
     created,
   )
 }
@@ -93,9 +131,17 @@ function parameterReference(binding: View): string {
 
 /** A selector the way Go prints the struct, since that is what ends up in this column. */
 function dumpSelector(selector: View): string {
-  const labels = selector.entries('matchLabels').map(([key, value]) => `${key}: ${value.text()},`).join('')
-  const expressions = selector.list('matchExpressions').map((one) =>
-    `LabelSelectorRequirement{Key:${one.text('key')},Operator:${one.text('operator')},Values:[${one.texts('values').join(' ')}],},`).join('')
+  const labels = selector
+    .entries('matchLabels')
+    .map(([key, value]) => `${key}: ${value.text()},`)
+    .join('')
+  const expressions = selector
+    .list('matchExpressions')
+    .map(
+      (one) =>
+        `LabelSelectorRequirement{Key:${one.text('key')},Operator:${one.text('operator')},Values:[${one.texts('values').join(' ')}],},`,
+    )
+    .join('')
   return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${expressions}},}`
 }
 
@@ -121,16 +167,27 @@ function signingStatus(request: View): string {
 }
 
 function requestState(request: View): string {
-  return request.list('status', 'conditions').map((condition) => condition.text('type'))
-    .findLast((type) => ['Issued', 'Denied', 'Failed'].includes(type)) ?? 'Pending'
+  return (
+    request
+      .list('status', 'conditions')
+      .map((condition) => condition.text('type'))
+      .findLast((type) => ['Issued', 'Denied', 'Failed'].includes(type)) ?? 'Pending'
+  )
 }
 
 function storageVersions(version: View): string {
-  const all = version.list('status', 'storageVersions').map((one) => `${one.text('apiServerID')}=${one.text('encodingVersion')}`)
+  const all = version
+    .list('status', 'storageVersions')
+    .map((one) => `${one.text('apiServerID')}=${one.text('encodingVersion')}`)
   return withMore(all.slice(0, 3), { total: all.length }) || '<unset>'
 }
 
 function migrationStatus(migration: View): string {
-  return migration.list('status', 'conditions').filter((condition) => condition.text('status') === 'True')
-    .map((condition) => condition.text('type')).findLast((type) => ['Running', 'Failed', 'Succeeded'].includes(type)) ?? 'Unknown'
+  return (
+    migration
+      .list('status', 'conditions')
+      .filter((condition) => condition.text('status') === 'True')
+      .map((condition) => condition.text('type'))
+      .findLast((type) => ['Running', 'Failed', 'Succeeded'].includes(type)) ?? 'Unknown'
+  )
 }

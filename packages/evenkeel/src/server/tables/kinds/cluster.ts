@@ -7,16 +7,24 @@ import type { View } from '../view.ts'
 import { conditionStatus } from './formats.ts'
 
 export const clusterKinds: Readonly<Record<string, Columns>> = {
-  'Namespace': columnsOf(name, column('Status', 'Whether it is in use or going away.', (o) => o.text('status', 'phase')), created),
-  'ConfigMap': columnsOf(name, column('Data', 'How many entries it has.', (o) => o.size('data') + o.size('binaryData')), created),
-  'Secret': columnsOf(
+  Namespace: columnsOf(
+    name,
+    column('Status', 'Whether it is in use or going away.', (o) => o.text('status', 'phase')),
+    created,
+  ),
+  ConfigMap: columnsOf(
+    name,
+    column('Data', 'How many entries it has.', (o) => o.size('data') + o.size('binaryData')),
+    created,
+  ),
+  Secret: columnsOf(
     name,
     column('Type', 'What it is for.', (o) => o.text('type')),
     column('Data', 'How many entries it has.', (o) => o.size('data')),
     created,
   ),
-  'ServiceAccount': columnsOf(name, created),
-  'Node': columnsOf(
+  ServiceAccount: columnsOf(name, created),
+  Node: columnsOf(
     name,
     column('Status', 'Whether it is ready for pods.', nodeStatus),
     column('Roles', 'What it is for.', (o) => nodeRoles(o).join(',') || '<none>'),
@@ -26,15 +34,25 @@ export const clusterKinds: Readonly<Record<string, Columns>> = {
     wide(column('External-IP', 'Its address outside.', (o) => nodeAddress(o, 'ExternalIP'))),
     wide(column('OS-Image', 'Its operating system.', (o) => o.text('status', 'nodeInfo', 'osImage') || '<unknown>')),
     wide(column('Kernel-Version', 'Its kernel and architecture.', kernelVersion)),
-    wide(column('Container-Runtime', 'What runs its containers.', (o) => o.text('status', 'nodeInfo', 'containerRuntimeVersion') || '<unknown>')),
+    wide(
+      column(
+        'Container-Runtime',
+        'What runs its containers.',
+        (o) => o.text('status', 'nodeInfo', 'containerRuntimeVersion') || '<unknown>',
+      ),
+    ),
   ),
-  'ComponentStatus': columnsOf(
+  ComponentStatus: columnsOf(
     name,
     column('Status', 'Whether the component is well.', componentStatus),
     column('Message', 'What it says.', (o) => healthCondition(o)?.text('message') ?? ''),
     column('Error', 'What is wrong with it.', (o) => healthCondition(o)?.text('error') ?? ''),
   ),
-  'Lease.coordination.k8s.io': columnsOf(name, column('Holder', 'Who has it.', (o) => o.text('spec', 'holderIdentity')), created),
+  'Lease.coordination.k8s.io': columnsOf(
+    name,
+    column('Holder', 'Who has it.', (o) => o.text('spec', 'holderIdentity')),
+    created,
+  ),
   'LeaseCandidate.coordination.k8s.io': columnsOf(
     name,
     column('LeaseName', 'Which lease it is a candidate for.', (o) => o.text('spec', 'leaseName')),
@@ -44,7 +62,11 @@ export const clusterKinds: Readonly<Record<string, Columns>> = {
   ),
   'RoleBinding.rbac.authorization.k8s.io': roleBinding(),
   'ClusterRoleBinding.rbac.authorization.k8s.io': roleBinding(),
-  'RuntimeClass.node.k8s.io': columnsOf(name, column('Handler', 'What runs its pods.', (o) => o.text('handler')), created),
+  'RuntimeClass.node.k8s.io': columnsOf(
+    name,
+    column('Handler', 'What runs its pods.', (o) => o.text('handler')),
+    created,
+  ),
   'PriorityClass.scheduling.k8s.io': columnsOf(
     name,
     integer('Value', 'The priority.', (o) => o.number('value')),
@@ -54,17 +76,40 @@ export const clusterKinds: Readonly<Record<string, Columns>> = {
   ),
 }
 
-
 function roleBinding(): Columns {
-  const subjects = (kind: string, format: (subject: View) => string) => (binding: View): string =>
-    binding.list('subjects').filter((subject) => subject.text('kind') === kind).map(format).join(', ')
+  const subjects =
+    (kind: string, format: (subject: View) => string) =>
+    (binding: View): string =>
+      binding
+        .list('subjects')
+        .filter((subject) => subject.text('kind') === kind)
+        .map(format)
+        .join(', ')
   return columnsOf(
     name,
     column('Role', 'Which role is given.', (o) => `${o.text('roleRef', 'kind')}/${o.text('roleRef', 'name')}`),
     created,
-    wide(column('Users', 'The users who get it.', subjects('User', (subject) => subject.text('name')))),
-    wide(column('Groups', 'The groups that get it.', subjects('Group', (subject) => subject.text('name')))),
-    wide(column('ServiceAccounts', 'The accounts that get it.', subjects('ServiceAccount', (subject) => `${subject.text('namespace')}/${subject.text('name')}`))),
+    wide(
+      column(
+        'Users',
+        'The users who get it.',
+        subjects('User', (subject) => subject.text('name')),
+      ),
+    ),
+    wide(
+      column(
+        'Groups',
+        'The groups that get it.',
+        subjects('Group', (subject) => subject.text('name')),
+      ),
+    ),
+    wide(
+      column(
+        'ServiceAccounts',
+        'The accounts that get it.',
+        subjects('ServiceAccount', (subject) => `${subject.text('namespace')}/${subject.text('name')}`),
+      ),
+    ),
   )
 }
 
@@ -85,7 +130,12 @@ function nodeRoles(node: View): string[] {
 const rolePrefix = 'node-role.kubernetes.io/'
 
 function nodeAddress(node: View, type: string): string {
-  return node.list('status', 'addresses').find((address) => address.text('type') === type)?.text('address') ?? '<none>'
+  return (
+    node
+      .list('status', 'addresses')
+      .find((address) => address.text('type') === type)
+      ?.text('address') ?? '<none>'
+  )
 }
 
 function kernelVersion(node: View): string {

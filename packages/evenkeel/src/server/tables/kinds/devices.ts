@@ -25,23 +25,38 @@ export const deviceKinds: Readonly<Record<string, Columns>> = {
     column('Key', 'What the taint is called.', (o) => o.text('spec', 'taint', 'key')),
     column('Value', 'What it says.', (o) => o.text('spec', 'taint', 'value')),
     column('Effect', 'What it does to pods.', (o) => o.text('spec', 'taint', 'effect')),
-    column('TimeAdded', 'How long ago it was added.', (o, nowMs) => o.has('spec', 'taint', 'timeAdded') ? o.age(nowMs, 'spec', 'taint', 'timeAdded') : ''),
+    column('TimeAdded', 'How long ago it was added.', (o, nowMs) =>
+      o.has('spec', 'taint', 'timeAdded') ? o.age(nowMs, 'spec', 'taint', 'timeAdded') : '',
+    ),
     created,
   ),
   [`ResourcePoolStatusRequest.${group}`]: columnsOf(
     name,
     column('Driver', 'Whose pools are asked for.', (o) => o.text('spec', 'driver')),
-    sum('Total'), sum('Available'), sum('Allocated'), sum('Unavailable'),
-    column('Errors', 'How many pools are not valid.', (o) => isCounted(o) ? String(o.list('status', 'pools').filter((pool) => pool.has('validationError')).length) : '-'),
+    sum('Total'),
+    sum('Available'),
+    sum('Allocated'),
+    sum('Unavailable'),
+    column('Errors', 'How many pools are not valid.', (o) =>
+      isCounted(o) ? String(o.list('status', 'pools').filter((pool) => pool.has('validationError')).length) : '-',
+    ),
     integer('Pools', 'How many pools there are.', (o) => o.number('status', 'poolCount')),
     column('Status', 'How far the request is.', requestStatus),
-    column('Completed', 'How long ago it was answered.', (o, nowMs) => outcome(o)?.text('type') === 'Complete' ? outcome(o)?.age(nowMs, 'lastTransitionTime') ?? '' : '<none>'),
+    column('Completed', 'How long ago it was answered.', (o, nowMs) =>
+      outcome(o)?.text('type') === 'Complete' ? (outcome(o)?.age(nowMs, 'lastTransitionTime') ?? '') : '<none>',
+    ),
   ),
   'Workload.scheduling.k8s.io': columnsOf(name, created),
   'PodGroup.scheduling.k8s.io': columnsOf(
     name,
-    column('Policy', 'Whether its pods start only together.', (o) => o.has('spec', 'schedulingPolicy', 'gang') ? 'Gang' : 'Basic'),
-    column('Workload', 'Which workload it belongs to.', (o) => o.has('spec', 'podGroupTemplateRef') ? o.text('spec', 'podGroupTemplateRef', 'workload', 'workloadName') : '<none>'),
+    column('Policy', 'Whether its pods start only together.', (o) =>
+      o.has('spec', 'schedulingPolicy', 'gang') ? 'Gang' : 'Basic',
+    ),
+    column('Workload', 'Which workload it belongs to.', (o) =>
+      o.has('spec', 'podGroupTemplateRef')
+        ? o.text('spec', 'podGroupTemplateRef', 'workload', 'workloadName')
+        : '<none>',
+    ),
     column('Status', 'How far it is.', groupStatus),
     created,
   ),
@@ -50,14 +65,17 @@ export const deviceKinds: Readonly<Record<string, Columns>> = {
 function claimState(claim: View): string {
   const deleted = claim.has('metadata', 'deletionTimestamp')
   const states = deleted ? ['deleted'] : []
-  if (claim.has('status', 'allocation')) states.push('allocated', ...claim.size('status', 'reservedFor') > 0 ? ['reserved'] : [])
+  if (claim.has('status', 'allocation'))
+    states.push('allocated', ...(claim.size('status', 'reservedFor') > 0 ? ['reserved'] : []))
   else if (!deleted) states.push('pending')
   return states.join(',')
 }
 
 /** The first condition that ends the request. */
 function outcome(request: View): View | undefined {
-  return request.list('status', 'conditions').find((one) => one.text('status') === 'True' && ['Complete', 'Failed'].includes(one.text('type')))
+  return request
+    .list('status', 'conditions')
+    .find((one) => one.text('status') === 'True' && ['Complete', 'Failed'].includes(one.text('type')))
 }
 
 function isCounted(request: View): boolean {
@@ -66,8 +84,11 @@ function isCounted(request: View): boolean {
 
 function sum(which: string): Column {
   const field = `${which.toLowerCase()}Devices`
-  const total = (request: View): number => request.list('status', 'pools').reduce((count, pool) => count + pool.number(field), 0)
-  return column(which, `How many devices there are: ${which.toLowerCase()}.`, (o) => isCounted(o) ? String(total(o)) : '-')
+  const total = (request: View): number =>
+    request.list('status', 'pools').reduce((count, pool) => count + pool.number(field), 0)
+  return column(which, `How many devices there are: ${which.toLowerCase()}.`, (o) =>
+    isCounted(o) ? String(total(o)) : '-',
+  )
 }
 
 function requestStatus(request: View): string {

@@ -17,13 +17,23 @@ interface Fields {
 }
 
 export const eventKinds: Readonly<Record<string, Columns>> = {
-  'Event': eventColumns({
-    about: 'involvedObject', message: 'message', first: 'firstTimestamp', last: 'lastTimestamp', count: 'count', source: 'source',
+  Event: eventColumns({
+    about: 'involvedObject',
+    message: 'message',
+    first: 'firstTimestamp',
+    last: 'lastTimestamp',
+    count: 'count',
+    source: 'source',
     reporter: 'reportingComponent',
   }),
   'Event.events.k8s.io': eventColumns({
-    about: 'regarding', message: 'note', first: 'deprecatedFirstTimestamp', last: 'deprecatedLastTimestamp', count: 'deprecatedCount',
-    source: 'deprecatedSource', reporter: 'reportingController',
+    about: 'regarding',
+    message: 'note',
+    first: 'deprecatedFirstTimestamp',
+    last: 'deprecatedLastTimestamp',
+    count: 'deprecatedCount',
+    source: 'deprecatedSource',
+    reporter: 'reportingController',
   }),
 }
 
@@ -37,7 +47,11 @@ function eventColumns(fields: Fields): Columns {
     wide(column('Source', 'Who wrote it.', (o) => source(o, fields))),
     column('Message', 'What happened.', (o) => o.text(fields.message).trim()),
     wide(column('First Seen', 'How long ago it was seen first.', (o, nowMs) => firstSeen(o, fields, nowMs))),
-    wide(column('Count', 'How often it was seen.', (o) => o.has('series') ? o.number('series', 'count') : o.number(fields.count) || 1)),
+    wide(
+      column('Count', 'How often it was seen.', (o) =>
+        o.has('series') ? o.number('series', 'count') : o.number(fields.count) || 1,
+      ),
+    ),
     wide(name),
   )
 }

@@ -9,7 +9,12 @@ import type { View } from '../view.ts'
 
 /** `app=web,tier=front`, or `<none>`. */
 export function formatLabels(labels: View): string {
-  return labels.entries().map(([key, value]) => `${key}=${value.text()}`).join(',') || '<none>'
+  return (
+    labels
+      .entries()
+      .map(([key, value]) => `${key}=${value.text()}`)
+      .join(',') || '<none>'
+  )
 }
 
 /** The text of a label selector, empty when it is missing or selects everything; `undefined` when it is malformed. */
@@ -33,7 +38,10 @@ export function formatAmount(amount: View): string {
 }
 
 /** The first few, and how many more there are. */
-export function withMore(shown: readonly string[], { total, separator = ',' }: { readonly total: number, readonly separator?: string }): string {
+export function withMore(
+  shown: readonly string[],
+  { total, separator = ',' }: { readonly total: number; readonly separator?: string },
+): string {
   const text = shown.join(separator)
   return total > shown.length ? `${text} + ${total - shown.length} more...` : text
 }
@@ -52,8 +60,20 @@ export function conditionStatus(conditions: readonly View[], type: string): stri
 export function containerColumns(...template: readonly string[]): readonly [Column, Column] {
   const containers = (object: View): View[] => object.list(...template, 'spec', 'containers')
   return [
-    wide(column('Containers', 'The names of the containers in the template.', (o) => containers(o).map((one) => one.text('name')).join(','))),
-    wide(column('Images', 'The images of the containers in the template.', (o) => containers(o).map((one) => one.text('image')).join(','))),
+    wide(
+      column('Containers', 'The names of the containers in the template.', (o) =>
+        containers(o)
+          .map((one) => one.text('name'))
+          .join(','),
+      ),
+    ),
+    wide(
+      column('Images', 'The images of the containers in the template.', (o) =>
+        containers(o)
+          .map((one) => one.text('image'))
+          .join(','),
+      ),
+    ),
   ]
 }
 

@@ -9,29 +9,39 @@ import { formatLabels, qualifiedName, selectorText, withMore } from './formats.t
 const shownMax = 3
 
 export const networkKinds: Readonly<Record<string, Columns>> = {
-  'Service': columnsOf(
+  Service: columnsOf(
     name,
     column('Type', 'How the service is offered.', (o) => o.text('spec', 'type')),
-    column('Cluster-IP', 'Its address inside.', (o) => o.texts('spec', 'clusterIPs')[0] ?? (o.text('spec', 'clusterIP') || '<none>')),
+    column(
+      'Cluster-IP',
+      'Its address inside.',
+      (o) => o.texts('spec', 'clusterIPs')[0] ?? (o.text('spec', 'clusterIP') || '<none>'),
+    ),
     column('External-IP', 'Its addresses outside.', externalAddress),
     column('Port(s)', 'Its ports.', (o) => o.list('spec', 'ports').map(formatPort).join(',') || '<none>'),
     created,
     wide(column('Selector', 'Which pods serve it.', (o) => formatLabels(o.at('spec', 'selector')))),
   ),
-  'Endpoints': columnsOf(name, column('Endpoints', 'Where the service is served.', formatEndpoints), created),
+  Endpoints: columnsOf(name, column('Endpoints', 'Where the service is served.', formatEndpoints), created),
   'EndpointSlice.discovery.k8s.io': columnsOf(
     name,
     column('AddressType', 'What kind of addresses these are.', (o) => o.text('addressType')),
     column('Ports', 'The ports at each address.', (o) => firstOr(o.list('ports').map(slicePort))),
-    column('Endpoints', 'The addresses.', (o) => firstOr(o.list('endpoints').flatMap((endpoint) => endpoint.texts('addresses')))),
+    column('Endpoints', 'The addresses.', (o) =>
+      firstOr(o.list('endpoints').flatMap((endpoint) => endpoint.texts('addresses'))),
+    ),
     created,
   ),
   'Ingress.networking.k8s.io': columnsOf(
     name,
-    column('Class', 'Which class of controllers serves it.', (o) => o.optionalText('spec', 'ingressClassName') ?? '<none>'),
+    column(
+      'Class',
+      'Which class of controllers serves it.',
+      (o) => o.optionalText('spec', 'ingressClassName') ?? '<none>',
+    ),
     column('Hosts', 'The names it answers to.', formatHosts),
     column('Address', 'Where it can be reached.', (o) => balancerAddresses(o).join(',')),
-    column('Ports', 'The ports it listens on.', (o) => o.size('spec', 'tls') > 0 ? '80, 443' : '80'),
+    column('Ports', 'The ports it listens on.', (o) => (o.size('spec', 'tls') > 0 ? '80, 443' : '80')),
     created,
   ),
   'IngressClass.networking.k8s.io': columnsOf(
@@ -41,9 +51,15 @@ export const networkKinds: Readonly<Record<string, Columns>> = {
     created,
   ),
   'NetworkPolicy.networking.k8s.io': columnsOf(
-    name, column('Pod-Selector', 'Which pods it is about.', (o) => selectorText(o.at('spec', 'podSelector'))), created,
+    name,
+    column('Pod-Selector', 'Which pods it is about.', (o) => selectorText(o.at('spec', 'podSelector'))),
+    created,
   ),
-  'ServiceCIDR.networking.k8s.io': columnsOf(name, column('CIDRs', 'The ranges of addresses.', (o) => o.texts('spec', 'cidrs').join(',')), created),
+  'ServiceCIDR.networking.k8s.io': columnsOf(
+    name,
+    column('CIDRs', 'The ranges of addresses.', (o) => o.texts('spec', 'cidrs').join(',')),
+    created,
+  ),
   // Upstream gives a third cell, the age, for which it has no column.
   'IPAddress.networking.k8s.io': columnsOf(name, column('ParentRef', 'Who has the address.', parentReference)),
 }
@@ -68,7 +84,9 @@ function externalAddress(service: View): string {
 }
 
 function balancerAddresses(object: View): string[] {
-  const points = object.list('status', 'loadBalancer', 'ingress').map((point) => point.text('ip') || point.text('hostname'))
+  const points = object
+    .list('status', 'loadBalancer', 'ingress')
+    .map((point) => point.text('ip') || point.text('hostname'))
   return [...new Set(points.filter((address) => address !== ''))].sort()
 }
 
@@ -82,7 +100,9 @@ function formatEndpoints(endpoints: View): string {
   const all = endpoints.list('subsets').flatMap((subset) => {
     const addresses = subset.list('addresses').map((address) => address.text('ip'))
     const ports = subset.list('ports').map((port) => port.number('port'))
-    return ports.length === 0 ? addresses : ports.flatMap((port) => addresses.map((address) => joinHostPort(address, port)))
+    return ports.length === 0
+      ? addresses
+      : ports.flatMap((port) => addresses.map((address) => joinHostPort(address, port)))
   })
   return withMore(all.slice(0, shownMax), { total: all.length })
 }
@@ -92,7 +112,7 @@ function joinHostPort(host: string, port: number): string {
 }
 
 function slicePort(port: View): string {
-  return port.has('port') ? String(port.number('port')) : port.optionalText('name') ?? '*'
+  return port.has('port') ? String(port.number('port')) : (port.optionalText('name') ?? '*')
 }
 
 /** Rules without a host are not shown; they count as "more" only if there were three hosts before them. */
@@ -123,5 +143,7 @@ function parentReference(address: View): string {
   const parent = address.at('spec', 'parentRef')
   if (!parent.has()) return '<none>'
   const resource = qualifiedName(parent.text('resource'), parent.text('group')).toLowerCase()
-  return [resource, ...parent.text('namespace') === '' ? [] : [parent.text('namespace')], parent.text('name')].join('/')
+  return [resource, ...(parent.text('namespace') === '' ? [] : [parent.text('namespace')]), parent.text('name')].join(
+    '/',
+  )
 }

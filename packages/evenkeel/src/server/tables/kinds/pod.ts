@@ -31,9 +31,21 @@ const shown = columnsOf(
   column('Status', 'What the containers as a whole are doing.', () => null),
   column('Restarts', 'How often containers were started again, and when last.', () => null),
   created,
-  wide(column('IP', 'The address of the pod.', (o) => o.at('status').list('podIPs')[0]?.text('ip') || o.text('status', 'podIP') || '<none>')),
+  wide(
+    column(
+      'IP',
+      'The address of the pod.',
+      (o) => o.at('status').list('podIPs')[0]?.text('ip') || o.text('status', 'podIP') || '<none>',
+    ),
+  ),
   wide(column('Node', 'Where the pod runs.', (o) => o.text('spec', 'nodeName') || '<none>')),
-  wide(column('Nominated Node', 'Where the pod will run once others have made room.', (o) => o.text('status', 'nominatedNodeName') || '<none>')),
+  wide(
+    column(
+      'Nominated Node',
+      'Where the pod will run once others have made room.',
+      (o) => o.text('status', 'nominatedNodeName') || '<none>',
+    ),
+  ),
   wide(column('Readiness Gates', 'How many of its further conditions hold, of how many.', readinessGates)),
 )
 
@@ -41,7 +53,12 @@ export const podColumns: Columns = {
   definitions: shown.definitions,
   cells(object, nowMs) {
     const [podName, , , , podAge, ...rest] = shown.cells(object, nowMs)
-    const { ready, total, reason, restarts: { count, lastEndMs } } = summarize(new View(object))
+    const {
+      ready,
+      total,
+      reason,
+      restarts: { count, lastEndMs },
+    } = summarize(new View(object))
     const since = count !== 0 && lastEndMs !== undefined ? ` (${humanDuration(nowMs - lastEndMs)} ago)` : ''
     return [podName ?? '', `${ready}/${total}`, reason, `${count}${since}`, podAge ?? '', ...rest]
   },
@@ -86,12 +103,18 @@ function isSidecar(container: View): boolean {
 }
 
 function initialReason(pod: View): string {
-  const gated = pod.list('status', 'conditions').some((one) => one.text('type') === 'PodScheduled' && one.text('reason') === 'SchedulingGated')
+  const gated = pod
+    .list('status', 'conditions')
+    .some((one) => one.text('type') === 'PodScheduled' && one.text('reason') === 'SchedulingGated')
   return gated ? 'SchedulingGated' : pod.text('status', 'reason') || pod.text('status', 'phase')
 }
 
 /** Reads up to the first init container that is not done; if there is one, the reason says which or why. */
-function readInitContainers(pod: View, containers: readonly View[], summary: Summary): { initializing: boolean, sidecarRestarts: Restarts } {
+function readInitContainers(
+  pod: View,
+  containers: readonly View[],
+  summary: Summary,
+): { initializing: boolean; sidecarRestarts: Restarts } {
   const sidecars = new Map(containers.map((container) => [container.text('name'), isSidecar(container)]))
   const sidecarRestarts: Restarts = { count: 0, lastEndMs: undefined }
   for (const [index, container] of pod.list('status', 'initContainerStatuses').entries()) {
@@ -134,7 +157,9 @@ function readContainers(pod: View, summary: Summary): void {
 
 /** One container is done, but is the pod? */
 function completedReason(pod: View, running: boolean, failure: string): string {
-  const ready = pod.list('status', 'conditions').some((one) => one.text('type') === 'Ready' && one.text('status') === 'True')
+  const ready = pod
+    .list('status', 'conditions')
+    .some((one) => one.text('type') === 'Ready' && one.text('status') === 'True')
   if (running && ready) return 'Running'
   return failure || (running ? 'NotReady' : 'Completed')
 }
@@ -154,5 +179,6 @@ function endReason(container: View): string {
 function countRestarts(container: View, restarts: Restarts): void {
   restarts.count += container.number('restartCount')
   const endMs = toMs(container.at('lastState', 'terminated', 'finishedAt').value)
-  if (endMs !== undefined && (restarts.lastEndMs === undefined || endMs > restarts.lastEndMs)) restarts.lastEndMs = endMs
+  if (endMs !== undefined && (restarts.lastEndMs === undefined || endMs > restarts.lastEndMs))
+    restarts.lastEndMs = endMs
 }

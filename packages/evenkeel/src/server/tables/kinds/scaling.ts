@@ -9,9 +9,15 @@ import { formatAmount, withMore } from './formats.ts'
 export const scalingKinds: Readonly<Record<string, Columns>> = {
   'HorizontalPodAutoscaler.autoscaling': columnsOf(
     name,
-    column('Reference', 'What it scales.', (o) => `${o.text('spec', 'scaleTargetRef', 'kind')}/${o.text('spec', 'scaleTargetRef', 'name')}`),
+    column(
+      'Reference',
+      'What it scales.',
+      (o) => `${o.text('spec', 'scaleTargetRef', 'kind')}/${o.text('spec', 'scaleTargetRef', 'name')}`,
+    ),
     column('Targets', 'What it measures: the value now, and the one it wants.', targets),
-    column('MinPods', 'The fewest pods.', (o) => o.has('spec', 'minReplicas') ? String(o.number('spec', 'minReplicas')) : '<unset>'),
+    column('MinPods', 'The fewest pods.', (o) =>
+      o.has('spec', 'minReplicas') ? String(o.number('spec', 'minReplicas')) : '<unset>',
+    ),
     column('MaxPods', 'The most pods.', (o) => o.number('spec', 'maxReplicas')),
     column('Replicas', 'How many pods there are.', (o) => o.number('status', 'currentReplicas')),
     created,
@@ -26,13 +32,19 @@ export const scalingKinds: Readonly<Record<string, Columns>> = {
     name,
     column('Min Available', 'How many pods must stay.', (o) => countOrShare(o.at('spec', 'minAvailable'))),
     column('Max Unavailable', 'How many pods may be missing.', (o) => countOrShare(o.at('spec', 'maxUnavailable'))),
-    integer('Allowed Disruptions', 'How many pods may be evicted now.', (o) => o.number('status', 'disruptionsAllowed')),
+    integer('Allowed Disruptions', 'How many pods may be evicted now.', (o) =>
+      o.number('status', 'disruptionsAllowed'),
+    ),
     created,
   ),
-  'ResourceQuota': columnsOf(
+  ResourceQuota: columnsOf(
     name,
-    column('Request', 'What is used of what may be requested.', (o) => quota(o, (resource) => !resource.startsWith('limits.'))),
-    column('Limit', 'What is used of what limits may add up to.', (o) => quota(o, (resource) => resource.startsWith('limits.'))),
+    column('Request', 'What is used of what may be requested.', (o) =>
+      quota(o, (resource) => !resource.startsWith('limits.')),
+    ),
+    column('Limit', 'What is used of what limits may add up to.', (o) =>
+      quota(o, (resource) => resource.startsWith('limits.')),
+    ),
     created,
   ),
 }
@@ -43,10 +55,14 @@ function countOrShare(value: View): string {
 }
 
 function quota(object: View, belongs: (resource: string) => boolean): string {
-  return object.entries('status', 'hard').filter(([resource]) => belongs(resource)).map(([resource, hard]) => {
-    const used = object.at('status', 'used', resource)
-    return `${resource}: ${used.has() ? formatAmount(used) : '0'}/${formatAmount(hard)}`
-  }).join(', ')
+  return object
+    .entries('status', 'hard')
+    .filter(([resource]) => belongs(resource))
+    .map(([resource, hard]) => {
+      const used = object.at('status', 'used', resource)
+      return `${resource}: ${used.has() ? formatAmount(used) : '0'}/${formatAmount(hard)}`
+    })
+    .join(', ')
 }
 
 function targets(autoscaler: View): string {
@@ -56,13 +72,16 @@ function targets(autoscaler: View): string {
 }
 
 /** The first version knows only the use of processors; 80 % is what it wants when it does not say. */
-function metricsOf(autoscaler: View): { specs: View[], statuses: View[] } {
+function metricsOf(autoscaler: View): { specs: View[]; statuses: View[] } {
   if (autoscaler.text('apiVersion') !== 'autoscaling/v1') {
     return { specs: autoscaler.list('spec', 'metrics'), statuses: autoscaler.list('status', 'currentMetrics') }
   }
   const metric = (field: string, averageUtilization: number): View =>
     new View({ type: 'Resource', resource: { name: 'cpu', [field]: { averageUtilization } } })
-  const [wanted, current] = [autoscaler.at('spec', 'targetCPUUtilizationPercentage'), autoscaler.at('status', 'currentCPUUtilizationPercentage')]
+  const [wanted, current] = [
+    autoscaler.at('spec', 'targetCPUUtilizationPercentage'),
+    autoscaler.at('status', 'currentCPUUtilizationPercentage'),
+  ]
   return {
     specs: [metric('target', wanted.has() ? wanted.number() : 80)],
     statuses: current.has() ? [metric('current', current.number())] : [],

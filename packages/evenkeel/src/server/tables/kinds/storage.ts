@@ -7,40 +7,78 @@ import type { Columns } from '../columns.ts'
 import type { View } from '../view.ts'
 import { formatAmount } from './formats.ts'
 
-const volumeMode = wide(column('VolumeMode', 'Whether it is a file system or a block device.', (o) => o.optionalText('spec', 'volumeMode') ?? '<unset>'))
-const attributesClass = column('VolumeAttributesClass', 'Its class of attributes.', (o) => o.optionalText('spec', 'volumeAttributesClassName') ?? '<unset>')
-const volumeStatus = column('Status', 'What it is used for.', (o) => o.has('metadata', 'deletionTimestamp') ? 'Terminating' : o.text('status', 'phase'))
-const volumeClass = column('StorageClass', 'Its class of storage.', (o) => o.optionalText('metadata', 'annotations', classAnnotation) ?? o.text('spec', 'storageClassName'))
+const volumeMode = wide(
+  column(
+    'VolumeMode',
+    'Whether it is a file system or a block device.',
+    (o) => o.optionalText('spec', 'volumeMode') ?? '<unset>',
+  ),
+)
+const attributesClass = column(
+  'VolumeAttributesClass',
+  'Its class of attributes.',
+  (o) => o.optionalText('spec', 'volumeAttributesClassName') ?? '<unset>',
+)
+const volumeStatus = column('Status', 'What it is used for.', (o) =>
+  o.has('metadata', 'deletionTimestamp') ? 'Terminating' : o.text('status', 'phase'),
+)
+const volumeClass = column(
+  'StorageClass',
+  'Its class of storage.',
+  (o) => o.optionalText('metadata', 'annotations', classAnnotation) ?? o.text('spec', 'storageClassName'),
+)
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
 export const storageKinds: Readonly<Record<string, Columns>> = {
-  'PersistentVolume': columnsOf(
+  PersistentVolume: columnsOf(
     name,
     column('Capacity', 'How large it is.', (o) => capacity(o.at('spec', 'capacity'))),
     column('Access Modes', 'Who may use it at a time.', (o) => accessModes(o.texts('spec', 'accessModes'))),
-    column('Reclaim Policy', 'What becomes of it when it is released.', (o) => o.text('spec', 'persistentVolumeReclaimPolicy')),
+    column('Reclaim Policy', 'What becomes of it when it is released.', (o) =>
+      o.text('spec', 'persistentVolumeReclaimPolicy'),
+    ),
     volumeStatus,
     column('Claim', 'Who has it.', claim),
-    volumeClass, attributesClass,
+    volumeClass,
+    attributesClass,
     column('Reason', 'Why it is in this state.', (o) => o.text('status', 'reason')),
-    created, volumeMode,
+    created,
+    volumeMode,
   ),
-  'PersistentVolumeClaim': columnsOf(
-    name, volumeStatus,
+  PersistentVolumeClaim: columnsOf(
+    name,
+    volumeStatus,
     column('Volume', 'Which volume it got.', (o) => o.text('spec', 'volumeName')),
-    column('Capacity', 'How large the volume is.', (o) => isBound(o) ? capacity(o.at('status', 'capacity')) : ''),
-    column('Access Modes', 'Who may use the volume at a time.', (o) => isBound(o) ? accessModes(o.texts('status', 'accessModes')) : ''),
-    volumeClass, attributesClass, created, volumeMode,
+    column('Capacity', 'How large the volume is.', (o) => (isBound(o) ? capacity(o.at('status', 'capacity')) : '')),
+    column('Access Modes', 'Who may use the volume at a time.', (o) =>
+      isBound(o) ? accessModes(o.texts('status', 'accessModes')) : '',
+    ),
+    volumeClass,
+    attributesClass,
+    created,
+    volumeMode,
   ),
   'StorageClass.storage.k8s.io': columnsOf(
     { ...name, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
     column('Provisioner', 'Who makes volumes of this class.', (o) => o.text('provisioner')),
-    column('ReclaimPolicy', 'What becomes of its volumes when they are released.', (o) => o.optionalText('reclaimPolicy') ?? 'Delete'),
-    column('VolumeBindingMode', 'When a claim gets its volume.', (o) => o.optionalText('volumeBindingMode') ?? 'Immediate'),
+    column(
+      'ReclaimPolicy',
+      'What becomes of its volumes when they are released.',
+      (o) => o.optionalText('reclaimPolicy') ?? 'Delete',
+    ),
+    column(
+      'VolumeBindingMode',
+      'When a claim gets its volume.',
+      (o) => o.optionalText('volumeBindingMode') ?? 'Immediate',
+    ),
     column('AllowVolumeExpansion', 'Whether its volumes can grow.', (o) => o.flag('allowVolumeExpansion')),
     created,
   ),
-  'VolumeAttributesClass.storage.k8s.io': columnsOf(name, column('DriverName', 'Who knows these attributes.', (o) => o.text('driverName')), created),
+  'VolumeAttributesClass.storage.k8s.io': columnsOf(
+    name,
+    column('DriverName', 'Who knows these attributes.', (o) => o.text('driverName')),
+    created,
+  ),
   'VolumeAttachment.storage.k8s.io': columnsOf(
     name,
     identifying(column('Attacher', 'Who attaches it.', (o) => o.text('spec', 'attacher'))),
@@ -49,21 +87,35 @@ export const storageKinds: Readonly<Record<string, Columns>> = {
     boolean('Attached', 'Whether it is attached.', (o) => o.flag('status', 'attached')),
     created,
   ),
-  'CSINode.storage.k8s.io': columnsOf(name, integer('Drivers', 'How many drivers the node has.', (o) => o.size('spec', 'drivers')), created),
+  'CSINode.storage.k8s.io': columnsOf(
+    name,
+    integer('Drivers', 'How many drivers the node has.', (o) => o.size('spec', 'drivers')),
+    created,
+  ),
   'CSIDriver.storage.k8s.io': columnsOf(
     name,
-    boolean('AttachRequired', 'Whether volumes are attached before they are mounted.', (o) => !o.has('spec', 'attachRequired') || o.flag('spec', 'attachRequired')),
+    boolean(
+      'AttachRequired',
+      'Whether volumes are attached before they are mounted.',
+      (o) => !o.has('spec', 'attachRequired') || o.flag('spec', 'attachRequired'),
+    ),
     driverFlag('PodInfoOnMount', 'Whether it is told which pod a volume is for.'),
     driverFlag('StorageCapacity', 'Whether it says how much room is left.'),
     column('TokenRequests', 'For whom it needs tokens.', tokenRequests),
     driverFlag('RequiresRepublish', 'Whether it wants to be called again and again.'),
-    column('Modes', 'For how long volumes can live.', (o) => o.texts('spec', 'volumeLifecycleModes').join(',') || '<none>'),
+    column(
+      'Modes',
+      'For how long volumes can live.',
+      (o) => o.texts('spec', 'volumeLifecycleModes').join(',') || '<none>',
+    ),
     created,
   ),
   'CSIStorageCapacity.storage.k8s.io': columnsOf(
     name,
     column('StorageClassName', 'The class of storage.', (o) => o.text('storageClassName')),
-    column('Capacity', 'How much room is left.', (o) => o.has('capacity') ? formatAmount(o.at('capacity')) : '<unset>'),
+    column('Capacity', 'How much room is left.', (o) =>
+      o.has('capacity') ? formatAmount(o.at('capacity')) : '<unset>',
+    ),
   ),
 }
 
@@ -77,10 +129,18 @@ function capacity(resources: View): string {
 }
 
 function accessModes(modes: readonly string[]): string {
-  return [...shortModes].filter(([mode]) => modes.includes(mode)).map(([, short]) => short).join(',')
+  return [...shortModes]
+    .filter(([mode]) => modes.includes(mode))
+    .map(([, short]) => short)
+    .join(',')
 }
 
-const shortModes = new Map([['ReadWriteOnce', 'RWO'], ['ReadOnlyMany', 'ROX'], ['ReadWriteMany', 'RWX'], ['ReadWriteOncePod', 'RWOP']])
+const shortModes = new Map([
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+])
 
 function claim(volume: View): string {
   const reference = volume.at('spec', 'claimRef')
@@ -93,10 +153,15 @@ function isBound(volumeClaim: View): boolean {
 
 function isDefaultClass(storageClass: View): boolean {
   const prefixes = ['storageclass.kubernetes.io', 'storageclass.beta.kubernetes.io']
-  return prefixes.some((prefix) => storageClass.text('metadata', 'annotations', `${prefix}/is-default-class`) === 'true')
+  return prefixes.some(
+    (prefix) => storageClass.text('metadata', 'annotations', `${prefix}/is-default-class`) === 'true',
+  )
 }
 
 function tokenRequests(driver: View): string {
   if (!driver.has('spec', 'tokenRequests')) return '<unset>'
-  return driver.list('spec', 'tokenRequests').map((request) => request.text('audience')).join(',')
+  return driver
+    .list('spec', 'tokenRequests')
+    .map((request) => request.text('audience'))
+    .join(',')
 }

@@ -6,7 +6,14 @@ import { boolean, column, columnsOf, created, integer, name, wide } from '../col
 import type { Column } from '../column.ts'
 import type { Columns } from '../columns.ts'
 import type { View } from '../view.ts'
-import { conditionStatus, containerColumns, formatLabels, formatSelector, qualifiedName, selectorColumn } from './formats.ts'
+import {
+  conditionStatus,
+  containerColumns,
+  formatLabels,
+  formatSelector,
+  qualifiedName,
+  selectorColumn,
+} from './formats.ts'
 import { podColumns } from './pod.ts'
 
 const replicaCounts: readonly Column[] = [
@@ -14,37 +21,71 @@ const replicaCounts: readonly Column[] = [
   integer('Current', 'How many pods there are.', (o) => o.number('status', 'replicas')),
   integer('Ready', 'How many pods are ready.', (o) => o.number('status', 'readyReplicas')),
 ]
-const readyOfDesired = column('Ready', 'How many pods are ready, of how many.', (o) => `${o.number('status', 'readyReplicas')}/${o.number('spec', 'replicas')}`)
+const readyOfDesired = column(
+  'Ready',
+  'How many pods are ready, of how many.',
+  (o) => `${o.number('status', 'readyReplicas')}/${o.number('spec', 'replicas')}`,
+)
 
 export const workloadKinds: Readonly<Record<string, Columns>> = {
-  'Pod': podColumns,
-  'PodTemplate': columnsOf(
+  Pod: podColumns,
+  PodTemplate: columnsOf(
     name,
-    ...containerColumns('template').map(({ definition, cell }) => ({ definition: { ...definition, priority: 0 }, cell })),
-    column('Pod Labels', 'The labels a pod of this template gets.', (o) => formatLabels(o.at('template', 'metadata', 'labels'))),
+    ...containerColumns('template').map(({ definition, cell }) => ({
+      definition: { ...definition, priority: 0 },
+      cell,
+    })),
+    column('Pod Labels', 'The labels a pod of this template gets.', (o) =>
+      formatLabels(o.at('template', 'metadata', 'labels')),
+    ),
   ),
-  'ReplicationController': columnsOf(
-    name, ...replicaCounts, created, ...containerColumns('spec', 'template'),
+  ReplicationController: columnsOf(
+    name,
+    ...replicaCounts,
+    created,
+    ...containerColumns('spec', 'template'),
     wide(column('Selector', 'Which pods belong to it.', (o) => formatLabels(o.at('spec', 'selector')))),
   ),
-  'ReplicaSet.apps': columnsOf(name, ...replicaCounts, created, ...containerColumns('spec', 'template'), selectorColumn('spec', 'selector')),
+  'ReplicaSet.apps': columnsOf(
+    name,
+    ...replicaCounts,
+    created,
+    ...containerColumns('spec', 'template'),
+    selectorColumn('spec', 'selector'),
+  ),
   'Deployment.apps': columnsOf(
-    name, readyOfDesired,
+    name,
+    readyOfDesired,
     column('Up-to-date', 'How many pods are of the latest template.', (o) => o.number('status', 'updatedReplicas')),
-    column('Available', 'How many pods have been ready for long enough.', (o) => o.number('status', 'availableReplicas')),
-    created, ...containerColumns('spec', 'template'),
-    wide(column('Selector', 'Which pods belong to it.', (o) => formatSelector(o.at('spec', 'selector')) ?? '<invalid>')),
+    column('Available', 'How many pods have been ready for long enough.', (o) =>
+      o.number('status', 'availableReplicas'),
+    ),
+    created,
+    ...containerColumns('spec', 'template'),
+    wide(
+      column('Selector', 'Which pods belong to it.', (o) => formatSelector(o.at('spec', 'selector')) ?? '<invalid>'),
+    ),
   ),
   'StatefulSet.apps': columnsOf(name, readyOfDesired, created, ...containerColumns('spec', 'template')),
   'DaemonSet.apps': columnsOf(
     name,
     integer('Desired', 'On how many nodes a pod should run.', (o) => o.number('status', 'desiredNumberScheduled')),
-    integer('Current', 'On how many nodes a pod should run and does.', (o) => o.number('status', 'currentNumberScheduled')),
+    integer('Current', 'On how many nodes a pod should run and does.', (o) =>
+      o.number('status', 'currentNumberScheduled'),
+    ),
     integer('Ready', 'On how many of these the pod is ready.', (o) => o.number('status', 'numberReady')),
-    integer('Up-to-date', 'On how many the pod is of the latest template.', (o) => o.number('status', 'updatedNumberScheduled')),
-    integer('Available', 'On how many the pod has been ready for long enough.', (o) => o.number('status', 'numberAvailable')),
-    column('Node Selector', 'Which nodes are meant.', (o) => formatLabels(o.at('spec', 'template', 'spec', 'nodeSelector'))),
-    created, ...containerColumns('spec', 'template'), selectorColumn('spec', 'selector'),
+    integer('Up-to-date', 'On how many the pod is of the latest template.', (o) =>
+      o.number('status', 'updatedNumberScheduled'),
+    ),
+    integer('Available', 'On how many the pod has been ready for long enough.', (o) =>
+      o.number('status', 'numberAvailable'),
+    ),
+    column('Node Selector', 'Which nodes are meant.', (o) =>
+      formatLabels(o.at('spec', 'template', 'spec', 'nodeSelector')),
+    ),
+    created,
+    ...containerColumns('spec', 'template'),
+    selectorColumn('spec', 'selector'),
   ),
   'ControllerRevision.apps': columnsOf(
     name,
@@ -57,7 +98,9 @@ export const workloadKinds: Readonly<Record<string, Columns>> = {
     column('Status', 'How far the job is.', jobStatus),
     column('Completions', 'How many pods have ended well, of how many.', completions),
     column('Duration', 'How long the job took, or has been running.', jobDuration),
-    created, ...containerColumns('spec', 'template'), selectorColumn('spec', 'selector'),
+    created,
+    ...containerColumns('spec', 'template'),
+    selectorColumn('spec', 'selector'),
   ),
   'CronJob.batch': columnsOf(
     name,
@@ -65,8 +108,12 @@ export const workloadKinds: Readonly<Record<string, Columns>> = {
     column('Timezone', 'Where the schedule is meant.', (o) => o.optionalText('spec', 'timeZone') ?? '<none>'),
     boolean('Suspend', 'Whether no jobs are started for now.', suspended),
     integer('Active', 'How many jobs are running.', (o) => o.size('status', 'active')),
-    column('Last Schedule', 'How long ago a job was started.', (o, nowMs) => o.has('status', 'lastScheduleTime') ? o.age(nowMs, 'status', 'lastScheduleTime') : '<none>'),
-    created, ...containerColumns('spec', 'jobTemplate', 'spec', 'template'), selectorColumn('spec', 'jobTemplate', 'spec', 'selector'),
+    column('Last Schedule', 'How long ago a job was started.', (o, nowMs) =>
+      o.has('status', 'lastScheduleTime') ? o.age(nowMs, 'status', 'lastScheduleTime') : '<none>',
+    ),
+    created,
+    ...containerColumns('spec', 'jobTemplate', 'spec', 'template'),
+    selectorColumn('spec', 'jobTemplate', 'spec', 'selector'),
   ),
 }
 

@@ -119,11 +119,17 @@ export class Client {
   }
 
   /** Runs something on a connection; again, perhaps on another one, while that is safe and there is time. */
-  async attempt<T>(work: (connection: Connection) => Promise<T>, { signal, isOnce = false }: ClientCallOptions = {}): Promise<T> {
-    const { clock, timeouts: { retryMs } } = this.#options
+  async attempt<T>(
+    work: (connection: Connection) => Promise<T>,
+    { signal, isOnce = false }: ClientCallOptions = {},
+  ): Promise<T> {
+    const {
+      clock,
+      timeouts: { retryMs },
+    } = this.#options
     const until = clock.monotonic() + retryMs
     for (let failures = 0; ; failures++) {
-      const connection = this.#connection ?? await this.#wait(until, { signal })
+      const connection = this.#connection ?? (await this.#wait(until, { signal }))
       try {
         const answer = await work(connection)
         this.#failure = undefined
@@ -184,7 +190,7 @@ export class Client {
     let failures = 0
     for (let turn = 0; !signal.aborted; turn++) {
       const endpoint = endpoints[turn % endpoints.length] ?? ''
-      failures = await this.#serve(endpoint) ? 0 : failures + 1
+      failures = (await this.#serve(endpoint)) ? 0 : failures + 1
       const isRound = failures % endpoints.length === 0
       if (isRound) await this.pause(failures / endpoints.length, { signal }).catch(() => undefined)
     }
@@ -199,7 +205,8 @@ export class Client {
       connection = await this.#connect(endpoint)
     } catch (error) {
       if (this.#failure === undefined) log.warn('etcd cannot be reached', { endpoint, error })
-      if (!this.#closing.signal.aborted) this.#failure = `${error instanceof Error ? error.message : String(error)}; trying again`
+      if (!this.#closing.signal.aborted)
+        this.#failure = `${error instanceof Error ? error.message : String(error)}; trying again`
       return false
     }
     this.#failure = undefined
@@ -235,18 +242,29 @@ export class Client {
   async #login(connection: Connection): Promise<void> {
     const { user, password = '', timeouts } = this.#options
     if (user === undefined) return
-    connection.token = decodeToken(await connection.unary(methods.login, encodeLogin(user, password), { signal: this.#closing.signal, timeoutMs: timeouts.connectMs }))
+    connection.token = decodeToken(
+      await connection.unary(methods.login, encodeLogin(user, password), {
+        signal: this.#closing.signal,
+        timeoutMs: timeouts.connectMs,
+      }),
+    )
   }
 
   async #probe(connection: Connection): Promise<void> {
     const { timeouts } = this.#options
     try {
-      const status = decodeStatus(await connection.unary(methods.status, new ProtobufWriter(), { signal: this.#closing.signal, timeoutMs: timeouts.connectMs }))
+      const status = decodeStatus(
+        await connection.unary(methods.status, new ProtobufWriter(), {
+          signal: this.#closing.signal,
+          timeoutMs: timeouts.connectMs,
+        }),
+      )
       if (!status.hasLeader) throw notSent(`${connection.endpoint} has no leader`)
       connection.isProgressOrdered = isProgressOrdered(status.version)
     } catch (error) {
       // A server that minds its status is a server that answers.
-      if (!(error instanceof RpcError) || (error.code !== 'PermissionDenied' && error.code !== 'Unauthenticated')) throw error
+      if (!(error instanceof RpcError) || (error.code !== 'PermissionDenied' && error.code !== 'Unauthenticated'))
+        throw error
     }
   }
 }

@@ -86,11 +86,19 @@ export class Connection {
     const { clock, tls, connectMs } = options
     const socket = openSocket(new URL(endpoint), tls)
     const closed = deferred<undefined>()
-    socket.once('close', () => { closed.resolve(undefined) })
-    const session = connect(endpoint, { createConnection: () => socket, maxSessionMemory: sessionMegabytes, settings: { enablePush: false, initialWindowSize: streamWindowBytes } })
+    socket.once('close', () => {
+      closed.resolve(undefined)
+    })
+    const session = connect(endpoint, {
+      createConnection: () => socket,
+      maxSessionMemory: sessionMegabytes,
+      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+    })
     const limit = deadline(clock, connectMs, { signal })
     const opened = deferred<undefined>()
-    session.once('connect', () => { opened.resolve(undefined) })
+    session.once('connect', () => {
+      opened.resolve(undefined)
+    })
     session.on('error', opened.reject)
     try {
       await abortable(opened.promise, { signal: limit.signal })
@@ -106,7 +114,10 @@ export class Connection {
     return new Connection(session, { ...options, endpoint, socket, closed: closed.promise })
   }
 
-  private constructor(session: ClientHttp2Session, { endpoint, socket, closed, clock, requestMs, pingMs, pingTimeoutMs }: ConnectionOptions & Opened) {
+  private constructor(
+    session: ClientHttp2Session,
+    { endpoint, socket, closed, clock, requestMs, pingMs, pingTimeoutMs }: ConnectionOptions & Opened,
+  ) {
     this.endpoint = endpoint
     this.closed = closed
     this.#session = session
@@ -117,8 +128,12 @@ export class Connection {
     this.#pingTimeoutMs = pingTimeoutMs
     this.gone = this.#gone.promise
     session.setLocalWindowSize(connectionWindowBytes)
-    session.on('error', (error) => { this.#leave(messageOf(error)) })
-    session.on('goaway', () => { this.#leave('the server is going away') })
+    session.on('error', (error) => {
+      this.#leave(messageOf(error))
+    })
+    session.on('goaway', () => {
+      this.#leave('the server is going away')
+    })
     session.on('close', () => {
       this.#leave('the connection was closed')
       this.#stopPinging?.()
@@ -126,7 +141,11 @@ export class Connection {
   }
 
   /** Asks once, answers once. */
-  unary(path: string, request: ProtobufWriter, { signal, timeoutMs = this.#requestMs }: CallOptions = {}): Promise<Uint8Array> {
+  unary(
+    path: string,
+    request: ProtobufWriter,
+    { signal, timeoutMs = this.#requestMs }: CallOptions = {},
+  ): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()
       const stream = this.#request(path)
@@ -134,7 +153,13 @@ export class Connection {
         reject(reason)
         resetOnceSent(stream)
       }
-      const cancel = this.#clock.after(timeoutMs, () => { giveUp(new RpcError('DeadlineExceeded', `no answer from ${this.endpoint} within ${timeoutMs} ms`, { isUncertain: true })) })
+      const cancel = this.#clock.after(timeoutMs, () => {
+        giveUp(
+          new RpcError('DeadlineExceeded', `no answer from ${this.endpoint} within ${timeoutMs} ms`, {
+            isUncertain: true,
+          }),
+        )
+      })
       const stop = onAbort(signal, giveUp)
       const result = this.#gather(stream)
       stream.on('close', () => {
@@ -152,7 +177,9 @@ export class Connection {
   stream(path: string, first: ProtobufWriter, { signal }: AbortOptions = {}): RpcStream {
     signal?.throwIfAborted()
     const stream = this.#request(path)
-    const onHeard = (): void => { this.#isHeard = true }
+    const onHeard = (): void => {
+      this.#isHeard = true
+    }
     const rpc = new RpcStream(stream, { signal, onHeard, lost: (error) => this.#lost(stream, error) })
     rpc.send(first)
     return rpc
@@ -192,9 +219,15 @@ export class Connection {
     let answer: Uint8Array | undefined
     let status: IncomingHttpHeaders | undefined
     let failure: unknown
-    stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) status = headers })
-    stream.on('trailers', (headers) => { status ??= headers })
-    stream.on('error', (error) => { failure = error })
+    stream.on('response', (headers) => {
+      if ('grpc-status' in headers || headers[':status'] !== 200) status = headers
+    })
+    stream.on('trailers', (headers) => {
+      status ??= headers
+    })
+    stream.on('error', (error) => {
+      failure = error
+    })
     stream.on('data', (chunk: Buffer) => {
       this.#isHeard = true
       try {
@@ -203,7 +236,7 @@ export class Connection {
         stream.destroy(error as Error)
       }
     })
-    return () => (status ? errorOf(status) ?? answer : undefined) ?? this.#lost(stream, failure)
+    return () => (status ? (errorOf(status) ?? answer) : undefined) ?? this.#lost(stream, failure)
   }
 
   /** What a stream that closed without a status means for its call. */
@@ -222,7 +255,9 @@ export class Connection {
   }
 
   #ping(): void {
-    this.#stopPinging = this.#clock.after(this.#pingTimeoutMs, () => { this.destroy(`${this.endpoint} does not answer`) })
+    this.#stopPinging = this.#clock.after(this.#pingTimeoutMs, () => {
+      this.destroy(`${this.endpoint} does not answer`)
+    })
     const onAnswer = (): void => {
       if (this.#isGone) return
       this.#stopPinging?.()
@@ -241,14 +276,24 @@ export class Connection {
 /** Not before its request is on its way, for the reason that `RpcStream.close` gives. */
 function resetOnceSent(stream: ClientHttp2Stream): void {
   if (stream.writableFinished || stream.destroyed) stream.close(constants.NGHTTP2_CANCEL)
-  else stream.once('finish', () => { stream.close(constants.NGHTTP2_CANCEL) })
+  else
+    stream.once('finish', () => {
+      stream.close(constants.NGHTTP2_CANCEL)
+    })
 }
 
 /** Our own socket, because a session that ends gently leaves its socket to the other side. */
 function openSocket({ protocol, hostname, port }: URL, tls: TlsOptions): Socket {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) })
-  return connectTls({ ...tls, ...identityCheck(host), host, port: Number(port || 443), ALPNProtocols: ['h2'], ...isIP(host) === 0 && { servername: host } })
+  return connectTls({
+    ...tls,
+    ...identityCheck(host),
+    host,
+    port: Number(port || 443),
+    ALPNProtocols: ['h2'],
+    ...(isIP(host) === 0 && { servername: host }),
+  })
 }
 
 function headersFor(path: string, token: string | undefined): Record<string, string> {
@@ -256,9 +301,9 @@ function headersFor(path: string, token: string | undefined): Record<string, str
     ':method': 'POST',
     ':path': path,
     'content-type': 'application/grpc',
-    'te': 'trailers',
-    'hasleader': 'true',
-    ...token !== undefined && { token },
+    te: 'trailers',
+    hasleader: 'true',
+    ...(token !== undefined && { token }),
   }
 }
 

@@ -16,7 +16,10 @@ describe('FrameReader', () => {
     for (let at = 0; at <= stream.length; at++) {
       const reader = new FrameReader()
       const found = [stream.subarray(0, at), stream.subarray(at)].flatMap((part) => reader.push(part))
-      expect(found.map((one) => Buffer.from(one)), String(at)).toEqual(messages)
+      expect(
+        found.map((one) => Buffer.from(one)),
+        String(at),
+      ).toEqual(messages)
     }
   })
 

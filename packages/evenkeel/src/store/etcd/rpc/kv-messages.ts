@@ -48,7 +48,7 @@ interface TxnWrite {
 
 /** Writes, if every key was last modified at the given revision (0: is absent); otherwise reads those keys. */
 interface TxnRequest {
-  readonly expected: readonly { readonly key: string, readonly revision: number }[]
+  readonly expected: readonly { readonly key: string; readonly revision: number }[]
   readonly writes: readonly TxnWrite[]
 }
 
@@ -124,12 +124,23 @@ export function readKeyValue(reader: ProtobufReader): KeyValue {
   let value: Uint8Array = nothing
   while (reader.next()) {
     switch (reader.field) {
-      case 1: key = reader.latin1(); break
-      case 2: created = reader.int(); break
-      case 3: modified = reader.int(); break
-      case 5: value = reader.bytes(); break
-      case 6: lease = reader.int64(); break
-      default: reader.skip()
+      case 1:
+        key = reader.latin1()
+        break
+      case 2:
+        created = reader.int()
+        break
+      case 3:
+        modified = reader.int()
+        break
+      case 5:
+        value = reader.bytes()
+        break
+      case 6:
+        lease = reader.int64()
+        break
+      default:
+        reader.skip()
     }
   }
   return { key, value, created, modified, lease }
@@ -138,12 +149,21 @@ export function readKeyValue(reader: ProtobufReader): KeyValue {
 const compareModified = 2
 const nothing = new Uint8Array(0)
 
-function writeRange(writer: ProtobufWriter, { key, end = '', revision = 0, limit = 0, isKeysOnly = false }: RangeRequest): void {
+function writeRange(
+  writer: ProtobufWriter,
+  { key, end = '', revision = 0, limit = 0, isKeysOnly = false }: RangeRequest,
+): void {
   writer.latin1(1, key).latin1(2, end).int(3, limit).int(4, revision).flag(8, isKeysOnly)
 }
 
 function writeOperation(writer: ProtobufWriter, { key, value, lease = 0n }: TxnWrite): void {
-  if (value) writer.message(2, (put) => put.latin1(1, key).bytes(2, ...value).int64(3, lease))
+  if (value)
+    writer.message(2, (put) =>
+      put
+        .latin1(1, key)
+        .bytes(2, ...value)
+        .int64(3, lease),
+    )
   else writer.message(3, (remove) => remove.latin1(1, key))
 }
 
@@ -152,10 +172,17 @@ function readRange(reader: ProtobufReader): RangeAnswer {
   let [revision, count] = [0, 0]
   while (reader.next()) {
     switch (reader.field) {
-      case 1: revision = readHeader(reader.message()); break
-      case 2: entries.push(readKeyValue(reader.message())); break
-      case 4: count = reader.int(); break
-      default: reader.skip()
+      case 1:
+        revision = readHeader(reader.message())
+        break
+      case 2:
+        entries.push(readKeyValue(reader.message()))
+        break
+      case 4:
+        count = reader.int()
+        break
+      default:
+        reader.skip()
     }
   }
   return { revision, entries, count }

@@ -1,7 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { ProtobufError, ProtobufReader, ProtobufWriter } from './protobuf.ts'
 
-const numbers = [1, 2, 127, 128, 255, 300, 16_383, 16_384, 2 ** 21 - 1, 2 ** 21, 2 ** 28 - 1, 2 ** 28, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 42, 2 ** 49 - 1, 2 ** 49, 2 ** 53 - 1]
+const numbers = [
+  1,
+  2,
+  127,
+  128,
+  255,
+  300,
+  16_383,
+  16_384,
+  2 ** 21 - 1,
+  2 ** 21,
+  2 ** 28 - 1,
+  2 ** 28,
+  2 ** 31,
+  2 ** 32 - 1,
+  2 ** 32,
+  2 ** 42,
+  2 ** 49 - 1,
+  2 ** 49,
+  2 ** 53 - 1,
+]
 
 /** The message without the prefix of gRPC. */
 function messageOf(writer: ProtobufWriter): Buffer {
@@ -30,19 +50,24 @@ describe('ProtobufWriter', () => {
     expect(new ProtobufWriter().int(1, 150).frame().toString('hex')).toBe('0000000003089601')
   })
 
-  test.each([0, 1, 126, 127, 128, 129, 16_382, 16_383, 16_384, 2_097_151, 2_097_152])('nests a message of %i bytes and more', (size) => {
-    const value = new Uint8Array(size).fill(7)
-    const writer = new ProtobufWriter().message(1, (outer) => outer.message(2, (inner) => inner.bytes(3, value).int(4, 5)).int(6, 7))
-    const outer = first(messageOf(writer)).message()
-    expect(outer.next()).toBe(true)
-    const inner = outer.message()
-    if (size > 0) {
-      expect(inner.next()).toBe(true)
-      expect(Buffer.compare(inner.bytes(), value)).toBe(0)
-    }
-    expect(inner.next() && inner.int()).toBe(5)
-    expect(outer.next() && outer.int()).toBe(7)
-  })
+  test.each([0, 1, 126, 127, 128, 129, 16_382, 16_383, 16_384, 2_097_151, 2_097_152])(
+    'nests a message of %i bytes and more',
+    (size) => {
+      const value = new Uint8Array(size).fill(7)
+      const writer = new ProtobufWriter().message(1, (outer) =>
+        outer.message(2, (inner) => inner.bytes(3, value).int(4, 5)).int(6, 7),
+      )
+      const outer = first(messageOf(writer)).message()
+      expect(outer.next()).toBe(true)
+      const inner = outer.message()
+      if (size > 0) {
+        expect(inner.next()).toBe(true)
+        expect(Buffer.compare(inner.bytes(), value)).toBe(0)
+      }
+      expect(inner.next() && inner.int()).toBe(5)
+      expect(outer.next() && outer.int()).toBe(7)
+    },
+  )
 })
 
 describe('ProtobufReader', () => {
@@ -72,7 +97,12 @@ describe('ProtobufReader', () => {
   })
 
   test('throws for a message that is cut off at any byte', () => {
-    const whole = messageOf(new ProtobufWriter().int(1, 300).latin1(2, 'abc').int64(3, 2n ** 60n))
+    const whole = messageOf(
+      new ProtobufWriter()
+        .int(1, 300)
+        .latin1(2, 'abc')
+        .int64(3, 2n ** 60n),
+    )
     const ends = new Set([0, 3, 8, whole.length])
     for (let length = 0; length <= whole.length; length++) {
       const read = (): void => {
@@ -85,7 +115,9 @@ describe('ProtobufReader', () => {
   })
 
   test('throws for what is no message', () => {
-    expect(() => { first(Buffer.from('0b', 'hex')).skip() }).toThrow('type 3')
+    expect(() => {
+      first(Buffer.from('0b', 'hex')).skip()
+    }).toThrow('type 3')
     expect(() => new ProtobufReader(Buffer.from('00', 'hex')).next()).toThrow('number 0')
     expect(() => first(Buffer.from(`08${'ff'.repeat(10)}01`, 'hex')).int()).toThrow('longer than 64 bits')
   })

@@ -171,7 +171,7 @@ export class ProtobufReader {
   /** A number with all of its 64 bits. */
   int64(): bigint {
     this.#varint()
-    return BigInt.asIntN(64, BigInt(this.#low) | BigInt(this.#middle) << 28n | BigInt(this.#high) << 56n)
+    return BigInt.asIntN(64, BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n))
   }
 
   flag(): boolean {
@@ -235,9 +235,9 @@ export class ProtobufReader {
     for (let index = 0; index < 10; index++) {
       if (this.#at >= this.#end) throw new ProtobufError('the message is cut off')
       const byte = this.#bytes[this.#at++] ?? 0
-      if (index < 4) this.#low |= (byte & 0x7f) << 7 * index
-      else if (index < 8) this.#middle |= (byte & 0x7f) << 7 * (index - 4)
-      else this.#high = (this.#high | (byte & 0x7f) << 7 * (index - 8)) & 0xff
+      if (index < 4) this.#low |= (byte & 0x7f) << (7 * index)
+      else if (index < 8) this.#middle |= (byte & 0x7f) << (7 * (index - 4))
+      else this.#high = (this.#high | ((byte & 0x7f) << (7 * (index - 8)))) & 0xff
       if (byte < 0x80) return
     }
     throw new ProtobufError('a number is longer than 64 bits')

@@ -10,15 +10,38 @@ import { StoreError } from '../../store-error.ts'
 
 /** The codes of gRPC, each at the place of its number. */
 const codes = [
-  'Ok', 'Cancelled', 'Unknown', 'InvalidArgument', 'DeadlineExceeded', 'NotFound', 'AlreadyExists', 'PermissionDenied', 'ResourceExhausted',
-  'FailedPrecondition', 'Aborted', 'OutOfRange', 'Unimplemented', 'Internal', 'Unavailable', 'DataLoss', 'Unauthenticated',
+  'Ok',
+  'Cancelled',
+  'Unknown',
+  'InvalidArgument',
+  'DeadlineExceeded',
+  'NotFound',
+  'AlreadyExists',
+  'PermissionDenied',
+  'ResourceExhausted',
+  'FailedPrecondition',
+  'Aborted',
+  'OutOfRange',
+  'Unimplemented',
+  'Internal',
+  'Unavailable',
+  'DataLoss',
+  'Unauthenticated',
 ] as const
 
 type RpcCode = (typeof codes)[number]
 
 /** An answer with one of these was given before the request was acted upon. */
 const refusals: ReadonlySet<RpcCode> = new Set([
-  'InvalidArgument', 'NotFound', 'AlreadyExists', 'PermissionDenied', 'ResourceExhausted', 'FailedPrecondition', 'OutOfRange', 'Unimplemented', 'Unauthenticated',
+  'InvalidArgument',
+  'NotFound',
+  'AlreadyExists',
+  'PermissionDenied',
+  'ResourceExhausted',
+  'FailedPrecondition',
+  'OutOfRange',
+  'Unimplemented',
+  'Unauthenticated',
 ])
 
 /** What etcd says before it looks at a request, under a code that also stands for what goes wrong later. */
@@ -43,7 +66,14 @@ export class RpcError extends Error {
 
   /** Another try, perhaps at another server, may go better. */
   get isPassing(): boolean {
-    return this.code === 'Unavailable' || this.code === 'DeadlineExceeded' || this.code === 'Cancelled' || this.code === 'Internal' || this.says('too many requests') || this.isLoginOver
+    return (
+      this.code === 'Unavailable' ||
+      this.code === 'DeadlineExceeded' ||
+      this.code === 'Cancelled' ||
+      this.code === 'Internal' ||
+      this.says('too many requests') ||
+      this.isLoginOver
+    )
   }
 
   /** The token is too old; log in again. */
@@ -63,7 +93,9 @@ export function errorOf(headers: IncomingHttpHeaders): RpcError | undefined {
   if (status === 0) return undefined
   const code = codes[status] ?? 'Unknown'
   const message = decodeText(String(headers['grpc-message'] ?? `HTTP status ${headers[':status']}`))
-  return new RpcError(code, message, { isUncertain: !refusals.has(code) && !refusedTexts.some((text) => message.includes(text)) })
+  return new RpcError(code, message, {
+    isUncertain: !refusals.has(code) && !refusedTexts.some((text) => message.includes(text)),
+  })
 }
 
 /** Nothing was sent, or it went nowhere. */
@@ -83,9 +115,22 @@ export function broken(message: string, cause?: unknown): RpcError {
  */
 export function toStoreError(error: unknown, what: string): unknown {
   if (!(error instanceof RpcError)) return error
-  if (error.says('database space exceeded')) return new StoreError('NoSpace', `etcd is full and could not ${what}; compact, defragment and clear its NOSPACE alarm, or raise its quota`, { cause: error })
-  if (error.says('request is too large') || error.says('larger than max')) return new StoreError('TooLarge', `etcd takes no request this big and could not ${what}; write less at once, or raise its --max-request-bytes`, { cause: error })
-  if (error.code === 'PermissionDenied' || error.code === 'Unauthenticated') return new StoreError('Failed', `etcd did not let us ${what}: ${error.message}; check user, password and role`, { cause: error })
+  if (error.says('database space exceeded'))
+    return new StoreError(
+      'NoSpace',
+      `etcd is full and could not ${what}; compact, defragment and clear its NOSPACE alarm, or raise its quota`,
+      { cause: error },
+    )
+  if (error.says('request is too large') || error.says('larger than max'))
+    return new StoreError(
+      'TooLarge',
+      `etcd takes no request this big and could not ${what}; write less at once, or raise its --max-request-bytes`,
+      { cause: error },
+    )
+  if (error.code === 'PermissionDenied' || error.code === 'Unauthenticated')
+    return new StoreError('Failed', `etcd did not let us ${what}: ${error.message}; check user, password and role`, {
+      cause: error,
+    })
   return new StoreError('Failed', `etcd could not ${what}: ${error.message}`, { cause: error })
 }
 

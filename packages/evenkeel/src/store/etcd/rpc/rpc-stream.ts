@@ -35,9 +35,15 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
     this.#signal = signal
     this.#onHeard = onHeard
     this.#lost = lost
-    const stop = onAbort(signal, () => { this.close() })
-    stream.on('response', (headers) => { if ('grpc-status' in headers || headers[':status'] !== 200) this.#status = headers })
-    stream.on('trailers', (headers) => { this.#status ??= headers })
+    const stop = onAbort(signal, () => {
+      this.close()
+    })
+    stream.on('response', (headers) => {
+      if ('grpc-status' in headers || headers[':status'] !== 200) this.#status = headers
+    })
+    stream.on('trailers', (headers) => {
+      this.#status ??= headers
+    })
     stream.on('error', () => undefined)
     stream.on('close', stop)
   }

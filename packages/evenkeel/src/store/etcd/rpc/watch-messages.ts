@@ -31,7 +31,9 @@ export interface WatchAnswer {
 
 /** Asks for every change in the range from a revision on, with what was there before, in pieces that etcd can send. */
 export function encodeWatch({ key, end = '' }: KeyRange, fromRevision: number): ProtobufWriter {
-  return new ProtobufWriter().message(1, (create) => create.latin1(1, key).latin1(2, end).int(3, fromRevision).flag(4, true).flag(6, true).flag(8, true))
+  return new ProtobufWriter().message(1, (create) =>
+    create.latin1(1, key).latin1(2, end).int(3, fromRevision).flag(4, true).flag(6, true).flag(8, true),
+  )
 }
 
 /** Asks how far the watches of this stream have come. */
@@ -42,18 +44,44 @@ export function encodeProgressRequest(): ProtobufWriter {
 export function decodeWatch(message: Uint8Array): WatchAnswer {
   const reader = new ProtobufReader(message)
   const events: WatchEvent[] = []
-  const answer = { revision: 0, watchId: 0, isCreated: false, isCanceled: false, compacted: 0, reason: '', isFragment: false, events }
+  const answer = {
+    revision: 0,
+    watchId: 0,
+    isCreated: false,
+    isCanceled: false,
+    compacted: 0,
+    reason: '',
+    isFragment: false,
+    events,
+  }
   while (reader.next()) {
     switch (reader.field) {
-      case 1: answer.revision = readHeader(reader.message()); break
-      case 2: answer.watchId = reader.int(); break
-      case 3: answer.isCreated = reader.flag(); break
-      case 4: answer.isCanceled = reader.flag(); break
-      case 5: answer.compacted = reader.int(); break
-      case 6: answer.reason = reader.text(); break
-      case 7: answer.isFragment = reader.flag(); break
-      case 11: events.push(readEvent(reader.message())); break
-      default: reader.skip()
+      case 1:
+        answer.revision = readHeader(reader.message())
+        break
+      case 2:
+        answer.watchId = reader.int()
+        break
+      case 3:
+        answer.isCreated = reader.flag()
+        break
+      case 4:
+        answer.isCanceled = reader.flag()
+        break
+      case 5:
+        answer.compacted = reader.int()
+        break
+      case 6:
+        answer.reason = reader.text()
+        break
+      case 7:
+        answer.isFragment = reader.flag()
+        break
+      case 11:
+        events.push(readEvent(reader.message()))
+        break
+      default:
+        reader.skip()
     }
   }
   return answer
@@ -64,10 +92,17 @@ function readEvent(reader: ProtobufReader): WatchEvent {
   let [entry, previous]: [KeyValue | undefined, KeyValue | undefined] = [undefined, undefined]
   while (reader.next()) {
     switch (reader.field) {
-      case 1: isDelete = reader.flag(); break
-      case 2: entry = readKeyValue(reader.message()); break
-      case 3: previous = readKeyValue(reader.message()); break
-      default: reader.skip()
+      case 1:
+        isDelete = reader.flag()
+        break
+      case 2:
+        entry = readKeyValue(reader.message())
+        break
+      case 3:
+        previous = readKeyValue(reader.message())
+        break
+      default:
+        reader.skip()
     }
   }
   return { isDelete, entry: entry ?? readKeyValue(new ProtobufReader(new Uint8Array(0))), previous }

@@ -63,13 +63,19 @@ class NodeFile implements DiskFile {
   }
 
   async size(): Promise<number> {
-    return (await call<fs.Stats>((done) => { fs.fstat(this.#handle, done) })).size
+    return (
+      await call<fs.Stats>((done) => {
+        fs.fstat(this.#handle, done)
+      })
+    ).size
   }
 
   async read(offset: number, into: Buffer): Promise<number> {
     let filled = 0
     while (filled < into.length) {
-      const count = await call<number>((done) => { fs.read(this.#handle, into, filled, into.length - filled, offset + filled, done) })
+      const count = await call<number>((done) => {
+        fs.read(this.#handle, into, filled, into.length - filled, offset + filled, done)
+      })
       if (count === 0) break
       filled += count
     }
@@ -90,28 +96,41 @@ class NodeFile implements DiskFile {
   }
 
   truncate(length: number): Promise<void> {
-    return call((done) => { fs.ftruncate(this.#handle, length, done) })
+    return call((done) => {
+      fs.ftruncate(this.#handle, length, done)
+    })
   }
 
   sync(): Promise<void> {
-    return call((done) => { fs.fdatasync(this.#handle, done) })
+    return call((done) => {
+      fs.fdatasync(this.#handle, done)
+    })
   }
 
   async close(): Promise<void> {
     const through = this.#through
-    if (through !== undefined) await call((done) => { fs.close(through, done) })
-    await call((done) => { fs.close(this.#handle, done) })
+    if (through !== undefined)
+      await call((done) => {
+        fs.close(through, done)
+      })
+    await call((done) => {
+      fs.close(this.#handle, done)
+    })
   }
 }
 
 function openHandle(file: string, mode: number): Promise<number> {
-  return call((done) => { fs.open(file, mode, 0o600, done) })
+  return call((done) => {
+    fs.open(file, mode, 0o600, done)
+  })
 }
 
 async function writeAll(handle: number, offset: number, bytes: Uint8Array): Promise<void> {
   let written = 0
   while (written < bytes.length) {
-    written += await call<number>((done) => { fs.write(handle, bytes, written, bytes.length - written, offset + written, done) })
+    written += await call<number>((done) => {
+      fs.write(handle, bytes, written, bytes.length - written, offset + written, done)
+    })
   }
 }
 

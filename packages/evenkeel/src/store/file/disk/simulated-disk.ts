@@ -13,7 +13,18 @@ import type { Disk, DiskFile, OpenMode } from './disk.ts'
 
 /** One call of the disk, as the hooks see it. */
 export interface DiskCall {
-  readonly operation: 'list' | 'open' | 'rename' | 'remove' | 'syncFolder' | 'size' | 'read' | 'write' | 'truncate' | 'sync' | 'close'
+  readonly operation:
+    | 'list'
+    | 'open'
+    | 'rename'
+    | 'remove'
+    | 'syncFolder'
+    | 'size'
+    | 'read'
+    | 'write'
+    | 'truncate'
+    | 'sync'
+    | 'close'
   readonly name: string
 }
 
@@ -50,13 +61,20 @@ export class SimulatedDisk implements Disk {
 
   constructor(options: SimulatedDiskOptions = {}, contents: ReadonlyMap<string, Buffer> = new Map()) {
     this.#options = options
-    this.#names = new Map([...contents].map(([name, bytes]) => [name, { current: Buffer.from(bytes), length: bytes.length, durable: Buffer.from(bytes), dirty: new Set() }]))
+    this.#names = new Map(
+      [...contents].map(([name, bytes]) => [
+        name,
+        { current: Buffer.from(bytes), length: bytes.length, durable: Buffer.from(bytes), dirty: new Set() },
+      ]),
+    )
     this.#durableNames = new Map(this.#names)
   }
 
   /** Every file as the running system sees it. */
   contents(): Map<string, Buffer> {
-    return new Map([...this.#names].map(([name, { current, length }]) => [name, Buffer.from(current.subarray(0, length))]))
+    return new Map(
+      [...this.#names].map(([name, { current, length }]) => [name, Buffer.from(current.subarray(0, length))]),
+    )
   }
 
   /** What a power cut at this moment could leave behind. */
@@ -114,12 +132,17 @@ export class SimulatedDisk implements Disk {
   }
 
   #file(name: string, inode: Inode): DiskFile {
-    const run = <T>(operation: DiskCall['operation'], work: () => T): Promise<T> => this.#call({ operation, name }, work)
-    const write = (offset: number, bytes: Uint8Array): Promise<void> => run('write', () => { this.#write(inode, offset, bytes) })
-    const sync = (): Promise<void> => run('sync', () => {
-      inode.durable = Buffer.from(inode.current.subarray(0, inode.length))
-      inode.dirty.clear()
-    })
+    const run = <T>(operation: DiskCall['operation'], work: () => T): Promise<T> =>
+      this.#call({ operation, name }, work)
+    const write = (offset: number, bytes: Uint8Array): Promise<void> =>
+      run('write', () => {
+        this.#write(inode, offset, bytes)
+      })
+    const sync = (): Promise<void> =>
+      run('sync', () => {
+        inode.durable = Buffer.from(inode.current.subarray(0, inode.length))
+        inode.dirty.clear()
+      })
     return {
       write,
       sync,
@@ -129,18 +152,28 @@ export class SimulatedDisk implements Disk {
         await sync()
       },
       size: () => run('size', () => inode.length),
-      read: (offset, into) => run('read', () => offset >= inode.length ? 0 : inode.current.copy(into, 0, offset, Math.min(offset + into.length, inode.length))),
-      truncate: (length) => run('truncate', () => { truncate(inode, length) }),
+      read: (offset, into) =>
+        run('read', () =>
+          offset >= inode.length
+            ? 0
+            : inode.current.copy(into, 0, offset, Math.min(offset + into.length, inode.length)),
+        ),
+      truncate: (length) =>
+        run('truncate', () => {
+          truncate(inode, length)
+        }),
       close: () => run('close', () => undefined),
     }
   }
 
   /** Like the real thing, a write that does not fit leaves as much as did. */
   #write(inode: Inode, offset: number, bytes: Uint8Array): void {
-    const free = (this.#options.bytesMax ?? Infinity) - [...this.#names.values()].reduce((sum, { length }) => sum + length, 0)
+    const free =
+      (this.#options.bytesMax ?? Infinity) - [...this.#names.values()].reduce((sum, { length }) => sum + length, 0)
     const fitting = Math.max(0, Math.min(bytes.length, inode.length + free - offset))
     const end = offset + fitting
-    if (end > inode.current.length) inode.current = Buffer.concat([inode.current, Buffer.alloc(Math.max(end, inode.current.length))])
+    if (end > inode.current.length)
+      inode.current = Buffer.concat([inode.current, Buffer.alloc(Math.max(end, inode.current.length))])
     inode.current.set(bytes.subarray(0, fitting), offset)
     inode.length = Math.max(inode.length, end)
     for (let sector = Math.floor(offset / sectorBytes); sector * sectorBytes < end; sector++) inode.dirty.add(sector)
@@ -163,7 +196,8 @@ export function diskError(code: string, what: string): Error {
 
 function truncate(inode: Inode, length: number): void {
   inode.current.fill(0, length, inode.length)
-  for (let sector = Math.floor(length / sectorBytes); sector * sectorBytes < inode.length; sector++) inode.dirty.add(sector)
+  for (let sector = Math.floor(length / sectorBytes); sector * sectorBytes < inode.length; sector++)
+    inode.dirty.add(sector)
   inode.length = length
 }
 
@@ -175,7 +209,11 @@ function survivorOf({ current, length, durable, dirty }: Inode, random: Random):
   durable.copy(bytes)
   for (const sector of dirty) {
     const start = sector * sectorBytes
-    const end = Math.min(start + ([0, sectorBytes, randomInt(random, sectorBytes + 1)][randomInt(random, 3)] ?? 0), bytes.length, length)
+    const end = Math.min(
+      start + ([0, sectorBytes, randomInt(random, sectorBytes + 1)][randomInt(random, 3)] ?? 0),
+      bytes.length,
+      length,
+    )
     if (end > start) current.copy(bytes, start, start, end)
   }
   return bytes

@@ -42,15 +42,16 @@ export function encodeHeader({ kind, storeId, number, revision }: FileHeader): B
 
 /** What the first bytes of a file turned out to be. `unfinished`: a header of ours that did not reach the disk. */
 type HeaderReading =
-  | { readonly type: 'header', readonly header: FileHeader }
-  | { readonly type: 'newer', readonly format: number }
+  | { readonly type: 'header'; readonly header: FileHeader }
+  | { readonly type: 'newer'; readonly format: number }
   | { readonly type: 'unfinished' }
   | { readonly type: 'damaged' }
   | { readonly type: 'foreign' }
 
 export function decodeHeader(bytes: Buffer): HeaderReading {
   const start = bytes.subarray(0, magic.length)
-  if (!start.equals(magic.subarray(0, start.length))) return start.every((byte, at) => byte === 0 || byte === magic[at]) ? { type: 'unfinished' } : { type: 'foreign' }
+  if (!start.equals(magic.subarray(0, start.length)))
+    return start.every((byte, at) => byte === 0 || byte === magic[at]) ? { type: 'unfinished' } : { type: 'foreign' }
   if (bytes.length < headerBytes) return { type: 'unfinished' }
   const format = bytes.readUInt16LE(8)
   if (format > formatVersion) return { type: 'newer', format }
@@ -58,7 +59,12 @@ export function decodeHeader(bytes: Buffer): HeaderReading {
   if (!kind || format !== formatVersion || checksum(bytes) !== bytes.readUInt32LE(12)) return { type: 'damaged' }
   return {
     type: 'header',
-    header: { kind, storeId: bytes.toString('hex', 16, 32), number: bytes.readDoubleLE(32), revision: bytes.readDoubleLE(40) },
+    header: {
+      kind,
+      storeId: bytes.toString('hex', 16, 32),
+      number: bytes.readDoubleLE(32),
+      revision: bytes.readDoubleLE(40),
+    },
   }
 }
 
@@ -68,7 +74,7 @@ export function fileName(kind: 'log' | 'snapshot', number: number): string {
 }
 
 /** What a name says about a file of ours; undefined for anything else. */
-export function parseFileName(name: string): { kind: 'log' | 'snapshot', number: number } | undefined {
+export function parseFileName(name: string): { kind: 'log' | 'snapshot'; number: number } | undefined {
   const match = /^(log|snapshot)-(\d{8,15})\.ek$/.exec(name)
   return match ? { kind: match[1] as 'log' | 'snapshot', number: Number(match[2]) } : undefined
 }

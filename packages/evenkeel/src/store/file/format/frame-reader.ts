@@ -33,7 +33,7 @@ export class FrameReader {
   #count = 0
   #ahead: Promise<Buffer> | undefined
 
-  constructor(file: DiskFile, { seed, size }: { seed: number, size: number }) {
+  constructor(file: DiskFile, { seed, size }: { seed: number; size: number }) {
     this.#file = file
     this.#seed = seed
     this.#size = size
@@ -61,10 +61,16 @@ export class FrameReader {
     await this.#have(frameHeaderBytes + found.length)
     const start = this.#offset - this.#windowAt
     const header = frameHeaderAt(this.#window, start, this.#seed)
-    if (!header || header.number !== this.#count || !frameIsWhole(this.#window, start, { header, seed: this.#seed })) return undefined
+    if (!header || header.number !== this.#count || !frameIsWhole(this.#window, start, { header, seed: this.#seed }))
+      return undefined
     this.#offset += frameHeaderBytes + header.length
     this.#count++
-    return { header, window: this.#window, start: start + frameHeaderBytes, end: start + frameHeaderBytes + header.length }
+    return {
+      header,
+      window: this.#window,
+      start: start + frameHeaderBytes,
+      end: start + frameHeaderBytes + header.length,
+    }
   }
 
   /** Looks behind a bad place for a whole frame that was written after that place had been synced. */
@@ -108,7 +114,9 @@ export class FrameReader {
     const length = Math.min(windowBytes, this.#size - from)
     if (length <= 0) return undefined
     const bytes = Buffer.allocUnsafeSlow(headroomBytes + length)
-    const reading = this.#file.read(from, bytes.subarray(headroomBytes)).then((read) => bytes.subarray(0, headroomBytes + read))
+    const reading = this.#file
+      .read(from, bytes.subarray(headroomBytes))
+      .then((read) => bytes.subarray(0, headroomBytes + read))
     reading.catch(() => undefined)
     return reading
   }

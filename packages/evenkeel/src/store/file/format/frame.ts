@@ -53,7 +53,7 @@ export class FrameBuilder {
   }
 
   /** Room for one record: where to write it, and from which offset on. */
-  reserve(length: number): { bytes: Buffer, offset: number } {
+  reserve(length: number): { bytes: Buffer; offset: number } {
     const offset = this.#length
     if (offset + length > this.#bytes.length) this.#grow(offset + length)
     this.#length += length
@@ -62,7 +62,7 @@ export class FrameBuilder {
   }
 
   /** Closes the frame and begins the next. */
-  finish(seed: number, { durable, number }: { durable: number, number: number }): Buffer {
+  finish(seed: number, { durable, number }: { durable: number; number: number }): Buffer {
     const frame = this.#bytes.subarray(0, this.#length)
     frame.writeUInt32LE(magicOf(seed), 0)
     frame.writeUInt32LE(this.#length - frameHeaderBytes, 8)
@@ -105,7 +105,11 @@ export function frameHeaderAt(bytes: Buffer, offset: number, seed: number): Fram
 }
 
 /** True when the frame at the offset is all there and its checksum holds. */
-export function frameIsWhole(bytes: Buffer, offset: number, { header, seed }: { header: FrameHeader, seed: number }): boolean {
+export function frameIsWhole(
+  bytes: Buffer,
+  offset: number,
+  { header, seed }: { header: FrameHeader; seed: number },
+): boolean {
   const end = offset + frameHeaderBytes + header.length
   return end <= bytes.length && crc32(bytes.subarray(offset + 8, end), seed) === header.checksum
 }

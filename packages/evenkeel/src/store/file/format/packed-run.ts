@@ -29,7 +29,14 @@ export function readPackedRun(slab: Slab, from: number, to: number): PackedRun |
   }
   if (count === 0) return undefined
   const used = offsets.slice(0, count)
-  return { first: readKey(slab.bytes, from), last: readKey(slab.bytes, used[count - 1] ?? from), count, end, valueBytes, unpack: () => unpack(slab, used) }
+  return {
+    first: readKey(slab.bytes, from),
+    last: readKey(slab.bytes, used[count - 1] ?? from),
+    count,
+    end,
+    valueBytes,
+    unpack: () => unpack(slab, used),
+  }
 }
 
 function unpack(slab: Slab, offsets: Uint32Array): Version[] {

@@ -17,7 +17,17 @@ import type { LeaseState } from '../../local/leases.ts'
 import { Version } from '../../local/version.ts'
 import type { FrameBuilder } from './frame.ts'
 
-const types = { put: 1, delete: 2, grant: 3, revoke: 4, compact: 5, ceiling: 6, follows: 7, clean: 8, summary: 9 } as const
+const types = {
+  put: 1,
+  delete: 2,
+  grant: 3,
+  revoke: 4,
+  compact: 5,
+  ceiling: 6,
+  follows: 7,
+  clean: 8,
+  summary: 9,
+} as const
 
 type NumberRecord = 'compact' | 'ceiling' | 'follows' | 'clean'
 
@@ -29,12 +39,20 @@ export interface Summary {
 
 /** A decoded record; the value of a put is a place in the buffer it was read from. */
 export type FileRecord =
-  | { readonly type: 'put', readonly key: string, readonly revision: number, readonly created: number, readonly lease: string | undefined, readonly valueAt: number, readonly valueBytes: number }
-  | { readonly type: 'delete', readonly key: string, readonly revision: number }
-  | { readonly type: 'grant', readonly lease: LeaseState }
-  | { readonly type: 'revoke', readonly lease: string }
-  | { readonly type: NumberRecord, readonly value: number }
-  | { readonly type: 'summary', readonly summary: Summary }
+  | {
+      readonly type: 'put'
+      readonly key: string
+      readonly revision: number
+      readonly created: number
+      readonly lease: string | undefined
+      readonly valueAt: number
+      readonly valueBytes: number
+    }
+  | { readonly type: 'delete'; readonly key: string; readonly revision: number }
+  | { readonly type: 'grant'; readonly lease: LeaseState }
+  | { readonly type: 'revoke'; readonly lease: string }
+  | { readonly type: NumberRecord; readonly value: number }
+  | { readonly type: 'summary'; readonly summary: Summary }
 
 /** Writes a version as a put or a delete. */
 export function writeVersion(frame: FrameBuilder, version: Version): void {
@@ -88,29 +106,42 @@ export function writeNumber(frame: FrameBuilder, type: NumberRecord, value: numb
 export function writeSummary(frame: FrameBuilder, { entries, revision, ceiling }: Summary): void {
   const { bytes, offset } = frame.reserve(25)
   bytes[offset] = types.summary
-  for (const [index, value] of [entries, revision, ceiling].entries()) bytes.writeDoubleLE(value, offset + 1 + 8 * index)
+  for (const [index, value] of [entries, revision, ceiling].entries())
+    bytes.writeDoubleLE(value, offset + 1 + 8 * index)
 }
 
 /** The record at an offset and where the next begins; undefined when no record of ours can be there. */
-export function readRecord(bytes: Buffer, offset: number): { record: FileRecord, next: number } | undefined {
+export function readRecord(bytes: Buffer, offset: number): { record: FileRecord; next: number } | undefined {
   switch (bytes[offset]) {
-    case types.put: return readPut(bytes, offset)
-    case types.delete: return readDelete(bytes, offset)
-    case types.grant: return readGrant(bytes, offset)
+    case types.put:
+      return readPut(bytes, offset)
+    case types.delete:
+      return readDelete(bytes, offset)
+    case types.grant:
+      return readGrant(bytes, offset)
     case types.revoke: {
       const length = bytes[offset + 1] ?? 0
-      return { record: { type: 'revoke', lease: bytes.toString('latin1', offset + 2, offset + 2 + length) }, next: offset + 2 + length }
+      return {
+        record: { type: 'revoke', lease: bytes.toString('latin1', offset + 2, offset + 2 + length) },
+        next: offset + 2 + length,
+      }
     }
-    case types.compact: return readNumber(bytes, offset, 'compact')
-    case types.ceiling: return readNumber(bytes, offset, 'ceiling')
-    case types.follows: return readNumber(bytes, offset, 'follows')
-    case types.clean: return readNumber(bytes, offset, 'clean')
-    case types.summary: return readSummary(bytes, offset)
-    default: return undefined
+    case types.compact:
+      return readNumber(bytes, offset, 'compact')
+    case types.ceiling:
+      return readNumber(bytes, offset, 'ceiling')
+    case types.follows:
+      return readNumber(bytes, offset, 'follows')
+    case types.clean:
+      return readNumber(bytes, offset, 'clean')
+    case types.summary:
+      return readSummary(bytes, offset)
+    default:
+      return undefined
   }
 }
 
-function readPut(bytes: Buffer, offset: number): { record: FileRecord, next: number } {
+function readPut(bytes: Buffer, offset: number): { record: FileRecord; next: number } {
   const keyEnd = offset + 24 + bytes.readUInt16LE(offset + 1)
   const leaseLength = bytes[offset + 3] ?? 0
   const valueAt = keyEnd + leaseLength
@@ -130,7 +161,7 @@ function readPut(bytes: Buffer, offset: number): { record: FileRecord, next: num
 }
 
 /** Where the put at an offset ends, and how long its value is; undefined when it is another record. Opening a large store is mostly this. */
-export function measurePut(bytes: Buffer, offset: number): { end: number, valueBytes: number } | undefined {
+export function measurePut(bytes: Buffer, offset: number): { end: number; valueBytes: number } | undefined {
   if (bytes[offset] !== types.put) return undefined
   const valueBytes = bytes.readUInt32LE(offset + 4)
   return { end: offset + 24 + bytes.readUInt16LE(offset + 1) + (bytes[offset + 3] ?? 0) + valueBytes, valueBytes }
@@ -146,28 +177,46 @@ export function readVersion(bytes: Buffer, offset: number): Version {
   const keyEnd = offset + 24 + bytes.readUInt16LE(offset + 1)
   const leaseLength = bytes[offset + 3] ?? 0
   const lease = leaseLength > 0 ? bytes.toString('latin1', keyEnd, keyEnd + leaseLength) : undefined
-  const version = new Version(bytes.toString('latin1', offset + 24, keyEnd), bytes.readDoubleLE(offset + 8), { created: bytes.readDoubleLE(offset + 16), lease })
+  const version = new Version(bytes.toString('latin1', offset + 24, keyEnd), bytes.readDoubleLE(offset + 8), {
+    created: bytes.readDoubleLE(offset + 16),
+    lease,
+  })
   version.offset = keyEnd + leaseLength
   version.length = bytes.readUInt32LE(offset + 4)
   return version
 }
 
-function readDelete(bytes: Buffer, offset: number): { record: FileRecord, next: number } {
+function readDelete(bytes: Buffer, offset: number): { record: FileRecord; next: number } {
   const next = offset + 11 + bytes.readUInt16LE(offset + 1)
-  return { record: { type: 'delete', key: bytes.toString('latin1', offset + 11, next), revision: bytes.readDoubleLE(offset + 3) }, next }
+  return {
+    record: {
+      type: 'delete',
+      key: bytes.toString('latin1', offset + 11, next),
+      revision: bytes.readDoubleLE(offset + 3),
+    },
+    next,
+  }
 }
 
-function readGrant(bytes: Buffer, offset: number): { record: FileRecord, next: number } {
+function readGrant(bytes: Buffer, offset: number): { record: FileRecord; next: number } {
   const next = offset + 18 + (bytes[offset + 1] ?? 0)
-  const lease = { id: bytes.toString('latin1', offset + 18, next), ttlMs: bytes.readDoubleLE(offset + 2), leftMs: bytes.readDoubleLE(offset + 10) }
+  const lease = {
+    id: bytes.toString('latin1', offset + 18, next),
+    ttlMs: bytes.readDoubleLE(offset + 2),
+    leftMs: bytes.readDoubleLE(offset + 10),
+  }
   return { record: { type: 'grant', lease }, next }
 }
 
-function readNumber(bytes: Buffer, offset: number, type: NumberRecord): { record: FileRecord, next: number } {
+function readNumber(bytes: Buffer, offset: number, type: NumberRecord): { record: FileRecord; next: number } {
   return { record: { type, value: bytes.readDoubleLE(offset + 1) }, next: offset + 9 }
 }
 
-function readSummary(bytes: Buffer, offset: number): { record: FileRecord, next: number } {
-  const [entries, revision, ceiling] = [1, 9, 17].map((at) => bytes.readDoubleLE(offset + at)) as [number, number, number]
+function readSummary(bytes: Buffer, offset: number): { record: FileRecord; next: number } {
+  const [entries, revision, ceiling] = [1, 9, 17].map((at) => bytes.readDoubleLE(offset + at)) as [
+    number,
+    number,
+    number,
+  ]
   return { record: { type: 'summary', summary: { entries, revision, ceiling } }, next: offset + 25 }
 }

@@ -6,8 +6,11 @@ import type { ControllerDeclaration } from '#controller'
 import type { ProcessContext, Scenario, UserStep } from '../../scenario/scenario.ts'
 
 const Box = defineKind({
-  group: 'test.dev', version: 'v1', kind: 'Box',
-  spec: { type: 'object', properties: { size: { type: 'integer' } } }, status: { type: 'object', properties: { stored: { type: 'string' } } },
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Box',
+  spec: { type: 'object', properties: { size: { type: 'integer' } } },
+  status: { type: 'object', properties: { stored: { type: 'string' } } },
 })
 type BoxController = ControllerDeclaration<typeof Box>
 
@@ -24,7 +27,7 @@ class Shelf {
 }
 
 interface Outside {
-  readonly shelf: { put(name: string, size: number): Promise<void>, clear(name: string): Promise<void> }
+  readonly shelf: { put(name: string, size: number): Promise<void>; clear(name: string): Promise<void> }
 }
 
 const place = { name: 'a', namespace: 'default' }
@@ -33,7 +36,11 @@ const steps: readonly UserStep[] = [
   { name: 'deletes Box a', run: async (user) => user.delete(await user.get(Box, place)) },
 ]
 
-export const scenario: Omit<Scenario<Outside>, 'controllers'> = { name: 'boxes', steps, outside: () => ({ shelf: new Shelf() as unknown as Outside['shelf'] }) }
+export const scenario: Omit<Scenario<Outside>, 'controllers'> = {
+  name: 'boxes',
+  steps,
+  outside: () => ({ shelf: new Shelf() as unknown as Outside['shelf'] }),
+}
 
 type Program = (process: ProcessContext<Outside>) => readonly ControllerDeclaration[]
 
@@ -53,7 +60,11 @@ export const controllers: Program = program(({ outside: { shelf } }) => ({
 }))
 
 /** Leaves what it made behind. */
-export const leaking: Program = program(({ outside: { shelf } }) => ({ reconcile: async (box) => { await shelf.put(box.metadata.name, box.spec.size ?? 0) } }))
+export const leaking: Program = program(({ outside: { shelf } }) => ({
+  reconcile: async (box) => {
+    await shelf.put(box.metadata.name, box.spec.size ?? 0)
+  },
+}))
 
 /** Says that something failed, and gives up when it cannot even say that: only two failures in a row show it. */
 export const givingUp: Program = program(({ outside: { shelf } }) => ({

@@ -12,7 +12,11 @@ import type { Replayed } from '../told/replay.ts'
 import { leaking, scenario } from './boxes.fixture.ts'
 import { exploreModule } from './explore-module.ts'
 
-const [runner = '', program = '', boxes = ''] = ['../../../../../../tools/run.mjs', './elsewhere.fixture.ts', './boxes.fixture.ts'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+const [runner = '', program = '', boxes = ''] = [
+  '../../../../../../tools/run.mjs',
+  './elsewhere.fixture.ts',
+  './boxes.fixture.ts',
+].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 
 /** Runs the program of the fixture in another process. */
 async function elsewhere<T>(...parameters: readonly string[]): Promise<T> {
@@ -21,12 +25,19 @@ async function elsewhere<T>(...parameters: readonly string[]): Promise<T> {
 }
 
 let folder = ''
-beforeAll(async () => { folder = await mkdtemp(join(tmpdir(), 'replays-')) })
-afterAll(async () => { await rm(folder, { recursive: true, force: true }) })
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'replays-'))
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+})
 
 describe('several processes', () => {
   test('find what one finds, in the same order', { timeout: 300_000 }, async () => {
-    const [one, two] = [await elsewhere<Explored>('explore', `${boxes}#leaking`, '1', '2'), await elsewhere<Explored>('explore', `${boxes}#leaking`, '2', '2')]
+    const [one, two] = [
+      await elsewhere<Explored>('explore', `${boxes}#leaking`, '1', '2'),
+      await elsewhere<Explored>('explore', `${boxes}#leaking`, '2', '2'),
+    ]
     expect([one.cores, two.cores, two.whyOneCore]).toEqual([1, 2, undefined])
     expect(one.failures.length).toBeGreaterThan(0)
     expect({ ...two, cores: 1 }).toEqual(one)
@@ -34,7 +45,10 @@ describe('several processes', () => {
 
   test('are not used for functions, and it is said why', async () => {
     const explored = await explore({ controllers: leaking, scenario, tier: 1, schedulesMax: 1, cores: 2, stories: 0 })
-    expect([explored.cores, explored.whyOneCore]).toEqual([1, 'the program was given as functions, which cannot be sent to other processes: name its module'])
+    expect([explored.cores, explored.whyOneCore]).toEqual([
+      1,
+      'the program was given as functions, which cannot be sent to other processes: name its module',
+    ])
   })
 })
 
@@ -51,7 +65,12 @@ describe('a replay file', () => {
     const explored = await explore({ controllers: leaking, scenario, until: ({ rule }) => rule === 'cleanup' })
     const [path] = await writeReplayFiles(explored, { directory: folder, module: `${boxes}#leaking` })
     if (path === undefined) throw new Error('the first failure is told')
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ format: 1, scenario: 'boxes', expected: { rule: explored.failures[0]?.rule }, module: expect.stringMatching(/boxes\.fixture\.ts#leaking$/) as string })
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
+      format: 1,
+      scenario: 'boxes',
+      expected: { rule: explored.failures[0]?.rule },
+      module: expect.stringMatching(/boxes\.fixture\.ts#leaking$/) as string,
+    })
     const { isFound, isSame, hash } = await elsewhere<Replayed>('replay', path)
     expect({ isFound, isSame, hash }).toEqual({ isFound: true, isSame: true, hash: explored.failures[0]?.hash })
   })

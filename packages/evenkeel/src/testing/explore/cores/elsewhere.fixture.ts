@@ -10,7 +10,12 @@ const [command = '', file = '', cores = '1', tier = '1'] = process.argv.slice(2)
 
 async function run(): Promise<unknown> {
   if (command === 'replay') return await replayFile(file)
-  const { ms: _, ...explored } = await exploreModule(file, { cores: Number(cores), tier: Number(tier) as 1 | 2, schedulesMax: 90, stories: 1 })
+  const { ms: _, ...explored } = await exploreModule(file, {
+    cores: Number(cores),
+    tier: Number(tier) as 1 | 2,
+    schedulesMax: 90,
+    stories: 1,
+  })
   return explored
 }
 

@@ -15,5 +15,5 @@ export type ExploreModuleOptions = Omit<ExploreOptions, 'controllers' | 'scenari
 export async function exploreModule(module: string | URL, options: ExploreModuleOptions = {}): Promise<Explored> {
   const { path, name } = placeOfModule(module)
   const url = `${pathToFileURL(path).href}${name === undefined ? '' : `#${name}`}`
-  return await explore({ ...options, ...await loadSubject(url), module: url })
+  return await explore({ ...options, ...(await loadSubject(url)), module: url })
 }

@@ -24,9 +24,18 @@ interface Lanes {
 }
 
 export async function openLanes(here: Session, { module, cores, session, isWorth }: LanesOptions): Promise<Lanes> {
-  const alone = (why?: string): Lanes => ({ runner: here, ...why !== undefined && { why }, close: () => Promise.resolve() })
+  const alone = (why?: string): Lanes => ({
+    runner: here,
+    ...(why !== undefined && { why }),
+    close: () => Promise.resolve(),
+  })
   if (!isWorth || cores === 1) return alone()
-  if (module === undefined) return alone(cores === undefined ? undefined : 'the program was given as functions, which cannot be sent to other processes: name its module')
+  if (module === undefined)
+    return alone(
+      cores === undefined
+        ? undefined
+        : 'the program was given as functions, which cannot be sent to other processes: name its module',
+    )
   const count = cores ?? availableParallelism()
   if (count === 1) return alone()
   try {

@@ -31,24 +31,34 @@ export async function loadSubject(module: string | URL): Promise<Subject> {
   const { path, name } = placeOfModule(module)
   if (!existsSync(path)) throw new RangeError(`there is no module ${path}`)
   const exported = await load(path)
-  const chosen = name === undefined ? exported['default'] ?? exported : exported[name]
-  if (name !== undefined && chosen === undefined) throw new RangeError(`${path} exports no ${name}: it exports ${Object.keys(exported).join(', ') || 'nothing'}`)
+  const chosen = name === undefined ? (exported['default'] ?? exported) : exported[name]
+  if (name !== undefined && chosen === undefined)
+    throw new RangeError(`${path} exports no ${name}: it exports ${Object.keys(exported).join(', ') || 'nothing'}`)
   if (isSubject(chosen)) return chosen
   const subject = { controllers: name === undefined ? exported['controllers'] : chosen, scenario: exported['scenario'] }
   if (isSubject(subject)) return subject
-  throw new RangeError(`there is nothing to explore in ${path}: it must export controllers and scenario, or an object with both that is named as ${path.slice(path.lastIndexOf('/') + 1)}#name`)
+  throw new RangeError(
+    `there is nothing to explore in ${path}: it must export controllers and scenario, or an object with both that is named as ${path.slice(path.lastIndexOf('/') + 1)}#name`,
+  )
 }
 
 async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return await import(pathToFileURL(path).href) as Record<string, unknown>
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
-    throw new RangeError(`the module ${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new RangeError(
+      `the module ${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    )
   }
 }
 
 function isSubject(value: unknown): value is Subject {
   if (typeof value !== 'object' || value === null) return false
   const { controllers, scenario } = value as Partial<Subject>
-  return (typeof controllers === 'function' || Array.isArray(controllers)) && typeof scenario === 'object' && Array.isArray((scenario as Partial<Subject['scenario']>).steps)
+  return (
+    (typeof controllers === 'function' || Array.isArray(controllers)) &&
+    typeof scenario === 'object' &&
+    Array.isArray((scenario as Partial<Subject['scenario']>).steps)
+  )
 }

@@ -21,7 +21,10 @@ export interface Opening {
 }
 
 /** What a process says: that it is ready, what a job came to, or why it cannot. */
-export type Said = { readonly type: 'ready' } | { readonly type: 'done', readonly outcome: Outcome } | { readonly type: 'failed', readonly message: string }
+export type Said =
+  | { readonly type: 'ready' }
+  | { readonly type: 'done'; readonly outcome: Outcome }
+  | { readonly type: 'failed'; readonly message: string }
 
 const stderrMax = 2000
 
@@ -31,17 +34,37 @@ class Lane {
   #stderr = ''
 
   constructor() {
-    const entry = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? './lane-process.ts' : './lane-process.js', import.meta.url))
-    this.#child = fork(entry, [], { execArgv: flags(), serialization: 'advanced', stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
-    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => { this.#stderr = (this.#stderr + text).slice(-stderrMax) })
-    this.#child.on('message', (said) => { this.#waiting?.resolve(said as Said) })
-    this.#child.on('error', (error) => { this.#waiting?.reject(error) })
-    this.#child.on('exit', (code, signal) => { this.#waiting?.reject(new Error(`a process of the exploration ended by itself (${signal ?? `code ${code ?? 0}`})${this.#stderr === '' ? '' : `: ${this.#stderr.trim()}`}`)) })
+    const entry = fileURLToPath(
+      new URL(import.meta.url.endsWith('.ts') ? './lane-process.ts' : './lane-process.js', import.meta.url),
+    )
+    this.#child = fork(entry, [], {
+      execArgv: flags(),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-stderrMax)
+    })
+    this.#child.on('message', (said) => {
+      this.#waiting?.resolve(said as Said)
+    })
+    this.#child.on('error', (error) => {
+      this.#waiting?.reject(error)
+    })
+    this.#child.on('exit', (code, signal) => {
+      this.#waiting?.reject(
+        new Error(
+          `a process of the exploration ended by itself (${signal ?? `code ${code ?? 0}`})${this.#stderr === '' ? '' : `: ${this.#stderr.trim()}`}`,
+        ),
+      )
+    })
   }
 
   async ask(what: Opening | Job): Promise<Said> {
     this.#waiting = deferred<Said>()
-    this.#child.send(what, (error) => { if (error) this.#waiting?.reject(error) })
+    this.#child.send(what, (error) => {
+      if (error) this.#waiting?.reject(error)
+    })
     const said = await this.#waiting.promise
     if (said.type === 'failed') throw new Error(said.message)
     return said
@@ -49,7 +72,9 @@ class Lane {
 
   async close(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const ended = new Promise((resolve) => { this.#child.once('exit', resolve) })
+    const ended = new Promise((resolve) => {
+      this.#child.once('exit', resolve)
+    })
     this.#child.kill('SIGKILL')
     await ended
   }
@@ -92,7 +117,10 @@ export class Pool implements Runner {
       if (said.type !== 'done') throw new Error('a process of the exploration answered something else')
       return said.outcome
     } catch (error) {
-      throw new Error(`the schedule "${job.deviations.map(describeDeviation).join(' and ')}" could not be run: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      throw new Error(
+        `the schedule "${job.deviations.map(describeDeviation).join(' and ')}" could not be run: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      )
     } finally {
       this.#idle.push(lane)
     }

@@ -23,9 +23,9 @@ export interface Coverage {
   /** In how many schedules each kind of deviation took part, most first. */
   readonly deeds: Readonly<Record<string, number>>
   /** Rules that had something to judge, and those that had not. */
-  readonly rules: { readonly exercised: readonly string[], readonly idle: readonly string[] }
+  readonly rules: { readonly exercised: readonly string[]; readonly idle: readonly string[] }
   /** How often each controller ran in the undisturbed schedule, and on how many objects. */
-  readonly controllers: readonly { readonly name: string, readonly runs: number, readonly objects: number }[]
+  readonly controllers: readonly { readonly name: string; readonly runs: number; readonly objects: number }[]
 }
 
 export class CoverageCount {
@@ -42,14 +42,18 @@ export class CoverageCount {
   /** A schedule was run. */
   add(deviations: readonly Deviation[], exercised: readonly string[]): void {
     for (const { at } of deviations) this.#places.add(`${at.type} ${at.index}`)
-    for (const type of new Set(deviations.map(({ deed }) => deed.type))) this.#deeds.set(type, (this.#deeds.get(type) ?? 0) + 1)
+    for (const type of new Set(deviations.map(({ deed }) => deed.type)))
+      this.#deeds.set(type, (this.#deeds.get(type) ?? 0) + 1)
     for (const rule of exercised) this.#exercised.add(rule)
   }
 
   get result(): Coverage {
     const { points, restSteps } = this.#first
     const own = points.filter(({ index }) => index >= 0)
-    const share = (those: typeof own): Share => ({ seen: those.length, faulted: those.filter(({ type, index }) => this.#places.has(`${type} ${index}`)).length })
+    const share = (those: typeof own): Share => ({
+      seen: those.length,
+      faulted: those.filter(({ type, index }) => this.#places.has(`${type} ${index}`)).length,
+    })
     const rests = restSteps.slice(0, -1)
     return {
       writes: share(own.filter(({ type, call }) => type === 'effect' && !call)),
@@ -57,14 +61,17 @@ export class CoverageCount {
       looks: share(own.filter(({ type }) => type === 'look')),
       rests: { seen: rests.length, faulted: rests.filter((_, index) => this.#places.has(`quiet ${index}`)).length },
       deeds: Object.fromEntries([...this.#deeds].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
-      rules: { exercised: ruleCodes.filter((code) => this.#exercised.has(code)), idle: ruleCodes.filter((code) => !this.#exercised.has(code)) },
+      rules: {
+        exercised: ruleCodes.filter((code) => this.#exercised.has(code)),
+        idle: ruleCodes.filter((code) => !this.#exercised.has(code)),
+      },
       controllers: controllersOf(this.#first),
     }
   }
 }
 
 function controllersOf({ lives }: World): Coverage['controllers'] {
-  const found = new Map<string, { runs: number, readonly objects: Set<string> }>()
+  const found = new Map<string, { runs: number; readonly objects: Set<string> }>()
   for (const { controller, key } of lives.flatMap(({ manager }) => manager?.ledger.entries() ?? [])) {
     const known = found.get(controller) ?? { runs: 0, objects: new Set<string>() }
     known.runs++

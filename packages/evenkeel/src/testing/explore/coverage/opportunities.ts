@@ -8,10 +8,15 @@ import type { World } from '../../world/world.ts'
 /** By the code of the rule; who is not listed can always judge. */
 const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
   'deletion-first': isAnyDeleting,
-  cleanup: (world) => isAnyDeleting(world) || world.chronicle.happenings.some(({ before, after }) => before && !after && world.facts.view.isReconciled(before)),
+  cleanup: (world) =>
+    isAnyDeleting(world) ||
+    world.chronicle.happenings.some(({ before, after }) => before && !after && world.facts.view.isReconciled(before)),
   identity: hasDeed('recreate'),
-  ownership: (world) => writes(world).some(({ after }) => (after?.metadata.ownerReferences ?? []).length > 0) || hasDeed('neighbour')(world),
-  conflict: (world) => world.points.some(({ asked }) => asked?.isWrite === true && (asked.verb === 'update' || asked.verb === 'patch')),
+  ownership: (world) =>
+    writes(world).some(({ after }) => (after?.metadata.ownerReferences ?? []).length > 0) ||
+    hasDeed('neighbour')(world),
+  conflict: (world) =>
+    world.points.some(({ asked }) => asked?.isWrite === true && (asked.verb === 'update' || asked.verb === 'patch')),
   truth: (world) => writes(world).some(({ after }) => after?.['status'] !== undefined),
   idempotent: (world) => !world.options.reference || hasDeed('crash', 'lose')(world),
   state: (world) => !world.options.reference || hasDeed('hold', 'coalesce', 'drift', 'amend')(world),
@@ -20,8 +25,12 @@ const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
   clock: hasDeed('skew'),
   leader: hasDeed('rival'),
   look: (world) => world.points.some(({ type, call }) => type === 'look' && call !== undefined),
-  churn: (world) => writes(world).some(({ after }) => !after) || world.points.some(({ type, call }) => type === 'effect' && call !== undefined),
-  secrets: (world) => world.facts.objects.some(isSecret) || world.chronicle.happenings.some(({ after }) => after !== undefined && isSecret(after)),
+  churn: (world) =>
+    writes(world).some(({ after }) => !after) ||
+    world.points.some(({ type, call }) => type === 'effect' && call !== undefined),
+  secrets: (world) =>
+    world.facts.objects.some(isSecret) ||
+    world.chronicle.happenings.some(({ after }) => after !== undefined && isSecret(after)),
 }
 
 /** @param known those that need not be looked at again */
@@ -30,7 +39,9 @@ export function exercisedIn(world: World, known: ReadonlySet<string>): readonly 
 }
 
 function isAnyDeleting(world: World): boolean {
-  return world.chronicle.happenings.some(({ after }) => after?.metadata.deletionTimestamp !== undefined && world.facts.view.isReconciled(after))
+  return world.chronicle.happenings.some(
+    ({ after }) => after?.metadata.deletionTimestamp !== undefined && world.facts.view.isReconciled(after),
+  )
 }
 
 function hasDeed(...types: readonly Deed['type'][]): (world: World) => boolean {

@@ -32,16 +32,26 @@ export function placeKey({ type, index, when = 'before' }: Place): string {
 /** Not a rule: it looks on like one, and finds nothing. */
 export function fingerprinting(prints: Prints): Rule {
   return {
-    code: 'fingerprint', says: 'nothing',
+    code: 'fingerprint',
+    says: 'nothing',
     watch(world) {
       const take = (place: Place, about: string): void => {
-        if (place.index >= 0 && !world.isHealed) prints.set(placeKey(place), { order: prints.size, about, world: fingerprintOf(world) })
+        if (place.index >= 0 && !world.isHealed)
+          prints.set(placeKey(place), { order: prints.size, about, world: fingerprintOf(world) })
       }
-      const at = ({ type, index, about }: Point, when: 'before' | 'after'): void => { take({ type, index, when }, about) }
+      const at = ({ type, index, about }: Point, when: 'before' | 'after'): void => {
+        take({ type, index, when }, about)
+      }
       return {
-        before: (point) => { at(point, 'before') },
-        done: (point) => { at(point, 'after') },
-        quiet: ({ index, isLast }) => { if (!isLast) take({ type: 'quiet', index }, '') },
+        before: (point) => {
+          at(point, 'before')
+        },
+        done: (point) => {
+          at(point, 'after')
+        },
+        quiet: ({ index, isLast }) => {
+          if (!isLast) take({ type: 'quiet', index }, '')
+        },
       }
     },
   }
@@ -51,11 +61,14 @@ function fingerprintOf(world: World): string {
   const { agenda, chronicle, facts, lives, phase } = world
   const hash = createHash('sha1')
   const alive = lives.filter(({ isDead }) => !isDead)
-  const failing = alive.map(({ name, manager }) => `${roleOf(name)} ${(manager?.controllers ?? []).map(({ health }) => health.failing).join()}`)
+  const failing = alive.map(
+    ({ name, manager }) => `${roleOf(name)} ${(manager?.controllers ?? []).map(({ health }) => health.failing).join()}`,
+  )
   hash.update(`${phase} ${failing.join()} ${lasting(world)}\n`)
   for (const object of chronicle.objects.values()) hash.update(textOf(object, world))
   for (const [about, values] of facts.outside()) hash.update(`${about}=${values.join()}\n`)
-  for (const { actor, type, about } of agenda.waiting) hash.update(`${roleOf(actor)} ${type} ${about.replace(/ \d+$/, '')}\n`)
+  for (const { actor, type, about } of agenda.waiting)
+    hash.update(`${roleOf(actor)} ${type} ${about.replace(/ \d+$/, '')}\n`)
   return hash.digest('base64')
 }
 
@@ -66,8 +79,13 @@ const texts = new WeakMap<UnstructuredObject, string>()
 function textOf(object: UnstructuredObject, { chronicle }: World): string {
   const known = texts.get(object)
   if (known !== undefined) return known
-  const { metadata: { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation }, ...rest } = object
-  const text = ignored.has(object.kind) ? '' : `${describeObject(object)} ${JSON.stringify(plain({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, chronicle, { generation }))}\n`
+  const {
+    metadata: { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation },
+    ...rest
+  } = object
+  const text = ignored.has(object.kind)
+    ? ''
+    : `${describeObject(object)} ${JSON.stringify(plain({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, chronicle, { generation }))}\n`
   texts.set(object, text)
   return text
 }
@@ -78,9 +96,28 @@ function roleOf(actor: string): string {
 }
 
 /** Over at once: what is left of these can be seen in the world. */
-const momentary: ReadonlySet<Deed['type']> = new Set(['crash', 'refuse', 'lose', 'delete', 'recreate', 'touch', 'drift', 'neighbour', 'finalize', 'terminate', 'past', 'cut', 'amend', 'early', 'vanish'])
+const momentary: ReadonlySet<Deed['type']> = new Set([
+  'crash',
+  'refuse',
+  'lose',
+  'delete',
+  'recreate',
+  'touch',
+  'drift',
+  'neighbour',
+  'finalize',
+  'terminate',
+  'past',
+  'cut',
+  'amend',
+  'early',
+  'vanish',
+])
 
 /** What still stands in the way at this moment: deeds whose effect goes on. */
 function lasting({ options: { deviations } }: World): string {
-  return deviations.filter(({ deed }) => !momentary.has(deed.type)).map(({ deed }) => JSON.stringify(deed)).join()
+  return deviations
+    .filter(({ deed }) => !momentary.has(deed.type))
+    .map(({ deed }) => JSON.stringify(deed))
+    .join()
 }

@@ -18,7 +18,10 @@ function indexes(pairs: readonly (readonly Deviation[])[]): string[] {
 describe('planPairs', () => {
   test('leaves out what was tried alone or after another first, and counts it', () => {
     const singles = [next(0, 'alone 0'), next(1, 'alone 1')]
-    const { pairs, pruned } = planPairs(singles, [[next(2, 'x'), next(3, 'alone 1')], [next(4, 'x'), next(5, 'y')]])
+    const { pairs, pruned } = planPairs(singles, [
+      [next(2, 'x'), next(3, 'alone 1')],
+      [next(4, 'x'), next(5, 'y')],
+    ])
     expect(indexes(pairs)).toEqual(['0,2', '1,5'])
     expect(pruned).toBe(2)
   })
@@ -36,9 +39,14 @@ describe('pairs of deviations', () => {
   test('a second deviation comes after the first, and only where the world is not as it was without the first', async () => {
     const session = await Session.open(scenarioOf({ controllers, scenario }), opening)
     const put = session.first.points.findIndex(({ call }) => call)
-    const crash = (index: number): Deviation => ({ at: { type: 'effect', index, when: 'after' }, deed: { type: 'crash' } })
+    const crash = (index: number): Deviation => ({
+      at: { type: 'effect', index, when: 'after' },
+      deed: { type: 'crash' },
+    })
     const { nexts, pruned } = await session.run({ deviations: [crash(put)], wantsNexts: true })
-    const effects = nexts.filter(({ deviation: { at } }) => at.type === 'effect').map(({ deviation: { at } }) => at.index)
+    const effects = nexts
+      .filter(({ deviation: { at } }) => at.type === 'effect')
+      .map(({ deviation: { at } }) => at.index)
     expect(Math.min(...effects)).toBeGreaterThan(put)
     // Most of what can go wrong after a crash goes wrong in a world that has forgotten it.
     expect(pruned).toBeGreaterThan(nexts.length)
@@ -53,7 +61,9 @@ describe('pairs of deviations', () => {
     const alone = await session.run({ deviations: [failing], wantsNexts: true })
     expect(alone.findings).toEqual([])
     // The first one is made up for by an event that is still on its way.
-    const conflict = alone.nexts.find(({ deviation: { at, deed } }) => at.index === index + 3 && deed.type === 'refuse' && deed.status === 409)
+    const conflict = alone.nexts.find(
+      ({ deviation: { at, deed } }) => at.index === index + 3 && deed.type === 'refuse' && deed.status === 409,
+    )
     if (!conflict) throw new Error('the write after the failed call must be among what comes next')
     const both = await session.run({ deviations: [failing, conflict.deviation], wantsNexts: true })
     expect(both.findings.map(({ about }) => about)).toContain('shelf places a')
@@ -61,7 +71,12 @@ describe('pairs of deviations', () => {
   })
 
   test('explore goes on with pairs at tier 2, and says how many it left out and why it stopped', async () => {
-    const { tiers, stopped, left, schedules } = await explore({ controllers, scenario: { ...scenario, steps: scenario.steps.slice(0, 1) }, tier: 2, schedulesMax: 115 })
+    const { tiers, stopped, left, schedules } = await explore({
+      controllers,
+      scenario: { ...scenario, steps: scenario.steps.slice(0, 1) },
+      tier: 2,
+      schedulesMax: 115,
+    })
     expect(tiers.map(({ tier }) => tier)).toEqual([0, 1, 2])
     expect(tiers[1]).toMatchObject({ done: tiers[1]?.planned })
     expect(tiers[2]?.pruned).toBeGreaterThan(500)

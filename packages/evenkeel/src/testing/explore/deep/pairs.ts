@@ -27,13 +27,17 @@ interface NextsOptions {
 
 /** All that can go wrong in a schedule after its deviation; all, when it has none. */
 export function planNexts(world: World, { prints, first }: NextsOptions): Next[] {
-  const from = first === undefined || first.at.type === 'start' ? -1 : prints.get(placeKey(first.at))?.order ?? Infinity
+  const from =
+    first === undefined || first.at.type === 'start' ? -1 : (prints.get(placeKey(first.at))?.order ?? Infinity)
   const family = first && familyOf(first, world)
   return planSingles({ points: world.points, world, profile: world.options.profile }).flatMap((deviation) => {
     const print = prints.get(placeKey(deviation.at))
     if (!print) return first === undefined ? [{ deviation, key: JSON.stringify(deviation) }] : []
     if (print.order <= from || isApart(family, familyOf(deviation, world))) return []
-    const { at: { type, when = 'before' }, deed } = deviation
+    const {
+      at: { type, when = 'before' },
+      deed,
+    } = deviation
     return [{ deviation, key: `${print.world} ${when} ${type} ${print.about} ${JSON.stringify(deed)}` }]
   })
 }
@@ -43,18 +47,23 @@ export function planNexts(world: World, { prints, first }: NextsOptions): Next[]
  *
  * Every single gets its turn: when time is over early, each has been followed a little.
  */
-export function planPairs(singles: readonly Next[], nexts: readonly (readonly Next[])[]): { readonly pairs: readonly (readonly Deviation[])[], readonly pruned: number } {
+export function planPairs(
+  singles: readonly Next[],
+  nexts: readonly (readonly Next[])[],
+): { readonly pairs: readonly (readonly Deviation[])[]; readonly pruned: number } {
   const known = new Set(singles.map(({ key }) => key))
   let pruned = 0
-  const byFirst = nexts.map((those, index) => those.flatMap(({ deviation, key }) => {
-    const first = singles[index]?.deviation
-    if (!first || known.has(key)) {
-      pruned++
-      return []
-    }
-    known.add(key)
-    return [[first, deviation]]
-  }))
+  const byFirst = nexts.map((those, index) =>
+    those.flatMap(({ deviation, key }) => {
+      const first = singles[index]?.deviation
+      if (!first || known.has(key)) {
+        pruned++
+        return []
+      }
+      known.add(key)
+      return [[first, deviation]]
+    }),
+  )
   const pairs: (readonly Deviation[])[] = []
   for (let rank = 0; byFirst.some(({ length }) => length > rank); rank++) {
     for (const those of byFirst) {
@@ -76,12 +85,20 @@ function familyOf({ at, deed }: Deviation, world: World): string | undefined {
   const asked = world.points.find(({ type, index }) => type === at.type && index === at.index)?.asked
   if (!asked || asked.name === '') return undefined
   const { happenings } = world.chronicle
-  const place = happenings.find(({ resource, after }) => resource === asked.resource && after?.metadata.name === asked.name && (after.metadata.namespace ?? '') === asked.namespace)?.after
+  const place = happenings.find(
+    ({ resource, after }) =>
+      resource === asked.resource &&
+      after?.metadata.name === asked.name &&
+      (after.metadata.namespace ?? '') === asked.namespace,
+  )?.after
   return place && rootOf(place, world)
 }
 
 function familyOfObject({ kind, namespace, name }: ObjectPlace, world: World): string | undefined {
-  const object = world.chronicle.happenings.find(({ after }) => after?.kind === kind && after.metadata.name === name && (after.metadata.namespace ?? '') === namespace)?.after
+  const object = world.chronicle.happenings.find(
+    ({ after }) =>
+      after?.kind === kind && after.metadata.name === name && (after.metadata.namespace ?? '') === namespace,
+  )?.after
   return object && rootOf(object, world)
 }
 

@@ -13,17 +13,22 @@ const singles: readonly Deviation[] = Array.from({ length: 8 }, (_, index): Devi
 describe('drawSchedule', () => {
   test('gives the same schedule for the same seed, of one to six deviations that the scenario has', () => {
     const kinds = new Set(singles.map(({ deed }) => JSON.stringify(deed)))
-    fc.assert(fc.property(fc.string(), (seed) => {
-      const drawn = drawSchedule(seed, singles)
-      expect(drawSchedule(seed, singles)).toEqual(drawn)
-      expect(drawn.length).toBeGreaterThanOrEqual(1)
-      expect(drawn.length).toBeLessThanOrEqual(6)
-      for (const { deed } of drawn) expect(kinds).toContain(JSON.stringify(deed))
-    }))
+    fc.assert(
+      fc.property(fc.string(), (seed) => {
+        const drawn = drawSchedule(seed, singles)
+        expect(drawSchedule(seed, singles)).toEqual(drawn)
+        expect(drawn.length).toBeGreaterThanOrEqual(1)
+        expect(drawn.length).toBeLessThanOrEqual(6)
+        for (const { deed } of drawn) expect(kinds).toContain(JSON.stringify(deed))
+      }),
+    )
   })
 
   test('mixes: some seeds have one kind of deviation, others several, and all kinds have their turn', () => {
-    const mixtures = Array.from({ length: 300 }, (_, seed) => new Set(drawSchedule(String(seed), singles).map(({ deed }) => deed.type)))
+    const mixtures = Array.from(
+      { length: 300 },
+      (_, seed) => new Set(drawSchedule(String(seed), singles).map(({ deed }) => deed.type)),
+    )
     expect(new Set(mixtures.map(({ size }) => size))).toEqual(new Set([1, 2, 3, 4]))
     expect(new Set(mixtures.flatMap((mixture) => [...mixture]))).toEqual(new Set(singles.map(({ deed }) => deed.type)))
   })

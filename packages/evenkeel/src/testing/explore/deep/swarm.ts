@@ -27,7 +27,9 @@ export function drawSchedule(seed: string, singles: readonly Deviation[]): reado
     const deviation = shifted(pick(random, pick(random, mixture)), random)
     drawn.set(`${placeKey(deviation.at)} ${deviation.deed.type}`, deviation)
   }
-  return [...drawn.values()].sort((one, other) => ranks[one.at.type] - ranks[other.at.type] || one.at.index - other.at.index)
+  return [...drawn.values()].sort(
+    (one, other) => ranks[one.at.type] - ranks[other.at.type] || one.at.index - other.at.index,
+  )
 }
 
 const ranks = { start: 0, effect: 1, look: 2, quiet: 3 } as const
@@ -41,7 +43,9 @@ function drawMixture(random: Random, singles: readonly Deviation[]): Deviation[]
     else kinds.set(deviation.deed.type, [deviation])
   }
   const all = [...kinds.values()]
-  const chosen = all.filter(() => randomInt(random, 2) === 0).flatMap((those) => Array.from({ length: 1 + randomInt(random, 4) }, () => those))
+  const chosen = all
+    .filter(() => randomInt(random, 2) === 0)
+    .flatMap((those) => Array.from({ length: 1 + randomInt(random, 4) }, () => those))
   return chosen.length > 0 ? chosen : all
 }
 

@@ -9,15 +9,22 @@ import { explore } from '../explore.ts'
 import { replay, replayFile } from './replay.ts'
 import type { ReplayStep } from './replay.ts'
 
-const made: { file?: ReplayFile, folder?: string } = {}
+const made: { file?: ReplayFile; folder?: string } = {}
 beforeAll(async () => {
   made.folder = await mkdtemp(join(tmpdir(), 'replay-'))
-  const explored = await explore({ controllers: leaking, scenario, until: ({ rule }) => rule === 'cleanup', stories: 1 })
+  const explored = await explore({
+    controllers: leaking,
+    scenario,
+    until: ({ rule }) => rule === 'cleanup',
+    stories: 1,
+  })
   const [failure] = explored.failures
   const file = failure && replayFileOf(failure, explored)
   if (file) made.file = file
 })
-afterAll(async () => { await rm(made.folder ?? '', { recursive: true, force: true }) })
+afterAll(async () => {
+  await rm(made.folder ?? '', { recursive: true, force: true })
+})
 
 function file(): ReplayFile {
   if (!made.file) throw new Error('there is a failure, and it was told')
@@ -27,17 +34,32 @@ function file(): ReplayFile {
 describe('replay', () => {
   test('step by step goes the same way, and says where something goes wrong and where the rule is broken', async () => {
     const steps: ReplayStep[] = []
-    const replayed = await replay(file(), { controllers: leaking, scenario, onStep: async (step) => { await Promise.resolve(steps.push(step)) } })
+    const replayed = await replay(file(), {
+      controllers: leaking,
+      scenario,
+      onStep: async (step) => {
+        await Promise.resolve(steps.push(step))
+      },
+    })
     expect(replayed).toMatchObject({ isFound: true, isSame: true })
     expect(steps.filter(({ isBroken }) => isBroken)).toHaveLength(1)
-    expect(steps.filter(({ isAction, actor }) => isAction && actor === 'user').map(({ what }) => what)).toContain('creates Box a')
+    expect(steps.filter(({ isAction, actor }) => isAction && actor === 'user').map(({ what }) => what)).toContain(
+      'creates Box a',
+    )
     expect(steps.map(({ step }) => step)).toEqual(steps.map(({ step }) => step).sort((a, b) => a - b))
   })
 
   test('can be ended between two steps', async () => {
     const ending = new AbortController()
     const steps: ReplayStep[] = []
-    const running = replay(file(), { controllers: leaking, scenario, signal: ending.signal, onStep: (step) => { if (steps.push(step) === 5) ending.abort(new Error('enough')) } })
+    const running = replay(file(), {
+      controllers: leaking,
+      scenario,
+      signal: ending.signal,
+      onStep: (step) => {
+        if (steps.push(step) === 5) ending.abort(new Error('enough'))
+      },
+    })
     await expect(running).rejects.toThrow('enough')
     expect(steps.length).toBeLessThan(8)
   })

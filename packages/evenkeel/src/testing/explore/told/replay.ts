@@ -53,19 +53,38 @@ export interface ReplayOptions {
 }
 
 /** @throws {RangeError} when the file belongs to another scenario. */
-export async function replay<Outside extends object = object>(file: ReplayFile, options: Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'> & ReplayOptions): Promise<Replayed> {
+export async function replay<Outside extends object = object>(
+  file: ReplayFile,
+  options: Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'> & ReplayOptions,
+): Promise<Replayed> {
   const whole = scenarioOf(options)
-  if (whole.name !== file.scenario) throw new RangeError(`this replay file is about the scenario ${file.scenario}, not ${whole.name}`)
+  if (whole.name !== file.scenario)
+    throw new RangeError(`this replay file is about the scenario ${file.scenario}, not ${whole.name}`)
   const { seed, deviations, expected, steps = whole.steps.length } = file
   const scenario = { ...whole, steps: whole.steps.slice(0, steps) }
-  const base = { scenario, seed, profile: profiles[file.profile], ground: await makeGround(whole, { kinds: kindsOf(whole), seed }), keepsTrace: true }
+  const base = {
+    scenario,
+    seed,
+    profile: profiles[file.profile],
+    ground: await makeGround(whole, { kinds: kindsOf(whole), seed }),
+    keepsTrace: true,
+  }
   const first = await runSchedule({ ...base, deviations: [] })
-  const again = { ...base, deviations, ...deviations.length > 0 && { reference: await referenceOf(first, base) } }
+  const again = { ...base, deviations, ...(deviations.length > 0 && { reference: await referenceOf(first, base) }) }
   const found = deviations.length === 0 ? first : await runSchedule(again)
   const isExpected = ({ rule, about }: Finding): boolean => rule === expected.rule && about === expected.about
-  const world = options.onStep || inspectorUrl() !== undefined ? await walk(again, { ...options, brokenAt: found.findings.find(isExpected)?.step ?? Infinity }) : found
+  const world =
+    options.onStep || inspectorUrl() !== undefined
+      ? await walk(again, { ...options, brokenAt: found.findings.find(isExpected)?.step ?? Infinity })
+      : found
   const { hash } = world.trace
-  return { isFound: world.findings.some(isExpected), isSame: hash === file.hash, hash, findings: world.findings, story: tellStory({ about: expected.about, deviations }, world) }
+  return {
+    isFound: world.findings.some(isExpected),
+    isSame: hash === file.hash,
+    hash,
+    findings: world.findings,
+    story: tellStory({ about: expected.about, deviations }, world),
+  }
 }
 
 /**
@@ -74,16 +93,27 @@ export async function replay<Outside extends object = object>(file: ReplayFile, 
  * @param options `module`: another one, as `exploreModule` takes it
  * @throws {RangeError} when there is no such file, or no module to replay it with.
  */
-export async function replayFile(path: string, options: ReplayOptions & { readonly module?: string | URL } = {}): Promise<Replayed> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => { throw new RangeError(`the replay file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error }) })
+export async function replayFile(
+  path: string,
+  options: ReplayOptions & { readonly module?: string | URL } = {},
+): Promise<Replayed> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new RangeError(
+      `the replay file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    )
+  })
   const file = parseReplayFile(text)
   const module = options.module ?? (file.module === undefined ? undefined : resolve(dirname(path), file.module))
   if (module === undefined) throw new RangeError(`${path} does not say which module it belongs to: name it`)
-  return await replay(file, { ...options, ...await loadSubject(module) })
+  return await replay(file, { ...options, ...(await loadSubject(module)) })
 }
 
 /** Runs a schedule step by step. */
-function walk(schedule: Parameters<typeof runSchedule>[0], { onStep, signal, brokenAt }: ReplayOptions & { readonly brokenAt: number }): Promise<World> {
+function walk(
+  schedule: Parameters<typeof runSchedule>[0],
+  { onStep, signal, brokenAt }: ReplayOptions & { readonly brokenAt: number },
+): Promise<World> {
   let isBroken = false
   const tell = (entry: TraceEntry, isAction: boolean): void | Promise<void> => {
     signal?.throwIfAborted()
@@ -93,12 +123,18 @@ function walk(schedule: Parameters<typeof runSchedule>[0], { onStep, signal, bro
     stopInDebugger(step)
     return onStep?.(step)
   }
-  return runSchedule({ ...schedule, onAction: (entry) => tell(entry, true), onNote: (entry) => { void tell(entry, false) } })
+  return runSchedule({
+    ...schedule,
+    onAction: (entry) => tell(entry, true),
+    onNote: (entry) => {
+      void tell(entry, false)
+    },
+  })
 }
 
 /** Does nothing unless somebody is debugging. */
 function stopInDebugger({ isTurn: isOdd, isBroken }: ReplayStep): void {
-  if (!isOdd && !isBroken || inspectorUrl() === undefined) return
+  if ((!isOdd && !isBroken) || inspectorUrl() === undefined) return
   // eslint-disable-next-line no-debugger -- this is what stepping under a debugger is for: look at `step` in the caller
   debugger
 }

@@ -15,8 +15,16 @@ describe('shrink', () => {
     const session = await Session.open(scenarioOf({ controllers: givingUp, scenario }), opening)
     const index = session.first.points.findIndex(({ call }) => call)
     const away: Deviation = { at: { type: 'effect', index }, deed: { type: 'outage', service: 'shelf' } }
-    const conflict = (at: number): Deviation => ({ at: { type: 'effect', index: at }, deed: { type: 'refuse', status: 409, reason: 'Conflict' } })
-    const deviations: Deviation[] = [{ at: { type: 'quiet', index: 0 }, deed: { type: 'crash' } }, { at: { type: 'quiet', index: 2 }, deed: { type: 'crash' } }, away, conflict(index + 5)]
+    const conflict = (at: number): Deviation => ({
+      at: { type: 'effect', index: at },
+      deed: { type: 'refuse', status: 409, reason: 'Conflict' },
+    })
+    const deviations: Deviation[] = [
+      { at: { type: 'quiet', index: 0 }, deed: { type: 'crash' } },
+      { at: { type: 'quiet', index: 2 }, deed: { type: 'crash' } },
+      away,
+      conflict(index + 5),
+    ]
     const { findings } = await session.run({ deviations, wantsNexts: false })
     const finding = findings.find(({ about }) => about === 'shelf places a')
     if (!finding) throw new Error('it must be found')
@@ -28,20 +36,38 @@ describe('shrink', () => {
     expect(small.scenario.steps).toHaveLength(1)
   })
 
-  test.each([['leaking', leaking], ['giving up', givingUp], ['right', controllers]])('never changes the rule, makes nothing bigger, and leaves what it made as it is: %s, 15 random schedules', { timeout: 200_000 }, async (_, program) => {
-    const session = await Session.open(scenarioOf({ controllers: program, scenario }), opening)
-    const singles = session.singles.map(({ deviation }) => deviation)
-    for (let seed = 0; seed < 15; seed++) {
-      const deviations = drawSchedule(String(seed), singles)
-      const [finding] = (await session.run({ deviations, wantsNexts: false })).findings
-      if (!finding) continue
-      const small = await shrink({ scenario: session.base.scenario, deviations }, finding, session)
-      expect(small.finding.rule).toBe(finding.rule)
-      expect(small.deviations.length).toBeLessThanOrEqual(deviations.length)
-      const world = await runSchedule({ ...session.base, scenario: small.scenario, deviations: small.deviations, ...small.reference && { reference: small.reference } })
-      expect(world.findings.map(({ rule, about }) => `${rule} ${about}`)).toContain(`${small.finding.rule} ${small.finding.about}`)
-      const again = await shrink(small, small.finding, { base: session.base, reference: small.reference ?? session.reference })
-      expect(again.deviations).toEqual(small.deviations)
-    }
-  })
+  test.each([
+    ['leaking', leaking],
+    ['giving up', givingUp],
+    ['right', controllers],
+  ])(
+    'never changes the rule, makes nothing bigger, and leaves what it made as it is: %s, 15 random schedules',
+    { timeout: 200_000 },
+    async (_, program) => {
+      const session = await Session.open(scenarioOf({ controllers: program, scenario }), opening)
+      const singles = session.singles.map(({ deviation }) => deviation)
+      for (let seed = 0; seed < 15; seed++) {
+        const deviations = drawSchedule(String(seed), singles)
+        const [finding] = (await session.run({ deviations, wantsNexts: false })).findings
+        if (!finding) continue
+        const small = await shrink({ scenario: session.base.scenario, deviations }, finding, session)
+        expect(small.finding.rule).toBe(finding.rule)
+        expect(small.deviations.length).toBeLessThanOrEqual(deviations.length)
+        const world = await runSchedule({
+          ...session.base,
+          scenario: small.scenario,
+          deviations: small.deviations,
+          ...(small.reference && { reference: small.reference }),
+        })
+        expect(world.findings.map(({ rule, about }) => `${rule} ${about}`)).toContain(
+          `${small.finding.rule} ${small.finding.about}`,
+        )
+        const again = await shrink(small, small.finding, {
+          base: session.base,
+          reference: small.reference ?? session.reference,
+        })
+        expect(again.deviations).toEqual(small.deviations)
+      }
+    },
+  )
 })

@@ -35,7 +35,11 @@ interface ShrinkOptions {
 }
 
 /** @returns the smallest case that was found, with the finding it still shows */
-export async function shrink(found: Case, finding: Finding, { base, reference, attemptsMax = 80 }: ShrinkOptions): Promise<Shrunk> {
+export async function shrink(
+  found: Case,
+  finding: Finding,
+  { base, reference, attemptsMax = 80 }: ShrinkOptions,
+): Promise<Shrunk> {
   const references = new Map([[found.scenario.steps.length, reference]])
   let best: Shrunk = { ...found, finding, reference: found.deviations.length === 0 ? undefined : reference }
   const tried = new Set<string>()
@@ -59,17 +63,24 @@ export async function shrink(found: Case, finding: Finding, { base, reference, a
 /** Everything one step smaller, what saves most first. */
 function* smaller({ scenario, deviations }: Case): Generator<Case> {
   if (deviations.length > 1) for (const deviation of deviations) yield { scenario, deviations: [deviation] }
-  if (deviations.length > 2) for (const index of deviations.keys()) yield { scenario, deviations: deviations.filter((_, other) => other !== index) }
+  if (deviations.length > 2)
+    for (const index of deviations.keys())
+      yield { scenario, deviations: deviations.filter((_, other) => other !== index) }
   const { steps } = scenario
   // Steps at the end can go without moving the places of deviations.
-  for (let length = 1; length < steps.length; length++) yield { scenario: { ...scenario, steps: steps.slice(0, length) }, deviations }
+  for (let length = 1; length < steps.length; length++)
+    yield { scenario: { ...scenario, steps: steps.slice(0, length) }, deviations }
   yield* earlier({ scenario, deviations })
 }
 
 /** Each deviation at an earlier place of its kind, the first one first. */
 function* earlier({ scenario, deviations }: Case): Generator<Case> {
   for (const [which, { at, deed }] of deviations.entries()) {
-    for (let index = 0; index < at.index; index++) yield { scenario, deviations: deviations.map((one, other) => (other === which ? { at: { ...at, index }, deed } : one)) }
+    for (let index = 0; index < at.index; index++)
+      yield {
+        scenario,
+        deviations: deviations.map((one, other) => (other === which ? { at: { ...at, index }, deed } : one)),
+      }
   }
 }
 
@@ -79,7 +90,11 @@ interface Showing {
   readonly references: Map<number, Reference>
 }
 
-async function showsAgain({ scenario, deviations }: Case, { rule, about }: Finding, { base, references }: Showing): Promise<Shrunk | undefined> {
+async function showsAgain(
+  { scenario, deviations }: Case,
+  { rule, about }: Finding,
+  { base, references }: Showing,
+): Promise<Shrunk | undefined> {
   let reference = references.get(scenario.steps.length)
   if (deviations.length === 0 || !reference) {
     const undisturbed = await runSchedule({ ...base, scenario, deviations: [] })

@@ -10,17 +10,41 @@ import type { Session } from '../session.ts'
 import { shrink } from './shrink.ts'
 
 /** @param options `stories`: how many are told; the others stay as they were found */
-export async function tellAll(collected: Collected, { base, reference }: Pick<Session, 'base' | 'reference'>, { stories }: { stories: number }): Promise<void> {
-  for (const failure of collected.failures.slice(0, stories)) collected.retell(failure, await told(failure, { base, reference }))
+export async function tellAll(
+  collected: Collected,
+  { base, reference }: Pick<Session, 'base' | 'reference'>,
+  { stories }: { stories: number },
+): Promise<void> {
+  for (const failure of collected.failures.slice(0, stories))
+    collected.retell(failure, await told(failure, { base, reference }))
 }
 
-async function told(failure: Failure, { base, reference: whole }: Pick<Session, 'base' | 'reference'>): Promise<Failure> {
-  const { scenario, deviations, finding, reference } = await shrink({ scenario: base.scenario, deviations: failure.deviations }, failure, { base, reference: whole })
-  const world = await runSchedule({ ...base, scenario, deviations, keepsTrace: true, ...reference && { reference } })
+async function told(
+  failure: Failure,
+  { base, reference: whole }: Pick<Session, 'base' | 'reference'>,
+): Promise<Failure> {
+  const { scenario, deviations, finding, reference } = await shrink(
+    { scenario: base.scenario, deviations: failure.deviations },
+    failure,
+    { base, reference: whole },
+  )
+  const world = await runSchedule({ ...base, scenario, deviations, keepsTrace: true, ...(reference && { reference }) })
   const { message, diff, hint, about, step } = finding
   return {
-    rule: failure.rule, severity: finding.severity, about, message, step, ...diff && { diff }, ...hint !== undefined && { hint },
-    deviations, when: deviations.map(describeDeviation), steps: scenario.steps.length, hash: world.trace.hash, seen: failure.seen, foundAt: failure.foundAt,
-    story: tellStory({ about, deviations }, world), timeline: timelineOf(world, finding),
+    rule: failure.rule,
+    severity: finding.severity,
+    about,
+    message,
+    step,
+    ...(diff && { diff }),
+    ...(hint !== undefined && { hint }),
+    deviations,
+    when: deviations.map(describeDeviation),
+    steps: scenario.steps.length,
+    hash: world.trace.hash,
+    seen: failure.seen,
+    foundAt: failure.foundAt,
+    story: tellStory({ about, deviations }, world),
+    timeline: timelineOf(world, finding),
   }
 }

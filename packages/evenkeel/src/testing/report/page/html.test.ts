@@ -17,7 +17,9 @@ async function explored(): Promise<Explored> {
 describe('html', () => {
   test('escapes everything that is put in, but for what it made itself', () => {
     const evil = '<script>alert("&\'")</script>\u0007\u202e'
-    expect(html`<p title="${evil}">${evil}${html`<b>${1}</b>`}${[html`<i>`, undefined]}</p>`.text).toBe('<p title="&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\ufffd\ufffd">&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\ufffd\ufffd<b>1</b><i></p>')
+    expect(html`<p title="${evil}">${evil}${html`<b>${1}</b>`}${[html`<i>`, undefined]}</p>`.text).toBe(
+      '<p title="&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\ufffd\ufffd">&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\ufffd\ufffd<b>1</b><i></p>',
+    )
   })
 })
 
@@ -25,13 +27,15 @@ describe('formatHtml', () => {
   test('is one page that loads and runs nothing', async () => {
     const page = formatHtml(await explored())
     expect(page).toMatch(/^<!doctype html>/)
-    expect(page).toContain('default-src \'none\'')
+    expect(page).toContain("default-src 'none'")
     expect(page).not.toMatch(/<script|<link|<img|https?:\/\/|url\(|@import/)
     expect(Buffer.byteLength(page)).toBeLessThan(200_000)
   })
 
   test('has the verdict, each failure with its story, hint, replay and timeline, and the coverage', async () => {
-    const { failures: [failure] } = await explored()
+    const {
+      failures: [failure],
+    } = await explored()
     const page = formatHtml(await explored(), { replays: ['npx evenkeel replay a.json'] })
     expect(page).toContain(failure?.message)
     for (const { text } of failure?.story ?? []) expect(page).toContain(html`${text.replace(/^-- /, '')}`.text)
@@ -45,7 +49,21 @@ describe('formatHtml', () => {
   test('what an object or an error says is text on the page', async () => {
     const before = await explored()
     const evil = '</style><script>alert(1)</script>'
-    const page = formatHtml({ ...before, scenario: evil, failures: before.failures.map((failure) => ({ ...failure, message: evil, hint: evil, diff: [evil], when: [evil], story: [{ text: evil, origin: `${evil}:1`, isTurn: true }] })) }, { replays: [evil] })
+    const page = formatHtml(
+      {
+        ...before,
+        scenario: evil,
+        failures: before.failures.map((failure) => ({
+          ...failure,
+          message: evil,
+          hint: evil,
+          diff: [evil],
+          when: [evil],
+          story: [{ text: evil, origin: `${evil}:1`, isTurn: true }],
+        })),
+      },
+      { replays: [evil] },
+    )
     expect(page).not.toContain('<script>')
   })
 })
@@ -62,6 +80,8 @@ describe('formatReport', () => {
     const report = formatReport(await explore({ controllers, scenario, tier: 0 }))
     expect(report).toMatch(/^Nothing found in 2 schedules of boxes/)
     expect(report).toContain('Explored the undisturbed schedule alone.')
-    expect(report).toContain('This is not a proof: only what goes through the client, the clock and the outside is controlled, and only no fault at all')
+    expect(report).toContain(
+      'This is not a proof: only what goes through the client, the clock and the outside is controlled, and only no fault at all',
+    )
   })
 })

@@ -9,18 +9,45 @@ import type { Markup } from './markup.ts'
 export function viewTimeline({ lanes, rows, leftOut }: Timeline): Markup {
   const columns = lanes.filter((lane) => lane !== 'world')
   return html`${leftOut > 0 ? html`<p class="faint">${leftOut} rows are left out.</p>` : undefined}
-<div class="scroll"><table><thead><tr><th>step</th><th>time</th>${columns.map((lane) => html`<th>${headOf(lane)}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => viewRow(row, columns))}</tbody></table></div>`
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>step</th>
+            <th>time</th>
+            ${columns.map((lane) => html`<th>${headOf(lane)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map((row) => viewRow(row, columns))}
+        </tbody>
+      </table>
+    </div>`
 }
 
 function viewRow(row: TimelineRow, columns: readonly string[]): Markup {
-  const name = [row.isTurn ? 'turn' : '', row.isBroken ? 'broken' : '', row.lane === 'world' ? 'note' : ''].filter((one) => one !== '').join(' ')
-  const cells = row.lane === 'world' ? [html`<td class="here" colspan="${columns.length}">${row.text.replace(/^is quiet \(\d+\)$/, 'everything is at rest')}${brokenHere(row)}</td>`] : columns.map((lane) => (lane === row.lane ? viewCell(row) : html`<td class="lane"></td>`))
-  return html`<tr class="${name}"><td class="when">${row.step}</td><td class="when">${timeOf(row.atMs)}</td>${cells}</tr>\n`
+  const name = [row.isTurn ? 'turn' : '', row.isBroken ? 'broken' : '', row.lane === 'world' ? 'note' : '']
+    .filter((one) => one !== '')
+    .join(' ')
+  const cells =
+    row.lane === 'world'
+      ? [
+          html`<td class="here" colspan="${columns.length}">
+            ${row.text.replace(/^is quiet \(\d+\)$/, 'everything is at rest')}${brokenHere(row)}
+          </td>`,
+        ]
+      : columns.map((lane) => (lane === row.lane ? viewCell(row) : html`<td class="lane"></td>`))
+  return html`<tr class="${name}">
+    <td class="when">${row.step}</td>
+    <td class="when">${timeOf(row.atMs)}</td>
+    ${cells}
+  </tr> `
 }
 
 function viewCell(row: TimelineRow): Markup {
-  return html`<td class="lane here">${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortPlace(row.origin)}</span>`}${row.changes.map(viewChange)}${brokenHere(row)}</td>`
+  return html`<td class="lane here">
+    ${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortPlace(row.origin)}</span>`}${row.changes.map(viewChange)}${brokenHere(row)}
+  </td>`
 }
 
 function brokenHere({ isBroken }: TimelineRow): Markup | undefined {
@@ -28,12 +55,15 @@ function brokenHere({ isBroken }: TimelineRow): Markup | undefined {
 }
 
 function viewChange({ object, what, version, fields }: Change): Markup {
-  return html`<span class="change"><span class="version">${version}</span> ${object} ${what}${fields.map((field) => html`<br><span class="mono faint">${field}</span>`)}</span>`
+  return html`<span class="change"
+    ><span class="version">${version}</span> ${object}
+    ${what}${fields.map((field) => html`<br /><span class="mono faint">${field}</span>`)}</span
+  >`
 }
 
 /** Every object that changed, with its versions in order. */
 export function viewObjects({ rows }: Timeline): Markup | undefined {
-  const found = new Map<string, { readonly row: TimelineRow, readonly change: Change }[]>()
+  const found = new Map<string, { readonly row: TimelineRow; readonly change: Change }[]>()
   for (const row of rows) {
     for (const change of row.changes) {
       const those = found.get(change.object)
@@ -42,7 +72,33 @@ export function viewObjects({ rows }: Timeline): Markup | undefined {
     }
   }
   if (found.size === 0) return undefined
-  return html`<div class="scroll"><table><thead><tr><th>object</th><th>version</th><th>step</th><th>what</th></tr></thead><tbody>${[...found].flatMap(([object, those]) => those.map(({ row, change }, index) => html`<tr><td>${index === 0 ? object : ''}</td><td><span class="version">${change.version}</span></td><td class="when">${row.step}</td><td>${change.what}${change.fields.map((field) => html`<br><span class="mono faint">${field}</span>`)}</td></tr>`))}</tbody></table></div>`
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          <th>object</th>
+          <th>version</th>
+          <th>step</th>
+          <th>what</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${[...found].flatMap(([object, those]) =>
+          those.map(
+            ({ row, change }, index) =>
+              html`<tr>
+                <td>${index === 0 ? object : ''}</td>
+                <td><span class="version">${change.version}</span></td>
+                <td class="when">${row.step}</td>
+                <td>
+                  ${change.what}${change.fields.map((field) => html`<br /><span class="mono faint">${field}</span>`)}
+                </td>
+              </tr>`,
+          ),
+        )}
+      </tbody>
+    </table>
+  </div>`
 }
 
 function headOf(lane: string): string {
@@ -51,11 +107,17 @@ function headOf(lane: string): string {
 
 /** `→` towards the server or a service, `←` back. */
 function arrowed(text: string): string {
-  return text.replace(/^(?:request|call) /, '→ ').replace(/^(?:answer|reply) /, '← ').replace(/^event /, '⇠ ').replace(/^collect /, '')
+  return text
+    .replace(/^(?:request|call) /, '→ ')
+    .replace(/^(?:answer|reply) /, '← ')
+    .replace(/^event /, '⇠ ')
+    .replace(/^collect /, '')
 }
 
 function timeOf(atMs: number): string {
-  return atMs < 60_000 ? `${(atMs / 1000).toFixed(1)} s` : `${Math.floor(atMs / 60_000)} min ${Math.floor(atMs % 60_000 / 1000)} s`
+  return atMs < 60_000
+    ? `${(atMs / 1000).toFixed(1)} s`
+    : `${Math.floor(atMs / 60_000)} min ${Math.floor((atMs % 60_000) / 1000)} s`
 }
 
 /** `reconcile.ts:41` */

@@ -11,7 +11,13 @@ import type { Rule } from '../finding.ts'
 import { leavesWishes } from '../golden/blame.ts'
 
 /** Kinds whose objects hold what is nowhere else. */
-const precious: ReadonlySet<string> = new Set(['PersistentVolumeClaim', 'PersistentVolume', 'VolumeSnapshot', 'Namespace', 'CustomResourceDefinition'])
+const precious: ReadonlySet<string> = new Set([
+  'PersistentVolumeClaim',
+  'PersistentVolume',
+  'VolumeSnapshot',
+  'Namespace',
+  'CustomResourceDefinition',
+])
 
 /** Whether something under this name (`PersistentVolumeClaim default/a`) cannot be made again as it was. */
 export function keepsState(about: string): boolean {
@@ -25,7 +31,13 @@ export const churn: Rule = {
     let outside: Snapshot = new Map()
     return {
       done({ call, type, life }) {
-        const gone = world.facts.news('churn').flatMap(({ actor, before, after }) => (before && isGoing(before, after) && precious.has(before.kind) && world.facts.isLife(actor) ? [describeObject(before)] : []))
+        const gone = world.facts
+          .news('churn')
+          .flatMap(({ actor, before, after }) =>
+            before && isGoing(before, after) && precious.has(before.kind) && world.facts.isLife(actor)
+              ? [describeObject(before)]
+              : [],
+          )
         if (call && type === 'effect') {
           const now = world.facts.outside()
           for (const [about, values] of outside) if ((now.get(about) ?? []).length < values.length) gone.push(about)
@@ -37,15 +49,33 @@ export const churn: Rule = {
   },
 }
 
-function isGoing(before: { metadata: { deletionTimestamp?: string } }, after: { metadata: { deletionTimestamp?: string } } | undefined): boolean {
-  return before.metadata.deletionTimestamp === undefined && (after === undefined || after.metadata.deletionTimestamp !== undefined)
+function isGoing(
+  before: { metadata: { deletionTimestamp?: string } },
+  after: { metadata: { deletionTimestamp?: string } } | undefined,
+): boolean {
+  return (
+    before.metadata.deletionTimestamp === undefined &&
+    (after === undefined || after.metadata.deletionTimestamp !== undefined)
+  )
 }
 
 function judge(world: World, about: string, who: string): void {
-  const { options: { reference, deviations }, facts } = world
+  const {
+    options: { reference, deviations },
+    facts,
+  } = world
   const what = `${facts.phase} ${about}`
   facts.destroyed.add(what)
   if (!reference || reference.destroys(what) || !deviations.every(({ deed }) => leavesWishes(deed))) return
-  const isWanted = reference.alike(facts.rest()).some(({ objects, outside }) => objects.has(about) || outside.has(about))
-  if (isWanted) world.find({ rule: 'churn', severity: 'error', about, message: `${who} destroys ${about} although it is wanted: whatever was in it is lost, even if it is made again`, hint: 'before you destroy something, read the object that wants it from the server, not from a cache' })
+  const isWanted = reference
+    .alike(facts.rest())
+    .some(({ objects, outside }) => objects.has(about) || outside.has(about))
+  if (isWanted)
+    world.find({
+      rule: 'churn',
+      severity: 'error',
+      about,
+      message: `${who} destroys ${about} although it is wanted: whatever was in it is lost, even if it is made again`,
+      hint: 'before you destroy something, read the object that wants it from the server, not from a cache',
+    })
 }

@@ -11,13 +11,24 @@ export const escapes: Rule = {
     quiet({ isLast }) {
       if (!isLast) return
       for (const { what, origin } of world.escapes) {
-        world.find({ rule: 'escape', severity: 'error', about: what, message: `${what} at ${basename(origin)} leaves the simulation: what it does is not controlled, and not the same twice`, hint: hints[what] ?? 'reach the world outside through the services of the scenario' })
+        world.find({
+          rule: 'escape',
+          severity: 'error',
+          about: what,
+          message: `${what} at ${basename(origin)} leaves the simulation: what it does is not controlled, and not the same twice`,
+          hint: hints[what] ?? 'reach the world outside through the services of the scenario',
+        })
       }
     },
   }),
 }
 
 const hints: Readonly<Record<string, string>> = {
-  'a timer': 'return { afterMs } or use sleep with context.clock', setTimeout: 'return { afterMs } or use sleep with context.clock', setInterval: 'return { afterMs }', setImmediate: 'use context.clock.soon',
-  Date: 'use context.clock.now()', 'Math.random': 'use context.random', 'process.exit': 'throw an error: the runtime decides what follows',
+  'a timer': 'return { afterMs } or use sleep with context.clock',
+  setTimeout: 'return { afterMs } or use sleep with context.clock',
+  setInterval: 'return { afterMs }',
+  setImmediate: 'use context.clock.soon',
+  Date: 'use context.clock.now()',
+  'Math.random': 'use context.random',
+  'process.exit': 'throw an error: the runtime decides what follows',
 }

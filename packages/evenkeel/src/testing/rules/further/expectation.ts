@@ -10,7 +10,8 @@ export const expectation: Rule = {
     quiet({ isHealed }) {
       if (world.restless || (world.isBroken && !isHealed)) return
       const wrong = world.options.scenario.expects?.(world.facts.truth())
-      if (wrong !== undefined) world.find({ rule: 'expectation', severity: 'error', about: 'the world', message: wrong })
+      if (wrong !== undefined)
+        world.find({ rule: 'expectation', severity: 'error', about: 'the world', message: wrong })
     },
   }),
 }

@@ -13,7 +13,13 @@ export const floating: Rule = {
       if (id === undefined) return
       const entry = life.manager?.ledger.find(id)
       if (!entry?.end) return
-      world.find({ rule: 'floating', severity: 'error', about: `${asked.verb} ${asked.resource}`, message: `${asked.verb} ${asked.resource} ${asked.name} is sent after the reconcile that sends it has ended: an await is missing`, hint: 'await every call' })
+      world.find({
+        rule: 'floating',
+        severity: 'error',
+        about: `${asked.verb} ${asked.resource}`,
+        message: `${asked.verb} ${asked.resource} ${asked.name} is sent after the reconcile that sends it has ended: an await is missing`,
+        hint: 'await every call',
+      })
     },
   }),
 }

@@ -16,7 +16,13 @@ export const identity: Rule = {
         if (actor !== life.name || !before || before.metadata.name !== asked.name) continue
         const seen = life.line.sight.of(before.kind, { name: asked.name, namespace: asked.namespace })
         if (seen === undefined || seen.metadata.uid === before.metadata.uid) continue
-        world.find({ rule: 'identity', severity: 'error', about: describeObject(before), message: `${life.name} ${asked.verb}s ${describeObject(before)}, but it is not the one that it has seen: it was made anew under the same name`, hint: 'delete with a precondition on the uid; update with the resourceVersion you read' })
+        world.find({
+          rule: 'identity',
+          severity: 'error',
+          about: describeObject(before),
+          message: `${life.name} ${asked.verb}s ${describeObject(before)}, but it is not the one that it has seen: it was made anew under the same name`,
+          hint: 'delete with a precondition on the uid; update with the resourceVersion you read',
+        })
       }
     },
   }),

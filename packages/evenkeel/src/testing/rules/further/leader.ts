@@ -20,7 +20,13 @@ export const leader: Rule = {
       if (since !== undefined) world.deposed.set(life, since + 1)
       // One deed may have been on its way.
       if ((since ?? 0) === 0 && (holder === '' || holder === life.name)) return
-      world.find({ rule: 'leader', severity: 'error', about, message: `${life.name} works on although another process leads: ${about}`, hint: 'look at the signal before every call outside; write with the client of the context' })
+      world.find({
+        rule: 'leader',
+        severity: 'error',
+        about,
+        message: `${life.name} works on although another process leads: ${about}`,
+        hint: 'look at the signal before every call outside; write with the client of the context',
+      })
     },
   }),
 }
@@ -28,7 +34,9 @@ export const leader: Rule = {
 /** Who had the lease when this was asked for; nobody: ''. */
 function holderFor({ askedAt }: Point, { chronicle, options: { scenario } }: World): string {
   if (!scenario.leaderElection) return ''
-  const last = chronicle.happenings.findLast(({ resource, step, after }) => resource === 'leases' && step < askedAt && after !== undefined)
+  const last = chronicle.happenings.findLast(
+    ({ resource, step, after }) => resource === 'leases' && step < askedAt && after !== undefined,
+  )
   const holder = isJsonObject(last?.after?.['spec']) ? last.after['spec']['holderIdentity'] : undefined
   return typeof holder === 'string' ? holder : ''
 }

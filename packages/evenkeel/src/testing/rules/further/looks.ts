@@ -17,7 +17,15 @@ export const looks: Rule = {
       done({ call, type }) {
         if (!call || world.options.reference) return
         const now = world.facts.outside()
-        if (type === 'look' && before) for (const { about } of compareSnapshots(before, now)) world.find({ rule: 'look', severity: 'error', about: `${call.service}.${call.method}`, message: `${call.service}.${call.method} says that it only looks, and changes ${about}`, hint: 'give what changes something a name and a method that say so, and permissions of its own' })
+        if (type === 'look' && before)
+          for (const { about } of compareSnapshots(before, now))
+            world.find({
+              rule: 'look',
+              severity: 'error',
+              about: `${call.service}.${call.method}`,
+              message: `${call.service}.${call.method} says that it only looks, and changes ${about}`,
+              hint: 'give what changes something a name and a method that say so, and permissions of its own',
+            })
         before = now
       },
     }

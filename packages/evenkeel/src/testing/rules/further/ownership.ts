@@ -31,11 +31,22 @@ function judgeReferences(world: World, { before, after }: Happening): void {
   for (const reference of references) {
     if (known.has(reference.uid)) continue
     const wrong = mistakeIn(reference, after, world)
-    if (wrong !== undefined) world.find({ rule: 'ownership', severity: 'error', about: describeObject(after), message: `the owner of ${describeObject(after)} is wrong: ${wrong}`, hint: 'take apiVersion, kind, name and uid from the very object that owns it' })
+    if (wrong !== undefined)
+      world.find({
+        rule: 'ownership',
+        severity: 'error',
+        about: describeObject(after),
+        message: `the owner of ${describeObject(after)} is wrong: ${wrong}`,
+        hint: 'take apiVersion, kind, name and uid from the very object that owns it',
+      })
   }
 }
 
-function mistakeIn({ uid, kind, name, apiVersion }: OwnerReference, child: UnstructuredObject, { facts: { objects }, chronicle }: World): string | undefined {
+function mistakeIn(
+  { uid, kind, name, apiVersion }: OwnerReference,
+  child: UnstructuredObject,
+  { facts: { objects }, chronicle }: World,
+): string | undefined {
   const owner = objects.find(({ metadata }) => metadata.uid === uid)
   if (!owner) {
     // It was there and is gone: who had not seen that yet does nothing wrong, and the garbage collector comes.
@@ -43,10 +54,12 @@ function mistakeIn({ uid, kind, name, apiVersion }: OwnerReference, child: Unstr
     const namesake = objects.find((object) => object.kind === kind && object.metadata.name === name)
     return namesake && `${kind} ${name} has the uid ${namesake.metadata.uid ?? ''}, not ${uid}`
   }
-  if (owner.kind !== kind || owner.apiVersion.split('/')[0] !== apiVersion.split('/')[0]) return `the uid is that of ${owner.apiVersion} ${owner.kind} ${owner.metadata.name ?? ''}, not of a ${apiVersion} ${kind}`
+  if (owner.kind !== kind || owner.apiVersion.split('/')[0] !== apiVersion.split('/')[0])
+    return `the uid is that of ${owner.apiVersion} ${owner.kind} ${owner.metadata.name ?? ''}, not of a ${apiVersion} ${kind}`
   if (owner.metadata.name !== name) return `the uid is that of ${owner.kind} ${owner.metadata.name ?? ''}, not ${name}`
   const [inside, outside] = [owner.metadata.namespace ?? '', child.metadata.namespace ?? '']
-  if (inside !== '' && inside !== outside) return `${kind} ${name} is in the namespace ${inside}: the garbage collector will delete the child`
+  if (inside !== '' && inside !== outside)
+    return `${kind} ${name} is in the namespace ${inside}: the garbage collector will delete the child`
   return undefined
 }
 
@@ -56,7 +69,13 @@ function judgeNeighbours(world: World, { actor, before, after }: Happening): voi
   const isFree = (before.metadata.ownerReferences ?? []).length === 0
   if (after && isFree && isOurs(world, after)) return
   const what = after ? 'changed' : 'deleted'
-  world.find({ rule: 'ownership', severity: 'error', about: `neighbour ${before.kind}`, message: `${actor} has ${what} ${describeObject(before)}, which only looks like one of its own: same labels, but another owner or none`, hint: 'look at metadata.ownerReferences (by uid) before you touch what a label selector found' })
+  world.find({
+    rule: 'ownership',
+    severity: 'error',
+    about: `neighbour ${before.kind}`,
+    message: `${actor} has ${what} ${describeObject(before)}, which only looks like one of its own: same labels, but another owner or none`,
+    hint: 'look at metadata.ownerReferences (by uid) before you touch what a label selector found',
+  })
 }
 
 /** Deleting what others made, and taking others' owners away. */
@@ -64,14 +83,31 @@ function judgeStrangers(world: World, { actor, before, after }: Happening): void
   const { facts } = world
   if (!before || facts.view.isReconciled(before) || before.metadata.annotations?.[neighbourLabel] !== undefined) return
   if (!after) {
-    if (before.metadata.deletionTimestamp === undefined && facts.madeBy(before) === 'somebody' && !isOurs(world, before)) world.find({ rule: 'ownership', severity: 'error', about: describeObject(before), message: `${actor} has deleted ${describeObject(before)}, which others made and which belongs to no object of the program`, hint: 'delete only what you made or own' })
+    if (
+      before.metadata.deletionTimestamp === undefined &&
+      facts.madeBy(before) === 'somebody' &&
+      !isOurs(world, before)
+    )
+      world.find({
+        rule: 'ownership',
+        severity: 'error',
+        about: describeObject(before),
+        message: `${actor} has deleted ${describeObject(before)}, which others made and which belongs to no object of the program`,
+        hint: 'delete only what you made or own',
+      })
     return
   }
   const left = new Set((after.metadata.ownerReferences ?? []).map(({ uid }) => uid))
   for (const { uid, kind, name } of before.metadata.ownerReferences ?? []) {
     const owner = facts.objects.find(({ metadata }) => metadata.uid === uid)
     if (left.has(uid) || !owner || facts.view.isReconciled(owner)) continue
-    world.find({ rule: 'ownership', severity: 'error', about: describeObject(after), message: `a write of ${actor} takes the owner ${kind} ${name} away from ${describeObject(after)}`, hint: 'apply only your own owner reference, or send back what you read' })
+    world.find({
+      rule: 'ownership',
+      severity: 'error',
+      about: describeObject(after),
+      message: `a write of ${actor} takes the owner ${kind} ${name} away from ${describeObject(after)}`,
+      hint: 'apply only your own owner reference, or send back what you read',
+    })
   }
 }
 

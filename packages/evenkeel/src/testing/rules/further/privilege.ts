@@ -20,7 +20,13 @@ export const privilege: Rule = {
         told.add(key)
         const rules = rulesOf(world, life.name)
         if (rules.length === 0 || rules.some((rule) => allows(rule, asked, what))) return
-        world.find({ rule: 'privilege', severity: 'error', about: key, message: `${key} in group "${asked.group}" is not among the permissions that the declaration asks for: on a cluster it would be refused`, hint: 'add it to `rbac` of the controller' })
+        world.find({
+          rule: 'privilege',
+          severity: 'error',
+          about: key,
+          message: `${key} in group "${asked.group}" is not among the permissions that the declaration asks for: on a cluster it would be refused`,
+          hint: 'add it to `rbac` of the controller',
+        })
       },
     }
   },

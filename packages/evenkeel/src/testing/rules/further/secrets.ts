@@ -19,12 +19,19 @@ function judge(world: World): void {
   const values = secretValues(world)
   if (values.length === 0) return
   const tell = (about: string, where: string): void => {
-    world.find({ rule: 'secrets', severity: 'error', about, message: `a value of a Secret stands in ${where}`, hint: 'name the Secret and the key instead of the value' })
+    world.find({
+      rule: 'secrets',
+      severity: 'error',
+      about,
+      message: `a value of a Secret stands in ${where}`,
+      hint: 'name the Secret and the key instead of the value',
+    })
   }
   for (const { actor, after } of world.chronicle.happenings) {
     if (!after || after.kind === 'Secret' || !world.facts.isLife(actor)) continue
     const text = readable(JSON.stringify(after))
-    if (values.some((value) => text.includes(value))) tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
+    if (values.some((value) => text.includes(value)))
+      tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
   }
   for (const { record } of world.logs) {
     const text = `${record.message} ${JSON.stringify(record.fields, (_, value: unknown) => (value instanceof Error ? `${value.message} ${String(value.cause ?? '')}` : value)) ?? ''}`
@@ -41,9 +48,13 @@ function readable(text: string): string {
 /** Long enough not to be found by chance, as text and as it is encoded. */
 function secretValues(world: World): string[] {
   const found = new Set<string>()
-  for (const object of [...world.facts.objects, ...world.chronicle.happenings.flatMap(({ after }) => (after ? [after] : []))]) {
+  for (const object of [
+    ...world.facts.objects,
+    ...world.chronicle.happenings.flatMap(({ after }) => (after ? [after] : [])),
+  ]) {
     if (object.kind !== 'Secret' || !isJsonObject(object['data'])) continue
-    for (const value of Object.values(object['data'])) for (const form of typeof value === 'string' ? formsOf(value) : []) found.add(form)
+    for (const value of Object.values(object['data']))
+      for (const form of typeof value === 'string' ? formsOf(value) : []) found.add(form)
   }
   return [...found]
 }

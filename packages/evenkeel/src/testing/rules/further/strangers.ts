@@ -21,7 +21,14 @@ export const strangers: Rule = {
         for (const [about, value] of strange) {
           if (now.get(about) === value) continue
           strange.delete(about)
-          if (!now.has(about)) world.find({ rule: 'ownership', severity: 'error', about, message: `${life.name} takes away ${about}, which was there before and which it never touched: it belongs to somebody else`, hint: 'remember what you made, and take away nothing else' })
+          if (!now.has(about))
+            world.find({
+              rule: 'ownership',
+              severity: 'error',
+              about,
+              message: `${life.name} takes away ${about}, which was there before and which it never touched: it belongs to somebody else`,
+              hint: 'remember what you made, and take away nothing else',
+            })
         }
       },
     }

@@ -4,7 +4,8 @@
  */
 import type { Rule } from '../finding.ts'
 
-const changing = /(?:^|&)(?:resourceVersion|resourceVersionMatch|timeoutSeconds|sendInitialEvents|allowWatchBookmarks|watch)=[^&]*/g
+const changing =
+  /(?:^|&)(?:resourceVersion|resourceVersionMatch|timeoutSeconds|sendInitialEvents|allowWatchBookmarks|watch)=[^&]*/g
 
 export const watches: Rule = {
   code: 'leak',
@@ -24,7 +25,13 @@ export const watches: Rule = {
           for (const [key, different] of targets) {
             const [name, resource = ''] = key.split(' ')
             if (name !== life.name || life.line.streams(resource).length <= different.size) continue
-            world.find({ rule: 'leak', severity: 'error', about: `watch ${resource}`, message: `${life.line.streams(resource).length} watches of ${resource} are open at the same time, and ${different.size} would do: they are opened again and never closed`, hint: 'declare what you watch in `watches` or `owns`; close what you open' })
+            world.find({
+              rule: 'leak',
+              severity: 'error',
+              about: `watch ${resource}`,
+              message: `${life.line.streams(resource).length} watches of ${resource} are open at the same time, and ${different.size} would do: they are opened again and never closed`,
+              hint: 'declare what you watch in `watches` or `owns`; close what you open',
+            })
           }
         }
       },

@@ -11,7 +11,8 @@ import type { Rule } from '../finding.ts'
 const soonMs = 1000
 
 export const again: Rule = {
-  code: 'idempotent', number: 2,
+  code: 'idempotent',
+  number: 2,
   says: 'doing it again changes nothing',
   watch: (world) => ({
     async probe() {
@@ -28,13 +29,20 @@ export const again: Rule = {
 async function lookAgain(world: World): Promise<readonly string[]> {
   // A program that has ended has been told of.
   if (world.ends.length > 0) return []
-  const [happened, outside, points, startMs] = [world.chronicle.happenings.length, world.facts.rest().outside, world.points.length, world.clock.monotonic()]
-  for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? []) controller.reconcileAll({ note: 'again' })
-  if (!await world.settleDown()) return []
+  const [happened, outside, points, startMs] = [
+    world.chronicle.happenings.length,
+    world.facts.rest().outside,
+    world.points.length,
+    world.clock.monotonic(),
+  ]
+  for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? [])
+    controller.reconcileAll({ note: 'again' })
+  if (!(await world.settleDown())) return []
   judgeRepeats(world, points)
   const changed = new Set(compareSnapshots(outside, world.facts.rest().outside).map(({ about }) => about))
   for (const { actor, after, before, resource, atMs } of world.chronicle.happenings.slice(happened)) {
-    if (!world.facts.isLife(actor) || resource === 'events' || resource === 'leases' || atMs - startMs > soonMs) continue
+    if (!world.facts.isLife(actor) || resource === 'events' || resource === 'leases' || atMs - startMs > soonMs)
+      continue
     const object = after ?? before
     if (object) changed.add(`${object.kind} ${object.metadata.name ?? ''}`)
   }
@@ -44,14 +52,33 @@ async function lookAgain(world: World): Promise<readonly string[]> {
 /** The same call that creates something, made again for the same thing, is a twin waiting to happen. */
 function judgeRepeats(world: World, from: number): void {
   for (const { call, outcome } of world.points.slice(from)) {
-    if (call && outcome.startsWith('failed')) world.find({ rule: 'idempotent', severity: 'warning', about: `${call.service}.${call.method}`, message: `${call.service}.${call.method} is called again although nothing changed, and fails: ${outcome}`, hint: 'look whether it is there before you make it' })
+    if (call && outcome.startsWith('failed'))
+      world.find({
+        rule: 'idempotent',
+        severity: 'warning',
+        about: `${call.service}.${call.method}`,
+        message: `${call.service}.${call.method} is called again although nothing changed, and fails: ${outcome}`,
+        hint: 'look whether it is there before you make it',
+      })
   }
 }
 
 function tellAgain(world: World, about: string): void {
-  world.find({ rule: 'idempotent', severity: 'error', about, message: `${about} is changed again although nothing else has changed`, hint: 'compare with what is there and write only what differs' })
+  world.find({
+    rule: 'idempotent',
+    severity: 'error',
+    about,
+    message: `${about} is changed again although nothing else has changed`,
+    hint: 'compare with what is there and write only what differs',
+  })
 }
 
 function tellMissed(world: World, about: string): void {
-  world.find({ rule: 'state', severity: 'error', about, message: `${about} is changed by looking once more: what it follows from had changed before, and nobody looked`, hint: 'watch everything that a reconcile reads, and map it to the right keys' })
+  world.find({
+    rule: 'state',
+    severity: 'error',
+    about,
+    message: `${about} is changed by looking once more: what it follows from had changed before, and nobody looked`,
+    hint: 'watch everything that a reconcile reads, and map it to the right keys',
+  })
 }

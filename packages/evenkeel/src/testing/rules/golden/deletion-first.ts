@@ -9,10 +9,12 @@ import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 import { bodyOf } from '../request-body.ts'
 
-const undoes = /^(?:ensure)?(?:absent|gone|delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
+const undoes =
+  /^(?:ensure)?(?:absent|gone|delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
 
 export const deletionFirst: Rule = {
-  code: 'deletion-first', number: 4,
+  code: 'deletion-first',
+  number: 4,
   says: 'look whether an object is being deleted before anything else; make nothing new for it',
   watch: (world) => ({
     done(point) {
@@ -28,9 +30,25 @@ function judgeWrite(point: Point, world: World): void {
   if (!asked || !request) return
   const body = bodyOf(request)
   // Adding a finalizer to what is going is refused by the server, every time.
-  const target = knew.find(({ kind, metadata }) => kind === kindOf(world, asked.resource, asked.group) && metadata.name === asked.name && (metadata.namespace ?? '') === asked.namespace)
-  if (point.outcome === '422' && target && world.facts.view.isReconciled(target) && JSON.stringify(body).includes('finalizers')) {
-    world.find({ rule: 'deletion-first', severity: 'error', about: describeObject(target), message: `a finalizer is added to ${describeObject(target)} while it is being deleted: the server refuses that, again and again`, hint: 'look at metadata.deletionTimestamp before you add the finalizer' })
+  const target = knew.find(
+    ({ kind, metadata }) =>
+      kind === kindOf(world, asked.resource, asked.group) &&
+      metadata.name === asked.name &&
+      (metadata.namespace ?? '') === asked.namespace,
+  )
+  if (
+    point.outcome === '422' &&
+    target &&
+    world.facts.view.isReconciled(target) &&
+    JSON.stringify(body).includes('finalizers')
+  ) {
+    world.find({
+      rule: 'deletion-first',
+      severity: 'error',
+      about: describeObject(target),
+      message: `a finalizer is added to ${describeObject(target)} while it is being deleted: the server refuses that, again and again`,
+      hint: 'look at metadata.deletionTimestamp before you add the finalizer',
+    })
     return
   }
   if (!isJsonObject(body) || !/^20[01]$/.test(point.outcome)) return
@@ -39,7 +57,14 @@ function judgeWrite(point: Point, world: World): void {
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {}
   for (const { uid } of (metadata['ownerReferences'] ?? []) as unknown as OwnerReference[]) {
     const owner = seenDeleting(point, uid)
-    if (owner) world.find({ rule: 'deletion-first', severity: 'error', about: `${asked.resource} for ${describeObject(owner)}`, message: `${point.about}: something new is made for ${describeObject(owner)}, which is being deleted`, hint: 'return when metadata.deletionTimestamp is set, after the cleanup' })
+    if (owner)
+      world.find({
+        rule: 'deletion-first',
+        severity: 'error',
+        about: `${asked.resource} for ${describeObject(owner)}`,
+        message: `${point.about}: something new is made for ${describeObject(owner)}, which is being deleted`,
+        hint: 'return when metadata.deletionTimestamp is set, after the cleanup',
+      })
   }
 }
 
@@ -48,10 +73,18 @@ function judgeCall(point: Point, world: World): void {
   if (!call || point.outcome !== 'done' || undoes.test(call.method)) return
   const words = JSON.stringify(call.parameters)
   for (const object of knew) {
-    const { metadata: { uid = '', name = '' } } = object
+    const {
+      metadata: { uid = '', name = '' },
+    } = object
     if (!world.facts.view.isReconciled(object) || !world.facts.objects.some((one) => one.metadata.uid === uid)) continue
     if (words.includes(`"${uid}"`) || new RegExp(`"[^"]*\\b${escaped(name)}\\b[^"]*"`).test(words)) {
-      world.find({ rule: 'deletion-first', severity: 'error', about: `${call.service}.${call.method} for ${describeObject(object)}`, message: `${call.service}.${call.method} is called for ${describeObject(object)}, which is being deleted`, hint: 'return when metadata.deletionTimestamp is set, after the cleanup' })
+      world.find({
+        rule: 'deletion-first',
+        severity: 'error',
+        about: `${call.service}.${call.method} for ${describeObject(object)}`,
+        message: `${call.service}.${call.method} is called for ${describeObject(object)}, which is being deleted`,
+        hint: 'return when metadata.deletionTimestamp is set, after the cleanup',
+      })
     }
   }
 }

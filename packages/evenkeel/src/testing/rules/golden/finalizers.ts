@@ -7,7 +7,8 @@ import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 
 export const finalizers: Rule = {
-  code: 'cleanup', number: 5,
+  code: 'cleanup',
+  number: 5,
   says: 'clean up what you made, take off only your own finalizer, and always get done',
   watch: (world) => ({
     done() {
@@ -25,7 +26,13 @@ function judgeRemovals(world: World): void {
     const left = new Set(after?.metadata.finalizers)
     for (const name of before.metadata.finalizers ?? []) {
       if (left.has(name) || world.facts.addedBy(before, name) !== 'somebody') continue
-      world.find({ rule: 'cleanup', severity: 'error', about: describeObject(before), message: `the finalizer ${name} of ${describeObject(before)} belongs to somebody else and was taken off`, hint: 'remove your own finalizer from the list and send the rest back as it was' })
+      world.find({
+        rule: 'cleanup',
+        severity: 'error',
+        about: describeObject(before),
+        message: `the finalizer ${name} of ${describeObject(before)} belongs to somebody else and was taken off`,
+        hint: 'remove your own finalizer from the list and send the rest back as it was',
+      })
     }
   }
 }
@@ -35,7 +42,14 @@ function judgeStuck(world: World): void {
     const { deletionTimestamp, finalizers: names = [] } = object.metadata
     // Somebody else may hold it still.
     if (names.includes(foreignFinalizer)) continue
-    if (deletionTimestamp === undefined || !(world.facts.view.isReconciled(object) || world.facts.view.isOwned(object))) continue
-    world.find({ rule: 'cleanup', severity: 'error', about: describeObject(object), message: `${describeObject(object)} is being deleted and never goes: ${names.join(', ')} stays on it`, hint: 'a cleanup must succeed when there is nothing (left) to clean up' })
+    if (deletionTimestamp === undefined || !(world.facts.view.isReconciled(object) || world.facts.view.isOwned(object)))
+      continue
+    world.find({
+      rule: 'cleanup',
+      severity: 'error',
+      about: describeObject(object),
+      message: `${describeObject(object)} is being deleted and never goes: ${names.join(', ')} stays on it`,
+      hint: 'a cleanup must succeed when there is nothing (left) to clean up',
+    })
   }
 }

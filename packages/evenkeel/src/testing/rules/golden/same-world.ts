@@ -22,9 +22,23 @@ export const sameWorld: Rule = {
         // Before everything is well again only a claim can be wrong, and that is another rule.
         if (!isHealed && world.isBroken) return
         // Somebody else's object under a child's name, or taken over: what to do with it is the author's choice.
-        if (world.options.deviations.some(({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object)) || hasAdopted(world)) return
+        if (
+          world.options.deviations.some(
+            ({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object),
+          ) ||
+          hasAdopted(world)
+        )
+          return
         // What others made and deleted does not come back.
-        if (world.options.deviations.some(({ deed }) => deed.type === 'delete' && !world.facts.view.isReconciled(deed.object) && !world.facts.hasMade(deed.object))) return
+        if (
+          world.options.deviations.some(
+            ({ deed }) =>
+              deed.type === 'delete' &&
+              !world.facts.view.isReconciled(deed.object) &&
+              !world.facts.hasMade(deed.object),
+          )
+        )
+          return
         judge(world)
       },
     }
@@ -35,21 +49,29 @@ function judge(world: World): void {
   const rest = world.facts.rest()
   const candidates = expectedOf(world, rest)
   const chance = world.options.reference?.chance
-  const [nearest] = candidates.map((expected) => differencesOf(expected, rest, chance)).sort((a, b) => a.length - b.length)
+  const [nearest] = candidates
+    .map((expected) => differencesOf(expected, rest, chance))
+    .sort((a, b) => a.length - b.length)
   const isLate = world.options.deviations.some(({ deed }) => deed.type === 'late')
   // What was taken away outside need not come back by itself; but what is left must go in the end.
   const isLess = world.options.deviations.some(({ deed }) => deed.type === 'vanish')
   for (const difference of nearest ?? []) {
     if (isOthersLoss(difference, world)) continue
-    if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || rest.statuses.size > 0))) continue
-    world.find(isLate && rest.statuses.size > 0 ? nameLate(difference, world) : name(difference, world, { isGone: rest.statuses.size === 0 }))
+    if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || rest.statuses.size > 0)))
+      continue
+    world.find(
+      isLate && rest.statuses.size > 0
+        ? nameLate(difference, world)
+        : name(difference, world, { isGone: rest.statuses.size === 0 }),
+    )
   }
   judgeWishes(world, rest)
 }
 
 /** What the undisturbed schedule came to with these wishes; while that is being made, what it came to before. */
 function expectedOf({ options: { reference, deviations }, rests }: World, rest: Rest): readonly Rest[] {
-  if (!reference) return rests.filter((earlier) => earlier.wishes === rest.wishes && earlier.phase < rest.phase).slice(0, 1)
+  if (!reference)
+    return rests.filter((earlier) => earlier.wishes === rest.wishes && earlier.phase < rest.phase).slice(0, 1)
   const alike = reference.alike(rest, { isPatient: deviations.some(({ deed }) => takesTime(deed)) })
   const first = rest.wishes === '' ? reference.at(0) : undefined
   return alike.length > 0 || !first ? alike : [first]
@@ -57,26 +79,77 @@ function expectedOf({ options: { reference, deviations }, rests }: World, rest: 
 
 /** Nobody changed what is wished for, and yet it is otherwise: the program did it. */
 function judgeWishes(world: World, rest: Rest): void {
-  const { options: { reference, deviations }, stepErrors } = world
+  const {
+    options: { reference, deviations },
+    stepErrors,
+  } = world
   const known = reference?.ofPhase(rest.phase, { isPatient: deviations.some(({ deed }) => takesTime(deed)) }) ?? []
-  if (stepErrors.length > 0 || !deviations.every(({ deed }) => leavesWishes(deed)) || known.some(({ wishes }) => wishes === rest.wishes)) return
+  if (
+    stepErrors.length > 0 ||
+    !deviations.every(({ deed }) => leavesWishes(deed)) ||
+    known.some(({ wishes }) => wishes === rest.wishes)
+  )
+    return
   const expected = known.at(-1)?.statuses ?? rest.statuses
-  const [about] = [...expected.keys(), ...rest.statuses.keys()].filter((one) => expected.has(one) !== rest.statuses.has(one))
-  if (about !== undefined) world.find({ ...blame(world), about, message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}` })
+  const [about] = [...expected.keys(), ...rest.statuses.keys()].filter(
+    (one) => expected.has(one) !== rest.statuses.has(one),
+  )
+  if (about !== undefined)
+    world.find({
+      ...blame(world),
+      about,
+      message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}`,
+    })
 }
 
 function differencesOf(expected: Rest, found: Rest, chance?: Chance): Difference[] {
-  return [...compareSnapshots(expected.objects, found.objects, chance), ...compareSnapshots(expected.outside, found.outside, chance)]
+  return [
+    ...compareSnapshots(expected.objects, found.objects, chance),
+    ...compareSnapshots(expected.outside, found.outside, chance),
+  ]
 }
 
 function name(difference: Difference, world: World, { isGone }: { isGone: boolean }): Omit<Finding, 'step'> {
   const { type, about } = difference
   const diff = describeDifference(difference)
-  if (type === 'extra' && isGone) return { rule: 'cleanup', severity: 'error', about, diff, message: `${about} is left behind although what it was made for is gone`, hint: 'put the finalizer on before the first thing is made outside, or make the owner a controller owner' }
-  if (type === 'changed' && isGone) return { rule: 'cleanup', severity: 'error', about, diff, message: `${about} is not as it was before: what was put into it is left behind`, hint: 'take away in the cleanup whatever you put into things of others, also what an earlier spec made you put there' }
-  if (type === 'extra' && isLeftover(about, world)) return { ...blame(world), about, diff, message: `${about} is still there although it is not wanted any more` }
-  if (type === 'extra') return { rule: 'idempotent', severity: 'error', about, diff, message: `${about} is there too often: the same thing was made twice`, hint: 'give things names that follow from their owner, or look for what is there before you make it' }
-  if (!world.options.reference) return { rule: 'state', severity: 'error', about, diff, message: `${about} is otherwise than it was when the same was asked for before: what was switched on is not switched off again`, hint: 'compute everything from the spec as it is, also what is no longer in it' }
+  if (type === 'extra' && isGone)
+    return {
+      rule: 'cleanup',
+      severity: 'error',
+      about,
+      diff,
+      message: `${about} is left behind although what it was made for is gone`,
+      hint: 'put the finalizer on before the first thing is made outside, or make the owner a controller owner',
+    }
+  if (type === 'changed' && isGone)
+    return {
+      rule: 'cleanup',
+      severity: 'error',
+      about,
+      diff,
+      message: `${about} is not as it was before: what was put into it is left behind`,
+      hint: 'take away in the cleanup whatever you put into things of others, also what an earlier spec made you put there',
+    }
+  if (type === 'extra' && isLeftover(about, world))
+    return { ...blame(world), about, diff, message: `${about} is still there although it is not wanted any more` }
+  if (type === 'extra')
+    return {
+      rule: 'idempotent',
+      severity: 'error',
+      about,
+      diff,
+      message: `${about} is there too often: the same thing was made twice`,
+      hint: 'give things names that follow from their owner, or look for what is there before you make it',
+    }
+  if (!world.options.reference)
+    return {
+      rule: 'state',
+      severity: 'error',
+      about,
+      diff,
+      message: `${about} is otherwise than it was when the same was asked for before: what was switched on is not switched off again`,
+      hint: 'compute everything from the spec as it is, also what is no longer in it',
+    }
   const word = type === 'missing' ? 'is missing' : 'is otherwise than in the undisturbed run'
   return { ...blame(world), about, diff, message: `${about} ${word}` }
 }
@@ -85,28 +158,57 @@ function name(difference: Difference, world: World, { isGone }: { isGone: boolea
 function isOthersLoss({ type, about }: Difference, { options: { deviations }, facts }: World): boolean {
   if (type !== 'missing') return false
   const [, kind = '', namespace = '', name = ''] = /^(\S+) (?:([^/]+)\/)?(.+)$/.exec(about) ?? []
-  const isLost = deviations.some(({ deed }) => deed.type === 'evict' || (deed.type === 'deprive' && deed.object.kind === kind && deed.object.name === name && deed.object.namespace === namespace))
+  const isLost = deviations.some(
+    ({ deed }) =>
+      deed.type === 'evict' ||
+      (deed.type === 'deprive' &&
+        deed.object.kind === kind &&
+        deed.object.name === name &&
+        deed.object.namespace === namespace),
+  )
   return isLost && !facts.hasMade({ apiVersion: '', kind, namespace, name })
 }
 
 /** The same wish at once and by detours: what is only told, or kept because it cannot be made again, may differ. */
 function matters({ about, expected, found, type }: Difference): boolean {
   if (type !== 'changed') return !keepsState(about)
-  const bare = (values: readonly string[]): string => JSON.stringify(values.map((value) => { const { status: _, ...rest } = JSON.parse(value) as { status?: unknown }; return rest }))
+  const bare = (values: readonly string[]): string =>
+    JSON.stringify(
+      values.map((value) => {
+        const { status: _, ...rest } = JSON.parse(value) as { status?: unknown }
+        return rest
+      }),
+    )
   return bare(expected) !== bare(found)
 }
 
 function nameLate(difference: Difference, world: World): Omit<Finding, 'step'> {
   const { type, about } = difference
-  const word = type === 'missing' ? 'is there after all changes, and is not when the same is asked for at once' : type === 'extra' ? 'is missing after all changes, and is there when the same is asked for at once' : 'is otherwise when the same is asked for at once, without the steps before'
-  return { ...blame(world), ...type === 'missing' && { severity: 'warning' }, about, diff: describeDifference(difference), message: `${about} ${word}` }
+  const word =
+    type === 'missing'
+      ? 'is there after all changes, and is not when the same is asked for at once'
+      : type === 'extra'
+        ? 'is missing after all changes, and is there when the same is asked for at once'
+        : 'is otherwise when the same is asked for at once, without the steps before'
+  return {
+    ...blame(world),
+    ...(type === 'missing' && { severity: 'warning' }),
+    about,
+    diff: describeDifference(difference),
+    message: `${about} ${word}`,
+  }
 }
 
 /** It was there before and should have gone; or came with a wish that was taken back. */
 function isLeftover(about: string, { options: { reference, deviations }, facts }: World): boolean {
   if (deviations.some(({ deed }) => deed.type === 'amend')) return true
   const [before, now] = [reference?.at(facts.phase - 1), reference?.at(facts.phase)]
-  return before !== undefined && (before.objects.has(about) || before.outside.has(about)) && !now?.objects.has(about) && !now?.outside.has(about)
+  return (
+    before !== undefined &&
+    (before.objects.has(about) || before.outside.has(about)) &&
+    !now?.objects.has(about) &&
+    !now?.outside.has(about)
+  )
 }
 
 /** Something that looks like a child and was nobody's belongs to an object of the program now. */

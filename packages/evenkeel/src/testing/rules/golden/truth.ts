@@ -11,7 +11,8 @@ import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 
 export const truth: Rule = {
-  code: 'truth', number: 6,
+  code: 'truth',
+  number: 6,
   says: 'a status says what was seen, for the generation it names',
   watch: (world) => ({
     done() {
@@ -38,8 +39,20 @@ function judgeTransitions(world: World, news: readonly Happening[]): void {
     if (!before || !after || !world.facts.isLife(actor)) continue
     for (const [type, condition] of conditionsOf(after)) {
       const old = conditionsOf(before).get(type)
-      if (!old || old['status'] !== condition['status'] || old['lastTransitionTime'] === condition['lastTransitionTime'] || old['lastTransitionTime'] === undefined) continue
-      world.find({ rule: 'truth', severity: 'error', about: describeObject(after), message: `lastTransitionTime of the condition ${type} of ${describeObject(after)} moves although its status stays ${String(condition['status'])}`, hint: 'keep the old time unless the status of the condition changes' })
+      if (
+        !old ||
+        old['status'] !== condition['status'] ||
+        old['lastTransitionTime'] === condition['lastTransitionTime'] ||
+        old['lastTransitionTime'] === undefined
+      )
+        continue
+      world.find({
+        rule: 'truth',
+        severity: 'error',
+        about: describeObject(after),
+        message: `lastTransitionTime of the condition ${type} of ${describeObject(after)} moves although its status stays ${String(condition['status'])}`,
+        hint: 'keep the old time unless the status of the condition changes',
+      })
     }
   }
 }
@@ -51,26 +64,43 @@ function judgeLastWords(world: World, news: readonly Happening[]): void {
     for (const type of ['Ready', 'Available']) {
       const [old, now] = [conditionsOf(before).get(type), conditionsOf(after).get(type)]
       if (now?.['status'] !== 'True' || JSON.stringify(old) === JSON.stringify(now)) continue
-      world.find({ rule: 'truth', severity: 'error', about: describeObject(after), message: `${describeObject(after)} is being deleted, and ${actor} writes that it is ${type}`, hint: 'say in the cleanup that it is not ready any more, or say nothing' })
+      world.find({
+        rule: 'truth',
+        severity: 'error',
+        about: describeObject(after),
+        message: `${describeObject(after)} is being deleted, and ${actor} writes that it is ${type}`,
+        hint: 'say in the cleanup that it is not ready any more, or say nothing',
+      })
     }
   }
 }
 
 function judgeGenerations(world: World): void {
   for (const object of world.facts.view.parents) {
-    const { status, metadata: { generation, deletionTimestamp } } = object
+    const {
+      status,
+      metadata: { generation, deletionTimestamp },
+    } = object
     if (!isJsonObject(status) || generation === undefined || deletionTimestamp !== undefined) continue
     const observed = status['observedGeneration']
-    if (observed !== undefined && observed !== generation) tellGeneration(world, object, `status.observedGeneration is ${String(observed)}, the generation is ${generation}`)
+    if (observed !== undefined && observed !== generation)
+      tellGeneration(world, object, `status.observedGeneration is ${String(observed)}, the generation is ${generation}`)
     for (const [type, condition] of conditionsOf(object)) {
       const seen = condition['observedGeneration']
-      if (seen !== undefined && seen !== generation && typeof seen === 'number' && seen > generation) tellGeneration(world, object, `the condition ${type} speaks of generation ${seen}, which does not exist yet`)
+      if (seen !== undefined && seen !== generation && typeof seen === 'number' && seen > generation)
+        tellGeneration(world, object, `the condition ${type} speaks of generation ${seen}, which does not exist yet`)
     }
   }
 }
 
 function tellGeneration(world: World, object: UnstructuredObject, what: string): void {
-  world.find({ rule: 'truth', severity: 'error', about: describeObject(object), message: `${describeObject(object)}: ${what}, and nothing more happens`, hint: 'write observedGeneration from the object that this run has read' })
+  world.find({
+    rule: 'truth',
+    severity: 'error',
+    about: describeObject(object),
+    message: `${describeObject(object)}: ${what}, and nothing more happens`,
+    hint: 'write observedGeneration from the object that this run has read',
+  })
 }
 
 /** The program is down: what its status says it has done must be done. */
@@ -82,14 +112,30 @@ function judgeClaims(world: World): void {
   const before = reference.at(expected.phase - 1)
   for (const [about, status] of rest.statuses) {
     const claimed = expected.statuses.get(about)
-    if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status) continue
-    const difference = [...compareSnapshots(expected.objects, rest.objects, reference.chance), ...compareSnapshots(expected.outside, rest.outside, reference.chance)].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
-    if (difference) world.find({ rule: 'truth', severity: 'error', about, message: `the status of ${about} says that everything is done, and ${difference.about} is not as it should be`, diff: describeDifference(difference), hint: 'write the status last, from what you saw' })
+    if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status)
+      continue
+    const difference = [
+      ...compareSnapshots(expected.objects, rest.objects, reference.chance),
+      ...compareSnapshots(expected.outside, rest.outside, reference.chance),
+    ].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
+    if (difference)
+      world.find({
+        rule: 'truth',
+        severity: 'error',
+        about,
+        message: `the status of ${about} says that everything is done, and ${difference.about} is not as it should be`,
+        diff: describeDifference(difference),
+        hint: 'write the status last, from what you saw',
+      })
   }
 }
 
 /** Of several objects each speaks for itself: for what has its name, or names it. */
-function concerns({ about: what, expected, found }: Difference, about: string, all: ReadonlyMap<string, string>): boolean {
+function concerns(
+  { about: what, expected, found }: Difference,
+  about: string,
+  all: ReadonlyMap<string, string>,
+): boolean {
   if (all.has(what)) return what === about
   const name = about.slice(about.lastIndexOf('/') + 1).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`\\b${name}\\b`).test([what, ...expected, ...found].join(' '))
@@ -101,9 +147,16 @@ function judgePredicate(world: World): void {
   if (!ready) return
   for (const object of world.facts.view.parents) {
     const condition = conditionsOf(object).get('Ready')
-    const isCurrent = condition?.['observedGeneration'] === undefined || condition['observedGeneration'] === object.metadata.generation
+    const isCurrent =
+      condition?.['observedGeneration'] === undefined || condition['observedGeneration'] === object.metadata.generation
     if (condition?.['status'] !== 'True' || !isCurrent || ready(object, world.facts.truth())) continue
-    world.find({ rule: 'truth', severity: 'error', about: describeObject(object), message: `${describeObject(object)} says that it is ready, and it is not`, hint: 'say ready only of what this run has seen to be so' })
+    world.find({
+      rule: 'truth',
+      severity: 'error',
+      about: describeObject(object),
+      message: `${describeObject(object)} says that it is ready, and it is not`,
+      hint: 'say ready only of what this run has seen to be so',
+    })
   }
 }
 

@@ -21,20 +21,33 @@ interface Played {
 }
 
 /** A shape is wished for, recoloured and given up, and the process dies where `isLast` says so. */
-async function play(strategy: Strategy, isLast: (step: string, index: number) => boolean, { checkpoint }: { checkpoint?: () => Checkpoint } = {}): Promise<Played> {
-  await using world = await startShapes({ capabilities: strategy === 'S5' ? {} : sheets[strategy], isStarted: false, options: { callTimeoutMs: 500 } })
-  const options = (): { options?: { checkpoint: Checkpoint } } => (checkpoint ? { options: { checkpoint: checkpoint() } } : {})
+async function play(
+  strategy: Strategy,
+  isLast: (step: string, index: number) => boolean,
+  { checkpoint }: { checkpoint?: () => Checkpoint } = {},
+): Promise<Played> {
+  await using world = await startShapes({
+    capabilities: strategy === 'S5' ? {} : sheets[strategy],
+    isStarted: false,
+    options: { callTimeoutMs: 500 },
+  })
+  const options = (): { options?: { checkpoint: Checkpoint } } =>
+    checkpoint ? { options: { checkpoint: checkpoint() } } : {}
   let index = 0
   const first = world.start({ ...options(), onStep: (step) => isLast(step, index++) })
   const life: Life = { world, first, most: 0, wasAsked: false, revive: () => world.start(options()) }
   await world.create()
-  await lives(life, async () => await world.condition('Synced') === 'True Synced')
+  await lives(life, async () => (await world.condition('Synced')) === 'True Synced')
   expect(world.service.shapes.size).toBe(1)
   await world.client.patch(await world.get(), { spec: { color: 'blue' } })
-  await lives(life, async () => (await world.get()).status?.observedGeneration === 2 && await world.condition('Synced') === 'True Synced')
+  await lives(
+    life,
+    async () =>
+      (await world.get()).status?.observedGeneration === 2 && (await world.condition('Synced')) === 'True Synced',
+  )
   expect([...world.service.shapes.values()].map(({ color }) => color)).toEqual(['blue'])
   await world.client.delete(await world.get())
-  await lives(life, async () => await world.find() === undefined)
+  await lives(life, async () => (await world.find()) === undefined)
   expect(world.service.shapes.size).toBe(0)
   return { steps: first.steps, most: life.most, wasAsked: life.wasAsked }
 }
@@ -55,26 +68,37 @@ async function lives(life: Life, isSo: () => Promise<boolean>): Promise<void> {
     if (first.isDead && !life.second) life.second = life.revive()
     life.most = Math.max(life.most, world.service.shapes.size)
     const object = await world.find()
-    const synced = object && await world.conditionOf('Synced')
+    const synced = object && (await world.conditionOf('Synced'))
     if (object && synced?.reason === 'CreateOutcomeUnknown') {
       life.wasAsked = true
       const [id] = world.service.shapes.keys()
       const key = /attempt ([-0-9a-f]+)/.exec(synced.message)?.[1] ?? ''
-      await world.annotate({ resolve: id === undefined ? object.metadata.deletionTimestamp === undefined ? `recreate:${key}` : `orphan:${key}` : `adopt:${id}` })
+      await world.annotate({
+        resolve:
+          id === undefined
+            ? object.metadata.deletionTimestamp === undefined
+              ? `recreate:${key}`
+              : `orphan:${key}`
+            : `adopt:${id}`,
+      })
     }
     return isSo()
   }, 60_000)
 }
 
-test.each(['S1', 'S2', 'S3', 'S4'] as const)('B13-B25 %s: wherever the process dies, there is exactly one shape, and none after the delete', async (strategy) => {
-  const { steps } = await play(strategy, () => false)
-  expect(steps.length).toBeGreaterThan(10)
-  for (let at = 0; at < steps.length; at++) {
-    const { most, wasAsked } = await play(strategy, (_, index) => index === at)
-    expect({ at: steps[at], most }).toEqual({ at: steps[at], most: 1 })
-    if (strategy !== 'S4') expect(wasAsked).toBe(false)
-  }
-}, 480_000)
+test.each(['S1', 'S2', 'S3', 'S4'] as const)(
+  'B13-B25 %s: wherever the process dies, there is exactly one shape, and none after the delete',
+  async (strategy) => {
+    const { steps } = await play(strategy, () => false)
+    expect(steps.length).toBeGreaterThan(10)
+    for (let at = 0; at < steps.length; at++) {
+      const { most, wasAsked } = await play(strategy, (_, index) => index === at)
+      expect({ at: steps[at], most }).toEqual({ at: steps[at], most: 1 })
+      if (strategy !== 'S4') expect(wasAsked).toBe(false)
+    }
+  },
+  480_000,
+)
 
 test('B13-B25 S5: wherever the process dies, there is exactly one shape, and none after the delete', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shapes-'))
@@ -86,7 +110,8 @@ test('B13-B25 S5: wherever the process dies, there is exactly one shape, and non
       return play('S5', isLast, { checkpoint: () => fileCheckpoint(path) })
     }
     const { steps } = await run(() => false)
-    for (let at = 0; at < steps.length; at++) expect({ at: steps[at], most: (await run((_, index) => index === at)).most }).toEqual({ at: steps[at], most: 1 })
+    for (let at = 0; at < steps.length; at++)
+      expect({ at: steps[at], most: (await run((_, index) => index === at)).most }).toEqual({ at: steps[at], most: 1 })
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -145,7 +170,11 @@ test('B22 K9 the object is gone and its ExternalRef is left: the shape and the r
   await world.force()
   expect(world.service.shapes.size).toBe(1)
   world.start()
-  await world.until(async () => world.service.shapes.size === 0 && (await world.client.list({ apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ExternalRef' })).items.length === 0)
+  await world.until(
+    async () =>
+      world.service.shapes.size === 0 &&
+      (await world.client.list({ apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ExternalRef' })).items.length === 0,
+  )
 })
 
 test('B23 K10 during a sweep: the next one does the same', async () => {
@@ -176,17 +205,37 @@ test('B24 K11 the cursor of a watch is lost: everything is listed', async () => 
 })
 
 test('B25 K12 another leader takes over in the middle of a create: it waits until nothing can come of it any more', async () => {
-  await using world = await startShapes({ capabilities: { ...sheets.S2, consistencyWindowMs: 2000 }, isStarted: false, options: { callTimeoutMs: 3000 } })
+  await using world = await startShapes({
+    capabilities: { ...sheets.S2, consistencyWindowMs: 2000 },
+    isStarted: false,
+    options: { callTimeoutMs: 3000 },
+  })
   const first = world.start({ onStep: (step) => step === 'before create' })
   await world.create()
   await world.until(() => first.isDead)
   world.start()
-  await world.until(async () => await world.condition('Synced') === 'False Settling')
+  await world.until(async () => (await world.condition('Synced')) === 'False Settling')
   // The request of the first leader was on its way.
   await world.advance(2500)
   expect(world.service.count('create')).toBe(0)
-  const { metadata: { uid, name, namespace } } = await world.get()
-  world.service.create({ color: 'red', size: 1 }, { marks: { instance: 'here', kind: `Shape.${Shape.group}`, namespace, name, uid, version: '1', state: 'owned', seal: '' } })
+  const {
+    metadata: { uid, name, namespace },
+  } = await world.get()
+  world.service.create(
+    { color: 'red', size: 1 },
+    {
+      marks: {
+        instance: 'here',
+        kind: `Shape.${Shape.group}`,
+        namespace,
+        name,
+        uid,
+        version: '1',
+        state: 'owned',
+        seal: '',
+      },
+    },
+  )
   await world.synced()
   expect(world.service.count('create')).toBe(0)
   expect(world.service.shapes.size).toBe(1)

@@ -22,11 +22,14 @@ class Cloud {
     return this.shapes.get(id)
   }
 
-  list(): { id: string, color: string, size: number, marks?: Marks | undefined }[] {
+  list(): { id: string; color: string; size: number; marks?: Marks | undefined }[] {
     return [...this.shapes].map(([id, shape]) => ({ id, ...shape }))
   }
 
-  make(body: ShapeBody, given: { id?: string | undefined, marks?: Marks | undefined, token?: string | undefined }): string {
+  make(
+    body: ShapeBody,
+    given: { id?: string | undefined; marks?: Marks | undefined; token?: string | undefined },
+  ): string {
     const known = given.token === undefined ? undefined : this._tokens.get(given.token)
     if (known !== undefined) return known
     const id = given.id ?? `shape-${++this._last}`
@@ -46,28 +49,50 @@ class Cloud {
   }
 }
 
-type Called<T> = { [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K] }
+type Called<T> = {
+  [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K]
+}
 type CloudClient = Called<Cloud>
 
 function driverOf(cloud: CloudClient, capabilities: Capabilities): Driver<ShapeObject, ShapeBody, ShapeBody> {
   const hasMarks = capabilities.marks === 'atomicOnCreate'
   return {
-    name: 'shapes', capabilities,
+    name: 'shapes',
+    capabilities,
     desired: ({ spec: { color = 'red', size = 1 } }) => ({ color, size }),
     observe: async (id) => {
       const shape = await cloud.get(id)
       return shape && { id, observed: { color: shape.color, size: shape.size }, marks: shape.marks }
     },
-    create: async (desired, { id, marks, idempotencyKey }) => ({ id: await cloud.make(desired, { id, ...hasMarks && { marks }, ...capabilities.idempotent === 'byToken' && { token: idempotencyKey } }) }),
+    create: async (desired, { id, marks, idempotencyKey }) => ({
+      id: await cloud.make(desired, {
+        id,
+        ...(hasMarks && { marks }),
+        ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
+      }),
+    }),
     update: (id, desired, { marks }) => cloud.change(id, desired, hasMarks ? marks : undefined),
     remove: (id) => cloud.remove(id),
-    ...hasMarks && { async* list() { yield (await cloud.list()).map(({ id, marks, ...observed }) => ({ id, observed, marks })) } },
+    ...(hasMarks && {
+      async *list() {
+        yield (await cloud.list()).map(({ id, marks, ...observed }) => ({ id, observed, marks }))
+      },
+    }),
   }
 }
 
 const place = { name: 'foo', namespace: 'default' }
 const steps: readonly UserStep[] = [
-  { name: 'wishes for a red shape', run: (user) => user.create(Shape, { apiVersion: Shape.apiVersion, kind: 'Shape', metadata: place, spec: { color: 'red', size: 1 } }) },
+  {
+    name: 'wishes for a red shape',
+    run: (user) =>
+      user.create(Shape, {
+        apiVersion: Shape.apiVersion,
+        kind: 'Shape',
+        metadata: place,
+        spec: { color: 'red', size: 1 },
+      }),
+  },
   { name: 'wants it blue', run: async (user) => user.patch(await user.get(Shape, place), { spec: { color: 'blue' } }) },
   { name: 'gives it up', run: async (user) => user.delete(await user.get(Shape, place)) },
 ]
@@ -78,18 +103,44 @@ interface Outside {
 
 function explored(capabilities: Capabilities, profile: ProfileName): ReturnType<typeof explore<Outside>> {
   const scenario: Omit<Scenario<Outside>, 'controllers'> = {
-    name: 'shapes', steps, outside: () => ({ cloud: new Cloud() as unknown as CloudClient }), services: { cloud: { reads: ['get', 'list'] } },
-    ready: ({ spec, metadata: { uid } }, { outside: { cloud } }) => [...cloud.shapes.values()].some(({ color, marks }) => color === ((spec as { color?: string }).color ?? 'red') && (marks === undefined || marks.uid === uid)),
+    name: 'shapes',
+    steps,
+    outside: () => ({ cloud: new Cloud() as unknown as CloudClient }),
+    services: { cloud: { reads: ['get', 'list'] } },
+    ready: ({ spec, metadata: { uid } }, { outside: { cloud } }) =>
+      [...cloud.shapes.values()].some(
+        ({ color, marks }) =>
+          color === ((spec as { color?: string }).color ?? 'red') && (marks === undefined || marks.uid === uid),
+      ),
   }
   const controllers = ({ outside: { cloud } }: ProcessContext<Outside>): ControllerDeclaration[] => [
-    { for: Shape, verbs: [external(driverOf(cloud, { consistencyWindowMs: 200, ...capabilities }), { instance: 'here', orphans: 'delete', callTimeoutMs: 1000, policy: { pollIntervalMs: 20_000 } })] } as unknown as ControllerDeclaration,
+    {
+      for: Shape,
+      verbs: [
+        external(driverOf(cloud, { consistencyWindowMs: 200, ...capabilities }), {
+          instance: 'here',
+          orphans: 'delete',
+          callTimeoutMs: 1000,
+          policy: { pollIntervalMs: 20_000 },
+        }),
+      ],
+    } as unknown as ControllerDeclaration,
   ]
   return explore({ controllers, scenario, profile })
 }
 
-test.each([['S1', 'evenkeel'], ['S2', 'evenkeel'], ['S3', 'evenkeel'], ['S2', 'k8s<=1.34']] as const)('external is silent at tier 1 with %s on %s', async (strategy, profile) => {
-  const result = await explored(sheets[strategy], profile)
-  expect(result.failures.length, formatReport(result)).toBe(0)
-  expect(result.left).toBe(0)
-  expect(result.schedules).toBeGreaterThan(100)
-}, 480_000)
+test.each([
+  ['S1', 'evenkeel'],
+  ['S2', 'evenkeel'],
+  ['S3', 'evenkeel'],
+  ['S2', 'k8s<=1.34'],
+] as const)(
+  'external is silent at tier 1 with %s on %s',
+  async (strategy, profile) => {
+    const result = await explored(sheets[strategy], profile)
+    expect(result.failures.length, formatReport(result)).toBe(0)
+    expect(result.left).toBe(0)
+    expect(result.schedules).toBeGreaterThan(100)
+  },
+  480_000,
+)

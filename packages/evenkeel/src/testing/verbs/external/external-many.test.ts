@@ -13,7 +13,7 @@ test('B31 a system that says "too much" is left alone for as long as it asks', a
   await using world = await startShapes({ capabilities: sheets.S3 })
   world.service.failNext('create', { error: new ExternalError('too much', { status: 429, retryAfterMs: 20_000 }) })
   await world.create('a')
-  await world.until(async () => await world.condition('Synced', 'a') === 'False Throttled')
+  await world.until(async () => (await world.condition('Synced', 'a')) === 'False Throttled')
   await world.create('b')
   await world.advance(17_000)
   expect(world.service.count('create')).toBe(1)
@@ -24,7 +24,11 @@ test('B31 a system that says "too much" is left alone for as long as it asks', a
 
 test('B31 B32 a budget holds for all objects together; a restart only reads, and spreads it', async () => {
   const many = 1000
-  await using world = await startShapes({ capabilities: { ...sheets.S3, quota: { callsPerSecond: 100, burst: 25 } }, isStarted: false, options: { policy: { pollIntervalMs: 600_000 } } })
+  await using world = await startShapes({
+    capabilities: { ...sheets.S3, quota: { callsPerSecond: 100, burst: 25 } },
+    isStarted: false,
+    options: { policy: { pollIntervalMs: 600_000 } },
+  })
   const first = world.start({ declaration: { concurrency: 10 } })
   for (let each = 0; each < many; each++) await world.create(`s${each}`)
   const started = world.clock.monotonic()
@@ -65,31 +69,74 @@ test('B33 a watch that drops events: the next sweep repairs, and a metric counts
 })
 
 test('G7 a system that hangs holds up nobody else', async () => {
-  const Other = defineKind({ group: Shape.group, version: 'v1', kind: 'Other', spec: { type: 'object', properties: { color: { type: 'string' } } } as const })
+  const Other = defineKind({
+    group: Shape.group,
+    version: 'v1',
+    kind: 'Other',
+    spec: { type: 'object', properties: { color: { type: 'string' } } } as const,
+  })
   await using world = await startShapes({ capabilities: sheets.S2, isStarted: false, kinds: [Other] })
-  const hanging = { ...shapesDriver(world.service, { capabilities: sheets.S2 }), observe: () => new Promise<never>(() => undefined), create: () => new Promise<never>(() => undefined) }
+  const hanging = {
+    ...shapesDriver(world.service, { capabilities: sheets.S2 }),
+    observe: () => new Promise<never>(() => undefined),
+    create: () => new Promise<never>(() => undefined),
+  }
   const seen: string[] = []
   const stopping = new AbortController()
   const manager = new Manager({
-    name: 'both', transport: world.plane.plane.transport, clock: world.clock, leaderElection: false, watchdog: false, log: world.log,
-    controllers: [{ for: Shape, verbs: [external(hanging, { instance: 'here', callTimeoutMs: 5000 })] } as unknown as ControllerDeclaration, { for: Other, reconcile: (object) => { seen.push(object.metadata.name) } } as ControllerDeclaration<typeof Other> as unknown as ControllerDeclaration],
+    name: 'both',
+    transport: world.plane.plane.transport,
+    clock: world.clock,
+    leaderElection: false,
+    watchdog: false,
+    log: world.log,
+    controllers: [
+      {
+        for: Shape,
+        verbs: [external(hanging, { instance: 'here', callTimeoutMs: 5000 })],
+      } as unknown as ControllerDeclaration,
+      {
+        for: Other,
+        reconcile: (object) => {
+          seen.push(object.metadata.name)
+        },
+      } as ControllerDeclaration<typeof Other> as unknown as ControllerDeclaration,
+    ],
   })
   const running = manager.run(stopping.signal)
   await world.create()
   await world.advance(1000)
-  await world.client.create(Other, { apiVersion: Other.apiVersion, kind: 'Other', metadata: { name: 'o', namespace: 'default' }, spec: {} })
+  await world.client.create(Other, {
+    apiVersion: Other.apiVersion,
+    kind: 'Other',
+    metadata: { name: 'o', namespace: 'default' },
+    spec: {},
+  })
   await world.until(() => seen.length > 0, 100)
-  await world.until(async () => await world.condition('Synced') === 'False CreateFailed', 20_000)
+  await world.until(async () => (await world.condition('Synced')) === 'False CreateFailed', 20_000)
   stopping.abort(new Error('over'))
   for (let turn = 0; turn < 100; turn++) await world.advance(100)
   await running
 })
 
-test('a reconcile of one\'s own runs when the shape is in sync, and sees it', async () => {
+test("a reconcile of one's own runs when the shape is in sync, and sees it", async () => {
   await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
-  const verb = external(shapesDriver(world.service, { capabilities: sheets.S2, ready: ({ size }) => ({ ready: size > 1, reason: 'TooSmall', message: 'it must grow' }) }), { instance: 'here', manual: true })
+  const verb = external(
+    shapesDriver(world.service, {
+      capabilities: sheets.S2,
+      ready: ({ size }) => ({ ready: size > 1, reason: 'TooSmall', message: 'it must grow' }),
+    }),
+    { instance: 'here', manual: true },
+  )
   const seen: unknown[] = []
-  world.start({ declaration: { verbs: [verb], reconcile: async (_: unknown, context: ReconcileContext) => { seen.push(await verb.sync(context)) } } })
+  world.start({
+    declaration: {
+      verbs: [verb],
+      reconcile: async (_: unknown, context: ReconcileContext) => {
+        seen.push(await verb.sync(context))
+      },
+    },
+  })
   world.service.failNext('create', { error: new ExternalError('not now', { status: 403 }) })
   await world.create()
   await world.synced()
@@ -99,13 +146,22 @@ test('a reconcile of one\'s own runs when the shape is in sync, and sees it', as
 
 test('external refuses what cannot be meant', () => {
   const driver = shapesDriver(undefined as never, { capabilities: sheets.S2 })
-  const made = (change: object, options: object = {}) => () => external({ ...driver, ...change }, { instance: 'here', ...options })
-  expect(made({ capabilities: { idempotent: 'byName' } })).toThrow('the driver shapes: a create that is idempotent by name needs ids that are deterministic')
+  const made =
+    (change: object, options: object = {}) =>
+    () =>
+      external({ ...driver, ...change }, { instance: 'here', ...options })
+  expect(made({ capabilities: { idempotent: 'byName' } })).toThrow(
+    'the driver shapes: a create that is idempotent by name needs ids that are deterministic',
+  )
   expect(made({ identify: () => 'x' })).toThrow('identify gives names, and the sheet says that the system assigns them')
   expect(made({ mark: undefined, capabilities: { marks: 'afterCreate' } })).toThrow('need a mark function')
   expect(made({ name: 'Shapes!' })).toThrow('its name must be')
   expect(made({}, { instance: '' })).toThrow('instance must be')
   expect(made({}, { use: 'exclusive' })).toThrow('exclusive use needs a scope')
   expect(made({}, { policy: { drift: 'perhaps' } })).toThrow('drift must be one of')
-  expect(() => external({ ...driver, list: undefined as never }, { instance: 'here', use: 'exclusive', scope: 'x' }).adds?.({ for: Shape } as never)).toThrow('exclusive use needs a list')
+  expect(() =>
+    external({ ...driver, list: undefined as never }, { instance: 'here', use: 'exclusive', scope: 'x' }).adds?.({
+      for: Shape,
+    } as never),
+  ).toThrow('exclusive use needs a list')
 })

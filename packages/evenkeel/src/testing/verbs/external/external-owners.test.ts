@@ -78,7 +78,11 @@ test('objects that this controller does not see are no leftovers', async () => {
 })
 
 test('B8 names of ours without marks are found as well', async () => {
-  await using world = await startShapes({ capabilities: { ids: 'deterministic' }, driver: { list: true }, options: { orphans: 'delete' } })
+  await using world = await startShapes({
+    capabilities: { ids: 'deterministic' },
+    driver: { list: true },
+    options: { orphans: 'delete' },
+  })
   await world.create('a')
   await world.create('b')
   await world.synced('a')
@@ -93,7 +97,18 @@ test('B9 forged marks of an object that never was: suspicious, and not deleted',
   await using world = await startShapes({ capabilities: sheets.S2, options: { secret: 's', orphans: 'delete' } })
   await world.create()
   await world.synced()
-  world.service.put('forged', { color: 'red', size: 1, marks: { instance: 'here', kind: 'Shape.shapes.example.com', namespace: 'default', name: 'nobody', uid: 'u-1', version: '1' } })
+  world.service.put('forged', {
+    color: 'red',
+    size: 1,
+    marks: {
+      instance: 'here',
+      kind: 'Shape.shapes.example.com',
+      namespace: 'default',
+      name: 'nobody',
+      uid: 'u-1',
+      version: '1',
+    },
+  })
   await world.advance(70_000)
   expect((await sweepOf(world))?.report.suspicious).toEqual(['forged'])
   expect(world.service.shapes.has('forged')).toBe(true)
@@ -111,11 +126,11 @@ test('B10 marks copied from a living object: a duplicate is said, and neither is
   expect(world.service.shapes.size).toBe(2)
   expect(world.service.count('update')).toBe(0)
   await world.annotate({ duplicates: 'delete' })
-  await world.until(async () => await world.condition('Owned') === 'True Marked', 100_000)
+  await world.until(async () => (await world.condition('Owned')) === 'True Marked', 100_000)
   expect([...world.service.shapes.keys()]).toEqual(['shape-1'])
 })
 
-test('B11 two installations on one account never touch each other\'s shapes', async () => {
+test("B11 two installations on one account never touch each other's shapes", async () => {
   await using world = await startShapes({ capabilities: sheets.S2, options: { orphans: 'delete' } })
   await using other = await startShapes({ capabilities: sheets.S2 })
   await world.create()
@@ -123,7 +138,7 @@ test('B11 two installations on one account never touch each other\'s shapes', as
   await other.create()
   await other.synced()
   // The other cluster's shapes in this one's account, under an instance of their own.
-  const theirs = { ...other.service.shapes.get('shape-1')?.marks as object, instance: 'there' }
+  const theirs = { ...(other.service.shapes.get('shape-1')?.marks as object), instance: 'there' }
   world.service.put('theirs', { color: 'blue', size: 3, marks: theirs })
   await world.advance(600_000)
   expect(world.service.shapes.get('theirs')).toEqual({ color: 'blue', size: 3, marks: theirs })
@@ -140,9 +155,11 @@ test('B12 G8 marks that somebody took off: not ours any more, choices are offere
   await world.advance(70_000)
   expect(await world.condition('Owned')).toBe('False MarksMissing')
   expect((await world.conditionOf('Owned'))?.message).toMatch(/resolve=adopt:ID or recreate:[-0-9a-f]+/)
-  expect(['create', 'update', 'remove'].map((operation) => world.service.count(operation as 'create'))).toEqual([1, 0, 0])
+  expect(['create', 'update', 'remove'].map((operation) => world.service.count(operation as 'create'))).toEqual([
+    1, 0, 0,
+  ])
   await world.client.delete(await world.get())
-  await world.until(async () => await world.condition('Synced') === 'False MarksMissing')
+  await world.until(async () => (await world.condition('Synced')) === 'False MarksMissing')
   await world.advance(600_000)
   expect(world.service.shapes.size).toBe(1)
   await world.annotate({ resolve: 'adopt:shape-1' })
@@ -168,7 +185,10 @@ test('B34 a tracking object that somebody deletes stays until its shape is gone'
 })
 
 test('B34 one that is forced away: reported where there are no marks, rebuilt where there are', async () => {
-  for (const [capabilities, isRebuilt] of [[sheets.S4, false], [{ marks: 'afterCreate' }, true]] as const) {
+  for (const [capabilities, isRebuilt] of [
+    [sheets.S4, false],
+    [{ marks: 'afterCreate' }, true],
+  ] as const) {
     await using world = await startShapes({ capabilities })
     await world.create()
     await world.synced()
@@ -182,21 +202,33 @@ test('B34 one that is forced away: reported where there are no marks, rebuilt wh
   }
 })
 
-test.each([['never', 0, 'shape-2'], ['ifMarked', 1, 'shape-1']] as const)('B35 an object made again under the same name, adoption %s: one shape, and it is of the new one', async (adoption, _, id) => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { secret: 's', policy: { adoption } }, isStarted: false })
-  const first = world.start()
-  await world.create()
-  await world.synced()
-  first.kill()
-  await world.force()
-  const { metadata: { uid } } = await world.create()
-  world.start()
-  await world.synced()
-  await world.advance(150_000)
-  expect([...world.service.shapes.keys()]).toEqual([id])
-  expect(world.service.shapes.get(id)?.marks).toMatchObject({ uid })
-  expect(await world.condition('Owned')).toBe('True Marked')
-})
+test.each([
+  ['never', 0, 'shape-2'],
+  ['ifMarked', 1, 'shape-1'],
+] as const)(
+  'B35 an object made again under the same name, adoption %s: one shape, and it is of the new one',
+  async (adoption, _, id) => {
+    await using world = await startShapes({
+      capabilities: sheets.S2,
+      options: { secret: 's', policy: { adoption } },
+      isStarted: false,
+    })
+    const first = world.start()
+    await world.create()
+    await world.synced()
+    first.kill()
+    await world.force()
+    const {
+      metadata: { uid },
+    } = await world.create()
+    world.start()
+    await world.synced()
+    await world.advance(150_000)
+    expect([...world.service.shapes.keys()]).toEqual([id])
+    expect(world.service.shapes.get(id)?.marks).toMatchObject({ uid })
+    expect(await world.condition('Owned')).toBe('True Marked')
+  },
+)
 
 test('B35 with records: the old shape goes', async () => {
   await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
@@ -215,14 +247,26 @@ test('B35 with records: the old shape goes', async () => {
 test('B38 B39 a list that is empty by mistake: nothing is deleted, nothing is made, somebody is asked', async () => {
   await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
   let isEmpty = false
-  world.start({ driven: (driver) => ({ ...driver, async* list(query, call) { if (isEmpty) yield []; else yield* driver.list?.(query, call) ?? [] } }) })
+  world.start({
+    driven: (driver) => ({
+      ...driver,
+      async *list(query, call) {
+        if (isEmpty) yield []
+        else yield* driver.list?.(query, call) ?? []
+      },
+    }),
+  })
   for (const name of ['a', 'b', 'c', 'd']) await world.create(name)
   for (const name of ['a', 'b', 'c', 'd']) await world.synced(name)
   isEmpty = true
   await world.advance(300_000)
   expect(['create', 'remove'].map((operation) => world.service.count(operation as 'create'))).toEqual([4, 0])
   const question = (await sweepOf(world))?.report.questions[0]
-  expect(question).toMatchObject({ what: 'recreateMissing', count: 4, ids: ['default/a', 'default/b', 'default/c', 'default/d'] })
+  expect(question).toMatchObject({
+    what: 'recreateMissing',
+    count: 4,
+    ids: ['default/a', 'default/b', 'default/c', 'default/d'],
+  })
   for (const id of ['shape-1', 'shape-2', 'shape-3']) world.service.drop(id)
   await confirm(world, question?.hash ?? '')
   await world.until(() => world.service.shapes.size === 4, 10_000)
@@ -230,7 +274,19 @@ test('B38 B39 a list that is empty by mistake: nothing is deleted, nothing is ma
 
 test('B39 many things without an object: is this the right cluster?', async () => {
   await using world = await startShapes({ capabilities: sheets.S2, options: { orphans: 'delete' } })
-  for (let each = 0; each < 5; each++) world.service.put(`old-${each}`, { color: 'red', size: 1, marks: { instance: 'here', kind: 'Shape.shapes.example.com', namespace: 'default', name: `old-${each}`, uid: `u-${each}`, version: '1' } })
+  for (let each = 0; each < 5; each++)
+    world.service.put(`old-${each}`, {
+      color: 'red',
+      size: 1,
+      marks: {
+        instance: 'here',
+        kind: 'Shape.shapes.example.com',
+        namespace: 'default',
+        name: `old-${each}`,
+        uid: `u-${each}`,
+        version: '1',
+      },
+    })
   await world.advance(300_000)
   expect(world.service.shapes.size).toBe(5)
   const question = (await sweepOf(world))?.report.questions[0]
@@ -241,24 +297,40 @@ test('B39 many things without an object: is this the right cluster?', async () =
 
 test('a driver that lies about its marks: nothing is touched, and there is no second create', async () => {
   await using world = await startShapes({ capabilities: sheets.S2, isStarted: false })
-  world.start({ driven: (driver) => ({ ...driver, create: (desired, call) => driver.create(desired, { ...call, marks: undefined as never }) }) })
+  world.start({
+    driven: (driver) => ({
+      ...driver,
+      create: (desired, call) => driver.create(desired, { ...call, marks: undefined as never }),
+    }),
+  })
   await world.create()
-  await world.until(async () => await world.condition('Owned') === 'False MarksMissing')
+  await world.until(async () => (await world.condition('Owned')) === 'False MarksMissing')
   await world.advance(600_000)
   expect(world.service.count('create')).toBe(1)
 })
 
 test('a driver that lies about ids: no second create', async () => {
   await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
-  world.start({ driven: (driver) => ({ ...driver, create: async (desired, call) => ({ id: `not-${(await driver.create(desired, call)).id}` }) }) })
+  world.start({
+    driven: (driver) => ({
+      ...driver,
+      create: async (desired, call) => ({ id: `not-${(await driver.create(desired, call)).id}` }),
+    }),
+  })
   await world.create()
-  await world.until(async () => await world.condition('Synced') === 'False CreateOutcomeUnknown', 100_000)
+  await world.until(async () => (await world.condition('Synced')) === 'False CreateOutcomeUnknown', 100_000)
   await world.advance(600_000)
   expect(world.service.count('create')).toBe(1)
 })
 
 test('a kind without room in its status: records do, and conditions say it', async () => {
-  const Plain = defineKind({ group: Shape.group, version: 'v1', kind: 'Shape', spec: { type: 'object', properties: { color: { type: 'string' }, size: { type: 'integer' } } } as const, status: { type: 'object', properties: {} } as const })
+  const Plain = defineKind({
+    group: Shape.group,
+    version: 'v1',
+    kind: 'Shape',
+    spec: { type: 'object', properties: { color: { type: 'string' }, size: { type: 'integer' } } } as const,
+    status: { type: 'object', properties: {} } as const,
+  })
   await using world = await startShapes({ capabilities: sheets.S2, kind: Plain as unknown as typeof Shape })
   await world.create()
   await world.synced()
@@ -273,12 +345,17 @@ test('a kind without room in its status: records do, and conditions say it', asy
 test('S4: an id that could not be written down at once is not forgotten', async () => {
   await using world = await startShapes({ capabilities: sheets.S4, isStarted: false })
   // Somebody writes on the ref between the create and the answer.
-  world.start({ driven: (driver) => ({ ...driver, create: async (desired, call) => {
-    const made = await driver.create(desired, call)
-    const [ref] = (await world.client.list(ExternalRef)).items
-    if (ref) await world.client.patch(ref, { metadata: { labels: { touched: 'yes' } } })
-    return made
-  } }) })
+  world.start({
+    driven: (driver) => ({
+      ...driver,
+      create: async (desired, call) => {
+        const made = await driver.create(desired, call)
+        const [ref] = (await world.client.list(ExternalRef)).items
+        if (ref) await world.client.patch(ref, { metadata: { labels: { touched: 'yes' } } })
+        return made
+      },
+    }),
+  })
   await world.create()
   await world.synced()
   expect((await world.client.list(ExternalRef)).items[0]?.spec).toMatchObject({ id: 'shape-1', phase: 'Created' })

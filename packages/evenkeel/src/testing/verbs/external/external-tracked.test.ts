@@ -13,7 +13,7 @@ type ShapesDriver = Driver<ShapeObject, ShapeBody, ShapeBody>
 
 const tracked = { capabilities: sheets.S3, options: { track: true } } as const
 
-async function refs(world: ShapesWorld): Promise<readonly { readonly phase: string, readonly id?: string }[]> {
+async function refs(world: ShapesWorld): Promise<readonly { readonly phase: string; readonly id?: string }[]> {
   return (await world.client.list(ExternalRef)).items.map(({ spec }) => spec)
 }
 
@@ -51,7 +51,9 @@ test('track: an object that was forced away takes its thing along', async () => 
 test('cancel: after a crash in the middle of a create a deletion calls it off, at once and without another create', async () => {
   await using world = await startShapes({ ...tracked, isStarted: false })
   const first = world.start({ onStep: (step) => step === 'after create' })
-  const { metadata: { uid } } = await world.create()
+  const {
+    metadata: { uid },
+  } = await world.create()
   await world.until(() => first.isDead)
   await world.client.delete(await world.get())
   const canceled: string[] = []

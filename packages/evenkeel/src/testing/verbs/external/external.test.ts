@@ -6,18 +6,32 @@ import { ExternalError, ExternalRef } from '#verbs'
 import { startShapes } from './shapes-world.fixture.ts'
 import { sheets } from './shapes.fixture.ts'
 
-test.each(Object.entries(sheets))('B1 %s: a shape is made with marks, and the status has its id', async (strategy, capabilities) => {
-  await using world = await startShapes({ capabilities })
-  await world.create()
-  await world.synced()
-  const { status } = await world.get()
-  expect(world.service.shapes.size).toBe(1)
-  const [[id, shape] = []] = world.service.shapes
-  expect(status?.external).toMatchObject({ id, strategy, observedGeneration: 1, lastCreateAttempt: { number: 1, outcome: 'Created' } })
-  expect(shape).toMatchObject({ color: 'red', size: 1 })
-  if ('marks' in capabilities) expect(shape?.marks).toMatchObject({ instance: 'here', kind: 'Shape.shapes.example.com', namespace: 'default', name: 'foo' })
-  expect(await world.condition('Ready')).toBe('True Ready')
-})
+test.each(Object.entries(sheets))(
+  'B1 %s: a shape is made with marks, and the status has its id',
+  async (strategy, capabilities) => {
+    await using world = await startShapes({ capabilities })
+    await world.create()
+    await world.synced()
+    const { status } = await world.get()
+    expect(world.service.shapes.size).toBe(1)
+    const [[id, shape] = []] = world.service.shapes
+    expect(status?.external).toMatchObject({
+      id,
+      strategy,
+      observedGeneration: 1,
+      lastCreateAttempt: { number: 1, outcome: 'Created' },
+    })
+    expect(shape).toMatchObject({ color: 'red', size: 1 })
+    if ('marks' in capabilities)
+      expect(shape?.marks).toMatchObject({
+        instance: 'here',
+        kind: 'Shape.shapes.example.com',
+        namespace: 'default',
+        name: 'foo',
+      })
+    expect(await world.condition('Ready')).toBe('True Ready')
+  },
+)
 
 test('B2 a change of the spec changes the shape in place', async () => {
   await using world = await startShapes({ capabilities: sheets.S2 })
@@ -40,7 +54,10 @@ test('B3 G5 a shape that somebody deleted is made again: at once with a watch', 
   expect((await world.get()).status?.external?.lastCreateAttempt?.number).toBe(2)
 })
 
-test.each([['with a list', sheets.S2], ['look by look', sheets.S3]])('B3 G5 without a watch it is made again within the poll interval, %s', async (_, capabilities) => {
+test.each([
+  ['with a list', sheets.S2],
+  ['look by look', sheets.S3],
+])('B3 G5 without a watch it is made again within the poll interval, %s', async (_, capabilities) => {
   await using world = await startShapes({ capabilities })
   await world.create()
   await world.synced()
@@ -63,7 +80,10 @@ test('B4 a shape that somebody recoloured is put right', async () => {
 })
 
 test('B4 the policy report says so and touches nothing; ignore says nothing', async () => {
-  await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { drift: 'report', driftPaths: { size: 'ignore' } } } })
+  await using world = await startShapes({
+    capabilities: sheets.S2,
+    options: { policy: { drift: 'report', driftPaths: { size: 'ignore' } } },
+  })
   await world.create()
   await world.synced()
   const { marks } = world.service.shapes.get('shape-1') ?? {}
@@ -99,7 +119,7 @@ test('B26 G2 a system that can say nothing, and a lost answer: CreateOutcomeUnkn
   await using world = await startShapes({ capabilities: sheets.S4 })
   world.service.failNext('create', { isDone: true })
   await world.create()
-  await world.until(async () => await world.condition('Synced') === 'False CreateOutcomeUnknown')
+  await world.until(async () => (await world.condition('Synced')) === 'False CreateOutcomeUnknown')
   await world.advance(3_600_000)
   expect(world.service.count('create')).toBe(1)
   expect(await world.condition('Owned')).toBe('False CreateOutcomeUnknown')
@@ -115,7 +135,7 @@ test('B26 the other answer makes another one, and answers no later question', as
   await using world = await startShapes({ capabilities: sheets.S4 })
   world.service.failNext('create')
   await world.create()
-  await world.until(async () => await world.condition('Synced') === 'False CreateOutcomeUnknown')
+  await world.until(async () => (await world.condition('Synced')) === 'False CreateOutcomeUnknown')
   const key = (await world.get()).status?.external?.lastCreateAttempt?.key ?? ''
   world.service.failNext('create')
   await world.annotate({ resolve: `recreate:${key}` })
@@ -136,32 +156,41 @@ test('a create that is refused is tried again, and a person need not answer', as
 
 test.each(Object.entries(sheets))('a create that is refused for ever does not run hot: %s', async (_, capabilities) => {
   await using world = await startShapes({ capabilities })
-  for (let each = 0; each < 10_000; each++) world.service.failNext('create', { error: new ExternalError('no more shapes today', { status: 403 }) })
+  for (let each = 0; each < 10_000; each++)
+    world.service.failNext('create', { error: new ExternalError('no more shapes today', { status: 403 }) })
   await world.create()
-  await world.until(async () => await world.condition('Synced') === 'False CreateFailed')
+  await world.until(async () => (await world.condition('Synced')) === 'False CreateFailed')
   await world.advance(10_000)
-  const { metadata: { resourceVersion } } = await world.get()
+  const {
+    metadata: { resourceVersion },
+  } = await world.get()
   const tries = world.service.count('create')
   await world.advance(600_000)
   expect((await world.get()).metadata.resourceVersion).toBe(resourceVersion)
   expect(world.service.count('create') - tries).toBeLessThan(10)
 })
 
-test.each(Object.entries(sheets))('B27 %s: a shape that is shown only after 10 s is made once', async (_, capabilities) => {
-  await using world = await startShapes({ capabilities: { ...capabilities, consistencyWindowMs: 10_000 }, service: { showsAfterMs: 9000 } })
-  await world.create()
-  await world.until(async () => await world.condition('Synced') === 'False Settling')
-  await world.synced('foo', 30_000)
-  expect(world.service.shapes.size).toBe(1)
-  expect(world.service.count('create')).toBe(1)
-})
+test.each(Object.entries(sheets))(
+  'B27 %s: a shape that is shown only after 10 s is made once',
+  async (_, capabilities) => {
+    await using world = await startShapes({
+      capabilities: { ...capabilities, consistencyWindowMs: 10_000 },
+      service: { showsAfterMs: 9000 },
+    })
+    await world.create()
+    await world.until(async () => (await world.condition('Synced')) === 'False Settling')
+    await world.synced('foo', 30_000)
+    expect(world.service.shapes.size).toBe(1)
+    expect(world.service.count('create')).toBe(1)
+  },
+)
 
 test('B28 G9 a delete that takes 30 s: the finalizer stays, a condition tells, and then it goes', async () => {
   await using world = await startShapes({ capabilities: sheets.S2, service: { deletesAfterMs: 30_000 } })
   await world.create()
   await world.synced()
   await world.client.delete(await world.get())
-  await world.until(async () => await world.condition('Synced') === 'False Deleting')
+  await world.until(async () => (await world.condition('Synced')) === 'False Deleting')
   await world.advance(20_000)
   expect((await world.get()).metadata.finalizers).toEqual(['external.evenkeel.dev/shapes'])
   expect((await world.conditionOf('Ready'))?.status).toBe('False')
@@ -186,7 +215,7 @@ test('B30 G7 a system that is down: a deletion waits visibly, and recovers witho
   await world.synced()
   world.service.isDown = true
   await world.client.delete(await world.get())
-  await world.until(async () => await world.condition('Synced') === 'False Deleting')
+  await world.until(async () => (await world.condition('Synced')) === 'False Deleting')
   const calls = world.service.calls.length
   await world.advance(600_000)
   // Left alone for longer and longer, a minute at most.
@@ -214,14 +243,16 @@ test('B36 adoption by id: taken over without a write when it is equal', async ()
   await world.create('foo', {}, { adopt: 'old' })
   await world.synced()
   expect((await world.get()).status?.external).toMatchObject({ id: 'old', lastCreateAttempt: { outcome: 'Adopted' } })
-  expect(['create', 'update', 'mark', 'remove'].map((operation) => world.service.count(operation as 'create'))).toEqual([0, 0, 0, 0])
+  expect(['create', 'update', 'mark', 'remove'].map((operation) => world.service.count(operation as 'create'))).toEqual(
+    [0, 0, 0, 0],
+  )
 })
 
 test('B36 with a difference it is changed only if that is allowed', async () => {
   await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { adoption: 'explicitId' } } })
   world.service.put('old', { color: 'green', size: 1 })
   await world.create('foo', {}, { adopt: 'old', manage: 'observe,adopt' })
-  await world.until(async () => await world.condition('Synced') === 'False UpdateNotAllowed')
+  await world.until(async () => (await world.condition('Synced')) === 'False UpdateNotAllowed')
   expect(world.service.shapes.get('old')?.color).toBe('green')
   await world.annotate({ manage: null })
   await world.synced()
@@ -249,7 +280,8 @@ test('B38 G6 credentials are revoked: not in sync, with the age of the last look
   await using world = await startShapes({ capabilities: sheets.S3 })
   await world.create()
   await world.synced()
-  for (let each = 0; each < 1000; each++) world.service.failNext('observe', { error: new ExternalError('who are you?', { status: 401 }) })
+  for (let each = 0; each < 1000; each++)
+    world.service.failNext('observe', { error: new ExternalError('who are you?', { status: 401 }) })
   await world.advance(65_000)
   // One failed look says little; a look not long ago says more.
   expect(await world.condition('Synced')).toBe('True Synced')
@@ -279,7 +311,7 @@ test('B38 G6 with a list: a system that cannot be asked for long is said so on e
 test('B36 a thing to be taken over that is not there: waited for, and no other one is made', async () => {
   await using world = await startShapes({ capabilities: sheets.S2, options: { policy: { adoption: 'explicitId' } } })
   await world.create('foo', {}, { adopt: 'old' })
-  await world.until(async () => await world.condition('Synced') === 'False AdoptionPending')
+  await world.until(async () => (await world.condition('Synced')) === 'False AdoptionPending')
   await world.advance(100_000)
   expect(world.service.count('create')).toBe(0)
   world.service.put('old', { color: 'red', size: 1 })
@@ -293,7 +325,7 @@ test('B40 paused: looked at, said, and not touched', async () => {
   await world.annotate({ paused: 'true' })
   const { marks } = world.service.shapes.get('shape-1') ?? {}
   world.service.put('shape-1', { color: 'green', size: 1, marks })
-  await world.until(async () => await world.condition('Synced') === 'False Paused', 100_000)
+  await world.until(async () => (await world.condition('Synced')) === 'False Paused', 100_000)
   expect(await world.condition('Drifted')).toBe('True Drifted')
   expect(world.service.count('update')).toBe(0)
   await world.annotate({ paused: null })
@@ -304,9 +336,11 @@ test('B40 paused: looked at, said, and not touched', async () => {
 test('a policy that is not understood: nothing is done, and the condition says what', async () => {
   await using world = await startShapes({ capabilities: sheets.S2 })
   await world.create('foo', {}, { deletion: 'perhaps' })
-  await world.until(async () => await world.condition('Synced') === 'False InvalidPolicy')
+  await world.until(async () => (await world.condition('Synced')) === 'False InvalidPolicy')
   expect(world.service.count('create')).toBe(0)
-  expect((await world.conditionOf('Synced'))?.message).toContain('deletion must be one of delete, orphan, got "perhaps"')
+  expect((await world.conditionOf('Synced'))?.message).toContain(
+    'deletion must be one of delete, orphan, got "perhaps"',
+  )
 })
 
 test('G1 the finalizer and the intent are durable before the first create', async () => {
@@ -322,7 +356,10 @@ test('G6 quiescence: nothing is written while nothing changes, and the time of t
   await using world = await startShapes({ capabilities: sheets.S3, options: { maxAgeMs: 1_800_000 } })
   await world.create()
   await world.synced()
-  const { metadata: { resourceVersion }, status } = await world.get()
+  const {
+    metadata: { resourceVersion },
+    status,
+  } = await world.get()
   await world.advance(1_500_000)
   expect((await world.get()).metadata.resourceVersion).toBe(resourceVersion)
   await world.advance(400_000)

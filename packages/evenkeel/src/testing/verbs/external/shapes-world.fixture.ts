@@ -72,10 +72,21 @@ export class ShapesWorld implements AsyncDisposable {
   }
 
   get log(): Logger {
-    return createLogger({ clock: this.clock, level: 'debug', sink: (record) => { this.logs.push(record) } })
+    return createLogger({
+      clock: this.clock,
+      level: 'debug',
+      sink: (record) => {
+        this.logs.push(record)
+      },
+    })
   }
 
-  start({ options = {}, onStep = () => false, declaration = {}, driven = (driver) => driver }: ProcessOptions = {}): Process {
+  start({
+    options = {},
+    onStep = () => false,
+    declaration = {},
+    driven = (driver) => driver,
+  }: ProcessOptions = {}): Process {
     const { capabilities = {}, kind = Shape } = this.#options
     const life = { isDead: false, steps: [] as string[] }
     const never = new Promise<never>(() => undefined)
@@ -90,20 +101,38 @@ export class ShapesWorld implements AsyncDisposable {
     const verb = external(driver, { instance: 'here', ...this.#options.options, ...options })
     const metrics = new Metrics()
     const manager = new Manager({
-      name: 'shapes', transport: mortalTransport(this.plane.plane.transport, step, life), clock: this.clock, random: new SeededRandom(`process ${this.#processes.length}`), leaderElection: false, watchdog: false, metrics, log: this.log,
+      name: 'shapes',
+      transport: mortalTransport(this.plane.plane.transport, step, life),
+      clock: this.clock,
+      random: new SeededRandom(`process ${this.#processes.length}`),
+      leaderElection: false,
+      watchdog: false,
+      metrics,
+      log: this.log,
       controllers: [{ for: kind, verbs: [verb], ...declaration } as unknown as ControllerDeclaration],
     })
     const stopping = new AbortController()
     const running = manager.run(stopping.signal)
     running.catch(() => undefined)
     const started: Process = {
-      manager, metrics, steps: life.steps, get isDead() { return life.isDead },
-      kill: () => { life.isDead = true },
+      manager,
+      metrics,
+      steps: life.steps,
+      get isDead() {
+        return life.isDead
+      },
+      kill: () => {
+        life.isDead = true
+      },
       stop: async () => {
         stopping.abort(new Error('the test stops it'))
         if (life.isDead) return
         const end = { isOver: false }
-        void running.finally(() => { end.isOver = true }).catch(() => undefined)
+        void running
+          .finally(() => {
+            end.isOver = true
+          })
+          .catch(() => undefined)
         for (let turn = 0; !end.isOver && turn < 1000; turn++) await this.clock.advance(10)
       },
     }
@@ -111,13 +140,26 @@ export class ShapesWorld implements AsyncDisposable {
     return started
   }
 
-  async create(name = 'foo', spec: Partial<ShapeObject['spec']> = {}, annotations: Readonly<Record<string, string>> = {}): Promise<ShapeObject> {
-    const prefixed = Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`external.evenkeel.dev/${key}`, value]))
-    return this.client.create(Shape, { apiVersion: Shape.apiVersion, kind: 'Shape', metadata: { name, namespace: 'default', annotations: prefixed }, spec: { color: 'red', size: 1, ...spec } })
+  async create(
+    name = 'foo',
+    spec: Partial<ShapeObject['spec']> = {},
+    annotations: Readonly<Record<string, string>> = {},
+  ): Promise<ShapeObject> {
+    const prefixed = Object.fromEntries(
+      Object.entries(annotations).map(([key, value]) => [`external.evenkeel.dev/${key}`, value]),
+    )
+    return this.client.create(Shape, {
+      apiVersion: Shape.apiVersion,
+      kind: 'Shape',
+      metadata: { name, namespace: 'default', annotations: prefixed },
+      spec: { color: 'red', size: 1, ...spec },
+    })
   }
 
   async annotate(annotations: Readonly<Record<string, string | null>>, name = 'foo'): Promise<void> {
-    const prefixed = Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`external.evenkeel.dev/${key}`, value]))
+    const prefixed = Object.fromEntries(
+      Object.entries(annotations).map(([key, value]) => [`external.evenkeel.dev/${key}`, value]),
+    )
     await this.client.patch(await this.get(name), { metadata: { annotations: prefixed } })
   }
 
@@ -131,7 +173,7 @@ export class ShapesWorld implements AsyncDisposable {
 
   /** `True Synced`, `False Drifted`; empty when it does not say. */
   async condition(type: string, name = 'foo'): Promise<string> {
-    const { status, reason } = await this.conditionOf(type, name) ?? {}
+    const { status, reason } = (await this.conditionOf(type, name)) ?? {}
     return status === undefined ? '' : `${status} ${reason ?? ''}`
   }
 
@@ -144,11 +186,11 @@ export class ShapesWorld implements AsyncDisposable {
   }
 
   async synced(name = 'foo', timeoutMs = 10_000): Promise<void> {
-    await this.until(async () => await this.condition('Synced', name) === 'True Synced', timeoutMs)
+    await this.until(async () => (await this.condition('Synced', name)) === 'True Synced', timeoutMs)
   }
 
   async gone(name = 'foo', timeoutMs = 10_000): Promise<void> {
-    await this.until(async () => await this.find(name) === undefined, timeoutMs)
+    await this.until(async () => (await this.find(name)) === undefined, timeoutMs)
   }
 
   /** Deletes it and forgets about the finalizers, as impatient people do. */
@@ -169,7 +211,11 @@ export class ShapesWorld implements AsyncDisposable {
 }
 
 export async function startShapes(options: WorldOptions = {}): Promise<ShapesWorld> {
-  const plane = await startTestPlane({ simulated: true, builtin: false, kinds: [options.kind ?? Shape, ExternalRef, ExternalSweep, ...options.kinds ?? []] })
+  const plane = await startTestPlane({
+    simulated: true,
+    builtin: false,
+    kinds: [options.kind ?? Shape, ExternalRef, ExternalSweep, ...(options.kinds ?? [])],
+  })
   const world = new ShapesWorld(plane, options)
   if (options.isStarted ?? true) world.start()
   return world

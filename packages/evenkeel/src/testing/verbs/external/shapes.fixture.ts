@@ -10,9 +10,15 @@ import { ExternalError } from '#verbs'
 import type { Capabilities, Driver, DriverEvent, Sighting } from '#verbs'
 
 export const Shape = defineKind({
-  group: 'shapes.example.com', version: 'v1', kind: 'Shape',
-  spec: { type: 'object', properties: { color: { type: 'string' }, size: { type: 'integer' }, name: { type: 'string' } } } as const,
-  status: { type: 'object', properties: {} } as const, reports: ['external'],
+  group: 'shapes.example.com',
+  version: 'v1',
+  kind: 'Shape',
+  spec: {
+    type: 'object',
+    properties: { color: { type: 'string' }, size: { type: 'integer' }, name: { type: 'string' } },
+  } as const,
+  status: { type: 'object', properties: {} } as const,
+  reports: ['external'],
 })
 export type ShapeObject = ObjectOf<typeof Shape>
 
@@ -65,7 +71,10 @@ export class ShapesService {
   }
 
   /** The next such call fails; `isDone`: it is carried out, and its answer gets lost. */
-  failNext(operation: Operation, { error = new Error('connection reset'), isDone = false }: { error?: Error, isDone?: boolean } = {}): void {
+  failNext(
+    operation: Operation,
+    { error = new Error('connection reset'), isDone = false }: { error?: Error; isDone?: boolean } = {},
+  ): void {
     this.faults.push({ operation, error, isDone })
   }
 
@@ -74,12 +83,15 @@ export class ShapesService {
     return this.#clock.monotonic() >= (this.#shownAt.get(id) ?? 0) ? this.shapes.get(id) : undefined
   }
 
-  create(body: ShapeBody, { id, marks, token }: { id?: string | undefined, marks?: unknown, token?: string | undefined }): string {
+  create(
+    body: ShapeBody,
+    { id, marks, token }: { id?: string | undefined; marks?: unknown; token?: string | undefined },
+  ): string {
     const known = token === undefined ? undefined : this.#tokens.get(token)
     if (known !== undefined) return known
     if (id !== undefined && this.shapes.has(id)) throw new ExternalError(`${id} exists`, { status: 409 })
     const made = id ?? `shape-${++this.#last}`
-    this.put(made, { ...body, ...marks !== undefined && { marks } })
+    this.put(made, { ...body, ...(marks !== undefined && { marks }) })
     this.#shownAt.set(made, this.#clock.monotonic() + this.#showsAfterMs)
     if (token !== undefined) this.#tokens.set(token, made)
     return made
@@ -92,7 +104,8 @@ export class ShapesService {
   }
 
   delete(id: string): void {
-    if (this.#deletesAfterMs > 0 && !this.#goneAt.has(id)) this.#goneAt.set(id, this.#clock.monotonic() + this.#deletesAfterMs)
+    if (this.#deletesAfterMs > 0 && !this.#goneAt.has(id))
+      this.#goneAt.set(id, this.#clock.monotonic() + this.#deletesAfterMs)
     else this.drop(id)
   }
 
@@ -105,7 +118,9 @@ export class ShapesService {
 
   list(): Sighting<ShapeBody>[] {
     this.#expire()
-    return [...this.shapes].filter(([id]) => this.get(id)).map(([id, { marks, ...observed }]) => ({ id, observed, marks }))
+    return [...this.shapes]
+      .filter(([id]) => this.get(id))
+      .map(([id, { marks, ...observed }]) => ({ id, observed, marks }))
   }
 
   /** Carries a call out, or does not. */
@@ -120,7 +135,7 @@ export class ShapesService {
     return carryOut()
   }
 
-  async* watch(signal: AbortSignal): AsyncGenerator<DriverEvent> {
+  async *watch(signal: AbortSignal): AsyncGenerator<DriverEvent> {
     const waiting: DriverEvent[] = []
     let wake = (): void => undefined
     const listener = (event: DriverEvent): void => {
@@ -128,12 +143,17 @@ export class ShapesService {
       wake()
     }
     this.#listeners.add(listener)
-    signal.addEventListener('abort', () => { wake() })
+    signal.addEventListener('abort', () => {
+      wake()
+    })
     try {
       while (!signal.aborted) {
         const next = waiting.shift()
         if (next) yield next
-        else await new Promise<void>((resolve) => { wake = resolve })
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
       }
     } finally {
       this.#listeners.delete(listener)
@@ -175,34 +195,55 @@ interface DriverOptions {
 }
 
 /** A driver of the service with just these abilities. */
-export function shapesDriver(service: ShapesService, { capabilities, list = capabilities.marks === 'atomicOnCreate', watch = false, identify, diff, ready }: DriverOptions): Driver<ShapeObject, ShapeBody, ShapeBody> {
+export function shapesDriver(
+  service: ShapesService,
+  { capabilities, list = capabilities.marks === 'atomicOnCreate', watch = false, identify, diff, ready }: DriverOptions,
+): Driver<ShapeObject, ShapeBody, ShapeBody> {
   const hasMarks = (capabilities.marks ?? 'none') !== 'none'
   return {
-    name: 'shapes', capabilities,
+    name: 'shapes',
+    capabilities,
     desired: ({ spec: { color = 'red', size = 1 } }) => ({ color, size }),
-    observe: (id) => service.ask('observe', id, () => {
-      const shape = service.get(id)
-      if (!shape) return undefined
-      const { marks, ...observed } = shape
-      return { id, observed, ...hasMarks && { marks } }
+    observe: (id) =>
+      service.ask('observe', id, () => {
+        const shape = service.get(id)
+        if (!shape) return undefined
+        const { marks, ...observed } = shape
+        return { id, observed, ...(hasMarks && { marks }) }
+      }),
+    create: (desired, { id, marks, idempotencyKey }) =>
+      service.ask('create', id ?? '', () => ({
+        id: service.create(desired, {
+          id,
+          ...(capabilities.marks === 'atomicOnCreate' && { marks }),
+          ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
+        }),
+      })),
+    update: (id, desired, { marks }) =>
+      service.ask('update', id, () => {
+        service.put(id, { ...desired, ...(hasMarks && { marks }) })
+      }),
+    remove: (id) =>
+      service.ask('remove', id, () => {
+        if (!service.get(id)) throw new ExternalError(`no shape ${id}`, { status: 404 })
+        service.delete(id)
+      }),
+    ...(hasMarks && {
+      mark: (id, marks) =>
+        service.ask('mark', id, () => {
+          const shape = service.get(id)
+          if (shape) service.put(id, { ...shape, marks })
+        }),
     }),
-    create: (desired, { id, marks, idempotencyKey }) => service.ask('create', id ?? '', () => ({
-      id: service.create(desired, { id, ...capabilities.marks === 'atomicOnCreate' && { marks }, ...capabilities.idempotent === 'byToken' && { token: idempotencyKey } }),
-    })),
-    update: (id, desired, { marks }) => service.ask('update', id, () => { service.put(id, { ...desired, ...hasMarks && { marks } }) }),
-    remove: (id) => service.ask('remove', id, () => {
-      if (!service.get(id)) throw new ExternalError(`no shape ${id}`, { status: 404 })
-      service.delete(id)
+    ...(list && {
+      async *list() {
+        const things = await service.ask('list', '', () => service.list())
+        for (let at = 0; at < Math.max(things.length, 1); at += 50) yield things.slice(at, at + 50)
+      },
     }),
-    ...hasMarks && { mark: (id, marks) => service.ask('mark', id, () => {
-      const shape = service.get(id)
-      if (shape) service.put(id, { ...shape, marks })
-    }) },
-    ...list && { async* list() {
-      const things = await service.ask('list', '', () => service.list())
-      for (let at = 0; at < Math.max(things.length, 1); at += 50) yield things.slice(at, at + 50)
-    } },
-    ...watch && { watch: (_, { signal }) => service.watch(signal) },
-    ...identify && { identify }, ...diff && { diff }, ...ready && { ready },
+    ...(watch && { watch: (_, { signal }) => service.watch(signal) }),
+    ...(identify && { identify }),
+    ...(diff && { diff }),
+    ...(ready && { ready }),
   }
 }

@@ -13,7 +13,15 @@ export function admitting(deviations: readonly Deviation[]): readonly AdmissionH
 
 function hook(resource: string): AdmissionHook {
   return {
-    name: `marks ${resource}`, rules: [{ resources: [resource] }],
-    mutate: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels: { ...metadata.labels, [admittedMark]: 'yes' }, annotations: { ...metadata.annotations, [admittedMark]: 'yes' } } }),
+    name: `marks ${resource}`,
+    rules: [{ resources: [resource] }],
+    mutate: ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: {
+        ...metadata,
+        labels: { ...metadata.labels, [admittedMark]: 'yes' },
+        annotations: { ...metadata.annotations, [admittedMark]: 'yes' },
+      },
+    }),
   }
 }

@@ -5,15 +5,17 @@ import type { ObjectPlace } from '../../faults/deviation.ts'
 import type { World } from '../world.ts'
 
 /** Somebody takes something out of a service: the n-th thing of all that its fields hold. */
-export async function vanish(world: World, { service, nth }: { service: string, nth: number }): Promise<void> {
+export async function vanish(world: World, { service, nth }: { service: string; nth: number }): Promise<void> {
   const contents = (world.services as Readonly<Record<string, unknown>>)[service]
   let left = nth
   for (const value of typeof contents === 'object' && contents !== null ? Object.values(contents) : []) {
-    const things = value instanceof Map || value instanceof Set ? [...value.keys()] as unknown[] : []
+    const things = value instanceof Map || value instanceof Set ? ([...value.keys()] as unknown[]) : []
     const thing = things[left]
     left -= things.length
     if (left >= 0 || thing === undefined) continue
-    await world.as('somebody', `takes ${String(thing)} out of ${service}`, () => Promise.resolve((value as Map<unknown, unknown> | Set<unknown>).delete(thing)))
+    await world.as('somebody', `takes ${String(thing)} out of ${service}`, () =>
+      Promise.resolve((value as Map<unknown, unknown> | Set<unknown>).delete(thing)),
+    )
     return
   }
 }
@@ -26,7 +28,11 @@ export async function deprive(world: World, place: ObjectPlace): Promise<void> {
   await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(needed))
   await world.settleDown({ forgives: true })
   for (const object of world.facts.view.parents) {
-    const { kind, metadata: { name = '', ownerReferences = [], deletionTimestamp } } = object
-    if (ownerReferences.length === 0 && deletionTimestamp === undefined) await world.as('somebody', `deletes ${kind} ${name}`, () => direct.delete(object))
+    const {
+      kind,
+      metadata: { name = '', ownerReferences = [], deletionTimestamp },
+    } = object
+    if (ownerReferences.length === 0 && deletionTimestamp === undefined)
+      await world.as('somebody', `deletes ${kind} ${name}`, () => direct.delete(object))
   }
 }

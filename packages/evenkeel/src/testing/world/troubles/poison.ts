@@ -19,11 +19,19 @@ export async function poison(world: World, place: ObjectPlace): Promise<Trouble 
   if (!object) return undefined
   const { metadata, ...rest } = asNew(object)
   const name = `${place.name}-${poisonName}`
-  const made = { ...rest, metadata: { ...metadata, name, annotations: { ...metadata.annotations, [poisonLabel]: 'yes' } } } as UnstructuredObject
-  await world.as('somebody', `creates ${place.kind} ${name}, for which everything is refused`, () => direct.create(made, direct.besideOf(object)))
+  const made = {
+    ...rest,
+    metadata: { ...metadata, name, annotations: { ...metadata.annotations, [poisonLabel]: 'yes' } },
+  } as UnstructuredObject
+  await world.as('somebody', `creates ${place.kind} ${name}, for which everything is refused`, () =>
+    direct.create(made, direct.besideOf(object)),
+  )
   return {
     lasts: 'healing',
-    fate: (point) => (isFor(point, { ...place, name, uid: direct.find({ ...place, name })?.metadata.uid ?? name }) ? { type: 'refuse', status: 422, reason: 'Invalid' } : undefined),
+    fate: (point) =>
+      isFor(point, { ...place, name, uid: direct.find({ ...place, name })?.metadata.uid ?? name })
+        ? { type: 'refuse', status: 422, reason: 'Invalid' }
+        : undefined,
     async end() {
       const now = direct.find({ ...place, name })
       if (now) await world.as('somebody', `deletes ${place.kind} ${name}`, () => direct.delete(now))
@@ -32,16 +40,29 @@ export async function poison(world: World, place: ObjectPlace): Promise<Trouble 
 }
 
 /** Whether something is made for the one; what is said about the object itself is taken. */
-function isFor({ type, asked, call, request, life }: Parameters<NonNullable<Trouble['fate']>>[0], { apiVersion = '', namespace, name, uid }: ObjectPlace & { uid: string }): boolean {
+function isFor(
+  { type, asked, call, request, life }: Parameters<NonNullable<Trouble['fate']>>[0],
+  { apiVersion = '', namespace, name, uid }: ObjectPlace & { uid: string },
+): boolean {
   if (type !== 'effect') return false
   if (call) return JSON.stringify(call.parameters).includes(name) || JSON.stringify(call.parameters).includes(uid)
   // A child may have the name of its parent; what it cannot have as well is its place.
-  if (!asked || (asked.name === name && asked.namespace === namespace && asked.group === parseApiVersion(apiVersion).group)) return false
+  if (
+    !asked ||
+    (asked.name === name && asked.namespace === namespace && asked.group === parseApiVersion(apiVersion).group)
+  )
+    return false
   const [, id = ''] = /reconcile\/(\S+)/.exec(request?.headers['user-agent'] ?? '') ?? []
-  return asked.name.includes(poisonName) || ownersIn(request).includes(uid) || (life.manager?.ledger.find(id)?.key ?? '').includes(poisonName)
+  return (
+    asked.name.includes(poisonName) ||
+    ownersIn(request).includes(uid) ||
+    (life.manager?.ledger.find(id)?.key ?? '').includes(poisonName)
+  )
 }
 
 function ownersIn(request: Point['request']): string {
   const body = request && bodyOf(request)
-  return isJsonObject(body) && isJsonObject(body['metadata']) ? JSON.stringify([body['metadata']['name'], body['metadata']['generateName'], body['metadata']['ownerReferences']]) : ''
+  return isJsonObject(body) && isJsonObject(body['metadata'])
+    ? JSON.stringify([body['metadata']['name'], body['metadata']['generateName'], body['metadata']['ownerReferences']])
+    : ''
 }

@@ -8,11 +8,14 @@ import type { Trouble } from './trouble.ts'
 const refusalsMax = 4
 
 /** A permission is missing for a while. */
-export function forbidden({ verb, resource }: { verb: string, resource: string }): Trouble {
+export function forbidden({ verb, resource }: { verb: string; resource: string }): Trouble {
   let refusals = 0
   return {
     lasts: 'healing',
-    fate: ({ asked }) => (asked?.verb === verb && asked.resource === resource && refusals++ < refusalsMax ? { type: 'refuse', status: 403, reason: 'Forbidden' } : undefined),
+    fate: ({ asked }) =>
+      asked?.verb === verb && asked.resource === resource && refusals++ < refusalsMax
+        ? { type: 'refuse', status: 403, reason: 'Forbidden' }
+        : undefined,
   }
 }
 
@@ -27,14 +30,27 @@ export function outage(world: World, service: string | undefined): Trouble {
   let asks = 0
   const isAway = (): boolean => world.clock.monotonic() - beganAtMs < outageMs
   world.note('world', `${name} is away`)
-  if (service === undefined) for (const life of world.lives) for (const stream of life.isDead ? [] : life.line.streams()) stream.cut()
+  if (service === undefined)
+    for (const life of world.lives) for (const stream of life.isDead ? [] : life.line.streams()) stream.cut()
   return {
-    ...service === undefined
+    ...(service === undefined
       ? { answer: () => (isAway() ? (asks++, { status: 503, reason: 'ServiceUnavailable' }) : undefined) }
-      : { fate: ({ call }) => (call?.service === service && isAway() ? (asks++, { type: 'refuse', status: 503, reason: 'ServiceUnavailable' }) : undefined) },
+      : {
+          fate: ({ call }) =>
+            call?.service === service && isAway()
+              ? (asks++, { type: 'refuse', status: 503, reason: 'ServiceUnavailable' })
+              : undefined,
+        }),
     end() {
       world.note('world', `${name} is back`)
-      if (asks > asksMax) world.find({ rule: 'failure', severity: 'error', about: name, message: `${name} is away for ${outageMs / 1000} s and is asked ${asks} times meanwhile: nobody waits between two attempts`, hint: 'let the error reach the queue: it waits longer each time' })
+      if (asks > asksMax)
+        world.find({
+          rule: 'failure',
+          severity: 'error',
+          about: name,
+          message: `${name} is away for ${outageMs / 1000} s and is asked ${asks} times meanwhile: nobody waits between two attempts`,
+          hint: 'let the error reach the queue: it waits longer each time',
+        })
     },
   }
 }
@@ -43,7 +59,12 @@ export function outage(world: World, service: string | undefined): Trouble {
 export function absent(world: World, resource: string): Trouble {
   world.note('world', `${resource} are not known to the server yet`)
   return {
-    answer: (asked) => (asked.resource === resource ? { status: 404, reason: 'NotFound', message: 'the server could not find the requested resource' } : undefined),
-    end() { world.note('world', `${resource} are known to the server now`) },
+    answer: (asked) =>
+      asked.resource === resource
+        ? { status: 404, reason: 'NotFound', message: 'the server could not find the requested resource' }
+        : undefined,
+    end() {
+      world.note('world', `${resource} are known to the server now`)
+    },
   }
 }

@@ -16,7 +16,13 @@ interface Note extends KubeObject {
 }
 
 const ConfigMap = declareKind<Note>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
-const Box = defineKind({ group: 'test.dev', version: 'v1', kind: 'Box', spec: { type: 'object', properties: { size: { type: 'integer' } } }, status: { type: 'object', properties: { stored: { type: 'string' } } } })
+const Box = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Box',
+  spec: { type: 'object', properties: { size: { type: 'integer' } } },
+  status: { type: 'object', properties: { stored: { type: 'string' } } },
+})
 
 class Shelf {
   readonly places = new Map<string, number>()
@@ -31,7 +37,7 @@ class Shelf {
 }
 
 interface Outside {
-  readonly shelf: { put(name: string, size: number): Promise<void>, clear(name: string): Promise<void> }
+  readonly shelf: { put(name: string, size: number): Promise<void>; clear(name: string): Promise<void> }
 }
 
 const place = { name: 'a', namespace: 'default' }
@@ -40,11 +46,24 @@ const box = { apiVersion: 'test.dev/v1', kind: 'Box', ...place }
 /** Stores a Box on the shelf, says so in a note. */
 function controllers({ outside: { shelf } }: ProcessContext<Outside>): ControllerDeclaration[] {
   const declaration: ControllerDeclaration<typeof Box> = {
-    for: Box, owns: [ConfigMap],
+    for: Box,
+    owns: [ConfigMap],
     async reconcile(one, { client, status }) {
-      const { apiVersion, kind, metadata: { name, namespace = '', uid }, spec: { size = 0 } } = one
+      const {
+        apiVersion,
+        kind,
+        metadata: { name, namespace = '', uid },
+        spec: { size = 0 },
+      } = one
       await shelf.put(name, size)
-      await client.apply(ConfigMap, { metadata: { name, namespace, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] }, data: { size: String(size) } }, { force: true })
+      await client.apply(
+        ConfigMap,
+        {
+          metadata: { name, namespace, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] },
+          data: { size: String(size) },
+        },
+        { force: true },
+      )
       status.set({ stored: String(size) })
     },
     async cleanup({ metadata: { name } }) {
@@ -60,12 +79,21 @@ const steps: readonly UserStep[] = [
 ]
 
 const scenario = {
-  name: 'boxes', controllers, outside: () => ({ shelf: new Shelf() }), steps,
+  name: 'boxes',
+  controllers,
+  outside: () => ({ shelf: new Shelf() }),
+  steps,
 } as unknown as Scenario
 
 /** One schedule in which this happens there. */
 async function played(at: Place, deed: Deed): Promise<World> {
-  const base = { scenario, seed: '1', profile: profiles.evenkeel, ground: await makeGround(scenario, { kinds: kindsOf(scenario), seed: '1' }), keepsTrace: true }
+  const base = {
+    scenario,
+    seed: '1',
+    profile: profiles.evenkeel,
+    ground: await makeGround(scenario, { kinds: kindsOf(scenario), seed: '1' }),
+    keepsTrace: true,
+  }
   const first = await runSchedule({ ...base, deviations: [] })
   const deviations: Deviation[] = [{ at, deed }]
   return runSchedule({ ...base, deviations, reference: new Reference(first.rests) })
@@ -111,7 +139,11 @@ describe('a trouble', () => {
 
   test('mutate: a webhook adds something to what is written, and nobody minds', async () => {
     const world = await played(start, { type: 'mutate', resource: 'configmaps' })
-    expect(world.chronicle.of('configmaps').map(({ metadata }) => metadata.annotations?.['somebody-else.example.com/admitted'])).toEqual(['yes'])
+    expect(
+      world.chronicle
+        .of('configmaps')
+        .map(({ metadata }) => metadata.annotations?.['somebody-else.example.com/admitted']),
+    ).toEqual(['yes'])
     expect(world.findings).toEqual([])
   })
 

@@ -42,38 +42,57 @@ export async function applyChild(run: ChildRun, wanted: Wanted, policies: ApplyP
 }
 
 /** What memory does not have may only be late: before something is made, the server is asked. */
-async function findChild({ base: { client, signal }, run }: ChildRun, { kind, id: { name, namespace } }: Wanted): Promise<KubeObject | undefined> {
-  const key = { name, ...namespace !== '' && { namespace } }
+async function findChild(
+  { base: { client, signal }, run }: ChildRun,
+  { kind, id: { name, namespace } }: Wanted,
+): Promise<KubeObject | undefined> {
+  const key = { name, ...(namespace !== '' && { namespace }) }
   const cached = ifCached(() => run.cache.find(kind, key))
-  return (cached?.value as KubeObject | undefined) ?? await client.find(kind, key, { live: true, signal })
+  return (cached?.value as KubeObject | undefined) ?? (await client.find(kind, key, { live: true, signal }))
 }
 
 /** @throws {ChildProblem} when it is not ours to write. */
-function checkStanding(run: ChildRun, { live, wanted, adopt }: { live: KubeObject, wanted: Wanted, adopt: AdoptPolicy }): void {
+function checkStanding(
+  run: ChildRun,
+  { live, wanted, adopt }: { live: KubeObject; wanted: Wanted; adopt: AdoptPolicy },
+): void {
   const whose = foreignness(run, live)
   if (whose === undefined || (whose.isFree && mayAdopt(live, adopt))) return
   const { namespace, name } = run.base.key
-  run.watches.await(run.run, live, { name, ...namespace !== undefined && { namespace } })
+  run.watches.await(run.run, live, { name, ...(namespace !== undefined && { namespace }) })
   throw new ChildProblem(`${describeId(wanted.id, run.parent)} ${whose.what}`, { state: 'Failed', reason: 'Conflict' })
 }
 
 /** Whose it is, if not ours; free when an adoption takes it from nobody. */
-function foreignness({ run: { controller }, parent }: ChildRun, live: KubeObject): { readonly what: string, readonly isFree: boolean } | undefined {
+function foreignness(
+  { run: { controller }, parent }: ChildRun,
+  live: KubeObject,
+): { readonly what: string; readonly isFree: boolean } | undefined {
   const by = readMark(live)?.controller
   if (belongsTo(live, parent)) {
-    return by === undefined || by === controller ? undefined : { what: `is applied by the controller ${by} of the same ${parent.kind}: only one of them can have it`, isFree: true }
+    return by === undefined || by === controller
+      ? undefined
+      : {
+          what: `is applied by the controller ${by} of the same ${parent.kind}: only one of them can have it`,
+          isFree: true,
+        }
   }
   const owner = getControllerOf(live)
   if (owner) return { what: `exists and belongs to ${owner.kind} ${owner.name} (uid ${owner.uid})`, isFree: false }
   const named = live.metadata.annotations?.[ownerAnnotation]
   if (by !== undefined && named !== undefined) return { what: `exists and belongs to ${named}`, isFree: false }
-  return { what: 'exists and belongs to nobody: delete it, give the child another name, or let it be adopted', isFree: live.metadata.deletionTimestamp === undefined }
+  return {
+    what: 'exists and belongs to nobody: delete it, give the child another name, or let it be adopted',
+    isFree: live.metadata.deletionTimestamp === undefined,
+  }
 }
 
 function mayAdopt(live: KubeObject, adopt: AdoptPolicy): boolean {
   if (typeof adopt === 'string') return adopt === 'ifOrphan'
   const labels = live.metadata.labels ?? {}
-  return Object.entries(adopt.ifLabelled).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value)
+  return Object.entries(adopt.ifLabelled).every(
+    ([name, value]) => Object.hasOwn(labels, name) && labels[name] === value,
+  )
 }
 
 /** A child that was applied for a later generation than we know of is right, and we are late. */
@@ -81,35 +100,62 @@ function checkUpToDate({ parent }: ChildRun, live: KubeObject): void {
   const { generation = 0 } = parent.metadata
   const mark = readMark(live)
   if (!belongsTo(live, parent) || mark === undefined || mark.generation <= generation) return
-  throw new StopReconcile(`${live.kind} ${live.metadata.name ?? ''} was applied for generation ${mark.generation} of ${parent.kind} ${parent.metadata.name}, and this run only knows ${generation}`, {
-    result: { park: `generation ${mark.generation} of its own object` },
-  })
+  throw new StopReconcile(
+    `${live.kind} ${live.metadata.name ?? ''} was applied for generation ${mark.generation} of ${parent.kind} ${parent.metadata.name}, and this run only knows ${generation}`,
+    {
+      result: { park: `generation ${mark.generation} of its own object` },
+    },
+  )
 }
 
-async function write({ base: { client, signal }, run: { controller }, parent, memory }: ChildRun, { object, digest, id }: Wanted, live: KubeObject | undefined): Promise<KubeObject> {
+async function write(
+  { base: { client, signal }, run: { controller }, parent, memory }: ChildRun,
+  { object, digest, id }: Wanted,
+  live: KubeObject | undefined,
+): Promise<KubeObject> {
   const { generation = 0 } = parent.metadata
-  const annotations = { ...object.metadata.annotations, [appliedAnnotation]: formatMark({ controller, generation, digest }) }
-  const body = { ...object, metadata: { ...object.metadata, annotations, ...live?.metadata.uid !== undefined && { uid: live.metadata.uid } } }
+  const annotations = {
+    ...object.metadata.annotations,
+    [appliedAnnotation]: formatMark({ controller, generation, digest }),
+  }
+  const body = {
+    ...object,
+    metadata: { ...object.metadata, annotations, ...(live?.metadata.uid !== undefined && { uid: live.metadata.uid }) },
+  }
   try {
     const stored = await client.apply(body, { fieldOwner: controller, force: live !== undefined, signal })
     memory.note(stored, object)
     return stored
   } catch (error) {
     // Servers put a uid that is not the object's in different words; it always means that we are late.
-    if (isInvalid(error) && live && /metadata\.uid/.test(error.message)) throw conflict({ group: id.group, kind: id.kind, name: id.name }, error.message)
-    if (isApiError(error) && findCause(error, 'NamespaceTerminating')) throw new ChildProblem(`${id.kind} ${id.name} cannot be made: the namespace ${id.namespace} is being deleted`, { state: 'Failed', reason: 'NamespaceTerminating' })
+    if (isInvalid(error) && live && /metadata\.uid/.test(error.message))
+      throw conflict({ group: id.group, kind: id.kind, name: id.name }, error.message)
+    if (isApiError(error) && findCause(error, 'NamespaceTerminating'))
+      throw new ChildProblem(`${id.kind} ${id.name} cannot be made: the namespace ${id.namespace} is being deleted`, {
+        state: 'Failed',
+        reason: 'NamespaceTerminating',
+      })
     throw error
   }
 }
 
 /** In the words of different kinds: servers have no code for it. */
 function isImmutable(error: unknown): boolean {
-  return isInvalid(error) && /immutable|may not change|cannot be changed|updates to .* are forbidden/i.test(error.message)
+  return (
+    isInvalid(error) && /immutable|may not change|cannot be changed|updates to .* are forbidden/i.test(error.message)
+  )
 }
 
 /** Deletes it; its going is an event that brings the run in which it is made anew. */
 async function recreate({ base: { client, signal } }: ChildRun, { id }: Wanted, live: KubeObject): Promise<never> {
   const { uid, resourceVersion } = live.metadata
-  await client.delete(live, { preconditions: { ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } }, ignoreNotFound: true, signal })
-  throw new ChildProblem(`${id.kind} ${id.name} cannot be changed into what it shall be: it was deleted, to be made again`, { state: 'Terminating', reason: 'Recreating' })
+  await client.delete(live, {
+    preconditions: { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) },
+    ignoreNotFound: true,
+    signal,
+  })
+  throw new ChildProblem(
+    `${id.kind} ${id.name} cannot be changed into what it shall be: it was deleted, to be made again`,
+    { state: 'Terminating', reason: 'Recreating' },
+  )
 }

@@ -14,6 +14,8 @@ export function digestOf(value: JsonValue | undefined): string {
 function canonical(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join()}]`
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
-  const names = Object.keys(value).filter((name) => getOwn(value, name) !== undefined).sort(compareText)
+  const names = Object.keys(value)
+    .filter((name) => getOwn(value, name) !== undefined)
+    .sort(compareText)
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(getOwn(value, name))}`).join()}}`
 }

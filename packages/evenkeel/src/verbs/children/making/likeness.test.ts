@@ -5,9 +5,13 @@ import { digestOf } from './digest.ts'
 import { AppliedMemory } from './likeness.ts'
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>
-const content = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'a', 'b')), json) as fc.Arbitrary<JsonObject>
+const content = fc.dictionary(
+  fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'a', 'b')),
+  json,
+) as fc.Arbitrary<JsonObject>
 
-const child = (spec: unknown, more: object = {}): KubeObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', uid: 'u', ...more }, spec } as unknown as KubeObject)
+const child = (spec: unknown, more: object = {}): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', uid: 'u', ...more }, spec }) as unknown as KubeObject
 
 /** The same, as JSON has it. */
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
@@ -16,21 +20,32 @@ const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 function turned(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((item) => turned(item as JsonValue))
   if (typeof value !== 'object' || value === null) return value
-  return JSON.parse(`{${Object.keys(value).reverse().map((name) => `${JSON.stringify(name)}:${JSON.stringify(turned((value as JsonObject)[name] ?? null))}`).join()}}`) as JsonValue
+  return JSON.parse(
+    `{${Object.keys(value)
+      .reverse()
+      .map((name) => `${JSON.stringify(name)}:${JSON.stringify(turned((value as JsonObject)[name] ?? null))}`)
+      .join()}}`,
+  ) as JsonValue
 }
 
 test('digestOf goes by content, not by the order of fields', () => {
-  fc.assert(fc.property(content, (one) => { expect(digestOf(turned(copy(one)))).toBe(digestOf(copy(one))) }))
+  fc.assert(
+    fc.property(content, (one) => {
+      expect(digestOf(turned(copy(one)))).toBe(digestOf(copy(one)))
+    }),
+  )
   expect(digestOf({ a: 1 })).not.toBe(digestOf({ a: 2 }))
   expect(digestOf(JSON.parse('{"__proto__":1}') as JsonValue)).not.toBe(digestOf({}))
 })
 
 test('isSame holds for what was applied, with whatever others added to it', () => {
-  fc.assert(fc.property(content, fc.string({ minLength: 1 }), json, (spec, name, value) => {
-    const wanted = child(copy(spec))
-    const live = copy({ ...copy(spec), ...!Object.hasOwn(spec, name) && { [name]: value } })
-    expect(new AppliedMemory().isSame(child(live), wanted)).toBe(true)
-  }))
+  fc.assert(
+    fc.property(content, fc.string({ minLength: 1 }), json, (spec, name, value) => {
+      const wanted = child(copy(spec))
+      const live = copy({ ...copy(spec), ...(!Object.hasOwn(spec, name) && { [name]: value }) })
+      expect(new AppliedMemory().isSame(child(live), wanted)).toBe(true)
+    }),
+  )
 })
 
 test('isSame does not hold when something that is wanted is otherwise or missing', () => {
@@ -42,7 +57,12 @@ test('isSame does not hold when something that is wanted is otherwise or missing
   expect(memory.isSame(child({ size: 1 }), wanted)).toBe(false)
   expect(memory.isSame(child({}), child({}, { labels: { a: 'b' } }))).toBe(false)
   expect(memory.isSame(child({}), child({}, { finalizers: ['x.dev/y'] }))).toBe(false)
-  expect(memory.isSame(child({ size: 1, list: [{ name: 'a', image: 'x', pullPolicy: 'Always' }] }, { labels: { other: 'yes' } }), wanted)).toBe(true)
+  expect(
+    memory.isSame(
+      child({ size: 1, list: [{ name: 'a', image: 'x', pullPolicy: 'Always' }] }, { labels: { other: 'yes' } }),
+      wanted,
+    ),
+  ).toBe(true)
 })
 
 test('isSame knows what the server made of an apply, until that or the wish changes', () => {

@@ -21,7 +21,11 @@ export class AppliedMemory {
     const { uid = '' } = stored.metadata
     this.#byUid.delete(uid)
     if (holds(stored, wanted)) return
-    if (this.#byUid.size >= rememberedMax) for (const oldest of this.#byUid.keys()) { this.#byUid.delete(oldest); break }
+    if (this.#byUid.size >= rememberedMax)
+      for (const oldest of this.#byUid.keys()) {
+        this.#byUid.delete(oldest)
+        break
+      }
     this.#byUid.set(uid, likenessOf(stored, wanted))
   }
 
@@ -40,9 +44,11 @@ function likenessOf(live: KubeObject, wanted: KubeObject): string {
 /** Whether everything that is wanted is there as it is wanted. */
 function holds(live: KubeObject, wanted: KubeObject): boolean {
   const { ownerReferences = [], finalizers = [] } = wanted.metadata
-  return ownerReferences.every((reference) => live.metadata.ownerReferences?.some((other) => deepEqual(other, reference)))
-    && finalizers.every((finalizer) => live.metadata.finalizers?.includes(finalizer))
-    && covers(contentOf(live), contentOf(wanted))
+  return (
+    ownerReferences.every((reference) => live.metadata.ownerReferences?.some((other) => deepEqual(other, reference))) &&
+    finalizers.every((finalizer) => live.metadata.finalizers?.includes(finalizer)) &&
+    covers(contentOf(live), contentOf(wanted))
+  )
 }
 
 /** Labels, annotations and everything beside metadata; the mark of the apply itself is compared apart. */
@@ -53,7 +59,12 @@ function contentOf({ metadata, ...rest }: KubeObject): JsonObject {
 
 function covers(live: JsonValue | undefined, wanted: JsonValue | undefined): boolean {
   if (wanted === null || wanted === undefined) return live === undefined || live === null
-  if (Array.isArray(wanted)) return Array.isArray(live) && live.length === wanted.length && wanted.every((item, index) => covers(live[index] as JsonValue | undefined, item as JsonValue))
+  if (Array.isArray(wanted))
+    return (
+      Array.isArray(live) &&
+      live.length === wanted.length &&
+      wanted.every((item, index) => covers(live[index] as JsonValue | undefined, item as JsonValue))
+    )
   if (!isJsonObject(wanted)) return live === wanted
   return isJsonObject(live) && Object.keys(wanted).every((name) => covers(getOwn(live, name), getOwn(wanted, name)))
 }

@@ -32,8 +32,11 @@ export function formatMark({ controller, generation, digest }: AppliedMark): str
 
 /** The mark of an object; undefined when it has none, or one that nobody of us wrote. */
 export function readMark({ metadata: { annotations } }: KubeObject): AppliedMark | undefined {
-  const [, controller, generation, digest] = /^(.+)\/(\d{1,15})\/([0-9a-f]+)$/.exec(annotations?.[appliedAnnotation] ?? '') ?? []
-  return controller === undefined || digest === undefined ? undefined : { controller, generation: Number(generation), digest }
+  const [, controller, generation, digest] =
+    /^(.+)\/(\d{1,15})\/([0-9a-f]+)$/.exec(annotations?.[appliedAnnotation] ?? '') ?? []
+  return controller === undefined || digest === undefined
+    ? undefined
+    : { controller, generation: Number(generation), digest }
 }
 
 export function formatOwner({ apiVersion, kind, metadata: { namespace = '', name = '' } }: KubeObject): string {
@@ -41,11 +44,14 @@ export function formatOwner({ apiVersion, kind, metadata: { namespace = '', name
 }
 
 /** Name and namespace of the parent of this kind that an object names in its annotation. */
-export function readOwner({ metadata: { annotations } }: KubeObject, { kind, group }: Pick<Kind, 'kind' | 'group'>): { name: string, namespace?: string } | undefined {
+export function readOwner(
+  { metadata: { annotations } }: KubeObject,
+  { kind, group }: Pick<Kind, 'kind' | 'group'>,
+): { name: string; namespace?: string } | undefined {
   const [type, namespace = '', name = '', ...rest] = (annotations?.[ownerAnnotation] ?? '').split('/')
   // A group has dots and no slash, so there are always three parts.
   if (type !== `${kind}.${group}` || name === '' || rest.length > 0) return undefined
-  return { name, ...namespace !== '' && { namespace } }
+  return { name, ...(namespace !== '' && { namespace }) }
 }
 
 /** Whether it is the child of a parent: by its controller, or by our marks where no controller is named. */

@@ -8,7 +8,7 @@ export class ChildProblem extends Error {
   readonly state: PartState
   readonly reason: string
 
-  constructor(message: string, { state, reason }: { state: PartState, reason: string }) {
+  constructor(message: string, { state, reason }: { state: PartState; reason: string }) {
     super(message)
     this.state = state
     this.reason = reason

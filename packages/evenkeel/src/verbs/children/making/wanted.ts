@@ -44,39 +44,81 @@ export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedF
   const { apiVersion, kind } = facts.kind
   const { metadata = {}, ...rest } = JSON.parse(JSON.stringify(desired)) as KubeObject
   const content = apiVersion === 'v1' && kind === 'Secret' ? encoded(rest as JsonObject) : rest
-  if (metadata.generateName !== undefined) throw new RangeError(`a child ${kind} of ${parent.kind} ${parent.metadata.name} cannot have a generateName: it would be made anew in every run. Give it a name, or use revisions`)
+  if (metadata.generateName !== undefined)
+    throw new RangeError(
+      `a child ${kind} of ${parent.kind} ${parent.metadata.name} cannot have a generateName: it would be made anew in every run. Give it a name, or use revisions`,
+    )
   const name = metadata.name ?? parent.metadata.name
-  const namespace = facts.isNamespaced ? metadata.namespace ?? parent.metadata.namespace : undefined
-  if (facts.isNamespaced && namespace === undefined) throw new RangeError(`${kind} ${name} needs a namespace: its parent ${parent.kind} ${parent.metadata.name} has none to take`)
+  const namespace = facts.isNamespaced ? (metadata.namespace ?? parent.metadata.namespace) : undefined
+  if (facts.isNamespaced && namespace === undefined)
+    throw new RangeError(
+      `${kind} ${name} needs a namespace: its parent ${parent.kind} ${parent.metadata.name} has none to take`,
+    )
   const isElsewhere = parent.metadata.namespace !== undefined && parent.metadata.namespace !== namespace
-  const bare = { ...content, apiVersion, kind, metadata: { name, ...namespace !== undefined && { namespace }, ...marked(metadata, parent, { ...facts, isElsewhere }) } }
+  const bare = {
+    ...content,
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...marked(metadata, parent, { ...facts, isElsewhere }),
+    },
+  }
   const object = isElsewhere ? bare : setControllerReference(parent, bare)
   const id = { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace: namespace ?? '', name }
   // What follows from the parent is compared by itself; without it the digest is the same for the same content.
   const { labels, annotations, ownerReferences, finalizers } = metadata
-  const said = { ...content, apiVersion, kind, metadata: { labels, annotations, ownerReferences, finalizers }, isElsewhere, prune: facts.prune ?? true, revisions: facts.revisions }
+  const said = {
+    ...content,
+    apiVersion,
+    kind,
+    metadata: { labels, annotations, ownerReferences, finalizers },
+    isElsewhere,
+    prune: facts.prune ?? true,
+    revisions: facts.revisions,
+  }
   return { id, kind: facts.kind, object, digest: digestOf(said as unknown as JsonValue), isElsewhere }
 }
 
 /** Servers take `stringData` and keep `data`; what is said as it is kept can be compared. */
 function encoded({ stringData, data, ...rest }: JsonObject): JsonObject {
-  if (!isJsonObject(stringData)) return { ...rest, ...data !== undefined && { data } }
-  const texts = Object.entries(stringData).map(([name, text]) => [name, typeof text === 'string' ? Buffer.from(text).toString('base64') : text] as const)
+  if (!isJsonObject(stringData)) return { ...rest, ...(data !== undefined && { data }) }
+  const texts = Object.entries(stringData).map(
+    ([name, text]) => [name, typeof text === 'string' ? Buffer.from(text).toString('base64') : text] as const,
+  )
   return { ...rest, data: Object.fromEntries([...Object.entries(isJsonObject(data) ? data : {}), ...texts]) }
 }
 
-function marked({ labels, annotations, ownerReferences, finalizers }: ObjectMeta, parent: Owner, { prune = true, revisions, isElsewhere }: WantedFacts & { isElsewhere: boolean }): ObjectMeta {
-  const notes = { ...annotations, ...isElsewhere && { [ownerAnnotation]: formatOwner(parent) }, ...!prune && { [pruneAnnotation]: 'false' } }
+function marked(
+  { labels, annotations, ownerReferences, finalizers }: ObjectMeta,
+  parent: Owner,
+  { prune = true, revisions, isElsewhere }: WantedFacts & { isElsewhere: boolean },
+): ObjectMeta {
+  const notes = {
+    ...annotations,
+    ...(isElsewhere && { [ownerAnnotation]: formatOwner(parent) }),
+    ...(!prune && { [pruneAnnotation]: 'false' }),
+  }
   return {
-    labels: { ...labels, [ownerUidLabel]: parent.metadata.uid, ...revisions !== undefined && { [revisionsLabel]: revisions } },
-    ...Object.keys(notes).length > 0 && { annotations: notes },
-    ...ownerReferences && { ownerReferences },
-    ...finalizers && { finalizers },
+    labels: {
+      ...labels,
+      [ownerUidLabel]: parent.metadata.uid,
+      ...(revisions !== undefined && { [revisionsLabel]: revisions }),
+    },
+    ...(Object.keys(notes).length > 0 && { annotations: notes }),
+    ...(ownerReferences && { ownerReferences }),
+    ...(finalizers && { finalizers }),
   }
 }
 
 /** One text for one child: by group, so that a new version of a kind is no new child. */
-export function idText({ group, kind, namespace, name }: Pick<ChildId, 'group' | 'kind' | 'namespace' | 'name'>): string {
+export function idText({
+  group,
+  kind,
+  namespace,
+  name,
+}: Pick<ChildId, 'group' | 'kind' | 'namespace' | 'name'>): string {
   return JSON.stringify([group, kind, namespace, name])
 }
 
@@ -85,12 +127,17 @@ export function idOf({ apiVersion, kind, metadata: { namespace = '', name = '' }
 }
 
 /** `Deployment web`, `ConfigMap other/web`: for people. */
-export function describeId({ kind, namespace, name }: Pick<ChildId, 'kind' | 'namespace' | 'name'>, { metadata }: KubeObject): string {
+export function describeId(
+  { kind, namespace, name }: Pick<ChildId, 'kind' | 'namespace' | 'name'>,
+  { metadata }: KubeObject,
+): string {
   return namespace === '' || namespace === metadata.namespace ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 }
 
 /** @throws {RangeError} when a function gave something else the second time. */
 export function checkSame(first: unknown, second: unknown, what: string): void {
   if (deepEqual(JSON.parse(JSON.stringify(first)) as JsonValue, JSON.parse(JSON.stringify(second)) as JsonValue)) return
-  throw new RangeError(`${what} gives something else each time it is called, so its children would be written for ever: take time, chance and the order of sets and maps out of it`)
+  throw new RangeError(
+    `${what} gives something else each time it is called, so its children would be written for ever: take time, chance and the order of sets and maps out of it`,
+  )
 }

@@ -33,8 +33,14 @@ export function listedChildren(parent: KubeObject, controller: string): readonly
     return []
   }
   if (!Array.isArray(entries)) return []
-  return entries.filter((entry): entry is string[] => Array.isArray(entry) && entry.length === 4 && entry.every((part) => typeof part === 'string'))
-    .map(([apiVersion = '', kind = '', namespace = '', name = '']) => idOf({ apiVersion, kind, metadata: { namespace, name } }))
+  return entries
+    .filter(
+      (entry): entry is string[] =>
+        Array.isArray(entry) && entry.length === 4 && entry.every((part) => typeof part === 'string'),
+    )
+    .map(([apiVersion = '', kind = '', namespace = '', name = '']) =>
+      idOf({ apiVersion, kind, metadata: { namespace, name } }),
+    )
 }
 
 /** Lists children that are about to be made. @throws {RangeError} when there are too many. @throws {ApiError} `Conflict`. */
@@ -45,7 +51,10 @@ export async function listChildren(run: ChildRun, ids: readonly ChildId[]): Prom
   const added = ids.filter((id) => !known.has(idText(id)))
   // A list without the finalizer came from a copy: of a backup, or of another object.
   if (added.length === 0 && hasFinalizer(parent, finalizerOf(run.run.controller))) return
-  if (listed.length + added.length > entriesMax) throw new RangeError(`${parent.kind} ${parent.metadata.name} has more than ${entriesMax} children where no owner reference reaches: make one object in each namespace that owns them there`)
+  if (listed.length + added.length > entriesMax)
+    throw new RangeError(
+      `${parent.kind} ${parent.metadata.name} has more than ${entriesMax} children where no owner reference reaches: make one object in each namespace that owns them there`,
+    )
   await write(run, parent, [...listed, ...added])
 }
 
@@ -54,27 +63,55 @@ export async function strikeChildren(run: ChildRun, gone: readonly ChildId[]): P
   if (gone.length === 0) return
   const parent = newestParent(run)
   const struck = new Set(gone.map(idText))
-  await write(run, parent, listedChildren(parent, run.run.controller).filter((id) => !struck.has(idText(id))))
+  await write(
+    run,
+    parent,
+    listedChildren(parent, run.run.controller).filter((id) => !struck.has(idText(id))),
+  )
 }
 
 async function write({ base, run: { controller } }: ChildRun, parent: Owner, ids: readonly ChildId[]): Promise<void> {
   const { [annotationOf(controller)]: _, ...annotations } = parent.metadata.annotations ?? {}
-  const text = JSON.stringify(ids.toSorted((a, b) => (idText(a) < idText(b) ? -1 : 1)).map(({ apiVersion, kind, namespace, name }) => [apiVersion, kind, namespace, name]))
-  const noted = { ...parent, metadata: { ...parent.metadata, annotations: ids.length > 0 ? { ...annotations, [annotationOf(controller)]: text } : annotations } }
-  const wanted = ids.length > 0 ? addFinalizer(noted, finalizerOf(controller)) : removeFinalizer(noted, finalizerOf(controller))
+  const text = JSON.stringify(
+    ids
+      .toSorted((a, b) => (idText(a) < idText(b) ? -1 : 1))
+      .map(({ apiVersion, kind, namespace, name }) => [apiVersion, kind, namespace, name]),
+  )
+  const noted = {
+    ...parent,
+    metadata: {
+      ...parent.metadata,
+      annotations: ids.length > 0 ? { ...annotations, [annotationOf(controller)]: text } : annotations,
+    },
+  }
+  const wanted =
+    ids.length > 0 ? addFinalizer(noted, finalizerOf(controller)) : removeFinalizer(noted, finalizerOf(controller))
   await base.client.patchFrom(parent, wanted, { signal: base.signal })
 }
 
 /** The cleanup of what is listed, for controllers that may list something. */
 export function inventoryStep(declaration: ControllerDeclaration, controller: string): readonly CleanupStep[] {
   const isListing = (declaration.owns ?? []).some((owned) => 'elsewhere' in owned && owned.elsewhere === true)
-  return isListing ? [{ finalizer: finalizerOf(controller), onDemand: true, cleanup: (parent, context) => removeListed(parent, context, controller) }] : []
+  return isListing
+    ? [
+        {
+          finalizer: finalizerOf(controller),
+          onDemand: true,
+          cleanup: (parent, context) => removeListed(parent, context, controller),
+        },
+      ]
+    : []
 }
 
-async function removeListed(parent: KubeObject, { client, signal }: ReconcileContext, controller: string): Promise<Reconciled> {
+async function removeListed(
+  parent: KubeObject,
+  { client, signal }: ReconcileContext,
+  controller: string,
+): Promise<Reconciled> {
   const left: string[] = []
   for (const id of listedChildren(parent, controller)) {
-    if (!await removeChild(id, { parent, client, signal, controller })) left.push(`${id.kind} ${id.namespace}/${id.name}`)
+    if (!(await removeChild(id, { parent, client, signal, controller })))
+      left.push(`${id.kind} ${id.namespace}/${id.name}`)
   }
   return left.length > 0 ? { afterMs: lookAgainMs } : undefined
 }
@@ -87,8 +124,11 @@ interface RemoveOptions extends Pick<ReconcileContext, 'client' | 'signal'> {
 }
 
 /** Deletes a listed child; whether it is gone, or was never ours. */
-export async function removeChild(id: ChildId, { parent, client, signal, controller, generation = Infinity }: RemoveOptions): Promise<boolean> {
-  const key = { name: id.name, ...id.namespace !== '' && { namespace: id.namespace } }
+export async function removeChild(
+  id: ChildId,
+  { parent, client, signal, controller, generation = Infinity }: RemoveOptions,
+): Promise<boolean> {
+  const key = { name: id.name, ...(id.namespace !== '' && { namespace: id.namespace }) }
   try {
     const live = await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal })
     const mark = live && readMark(live)
@@ -97,7 +137,10 @@ export async function removeChild(id: ChildId, { parent, client, signal, control
     const { uid, resourceVersion } = live.metadata
     await client.delete(live, { preconditions: { uid, resourceVersion }, ignoreNotFound: true, signal })
     // Not every kind says in its answer that it stays for a while: a Namespace does not.
-    return (await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal }))?.metadata.uid !== uid
+    return (
+      (await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal }))?.metadata.uid !==
+      uid
+    )
   } catch (error) {
     // A kind that is gone has no objects left.
     if (isUnknownKind(error)) return true

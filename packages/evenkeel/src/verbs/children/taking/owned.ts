@@ -15,7 +15,9 @@ export function ownedChildren(run: ChildRun): readonly KubeObject[] {
   const { uid } = run.parent.metadata
   const found = new Map<string, KubeObject>()
   for (const kind of [...declaredKinds(run), ...run.watches.kinds]) {
-    const objects = ifCached(() => run.run.cache.list(kind, { index: { name: ownerIndex, value: uid } }) as readonly KubeObject[])?.value ?? []
+    const objects =
+      ifCached(() => run.run.cache.list(kind, { index: { name: ownerIndex, value: uid } }) as readonly KubeObject[])
+        ?.value ?? []
     for (const object of objects) {
       const text = idText(idOf(object))
       if (!found.has(text) && isApplied(run, object)) found.set(text, object)
@@ -26,10 +28,18 @@ export function ownedChildren(run: ChildRun): readonly KubeObject[] {
 
 /** Ours by its owner, by its label and by who applied it: what an author makes by hand is not taken away. */
 export function isApplied({ parent, run: { controller } }: ChildRun, object: KubeObject): boolean {
-  return belongsTo(object, parent) && object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid && readMark(object)?.controller === controller
+  return (
+    belongsTo(object, parent) &&
+    object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid &&
+    readMark(object)?.controller === controller
+  )
 }
 
 /** The kinds that the controller declares, as they are in the cache. */
-export function declaredKinds({ run: { declaration: { owns = [] } } }: Pick<ChildRun, 'run'>): readonly CacheKind[] {
+export function declaredKinds({
+  run: {
+    declaration: { owns = [] },
+  },
+}: Pick<ChildRun, 'run'>): readonly CacheKind[] {
   return owns.map((owned) => ('group' in owned ? owned : owned.kind))
 }

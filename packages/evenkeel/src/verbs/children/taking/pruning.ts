@@ -38,7 +38,7 @@ export async function pruneChildren(run: ChildRun, declared: Declared): Promise<
   for (const object of surplus) {
     if (object.metadata.deletionTimestamp !== undefined) leaving.push(object)
     else if (kept.has(object) || !mayGo(run, object)) staying.push(object)
-    else leaving.push(...await remove(run, object))
+    else leaving.push(...(await remove(run, object)))
   }
   return { leaving, staying, leavingElsewhere: await pruneListed(run, declared.ids) }
 }
@@ -51,7 +51,10 @@ function mayGo({ parent }: ChildRun, object: KubeObject): boolean {
 async function remove({ base: { client, signal } }: ChildRun, object: KubeObject): Promise<readonly KubeObject[]> {
   const { uid, resourceVersion } = object.metadata
   try {
-    const left = await client.delete(object, { preconditions: { ...uid !== undefined && { uid }, ...resourceVersion !== undefined && { resourceVersion } }, signal })
+    const left = await client.delete(object, {
+      preconditions: { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) },
+      signal,
+    })
     return left === undefined ? [] : [left as KubeObject]
   } catch (error) {
     if (isNotFound(error)) return []
@@ -65,21 +68,36 @@ function keptRevisions(surplus: readonly KubeObject[], { keep, objects }: Declar
   const texts = surplus.length > 0 && keep.size > 0 ? objects.map((object) => JSON.stringify(object)) : []
   for (const [series, count] of keep) {
     const revisions = surplus.filter(({ metadata: { labels } }) => labels?.[revisionsLabel] === series)
-    const newest = revisions.toSorted((a, b) => compareText(b.metadata.creationTimestamp ?? '', a.metadata.creationTimestamp ?? '') || compareText(b.metadata.name ?? '', a.metadata.name ?? ''))
+    const newest = revisions.toSorted(
+      (a, b) =>
+        compareText(b.metadata.creationTimestamp ?? '', a.metadata.creationTimestamp ?? '') ||
+        compareText(b.metadata.name ?? '', a.metadata.name ?? ''),
+    )
     for (const revision of newest.slice(0, count)) kept.add(revision)
-    for (const revision of newest.slice(count)) if (texts.some((text) => text.includes(JSON.stringify(revision.metadata.name)))) kept.add(revision)
+    for (const revision of newest.slice(count))
+      if (texts.some((text) => text.includes(JSON.stringify(revision.metadata.name)))) kept.add(revision)
   }
   return kept
 }
 
 /** Listed children that are not declared go; those that are gone are struck from the list. */
 async function pruneListed(run: ChildRun, ids: ReadonlySet<string>): Promise<readonly ChildId[]> {
-  const { base: { client, signal }, run: { controller }, parent } = run
+  const {
+    base: { client, signal },
+    run: { controller },
+    parent,
+  } = run
   const [gone, leaving]: [ChildId[], ChildId[]] = [[], []]
   for (const id of listedChildren(newestParent(run), controller)) {
     if (ids.has(idText(id))) continue
-    const isGone = await removeChild(id, { parent, client, signal, controller, generation: parent.metadata.generation ?? 0 });
-    (isGone ? gone : leaving).push(id)
+    const isGone = await removeChild(id, {
+      parent,
+      client,
+      signal,
+      controller,
+      generation: parent.metadata.generation ?? 0,
+    })
+    ;(isGone ? gone : leaving).push(id)
   }
   await strikeChildren(run, gone)
   return leaving

@@ -39,13 +39,25 @@ export function mergeEdges(edges: readonly Edge[]): readonly Edge[] {
   const merged = new Map<string, Edge>()
   for (const edge of edges) {
     const known = merged.get(placeKey(edge))
-    merged.set(placeKey(edge), known ? { ...known, prefixes: [...new Set([...known.prefixes, ...edge.prefixes])].sort(), isHeld: known.isHeld || edge.isHeld } : edge)
+    merged.set(
+      placeKey(edge),
+      known
+        ? {
+            ...known,
+            prefixes: [...new Set([...known.prefixes, ...edge.prefixes])].sort(),
+            isHeld: known.isHeld || edge.isHeld,
+          }
+        : edge,
+    )
   }
   return [...merged.values()].sort(comparePlaces)
 }
 
 /** Writes what is wanted, the record first; then takes back what is not. Says what could not be marked. */
-export async function settleEdges(wanted: readonly Edge[], settling: EdgeSettling & { readonly lines: readonly DependencyReport[] }): Promise<readonly string[]> {
+export async function settleEdges(
+  wanted: readonly Edge[],
+  settling: EdgeSettling & { readonly lines: readonly DependencyReport[] },
+): Promise<readonly string[]> {
   const { referer } = settling
   const recorded = recordedEdges(referer)
   const isRecorded = (edge: Edge): boolean => recorded.some((old) => isSameEdge(old, edge))
@@ -56,7 +68,10 @@ export async function settleEdges(wanted: readonly Edge[], settling: EdgeSettlin
     const trouble = edge.prefixes.length > 0 ? await mark(edge, settling) : undefined
     if (trouble !== undefined) troubles.push(trouble)
   }
-  await dropEdges(recorded.filter((old) => !wanted.some((edge) => isSameEdge(old, edge))), settling)
+  await dropEdges(
+    recorded.filter((old) => !wanted.some((edge) => isSameEdge(old, edge))),
+    settling,
+  )
   return troubles
 }
 
@@ -71,7 +86,9 @@ export async function dropEdges(edges: readonly OldEdge[], { base, referer, hold
 }
 
 export function recordedEdges(referer: KubeObject): readonly OldEdge[] {
-  return recordedDependencies(referer).flatMap(({ group, kind, namespace, name, apiVersion }) => apiVersion === undefined ? [] : [{ group, kind, namespace, name, apiVersion }])
+  return recordedDependencies(referer).flatMap(({ group, kind, namespace, name, apiVersion }) =>
+    apiVersion === undefined ? [] : [{ group, kind, namespace, name, apiVersion }],
+  )
 }
 
 export function isSameEdge(a: OldEdge, b: OldEdge): boolean {
@@ -79,8 +96,23 @@ export function isSameEdge(a: OldEdge, b: OldEdge): boolean {
 }
 
 /** New lines and old ones: nothing is forgotten before it was taken back. */
-async function record({ base: { client, signal }, referer, lines }: EdgeSettling & { readonly lines: readonly DependencyReport[] }): Promise<void> {
+async function record({
+  base: { client, signal },
+  referer,
+  lines,
+}: EdgeSettling & { readonly lines: readonly DependencyReport[] }): Promise<void> {
   const places = new Set(lines.map(placeKey))
-  const dependencies = [...lines, ...recordedDependencies(referer).filter((line) => !places.has(placeKey(line)))].sort(comparePlaces)
-  await client.subresource('status').patch(referer, { metadata: { resourceVersion: referer.metadata.resourceVersion ?? '' }, status: { dependencies: dependencies as never } }, { signal })
+  const dependencies = [...lines, ...recordedDependencies(referer).filter((line) => !places.has(placeKey(line)))].sort(
+    comparePlaces,
+  )
+  await client
+    .subresource('status')
+    .patch(
+      referer,
+      {
+        metadata: { resourceVersion: referer.metadata.resourceVersion ?? '' },
+        status: { dependencies: dependencies as never },
+      },
+      { signal },
+    )
 }

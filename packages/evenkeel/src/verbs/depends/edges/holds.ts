@@ -35,7 +35,11 @@ export class Holds {
   async read({ apiVersion, kind, namespace, name }: OldEdge): Promise<KubeObject | undefined> {
     const { client, signal } = this.#options.base
     try {
-      return await client.find({ apiVersion, kind }, { name, ...namespace !== '' && { namespace } }, { live: true, signal })
+      return await client.find(
+        { apiVersion, kind },
+        { name, ...(namespace !== '' && { namespace }) },
+        { live: true, signal },
+      )
     } catch (error) {
       if (isUnknownKind(error)) return undefined
       throw error
@@ -43,19 +47,33 @@ export class Holds {
   }
 
   async hold({ object }: Edge): Promise<void> {
-    const { base: { client, signal }, finalizer } = this.#options
+    const {
+      base: { client, signal },
+      finalizer,
+    } = this.#options
     if (hasFinalizer(object, finalizer) || object.metadata.deletionTimestamp !== undefined) return
     const { finalizers = [], resourceVersion = '', uid = '' } = object.metadata
-    await client.patch(object, { metadata: { uid, resourceVersion, finalizers: [...finalizers, finalizer] } }, { signal })
+    await client.patch(
+      object,
+      { metadata: { uid, resourceVersion, finalizers: [...finalizers, finalizer] } },
+      { signal },
+    )
   }
 
   async letGo({ object, ...place }: OldEdge & { readonly object: KubeObject }): Promise<void> {
-    const { base: { client, signal }, finalizer } = this.#options
+    const {
+      base: { client, signal },
+      finalizer,
+    } = this.#options
     if (!hasFinalizer(object, finalizer) || this.#isUsed(place)) return
     const { finalizers = [], resourceVersion = '', uid = '' } = object.metadata
     try {
       const left = finalizers.filter((one) => one !== finalizer)
-      await client.patch(object, { metadata: { uid, resourceVersion, finalizers: left.length === 0 ? null : left } }, { signal })
+      await client.patch(
+        object,
+        { metadata: { uid, resourceVersion, finalizers: left.length === 0 ? null : left } },
+        { signal },
+      )
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
@@ -70,7 +88,14 @@ export class Holds {
 
   #isUsed(place: Place): boolean {
     const { followed, leaving, refererFinalizer } = this.#options
-    return followed.some((one) => one.referersOf(place).some((referer) => referer.metadata.uid !== leaving
-      && (referer.metadata.deletionTimestamp === undefined || hasFinalizer(referer, refererFinalizer))))
+    return followed.some((one) =>
+      one
+        .referersOf(place)
+        .some(
+          (referer) =>
+            referer.metadata.uid !== leaving &&
+            (referer.metadata.deletionTimestamp === undefined || hasFinalizer(referer, refererFinalizer)),
+        ),
+    )
   }
 }

@@ -29,7 +29,8 @@ export async function mark(edge: Edge, { base, referer }: Marking): Promise<stri
   const hash = hashOf(referer)
   const text = `${formatPlace(placeOf(referer))} ${referer.metadata.uid ?? ''}`
   const annotations = Object.fromEntries(edge.prefixes.map((prefix) => [`${prefix}/${hash}`, text]))
-  if (Object.entries(annotations).every(([key, value]) => edge.object.metadata.annotations?.[key] === value)) return undefined
+  if (Object.entries(annotations).every(([key, value]) => edge.object.metadata.annotations?.[key] === value))
+    return undefined
   try {
     await client.apply(identityOf(edge.object, { annotations }), { fieldOwner: ownerOf(referer), force: true, signal })
     return undefined
@@ -45,7 +46,11 @@ export async function unmark(object: KubeObject, { base: { client, signal }, ref
   const keys = Object.keys(object.metadata.annotations ?? {}).filter((key) => key.endsWith(`/${hash}`))
   if (keys.length === 0) return object
   try {
-    return await client.patch(object, { metadata: { annotations: Object.fromEntries(keys.map((key) => [key, null])) } }, { fieldOwner: ownerOf(referer), signal })
+    return await client.patch(
+      object,
+      { metadata: { annotations: Object.fromEntries(keys.map((key) => [key, null])) } },
+      { fieldOwner: ownerOf(referer), signal },
+    )
   } catch (error) {
     if (isNotFound(error)) return object
     throw error
@@ -53,8 +58,15 @@ export async function unmark(object: KubeObject, { base: { client, signal }, ref
 }
 
 /** With the UID: what has gone in the meantime must not be made by us. */
-function identityOf({ apiVersion, kind, metadata: { name = '', namespace, uid } }: KubeObject, more: Pick<KubeObject['metadata'], 'annotations'>): KubeObject {
-  return { apiVersion, kind, metadata: { name, ...namespace !== undefined && { namespace }, ...uid !== undefined && { uid }, ...more } }
+function identityOf(
+  { apiVersion, kind, metadata: { name = '', namespace, uid } }: KubeObject,
+  more: Pick<KubeObject['metadata'], 'annotations'>,
+): KubeObject {
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }), ...more },
+  }
 }
 
 function ownerOf(referer: KubeObject): string {
@@ -79,13 +91,21 @@ export function lostMarks({ type, old, object }: CacheEvent, prefix: string): re
   if (type !== 'update' || !old || old.metadata.resourceVersion === object.metadata.resourceVersion) return undefined
   const [before, after] = [split(old, prefix), split(object, prefix)]
   if (!deepEqual(before.rest as never, after.rest as never)) return undefined
-  return Object.entries(before.marks).filter(([key, value]) => after.marks[key] !== value).map(([key]) => keyOfHash(key.slice(prefix.length + 1)))
+  return Object.entries(before.marks)
+    .filter(([key, value]) => after.marks[key] !== value)
+    .map(([key]) => keyOfHash(key.slice(prefix.length + 1)))
 }
 
-function split(object: KubeObject, prefix: string): { readonly marks: Readonly<Record<string, string>>, readonly rest: object } {
+function split(
+  object: KubeObject,
+  prefix: string,
+): { readonly marks: Readonly<Record<string, string>>; readonly rest: object } {
   const { resourceVersion: _, managedFields: __, annotations = {}, ...metadata } = object.metadata
   const isMark = ([key]: [string, unknown]): boolean => key.startsWith(`${prefix}/`)
   const entries = Object.entries(annotations)
   const others = entries.filter((entry) => !isMark(entry))
-  return { marks: Object.fromEntries(entries.filter(isMark)), rest: { ...object, metadata: { ...metadata, annotations: others } } }
+  return {
+    marks: Object.fromEntries(entries.filter(isMark)),
+    rest: { ...object, metadata: { ...metadata, annotations: others } },
+  }
 }

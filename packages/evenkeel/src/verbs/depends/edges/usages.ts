@@ -11,15 +11,23 @@ import { placeKey, placeOf } from '../reference.ts'
 import type { Place } from '../reference.ts'
 import { shortHash } from './marks.ts'
 
-const place = (description: string, required: readonly string[]) => ({
-  type: 'object', description, required,
-  properties: {
-    group: { type: 'string', maxLength: 253 }, kind: { type: 'string', maxLength: 63 }, namespace: { type: 'string', maxLength: 63 }, name: { type: 'string', maxLength: 253 }, uid: { type: 'string', maxLength: 63 },
-  },
-} as const)
+const place = (description: string, required: readonly string[]) =>
+  ({
+    type: 'object',
+    description,
+    required,
+    properties: {
+      group: { type: 'string', maxLength: 253 },
+      kind: { type: 'string', maxLength: 63 },
+      namespace: { type: 'string', maxLength: 63 },
+      name: { type: 'string', maxLength: 253 },
+      uid: { type: 'string', maxLength: 63 },
+    },
+  }) as const
 
 const spec = {
-  type: 'object', required: ['of', 'by'],
+  type: 'object',
+  required: ['of', 'by'],
   properties: {
     of: place('What is used.', ['group', 'kind', 'name']),
     by: place('Who uses it.', ['group', 'kind', 'name']),
@@ -28,15 +36,30 @@ const spec = {
 } as const
 
 const columns = [
-  { name: 'Kind', type: 'string', jsonPath: '.spec.of.kind' }, { name: 'Of', type: 'string', jsonPath: '.spec.of.name' },
-  { name: 'By', type: 'string', jsonPath: '.spec.by.name' }, { name: 'Reason', type: 'string', jsonPath: '.spec.reason' },
+  { name: 'Kind', type: 'string', jsonPath: '.spec.of.kind' },
+  { name: 'Of', type: 'string', jsonPath: '.spec.of.name' },
+  { name: 'By', type: 'string', jsonPath: '.spec.by.name' },
+  { name: 'Reason', type: 'string', jsonPath: '.spec.reason' },
 ] as const
 
 /** Says that an object in the same namespace uses another one. */
-export const Usage = defineKind({ group: 'evenkeel.dev', version: 'v1alpha1', kind: 'Usage', spec, printerColumns: columns })
+export const Usage = defineKind({
+  group: 'evenkeel.dev',
+  version: 'v1alpha1',
+  kind: 'Usage',
+  spec,
+  printerColumns: columns,
+})
 
 /** Says that an object without a namespace uses another one. */
-export const ClusterUsage = defineKind({ group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ClusterUsage', scope: 'Cluster', spec, printerColumns: columns })
+export const ClusterUsage = defineKind({
+  group: 'evenkeel.dev',
+  version: 'v1alpha1',
+  kind: 'ClusterUsage',
+  scope: 'Cluster',
+  spec,
+  printerColumns: columns,
+})
 
 /** By this label Usages of an object are found; the value is {@link usageLabelOf} it. */
 export const usageLabel = 'evenkeel.dev/of'
@@ -46,7 +69,11 @@ export function usageLabelOf(of: Place): string {
 }
 
 export interface UsageObject extends KubeObject {
-  readonly spec?: { readonly of?: Partial<Place>, readonly by?: Partial<Place> & { readonly uid?: string }, readonly reason?: string }
+  readonly spec?: {
+    readonly of?: Partial<Place>
+    readonly by?: Partial<Place> & { readonly uid?: string }
+    readonly reason?: string
+  }
 }
 
 /** The kind that a referer's Usages are of. */
@@ -68,17 +95,26 @@ interface UsageSettling {
 }
 
 /** Makes the Usages of a referer those that are wanted. */
-export async function settleUsages(wanted: readonly WantedUsage[], { base, referer, kind, present }: UsageSettling): Promise<void> {
+export async function settleUsages(
+  wanted: readonly WantedUsage[],
+  { base, referer, kind, present }: UsageSettling,
+): Promise<void> {
   const { client, signal } = base
   const names = new Set<string>()
   for (const usage of wanted) {
     const object = usageFor(referer, usage)
     names.add(object.metadata.name)
     const known = present.find(({ metadata }) => metadata.name === object.metadata.name)
-    if (known && known.metadata.deletionTimestamp === undefined && deepEqual(known.spec as never, object.spec as never)) continue
+    if (known && known.metadata.deletionTimestamp === undefined && deepEqual(known.spec as never, object.spec as never))
+      continue
     await client.apply(kind, object as never, { owner: referer as never, force: true, signal })
   }
-  await removeUsages(present.filter(({ metadata: { name = '', deletionTimestamp } }) => !names.has(name) && deletionTimestamp === undefined), base)
+  await removeUsages(
+    present.filter(
+      ({ metadata: { name = '', deletionTimestamp } }) => !names.has(name) && deletionTimestamp === undefined,
+    ),
+    base,
+  )
 }
 
 /** Takes Usages away, each only if it is still the one that was seen. */
@@ -86,7 +122,7 @@ async function removeUsages(usages: readonly UsageObject[], { client, signal }: 
   for (const usage of [...usages].sort((a, b) => compareText(a.metadata.name ?? '', b.metadata.name ?? ''))) {
     const { uid } = usage.metadata
     try {
-      await client.delete(usage, { ...uid !== undefined && { preconditions: { uid } }, signal })
+      await client.delete(usage, { ...(uid !== undefined && { preconditions: { uid } }), signal })
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
@@ -94,15 +130,23 @@ async function removeUsages(usages: readonly UsageObject[], { client, signal }: 
 }
 
 interface FinishedUsage {
-  readonly metadata: { readonly name: string, readonly namespace?: string, readonly labels: Readonly<Record<string, string>> }
-  readonly spec: { readonly of: Place, readonly by: Place & { readonly uid: string }, readonly reason: string }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels: Readonly<Record<string, string>>
+  }
+  readonly spec: { readonly of: Place; readonly by: Place & { readonly uid: string }; readonly reason: string }
 }
 
 function usageFor(referer: KubeObject, { of, reason }: WantedUsage): FinishedUsage {
   const { namespace, uid = '' } = referer.metadata
   const by = { ...placeOf(referer), uid }
   return {
-    metadata: { name: `use-${shortHash(`${placeKey(by)} ${placeKey(of)}`)}`, ...namespace !== undefined && { namespace }, labels: { [usageLabel]: usageLabelOf(of) } },
+    metadata: {
+      name: `use-${shortHash(`${placeKey(by)} ${placeKey(of)}`)}`,
+      ...(namespace !== undefined && { namespace }),
+      labels: { [usageLabel]: usageLabelOf(of) },
+    },
     spec: { of: { group: of.group, kind: of.kind, namespace: of.namespace, name: of.name }, by, reason },
   }
 }

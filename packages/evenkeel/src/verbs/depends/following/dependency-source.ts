@@ -37,7 +37,9 @@ interface DependencyPlan {
   /** The kind of the Usages, where there are any. */
   readonly usages: Kind | undefined
   /** Under what else a referer is found, and what of a change on an object is of no interest to all. */
-  readonly marks?: { keyOf(object: KubeObject): string, lost(event: CacheEvent): readonly string[] | undefined } | undefined
+  readonly marks?:
+    | { keyOf(object: KubeObject): string; lost(event: CacheEvent): readonly string[] | undefined }
+    | undefined
 }
 
 const usageIndex = 'owners'
@@ -53,7 +55,10 @@ export class DependencySource implements Source {
   readonly #indexed: (object: KubeObject) => readonly string[]
   readonly #onStart: (cache: ObjectCache, started: FollowedDependencies) => void
 
-  constructor(plan: DependencyPlan, { onStart }: { onStart: (cache: ObjectCache, started: FollowedDependencies) => void }) {
+  constructor(
+    plan: DependencyPlan,
+    { onStart }: { onStart: (cache: ObjectCache, started: FollowedDependencies) => void },
+  ) {
     this.name = `dependencies of ${plan.declaration.for.kind}`
     this.#plan = plan
     this.#indexed = (object) => indexKeys(object, plan)
@@ -80,22 +85,46 @@ export class FollowedDependencies implements StartedSource {
   readonly #usages: FollowedKind | undefined
   readonly #leaveGraph: () => void
 
-  constructor(plan: DependencyPlan, context: SourceContext, { name, indexed }: { name: string, indexed: (object: KubeObject) => readonly string[] }) {
-    const { declaration: { for: kind, namespaces, labelSelector, fieldSelector }, controller, number, kinds, grants, usages } = plan
+  constructor(
+    plan: DependencyPlan,
+    context: SourceContext,
+    { name, indexed }: { name: string; indexed: (object: KubeObject) => readonly string[] },
+  ) {
+    const {
+      declaration: { for: kind, namespaces, labelSelector, fieldSelector },
+      controller,
+      number,
+      kinds,
+      grants,
+      usages,
+    } = plan
     this.name = name
     this.#plan = plan
     this.#context = context
     this.#index = `dependencies ${controller} ${number}`
     this.#finder = new KindFinder(context)
-    const scope = { ...namespaces !== undefined && { namespaces }, ...labelSelector !== undefined && { labelSelector }, ...fieldSelector !== undefined && { fieldSelector } }
+    const scope = {
+      ...(namespaces !== undefined && { namespaces }),
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(fieldSelector !== undefined && { fieldSelector }),
+    }
     this.#referers = context.cache.hold<CacheKind>(kind, scope) as unknown as Holding<KubeObject>
     this.#referers.addIndex(this.#index, indexed)
     this.#subscription = this.#referers.addHandler((event) => this.#leaveKinds(event))
     this.#leaveGraph = graphOf(context.cache).add({
-      kind, find: ({ name: called, namespace }) => this.#referers.find({ name: called, ...namespace !== '' && { namespace } }), needs: (object) => plan.isOptional ? [] : targetsOf(object, plan.refsOf, plan.kinds),
+      kind,
+      find: ({ name: called, namespace }) =>
+        this.#referers.find({ name: called, ...(namespace !== '' && { namespace }) }),
+      needs: (object) => (plan.isOptional ? [] : targetsOf(object, plan.refsOf, plan.kinds)),
     })
     for (const choice of kinds === 'any' ? [] : kinds) if ('scope' in choice) this.#follow(typeOf(choice))
-    this.#grants = grants && new FollowedKind(typeOf(grants), { context, namespaces: undefined, handler: ({ key: { namespace = '' } }) => this.#referersAt(intoKey(namespace)) })
+    this.#grants =
+      grants &&
+      new FollowedKind(typeOf(grants), {
+        context,
+        namespaces: undefined,
+        handler: ({ key: { namespace = '' } }) => this.#referersAt(intoKey(namespace)),
+      })
     this.#usages = usages && new FollowedKind(typeOf(usages), { context, namespaces, handler: enqueueOwner(kind) })
     this.#usages?.addIndex(usageIndex, usageKeys)
   }
@@ -110,7 +139,10 @@ export class FollowedDependencies implements StartedSource {
 
   /** A kind that is missing or may not be read is no reason to wait: the status of the referers says so. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await Promise.all([this.#subscription.waitForSync(options), ...this.#all.map((followed) => followed.waitForAnswer(options))])
+    await Promise.all([
+      this.#subscription.waitForSync(options),
+      ...this.#all.map((followed) => followed.waitForAnswer(options)),
+    ])
   }
 
   async stop(): Promise<void> {
@@ -142,7 +174,10 @@ export class FollowedDependencies implements StartedSource {
   }
 
   /** The kind, followed from now on; undefined when the server does not have it. */
-  async kindOf(choice: Kind | GroupKind, options: AbortOptions & { client: Pick<Client, 'resources'> }): Promise<FollowedKind | undefined> {
+  async kindOf(
+    choice: Kind | GroupKind,
+    options: AbortOptions & { client: Pick<Client, 'resources'> },
+  ): Promise<FollowedKind | undefined> {
     const known = this.#kinds.get(kindKey(choice))
     if (known && (known.standing !== 'missing' || known.type.full)) return known
     const type = await this.#finder.find(choice, { ...options, fresh: known !== undefined })
@@ -154,14 +189,23 @@ export class FollowedDependencies implements StartedSource {
   }
 
   get #all(): readonly FollowedKind[] {
-    return [...this.#kinds.values(), ...this.#grants ? [this.#grants] : [], ...this.#usages ? [this.#usages] : []]
+    return [...this.#kinds.values(), ...(this.#grants ? [this.#grants] : []), ...(this.#usages ? [this.#usages] : [])]
   }
 
   #follow(type: FollowedType): FollowedKind {
-    const { declaration: { namespaces }, staysInside, isHeld } = this.#plan
+    const {
+      declaration: { namespaces },
+      staysInside,
+      isHeld,
+    } = this.#plan
     const followed = new FollowedKind(type, {
-      context: this.#context, namespaces: staysInside ? namespaces : undefined, byFinalizer: isHeld, handler: (event) => this.#concerned(event),
-      onLate: () => { this.#tellAll(type) },
+      context: this.#context,
+      namespaces: staysInside ? namespaces : undefined,
+      byFinalizer: isHeld,
+      handler: (event) => this.#concerned(event),
+      onLate: () => {
+        this.#tellAll(type)
+      },
     })
     this.#kinds.set(kindKey(type), followed)
     return followed
@@ -175,17 +219,20 @@ export class FollowedDependencies implements StartedSource {
   }
 
   #referersAt(value: string): readonly CacheKey[] {
-    return this.#referers.list({ index: { name: this.#index, value } }).map(({ metadata: { name = '', namespace } }) => ({ name, ...namespace !== undefined && { namespace } }))
+    return this.#referers
+      .list({ index: { name: this.#index, value } })
+      .map(({ metadata: { name = '', namespace } }) => ({ name, ...(namespace !== undefined && { namespace }) }))
   }
 
   #tellAll(type: FollowedType): void {
-    for (const key of this.#referersAt(kindKey(type))) this.#context.enqueue(key, { type: 'event', source: this.name, note: `${type.kind} can be read now` })
+    for (const key of this.#referersAt(kindKey(type)))
+      this.#context.enqueue(key, { type: 'event', source: this.name, note: `${type.kind} can be read now` })
   }
 
   /** Kinds that only references name are left when the last one does no more. */
   #leaveKinds({ type, old, object }: CacheEvent): void {
     const before = type === 'delete' ? object : old
-    if (!before || this.#plan.kinds !== 'any' && this.#plan.kinds.every((choice) => 'scope' in choice)) return
+    if (!before || (this.#plan.kinds !== 'any' && this.#plan.kinds.every((choice) => 'scope' in choice))) return
     for (const followed of this.#kinds.values()) {
       if (followed.type.full || this.#referersAt(kindKey(followed.type)).length > 0) continue
       this.#leave(followed)
@@ -194,7 +241,9 @@ export class FollowedDependencies implements StartedSource {
 
   #leave(followed: FollowedKind): void {
     this.#kinds.delete(kindKey(followed.type))
-    followed.stop().catch((error: unknown) => { this.#context.log.error('a kind is not let go', { kind: followed.type.kind, error }) })
+    followed.stop().catch((error: unknown) => {
+      this.#context.log.error('a kind is not let go', { kind: followed.type.kind, error })
+    })
   }
 }
 
@@ -204,8 +253,10 @@ function indexKeys(object: KubeObject, { refsOf, kinds, marks }: DependencyPlan)
   return [
     ...targets.flatMap((target) => [placeKey(target), kindKey(target)]),
     // Whether a kind has namespaces is not known of all of them; an object is in one or in none.
-    ...targets.filter(({ choice, namespace: at }) => at !== '' && choice && !('scope' in choice)).map((target) => placeKey({ ...target, namespace: '' })),
+    ...targets
+      .filter(({ choice, namespace: at }) => at !== '' && choice && !('scope' in choice))
+      .map((target) => placeKey({ ...target, namespace: '' })),
     ...targets.filter(({ namespace: at }) => at !== '' && at !== namespace).map(({ namespace: at }) => intoKey(at)),
-    ...marks ? [marks.keyOf(object)] : [],
+    ...(marks ? [marks.keyOf(object)] : []),
   ]
 }

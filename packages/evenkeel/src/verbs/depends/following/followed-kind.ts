@@ -46,10 +46,13 @@ export class FollowedKind {
   readonly #source: StartedSource
   readonly #stopping = new AbortController()
 
-  constructor(type: FollowedType, { context, handler, namespaces, byFinalizer = false, onLate = () => undefined }: FollowOptions) {
+  constructor(
+    type: FollowedType,
+    { context, handler, namespaces, byFinalizer = false, onLate = () => undefined }: FollowOptions,
+  ) {
     this.type = type
     const kind: CacheKind = type.full ?? { apiVersion: type.apiVersion, kind: type.kind }
-    const scope = { ...namespaces !== undefined && type.namespaced && { namespaces } }
+    const scope = { ...(namespaces !== undefined && type.namespaced && { namespaces }) }
     this.#holding = context.cache.hold(kind, scope) as unknown as Holding<KubeObject>
     if (byFinalizer) this.#holding.addIndex(finalizerIndex, finalizersOf)
     this.#source = kindSource(kind, { ...scope, name: `depends on ${type.kind}`, handler }).start(context)
@@ -68,7 +71,7 @@ export class FollowedKind {
   }
 
   find({ name, namespace }: Place): KubeObject | undefined {
-    return this.#holding.find({ name, ...namespace !== '' && { namespace } })
+    return this.#holding.find({ name, ...(namespace !== '' && { namespace }) })
   }
 
   /** All of it that is held; by an index of {@link addIndex}, if one is named. */

@@ -7,13 +7,24 @@ import { circleThrough, graphOf } from './graph.ts'
 
 const kind = { group: 'test.dev', kind: 'Node', scope: 'Namespaced' as const }
 const place = (name: string): Place => ({ group: 'test.dev', kind: 'Node', namespace: 'n', name })
-const node = (name: string): KubeObject => ({ apiVersion: 'test.dev/v1', kind: 'Node', metadata: { name, namespace: 'n' } })
+const node = (name: string): KubeObject => ({
+  apiVersion: 'test.dev/v1',
+  kind: 'Node',
+  metadata: { name, namespace: 'n' },
+})
 
 /** A graph of these edges, and what finds circles in it. */
 function graph(edges: Readonly<Record<string, readonly string[]>>): (from: string, to: string) => string | undefined {
   const cache = {} as ObjectCache
-  graphOf(cache).add({ kind, find: ({ name }) => edges[name] && node(name), needs: ({ metadata: { name = '' } }) => (edges[name] ?? []).map(place) })
-  return (from, to) => circleThrough(cache, node(from), place(to))?.map(({ name }) => name).join(' ')
+  graphOf(cache).add({
+    kind,
+    find: ({ name }) => edges[name] && node(name),
+    needs: ({ metadata: { name = '' } }) => (edges[name] ?? []).map(place),
+  })
+  return (from, to) =>
+    circleThrough(cache, node(from), place(to))
+      ?.map(({ name }) => name)
+      .join(' ')
 }
 
 test('circleThrough finds the way back, however long, and an object that needs itself', () => {
@@ -26,12 +37,16 @@ test('circleThrough finds the way back, however long, and an object that needs i
 
 test('circleThrough says that there is a circle exactly when a search of all ways finds one', () => {
   const names = ['a', 'b', 'c', 'd', 'e']
-  fc.assert(fc.property(fc.tuple(...names.map(() => fc.uniqueArray(fc.constantFrom(...names), { maxLength: 3 }))), (needs) => {
-    const edges = Object.fromEntries(names.map((name, index) => [name, needs[index] ?? []]))
-    const circle = graph(edges)
-    const reaches = (from: string, to: string, seen: readonly string[] = []): boolean => from === to || (!seen.includes(from) && (edges[from] ?? []).some((next) => reaches(next, to, [...seen, from])))
-    for (const from of names) for (const to of edges[from] ?? []) expect(circle(from, to) !== undefined).toBe(reaches(to, from))
-  }))
+  fc.assert(
+    fc.property(fc.tuple(...names.map(() => fc.uniqueArray(fc.constantFrom(...names), { maxLength: 3 }))), (needs) => {
+      const edges = Object.fromEntries(names.map((name, index) => [name, needs[index] ?? []]))
+      const circle = graph(edges)
+      const reaches = (from: string, to: string, seen: readonly string[] = []): boolean =>
+        from === to || (!seen.includes(from) && (edges[from] ?? []).some((next) => reaches(next, to, [...seen, from])))
+      for (const from of names)
+        for (const to of edges[from] ?? []) expect(circle(from, to) !== undefined).toBe(reaches(to, from))
+    }),
+  )
 })
 
 test('a part that has left the graph needs nothing any more', () => {

@@ -26,7 +26,9 @@ class Graph {
   /** Takes part until the function that it gives is called. */
   add(part: GraphPart): () => void {
     this.#parts.add(part)
-    return () => { this.#parts.delete(part) }
+    return () => {
+      this.#parts.delete(part)
+    }
   }
 
   /** The way from one place to another along what objects need, both included; the shortest, and always the same one. */
@@ -49,15 +51,19 @@ class Graph {
   }
 
   #needs(place: Place): Place[] {
-    return [...this.#parts].filter(({ kind }) => kind.group === place.group && kind.kind === place.kind).flatMap((part) => {
-      const object = part.find(part.kind.scope === 'Cluster' ? { ...place, namespace: '' } : place)
-      return object ? part.needs(object).map((needed) => this.#settled(needed)) : []
-    })
+    return [...this.#parts]
+      .filter(({ kind }) => kind.group === place.group && kind.kind === place.kind)
+      .flatMap((part) => {
+        const object = part.find(part.kind.scope === 'Cluster' ? { ...place, namespace: '' } : place)
+        return object ? part.needs(object).map((needed) => this.#settled(needed)) : []
+      })
   }
 
   /** A reference may name a namespace where the kind has none. */
   #settled(place: Place): Place {
-    const isCluster = [...this.#parts].some(({ kind }) => kind.group === place.group && kind.kind === place.kind && kind.scope === 'Cluster')
+    const isCluster = [...this.#parts].some(
+      ({ kind }) => kind.group === place.group && kind.kind === place.kind && kind.scope === 'Cluster',
+    )
     return isCluster ? { ...place, namespace: '' } : place
   }
 }

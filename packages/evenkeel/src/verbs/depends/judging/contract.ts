@@ -9,8 +9,12 @@ import type { JsonObject, JsonValue, KubeObject } from '#api'
 import type { Contract } from '../options.ts'
 
 export type ContractRead =
-  | { readonly value: unknown, /** As it stands on the object. */ readonly published: JsonValue, readonly reason?: undefined }
-  | { readonly reason: 'ContractMissing' | 'ContractInvalid', readonly message: string }
+  | {
+      readonly value: unknown
+      /** As it stands on the object. */ readonly published: JsonValue
+      readonly reason?: undefined
+    }
+  | { readonly reason: 'ContractMissing' | 'ContractInvalid'; readonly message: string }
 
 export interface ContractReader {
   read(object: KubeObject): Promise<ContractRead>
@@ -22,13 +26,16 @@ export interface ContractReader {
 export function contractReader({ path, schema }: Contract): ContractReader {
   const names = typeof path === 'string' ? path.split('.') : path
   const where = names.join('.')
-  if (names.length === 0 || names.includes('')) throw new RangeError(`the path ${JSON.stringify(path)} of a contract must name fields: 'status.endpoint'`)
+  if (names.length === 0 || names.includes(''))
+    throw new RangeError(`the path ${JSON.stringify(path)} of a contract must name fields: 'status.endpoint'`)
   const check = isStandard(schema) ? standardCheck(schema['~standard'], where) : schemaCheck(schema, where)
   return {
     check,
     async read(object) {
       const value = valueAt(object, names)
-      return value === undefined || value === null ? { reason: 'ContractMissing', message: `it publishes no ${where}` } : await check(value)
+      return value === undefined || value === null
+        ? { reason: 'ContractMissing', message: `it publishes no ${where}` }
+        : await check(value)
     },
   }
 }
@@ -47,8 +54,13 @@ interface Standard {
 }
 
 type StandardResult =
-  | { readonly value: unknown, readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string, readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }[] }
+  | { readonly value: unknown; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+      }[]
+    }
 
 function isStandard(schema: object): schema is { readonly '~standard': Standard } {
   const standard = (schema as { readonly '~standard'?: Partial<Standard> })['~standard']
@@ -60,20 +72,29 @@ function standardCheck({ validate }: Standard, where: string): Check {
     const result = await validate(value)
     if (result.issues === undefined) return { value: result.value, published: value }
     const [issue] = result.issues
-    const place = [where, ...(issue?.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step))].join('.')
+    const place = [
+      where,
+      ...(issue?.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)),
+    ].join('.')
     return { reason: 'ContractInvalid', message: `${place}: ${issue?.message ?? 'is not as it should be'}` }
   }
 }
 
 function schemaCheck(schema: object, where: string): Check {
-  const root = toStructural({ type: 'object', properties: { contract: jsonSchemaOf(schema, `the contract ${where}`) } } as JsonObject)
+  const root = toStructural({
+    type: 'object',
+    properties: { contract: jsonSchemaOf(schema, `the contract ${where}`) },
+  } as JsonObject)
   // Loaded now if it is needed at all: a reconcile that waits for a file is no longer the same each time.
   const loading = JSON.stringify(schema).includes('"pattern') ? loadPatterns() : undefined
   return async (value) => {
-    const matches = await loading ?? (() => true)
+    const matches = (await loading) ?? (() => true)
     const [error] = validateCustomObject({ contract: value }, root, { matches })
     if (!error) return { value, published: value }
-    return { reason: 'ContractInvalid', message: formatFieldError({ ...error, field: `${where}${error.field.slice('contract'.length)}` }) }
+    return {
+      reason: 'ContractInvalid',
+      message: formatFieldError({ ...error, field: `${where}${error.field.slice('contract'.length)}` }),
+    }
   }
 }
 
@@ -82,5 +103,9 @@ type Matches = Parameters<typeof validateCustomObject>[2]['matches']
 let loadingPatterns: Promise<Matches> | undefined
 
 function loadPatterns(): Promise<Matches> {
-  return loadingPatterns ??= import('re2js').then(({ RE2JS }) => (pattern, text) => RE2JS.compile(pattern).matcher(text).find())
+  return (loadingPatterns ??= import('re2js').then(
+    ({ RE2JS }) =>
+      (pattern, text) =>
+        RE2JS.compile(pattern).matcher(text).find(),
+  ))
 }

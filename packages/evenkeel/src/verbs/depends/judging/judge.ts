@@ -55,71 +55,120 @@ interface Judging {
 /** How long the first list of a kind may take before the run is given up, to be tried again. */
 const answerMs = 10_000
 
-type Refusal = Pick<Verdict, 'reason' | 'message'> & Partial<Pick<Verdict, 'needsLook' | 'object' | 'apiVersion' | 'place'>>
+type Refusal = Pick<Verdict, 'reason' | 'message'> &
+  Partial<Pick<Verdict, 'needsLook' | 'object' | 'apiVersion' | 'place'>>
 
 export async function judge(target: Target, judging: Judging): Promise<Verdict> {
-  const blank = { target, place: placeIn(target), apiVersion: undefined, object: undefined, contract: undefined, state: undefined, needsLook: false }
+  const blank = {
+    target,
+    place: placeIn(target),
+    apiVersion: undefined,
+    object: undefined,
+    contract: undefined,
+    state: undefined,
+    needsLook: false,
+  }
   const refused = refuse(target, judging)
   if (refused) return { ...blank, ...refused }
   const followed = await reach(target, judging)
   if ('reason' in followed) return { ...blank, ...followed }
   const place = followed.type.namespaced ? blank.place : { ...blank.place, namespace: '' }
   const found = { ...blank, place, apiVersion: followed.type.apiVersion, object: followed.find(place) }
-  if (!found.object) return { ...found, reason: 'NotFound', message: place.name === '' ? 'the reference names nothing' : 'there is no such object' }
-  return { ...found, ...await examine(found.object, followed.type.full, judging) }
+  if (!found.object)
+    return {
+      ...found,
+      reason: 'NotFound',
+      message: place.name === '' ? 'the reference names nothing' : 'there is no such object',
+    }
+  return { ...found, ...(await examine(found.object, followed.type.full, judging)) }
 }
 
 /** What can be said without looking. */
 function refuse(target: Target, { referer, crossNamespace, followed, run, isOptional }: Judging): Refusal | undefined {
   const { namespace = '' } = referer.metadata
-  if (!target.choice) return { reason: 'Forbidden', message: target.kind === '' ? 'the reference names no kind' : `references to ${target.kind}${target.group === '' ? '' : ` of ${target.group}`} are not provided for` }
+  if (!target.choice)
+    return {
+      reason: 'Forbidden',
+      message:
+        target.kind === ''
+          ? 'the reference names no kind'
+          : `references to ${target.kind}${target.group === '' ? '' : ` of ${target.group}`} are not provided for`,
+    }
   if (target.namespace !== namespace && target.namespace !== '' && namespace !== '' && crossNamespace !== 'allow') {
     const refusal = refuseCrossing(target, { namespace, crossNamespace, followed, run })
     if (refusal) return refusal
   }
   const circle = isOptional ? undefined : circleThrough(run.cache, referer, placeIn(target))
-  return circle && { reason: 'Cycle', message: `it waits for this object itself: ${circle.map(formatPlace).join(' → ')}` }
+  return (
+    circle && { reason: 'Cycle', message: `it waits for this object itself: ${circle.map(formatPlace).join(' → ')}` }
+  )
 }
 
-function refuseCrossing(target: Target, { namespace, crossNamespace, followed, run: { kind } }: Pick<Judging, 'crossNamespace' | 'followed' | 'run'> & { namespace: string }): Refusal | undefined {
-  if (crossNamespace === 'deny') return { reason: 'NotGranted', message: 'references into other namespaces are not provided for' }
+function refuseCrossing(
+  target: Target,
+  {
+    namespace,
+    crossNamespace,
+    followed,
+    run: { kind },
+  }: Pick<Judging, 'crossNamespace' | 'followed' | 'run'> & { namespace: string },
+): Refusal | undefined {
+  if (crossNamespace === 'deny')
+    return { reason: 'NotGranted', message: 'references into other namespaces are not provided for' }
   const { grants } = followed
   if (!grants) return { reason: 'NotGranted', message: 'whether it is granted cannot be read' }
-  if (isGranted(grants, { from: { group: kind.group, kind: kind.kind, namespace }, to: placeIn(target) })) return undefined
+  if (isGranted(grants, { from: { group: kind.group, kind: kind.kind, namespace }, to: placeIn(target) }))
+    return undefined
   return { reason: 'NotGranted', message: `no ReferenceGrant in namespace ${target.namespace} allows it` }
 }
 
 /** The kind of a target, as far as it can be read. @throws {ApiError} `ServiceUnavailable`, when the server says nothing. */
 async function reach({ choice, kind, group }: Target, { base, followed }: Judging): Promise<FollowedKind | Refusal> {
   const { client, signal, clock } = base
-  const missing = { reason: 'KindNotInstalled' as const, message: `the server does not have ${kind}${group === '' ? '' : ` of ${group}`} (yet)` }
+  const missing = {
+    reason: 'KindNotInstalled' as const,
+    message: `the server does not have ${kind}${group === '' ? '' : ` of ${group}`} (yet)`,
+  }
   const reached = await followed.kindOf(choice as Kind, { client, signal })
   if (!reached) return { ...missing, needsLook: true }
   if (reached.standing === 'unknown') await answered(reached, { clock, signal })
   if (reached.standing === 'missing') return { ...missing, needsLook: reached.type.full === undefined }
-  if (reached.standing === 'refused') return { reason: 'Forbidden', message: reached.problem ?? `${kind} may not be read` }
+  if (reached.standing === 'refused')
+    return { reason: 'Forbidden', message: reached.problem ?? `${kind} may not be read` }
   return reached
 }
 
-async function answered(followed: FollowedKind, { clock, signal }: Pick<BaseContext, 'clock' | 'signal'>): Promise<void> {
+async function answered(
+  followed: FollowedKind,
+  { clock, signal }: Pick<BaseContext, 'clock' | 'signal'>,
+): Promise<void> {
   const limit = deadline(clock, answerMs, { signal })
   try {
     await followed.waitForAnswer({ signal: limit.signal })
   } catch (error) {
     signal.throwIfAborted()
-    throw serviceUnavailable(`${followed.type.kind} has not been listed within ${answerMs} ms: ${error instanceof Error ? error.message : String(error)}`)
+    throw serviceUnavailable(
+      `${followed.type.kind} has not been listed within ${answerMs} ms: ${error instanceof Error ? error.message : String(error)}`,
+    )
   } finally {
     limit.done()
   }
 }
 
-async function examine(object: KubeObject, kind: Kind | undefined, { ready, contract }: Judging): Promise<Pick<Verdict, 'reason' | 'message' | 'contract'> & Partial<Pick<Verdict, 'state'>>> {
+async function examine(
+  object: KubeObject,
+  kind: Kind | undefined,
+  { ready, contract }: Judging,
+): Promise<Pick<Verdict, 'reason' | 'message' | 'contract'> & Partial<Pick<Verdict, 'state'>>> {
   const read = await contract?.read(object)
   const published = read?.reason === undefined ? read : undefined
-  if (object.metadata.deletionTimestamp !== undefined) return { reason: 'Terminating', message: 'it is being deleted', contract: published }
+  if (object.metadata.deletionTimestamp !== undefined)
+    return { reason: 'Terminating', message: 'it is being deleted', contract: published }
   const { state, message = '' } = await ready(object, kind)
   if (state !== 'Ready') return { reason: 'NotReady', message, state, contract: published }
-  return read?.reason === undefined ? { reason: undefined, message: '', contract: published } : { reason: read.reason, message: read.message, contract: undefined }
+  return read?.reason === undefined
+    ? { reason: undefined, message: '', contract: published }
+    : { reason: read.reason, message: read.message, contract: undefined }
 }
 
 function placeIn({ group, kind, namespace, name }: Target): Place {

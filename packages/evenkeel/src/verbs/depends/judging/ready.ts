@@ -18,7 +18,11 @@ export function isReadyBy(rule: ReadyRule<never> | undefined): IsReady {
   const judging: Promise<JudgeReadiness> = judgeBy(rule)
   judging.catch(() => undefined)
   return async (object, kind) => {
-    const unseen = rule === undefined && object.metadata.generation !== undefined && observedGenerationOf(object) === undefined && reportsGeneration(kind)
+    const unseen =
+      rule === undefined &&
+      object.metadata.generation !== undefined &&
+      observedGenerationOf(object) === undefined &&
+      reportsGeneration(kind)
     if (unseen) return { state: 'Pending', reason: 'NotObserved', message: 'its controller has not seen it yet' }
     return (await judging)(object)
   }
@@ -28,5 +32,9 @@ export function isReadyBy(rule: ReadyRule<never> | undefined): IsReady {
 function reportsGeneration(kind: Kind | undefined): boolean {
   const root = kind?.schema
   const status = isJsonObject(root?.['properties']) ? getOwn(root['properties'], 'status') : undefined
-  return isJsonObject(status) && isJsonObject(status['properties']) && getOwn(status['properties'], 'observedGeneration') !== undefined
+  return (
+    isJsonObject(status) &&
+    isJsonObject(status['properties']) &&
+    getOwn(status['properties'], 'observedGeneration') !== undefined
+  )
 }

@@ -44,7 +44,10 @@ export class Breaker {
       this.#isTrying = true
       return
     }
-    throw new ProviderUnavailable(`${name} does not answer, and is left alone for a while`, { retryAfterMs: Math.max(waitMs, this.#openMs), cause: this.#why })
+    throw new ProviderUnavailable(`${name} does not answer, and is left alone for a while`, {
+      retryAfterMs: Math.max(waitMs, this.#openMs),
+      cause: this.#why,
+    })
   }
 
   succeeded(): void {
@@ -53,7 +56,7 @@ export class Breaker {
     this.#why = undefined
   }
 
-  failed(error: unknown, { clock, random }: { readonly clock: Clock, readonly random: Random }): void {
+  failed(error: unknown, { clock, random }: { readonly clock: Clock; readonly random: Random }): void {
     this.#failures++
     this.#isTrying = false
     this.#why = error

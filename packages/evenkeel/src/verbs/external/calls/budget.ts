@@ -19,14 +19,19 @@ export class Budget {
   #dueMs = -Infinity
   #closedUntilMs = -Infinity
 
-  constructor({ callsPerSecond, burst = Math.max(1, callsPerSecond) }: BudgetOptions = { callsPerSecond: Infinity, burst: 1 }) {
-    if (!(callsPerSecond > 0 && burst >= 1)) throw new RangeError(`a budget needs more than 0 calls a second and a burst of 1 or more, got ${callsPerSecond} and ${burst}`)
+  constructor(
+    { callsPerSecond, burst = Math.max(1, callsPerSecond) }: BudgetOptions = { callsPerSecond: Infinity, burst: 1 },
+  ) {
+    if (!(callsPerSecond > 0 && burst >= 1))
+      throw new RangeError(
+        `a budget needs more than 0 calls a second and a burst of 1 or more, got ${callsPerSecond} and ${burst}`,
+      )
     this.#spacingMs = 1000 / callsPerSecond
     this.#burst = burst
   }
 
   /** Resolves when it is this call's turn. */
-  async take({ clock, signal }: { readonly clock: Clock, readonly signal: AbortSignal }): Promise<void> {
+  async take({ clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void> {
     const nowMs = clock.monotonic()
     const startMs = Math.max(this.#dueMs, nowMs - (this.#burst - 1) * this.#spacingMs, this.#closedUntilMs)
     this.#dueMs = startMs + this.#spacingMs

@@ -40,7 +40,9 @@ export class Calls {
     this.#breaker.enter(clock, this.#name)
     try {
       await this.#budget.take({ clock, signal })
-      const result = await this.#within(timeoutMs, { signal, clock }, (limit) => call({ signal: limit, clock, connection }))
+      const result = await this.#within(timeoutMs, { signal, clock }, (limit) =>
+        call({ signal: limit, clock, connection }),
+      )
       this.#breaker.succeeded()
       return result
     } catch (error) {
@@ -51,7 +53,11 @@ export class Calls {
   }
 
   /** Waiting for one's turn does not count. */
-  async #within<R>(timeoutMs: number, { signal, clock }: { signal: AbortSignal, clock: Clock }, call: (limit: AbortSignal) => Promise<R>): Promise<R> {
+  async #within<R>(
+    timeoutMs: number,
+    { signal, clock }: { signal: AbortSignal; clock: Clock },
+    call: (limit: AbortSignal) => Promise<R>,
+  ): Promise<R> {
     const limit = deadline(clock, timeoutMs, { signal })
     try {
       return await abortable(call(limit.signal), { signal: limit.signal })
@@ -61,7 +67,10 @@ export class Calls {
   }
 
   /** All that a stream gives, each page in its own turn. */
-  async collect<R>(caller: Caller, { open, itemsMax }: { open: (given: DriverCall) => AsyncIterable<readonly R[]>, itemsMax: number }): Promise<R[]> {
+  async collect<R>(
+    caller: Caller,
+    { open, itemsMax }: { open: (given: DriverCall) => AsyncIterable<readonly R[]>; itemsMax: number },
+  ): Promise<R[]> {
     const items: R[] = []
     let iterator: AsyncIterator<readonly R[]> | undefined
     try {
@@ -77,7 +86,7 @@ export class Calls {
     }
   }
 
-  #learn(error: unknown, { clock, random }: { clock: Clock, random: Random }): void {
+  #learn(error: unknown, { clock, random }: { clock: Clock; random: Random }): void {
     const failure = failureOf(error)
     if (failure === 'throttled') this.#budget.pause(retryAfterOf(error) ?? throttledMs, clock)
     if (failure === 'unknown') this.#breaker.failed(error, { clock, random })

@@ -35,7 +35,14 @@ interface StrategyOptions {
 }
 
 /** The strongest strategy that the sheet allows. */
-export function chooseStrategy({ capabilities: { marks = 'none', ids = 'assigned', idempotent = 'no' }, identify, list }: Pick<Driver, 'capabilities' | 'identify' | 'list'>, { hasCheckpoint }: StrategyOptions): Strategy {
+export function chooseStrategy(
+  {
+    capabilities: { marks = 'none', ids = 'assigned', idempotent = 'no' },
+    identify,
+    list,
+  }: Pick<Driver, 'capabilities' | 'identify' | 'list'>,
+  { hasCheckpoint }: StrategyOptions,
+): Strategy {
   // A name of the author's choice says what it is for, not whose it is.
   if (ids === 'deterministic' && !identify) return 'S1'
   if (marks === 'atomicOnCreate' && (list || ids === 'deterministic')) return 'S2'
@@ -60,14 +67,25 @@ export function describeStrategy(strategy: Strategy): string {
 export function checkDriver(driver: Driver): void {
   const { name, capabilities, identify, mark } = driver
   const { marks = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
-  const refuse = (what: string): never => { throw new RangeError(`the driver ${name}: ${what}`) }
-  if (!/^[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) refuse('its name must be up to 40 letters in lower case, digits and dashes')
-  if (!['atomicOnCreate', 'afterCreate', 'none'].includes(marks)) refuse(`marks must be atomicOnCreate, afterCreate or none, got ${String(marks)}`)
+  const refuse = (what: string): never => {
+    throw new RangeError(`the driver ${name}: ${what}`)
+  }
+  if (!/^[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?$/.test(name))
+    refuse('its name must be up to 40 letters in lower case, digits and dashes')
+  if (!['atomicOnCreate', 'afterCreate', 'none'].includes(marks))
+    refuse(`marks must be atomicOnCreate, afterCreate or none, got ${String(marks)}`)
   if (!['deterministic', 'assigned'].includes(ids)) refuse(`ids must be deterministic or assigned, got ${String(ids)}`)
-  if (!['byName', 'byToken', 'no'].includes(idempotent)) refuse(`idempotent must be byName, byToken or no, got ${String(idempotent)}`)
+  if (!['byName', 'byToken', 'no'].includes(idempotent))
+    refuse(`idempotent must be byName, byToken or no, got ${String(idempotent)}`)
   if (marks === 'afterCreate' && !mark) refuse('marks that are put on after the create need a mark function')
-  if (idempotent === 'byName' && ids === 'assigned') refuse('a create that is idempotent by name needs ids that are deterministic')
-  if (identify && ids === 'assigned') refuse('identify gives names, and the sheet says that the system assigns them: say ids: deterministic, or leave identify out')
-  if (!(consistencyWindowMs >= 0 && consistencyWindowMs < Infinity)) refuse(`consistencyWindowMs must be 0 or more, got ${consistencyWindowMs}`)
-  if (quota && !(quota.callsPerSecond > 0 && (quota.burst ?? 1) >= 1)) refuse('a quota must be above 0 calls a second, and a burst at least 1')
+  if (idempotent === 'byName' && ids === 'assigned')
+    refuse('a create that is idempotent by name needs ids that are deterministic')
+  if (identify && ids === 'assigned')
+    refuse(
+      'identify gives names, and the sheet says that the system assigns them: say ids: deterministic, or leave identify out',
+    )
+  if (!(consistencyWindowMs >= 0 && consistencyWindowMs < Infinity))
+    refuse(`consistencyWindowMs must be 0 or more, got ${consistencyWindowMs}`)
+  if (quota && !(quota.callsPerSecond > 0 && (quota.burst ?? 1) >= 1))
+    refuse('a quota must be above 0 calls a second, and a burst at least 1')
 }

@@ -62,7 +62,7 @@ export interface DriverEvent {
 }
 
 /** Whether a thing does what it is for, and why not. */
-export type ThingReadiness = boolean | { readonly ready: boolean, readonly reason?: string, readonly message?: string }
+export type ThingReadiness = boolean | { readonly ready: boolean; readonly reason?: string; readonly message?: string }
 
 export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Observed = unknown> {
   /** What the system is called, in names, logs and conditions: `shapes`. */

@@ -12,7 +12,10 @@ export class ExternalError extends Error {
   readonly status: number
   readonly retryAfterMs: number | undefined
 
-  constructor(message: string, { status, retryAfterMs, cause }: { status: number, retryAfterMs?: number, cause?: unknown }) {
+  constructor(
+    message: string,
+    { status, retryAfterMs, cause }: { status: number; retryAfterMs?: number; cause?: unknown },
+  ) {
     super(message, { cause })
     this.status = status
     this.retryAfterMs = retryAfterMs
@@ -24,7 +27,7 @@ export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable'
   readonly retryAfterMs: number
 
-  constructor(message: string, { retryAfterMs, cause }: { retryAfterMs: number, cause?: unknown }) {
+  constructor(message: string, { retryAfterMs, cause }: { retryAfterMs: number; cause?: unknown }) {
     super(message, { cause })
     this.retryAfterMs = retryAfterMs
   }
@@ -62,9 +65,11 @@ export function messageOf(error: unknown): string {
 
 function statusOf(error: unknown): number | undefined {
   const { status, statusCode, code } = fieldsOf(error)
-  return [status, statusCode, code].find((value): value is number => typeof value === 'number' && value >= 100 && value < 600)
+  return [status, statusCode, code].find(
+    (value): value is number => typeof value === 'number' && value >= 100 && value < 600,
+  )
 }
 
 function fieldsOf(error: unknown): { readonly [name: string]: unknown } {
-  return typeof error === 'object' && error !== null ? error as { readonly [name: string]: unknown } : {}
+  return typeof error === 'object' && error !== null ? (error as { readonly [name: string]: unknown }) : {}
 }

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest'
 import { judgeMarks, makeMarks, ownName, readMarks } from './marks.ts'
 
 const marker = { instance: 'here', kind: { group: 'demo.example.com', kind: 'Shape' }, secret: 's' }
-const object = { apiVersion: 'demo.example.com/v1', kind: 'Shape', metadata: { name: 'foo', namespace: 'default', uid: 'u-1' } }
+const object = {
+  apiVersion: 'demo.example.com/v1',
+  kind: 'Shape',
+  metadata: { name: 'foo', namespace: 'default', uid: 'u-1' },
+}
 
 test('judgeMarks knows its own marks, and whose others are', () => {
   const marks = makeMarks(object, marker)
@@ -17,18 +21,23 @@ test('judgeMarks knows its own marks, and whose others are', () => {
 
 test('judgeMarks takes marks without our seal for forged, whatever was changed', () => {
   const marks = makeMarks(object, marker)
-  for (const name of ['namespace', 'name', 'uid', 'seal'] as const) expect(judgeMarks({ ...marks, [name]: 'x' }, marker, 'u-1')).toBe('forged')
+  for (const name of ['namespace', 'name', 'uid', 'seal'] as const)
+    expect(judgeMarks({ ...marks, [name]: 'x' }, marker, 'u-1')).toBe('forged')
   expect(judgeMarks({ ...marks, seal: undefined }, marker, 'u-1')).toBe('forged')
   expect(judgeMarks(makeMarks(object, { ...marker, secret: 'other' }), marker, 'u-1')).toBe('forged')
   expect(judgeMarks({ ...marks, seal: '' }, { ...marker, secret: undefined }, 'u-1')).toBe('ours')
 })
 
 test('readMarks survives whatever a system gives back', () => {
-  fc.assert(fc.property(fc.jsonValue(), (given) => {
-    const marks = readMarks(given)
-    expect(marks === undefined || typeof marks.uid === 'string').toBe(true)
-  }))
-  expect(readMarks(JSON.parse('{"__proto__":{"instance":"here","kind":"k","name":"n","uid":"u","version":"1"}}'))).toBeUndefined()
+  fc.assert(
+    fc.property(fc.jsonValue(), (given) => {
+      const marks = readMarks(given)
+      expect(marks === undefined || typeof marks.uid === 'string').toBe(true)
+    }),
+  )
+  expect(
+    readMarks(JSON.parse('{"__proto__":{"instance":"here","kind":"k","name":"n","uid":"u","version":"1"}}')),
+  ).toBeUndefined()
 })
 
 test('ownName is the same for the same uid, fits a label, and differs otherwise', () => {

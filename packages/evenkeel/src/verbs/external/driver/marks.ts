@@ -34,7 +34,11 @@ export interface Marker {
 const version = '1'
 const names = ['instance', 'kind', 'namespace', 'name', 'uid', 'version', 'state', 'seal'] as const
 
-export function makeMarks({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject, marker: Marker, { state = 'owned' }: { state?: 'owned' | 'orphaned' } = {}): Marks {
+export function makeMarks(
+  { metadata: { namespace = '', name = '', uid = '' } }: KubeObject,
+  marker: Marker,
+  { state = 'owned' }: { state?: 'owned' | 'orphaned' } = {},
+): Marks {
   const marks = { instance: marker.instance, kind: kindMark(marker), namespace, name, uid, version, state }
   return { ...marks, seal: sealOf(marks, marker.secret) }
 }
@@ -44,7 +48,8 @@ export function readMarks(given: unknown): Marks | undefined {
   if (!isJsonObject(given)) return undefined
   const marks: Record<string, string> = {}
   for (const name of names) {
-    const value = getOwn(given, name) ?? (name === 'seal' || name === 'namespace' ? '' : name === 'state' ? 'owned' : undefined)
+    const value =
+      getOwn(given, name) ?? (name === 'seal' || name === 'namespace' ? '' : name === 'state' ? 'owned' : undefined)
     if (typeof value !== 'string') return undefined
     marks[name] = value
   }
@@ -79,8 +84,16 @@ export function kindMark({ kind: { group, kind } }: Pick<Marker, 'kind'>): strin
   return group === '' ? kind : `${kind}.${group}`
 }
 
-function sealOf({ instance, kind, namespace, name, uid, state }: Omit<Marks, 'seal'>, secret: string | undefined): string {
-  return secret === undefined ? '' : createHmac('sha256', secret).update(JSON.stringify([instance, kind, namespace, name, uid, state])).digest('hex').slice(0, 40)
+function sealOf(
+  { instance, kind, namespace, name, uid, state }: Omit<Marks, 'seal'>,
+  secret: string | undefined,
+): string {
+  return secret === undefined
+    ? ''
+    : createHmac('sha256', secret)
+        .update(JSON.stringify([instance, kind, namespace, name, uid, state]))
+        .digest('hex')
+        .slice(0, 40)
 }
 
 /** The beginning of all names that this installation chooses. */

@@ -11,19 +11,33 @@ import { CallFailed } from './session.ts'
 import type { Session } from './session.ts'
 
 /** What is remembered once it is made. @throws {CallFailed} */
-export async function create(session: Session, remembered: Remembered, { isAnswered }: { isAnswered: boolean }): Promise<Remembered> {
-  const { memory, parts: { driver, seen }, base: { log }, uid, object, marks } = session
+export async function create(
+  session: Session,
+  remembered: Remembered,
+  { isAnswered }: { isAnswered: boolean },
+): Promise<Remembered> {
+  const {
+    memory,
+    parts: { driver, seen },
+    base: { log },
+    uid,
+    object,
+    marks,
+  } = session
   const attempt = nextAttempt(session, remembered, isAnswered)
   const id = driver.capabilities.ids === 'deterministic' ? nameFor(session) : undefined
   const desired = driver.desired(object as never)
   await begin(session, attempt, remembered)
   try {
-    const made = await session.call('create', (given) => driver.create(desired, { ...given, id, marks, idempotencyKey: attempt.key }))
+    const made = await session.call('create', (given) =>
+      driver.create(desired, { ...given, id, marks, idempotencyKey: attempt.key }),
+    )
     const created: Remembered = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
     seen.of(uid).made = { key: attempt.key, id: created.id ?? '' }
     await memory.note(created)
     log.info('made a thing outside', { system: driver.name, id: created.id, attempt: attempt.number })
-    if (driver.capabilities.marks === 'afterCreate') await session.call('mark', async (given) => driver.mark?.(created.id ?? '', marks, given))
+    if (driver.capabilities.marks === 'afterCreate')
+      await session.call('mark', async (given) => driver.mark?.(created.id ?? '', marks, given))
     return created
   } catch (error) {
     if (error instanceof CallFailed && error.operation === 'create') await noteFailure(session, attempt, error)
@@ -33,7 +47,11 @@ export async function create(session: Session, remembered: Remembered, { isAnswe
 
 /** Makes it durable that a thing is about to be made, in the name of the object as it is now. */
 async function begin(session: Session, attempt: Attempt, { attempt: last, id }: Remembered): Promise<void> {
-  const { memory, parts: { seen }, uid } = session
+  const {
+    memory,
+    parts: { seen },
+    uid,
+  } = session
   seen.attemptSeen(uid, attempt.key, session.nowMs)
   const known = seen.of(uid)
   const isWritten = last?.key === attempt.key && last.outcome === 'Pending' && id === undefined
@@ -47,7 +65,11 @@ async function begin(session: Session, attempt: Attempt, { attempt: last, id }: 
 }
 
 /** In a status nothing is written: it would wake its own object, which would fail again at once. */
-async function noteFailure({ memory, parts: { seen, strategy }, uid }: Session, attempt: Attempt, { failure }: CallFailed): Promise<void> {
+async function noteFailure(
+  { memory, parts: { seen, strategy }, uid }: Session,
+  attempt: Attempt,
+  { failure }: CallFailed,
+): Promise<void> {
   // That a name is taken says that something is there: perhaps what an attempt before has made.
   const isRefused = failure !== 'unknown' && !(failure === 'refused' && strategy === 'S1')
   if (isRefused) seen.of(uid).refusedKey = attempt.key
@@ -67,7 +89,8 @@ function attemptOf({ uid, base: { clock } }: Session, number: number): Attempt {
 /** The same one again, unless it has ended. */
 function nextAttempt(session: Session, { attempt, observedGeneration }: Remembered, isAnswered: boolean): Attempt {
   if (!attempt) return firstAttempt(session)
-  const isOver = isAnswered || attempt.outcome === 'Adopted' || (attempt.outcome === 'Created' && observedGeneration !== undefined)
+  const isOver =
+    isAnswered || attempt.outcome === 'Adopted' || (attempt.outcome === 'Created' && observedGeneration !== undefined)
   return isOver ? attemptOf(session, attempt.number + 1) : { ...attempt, outcome: 'Pending' }
 }
 

@@ -14,21 +14,36 @@ import type { Operation, Session } from './session.ts'
 const looks: ReadonlySet<Operation> = new Set(['connect', 'observe', 'list'])
 
 const reasons: Readonly<Record<Operation, string>> = {
-  connect: 'ConnectFailed', observe: 'ObserveFailed', list: 'ListFailed', create: 'CreateFailed', update: 'UpdateFailed', remove: 'RemoveFailed', mark: 'MarkFailed',
+  connect: 'ConnectFailed',
+  observe: 'ObserveFailed',
+  list: 'ListFailed',
+  create: 'CreateFailed',
+  update: 'UpdateFailed',
+  remove: 'RemoveFailed',
+  mark: 'MarkFailed',
 }
 
 /** When to try again. @throws what is to be tried again as the queue sees fit */
 export async function afterFailure(session: Session, error: unknown): Promise<Reconciled> {
-  const { base: { signal }, object: { metadata: { deletionTimestamp } } } = session
+  const {
+    base: { signal },
+    object: {
+      metadata: { deletionTimestamp },
+    },
+  } = session
   if (signal.aborted) throw error
   if (error instanceof PolicyError) {
-    sayNotSynced(session, { reason: 'InvalidPolicy', message: `${error.message}; nothing is done until that is put right` })
+    sayNotSynced(session, {
+      reason: 'InvalidPolicy',
+      message: `${error.message}; nothing is done until that is put right`,
+    })
     return { park: 'a policy that can be understood' }
   }
   const isDeleting = deletionTimestamp !== undefined
   if (isProviderUnavailable(error)) {
     const unseen = { reason: isDeleting ? 'Deleting' : 'ProviderUnavailable', error }
-    if (isDeleting) sayNotSynced(session, { reason: unseen.reason, message: `it cannot be removed yet: ${error.message}` })
+    if (isDeleting)
+      sayNotSynced(session, { reason: unseen.reason, message: `it cannot be removed yet: ${error.message}` })
     else sayUnseen(session, unseen)
     return { afterMs: session.jittered(error.retryAfterMs) }
   }

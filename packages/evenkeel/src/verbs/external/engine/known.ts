@@ -8,7 +8,7 @@ interface Known {
   /** The attempt that the system said no to: nothing came of it. */
   refusedKey?: string
   /** What an attempt of this process has made, if it could not be written down. */
-  made?: { readonly key: string, readonly id: string }
+  made?: { readonly key: string; readonly id: string }
   /** Since when it is not shown, although it should be there. */
   absentSinceMs?: number
   /** Since when it is shown to be otherwise than it was brought to. */

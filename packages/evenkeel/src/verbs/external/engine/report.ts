@@ -37,13 +37,26 @@ export function sayNotSynced({ words }: Session, facts: Words): void {
 }
 
 export function saySynced({ words }: Session, readiness: ThingReadiness): void {
-  const { ready, reason = ready ? 'Ready' : 'NotReady', message = '' }: Exclude<ThingReadiness, boolean> = typeof readiness === 'boolean' ? { ready: readiness } : readiness
+  const {
+    ready,
+    reason = ready ? 'Ready' : 'NotReady',
+    message = '',
+  }: Exclude<ThingReadiness, boolean> = typeof readiness === 'boolean' ? { ready: readiness } : readiness
   words.set('Synced', { holds: true, reason: 'Synced', message: '' })
   words.set('Ready', { holds: ready, reason, message })
 }
 
-export function sayDrift({ words }: Session, paths: readonly string[], { reason = 'Drifted' }: { reason?: string } = {}): void {
-  words.set('Drifted', paths.length === 0 ? { holds: false, reason: 'AsDesired', message: '' } : { holds: true, reason, message: shown(paths) })
+export function sayDrift(
+  { words }: Session,
+  paths: readonly string[],
+  { reason = 'Drifted' }: { reason?: string } = {},
+): void {
+  words.set(
+    'Drifted',
+    paths.length === 0
+      ? { holds: false, reason: 'AsDesired', message: '' }
+      : { holds: true, reason, message: shown(paths) },
+  )
 }
 
 const order = ['Synced', 'Ready', 'Owned', 'Drifted'] as const
@@ -59,19 +72,32 @@ export function tellWords({ words, status, parts: { kind } }: Session): void {
 
 /** `color, size and 3 more` */
 export function shown(paths: readonly string[]): string {
-  const first = paths.slice(0, pathsMax).map((path) => path || 'everything').join(', ')
+  const first = paths
+    .slice(0, pathsMax)
+    .map((path) => path || 'everything')
+    .join(', ')
   return paths.length > pathsMax ? `${first} and ${paths.length - pathsMax} more` : first
 }
 
 interface Facts {
-  readonly drift?: { readonly paths: readonly string[], readonly isReverted?: boolean }
+  readonly drift?: { readonly paths: readonly string[]; readonly isReverted?: boolean }
   /** Whether this run has seen the thing. */
   readonly isSeen: boolean
 }
 
 /** Writes down what is known of the thing. */
 export function writeReport(session: Session, remembered: Remembered, { drift, isSeen }: Facts): void {
-  const { status, parts: { hasRoom, strategy, settings: { maxAgeMs }, driver }, base: { clock }, object } = session
+  const {
+    status,
+    parts: {
+      hasRoom,
+      strategy,
+      settings: { maxAgeMs },
+      driver,
+    },
+    base: { clock },
+    object,
+  } = session
   if (!status || !hasRoom) return
   const old = reportIn(object)
   const now = formatTime(clock.now())
@@ -79,19 +105,40 @@ export function writeReport(session: Session, remembered: Remembered, { drift, i
   const lastRevertedTime = drift?.isReverted ? now : old.drift?.lastRevertedTime
   const hasDrift = (drift?.paths.length ?? 0) > 0 || lastRevertedTime !== undefined
   const next: ExternalReport = {
-    ...id !== undefined && { id }, strategy, ...attempt && { lastCreateAttempt: attempt }, ...observedGeneration !== undefined && { observedGeneration },
-    ...hasDrift && { drift: { ...drift && drift.paths.length > 0 && { paths: drift.paths.slice(0, pathsMax), count: drift.paths.length }, ...lastRevertedTime !== undefined && { lastRevertedTime } } },
+    ...(id !== undefined && { id }),
+    strategy,
+    ...(attempt && { lastCreateAttempt: attempt }),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...(hasDrift && {
+      drift: {
+        ...(drift && drift.paths.length > 0 && { paths: drift.paths.slice(0, pathsMax), count: drift.paths.length }),
+        ...(lastRevertedTime !== undefined && { lastRevertedTime }),
+      },
+    }),
   }
   const { lastObservedTime: oldTime, ...rest } = old
   const isOld = clock.now() - (parseTime(oldTime ?? '') ?? -Infinity) >= maxAgeMs - session.policy.pollIntervalMs
   const lastObservedTime = isSeen && (isOld || !deepEqual(rest, next)) ? now : oldTime
-  status.set({ external: { ...next, ...lastObservedTime !== undefined && { lastObservedTime } } } as unknown as Partial<JsonObject>)
-  if (old.strategy !== undefined && old.strategy !== strategy) session.base.log.warn('the way things are known to be ours has changed', { system: driver.name, from: old.strategy, to: strategy })
+  status.set({
+    external: { ...next, ...(lastObservedTime !== undefined && { lastObservedTime }) },
+  } as unknown as Partial<JsonObject>)
+  if (old.strategy !== undefined && old.strategy !== strategy)
+    session.base.log.warn('the way things are known to be ours has changed', {
+      system: driver.name,
+      from: old.strategy,
+      to: strategy,
+    })
 }
 
 /** Says that looking failed; a status may keep saying what a look not long ago has shown. */
-export function sayUnseen(session: Session, { reason, error }: { reason: string, error: unknown }): void {
-  const { parts: { seen, driver }, uid, nowMs, policy: { pollIntervalMs }, object } = session
+export function sayUnseen(session: Session, { reason, error }: { reason: string; error: unknown }): void {
+  const {
+    parts: { seen, driver },
+    uid,
+    nowMs,
+    policy: { pollIntervalMs },
+    object,
+  } = session
   const { lastSeenMs } = seen.of(uid)
   if (lastSeenMs !== undefined && nowMs - lastSeenMs <= 2 * pollIntervalMs) return
   const { lastObservedTime } = reportIn(object)

@@ -11,7 +11,10 @@ import type { KubeObject } from '#api'
 import type { Attempt, Remembered } from '../memory/memory.ts'
 import { annotationOf, annotationPrefix } from '../policy/policy.ts'
 
-type Resolution = { readonly type: 'adopt', readonly id: string } | { readonly type: 'recreate' } | { readonly type: 'orphan' }
+type Resolution =
+  | { readonly type: 'adopt'; readonly id: string }
+  | { readonly type: 'recreate' }
+  | { readonly type: 'orphan' }
 
 export function resolutionOf(object: KubeObject, { id, attempt }: Remembered): Resolution | undefined {
   const text = annotationOf(object, 'resolve') ?? ''
@@ -25,8 +28,12 @@ export function resolutionOf(object: KubeObject, { id, attempt }: Remembered): R
 }
 
 /** The choices, as they can be typed. */
-export function choicesFor({ kind, metadata: { name = '', namespace } }: KubeObject, attempt: Attempt | undefined, { isCleanup }: { isCleanup: boolean }): string {
+export function choicesFor(
+  { kind, metadata: { name = '', namespace } }: KubeObject,
+  attempt: Attempt | undefined,
+  { isCleanup }: { isCleanup: boolean },
+): string {
   const where = `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`
-  const answers = ['adopt:ID', ...attempt ? [`${isCleanup ? 'orphan' : 'recreate'}:${attempt.key}`] : []]
+  const answers = ['adopt:ID', ...(attempt ? [`${isCleanup ? 'orphan' : 'recreate'}:${attempt.key}`] : [])]
   return `answer with: kubectl annotate --overwrite ${where} ${annotationPrefix}resolve=${answers.join(' or ')}`
 }

@@ -85,7 +85,7 @@ export class Session {
 
   /** @throws {PolicyError} when an annotation is not understood */
   get policy(): Policy {
-    return this.#policy ??= policyFor(this.object as never, this.parts.settings.policy)
+    return (this.#policy ??= policyFor(this.object as never, this.parts.settings.policy))
   }
 
   get nowMs(): number {
@@ -123,14 +123,31 @@ export class Session {
   /** Credentials and the like, for everything that follows. */
   async connect(): Promise<void> {
     const { driver } = this.parts
-    if (driver.connect) this.#connection = await this.call('connect', ({ signal, clock }) => driver.connect?.(this.object, { signal, clock }) ?? Promise.resolve(undefined))
+    if (driver.connect)
+      this.#connection = await this.call(
+        'connect',
+        ({ signal, clock }) => driver.connect?.(this.object, { signal, clock }) ?? Promise.resolve(undefined),
+      )
   }
 
   /** Whoever changes something outside asks the server first: a view may be old. @throws {ApiError} `Conflict`, when it is */
   async assertCurrent(): Promise<void> {
-    const { base: { client, signal }, parts: { kind }, object: { metadata: { name = '', namespace, generation, deletionTimestamp } } } = this
-    const now = await client.get(kind, { name, ...namespace !== undefined && { namespace } }, { live: true, signal }) as KubeObject
-    const isSame = now.metadata.uid === this.uid && now.metadata.generation === generation && now.metadata.deletionTimestamp === deletionTimestamp
+    const {
+      base: { client, signal },
+      parts: { kind },
+      object: {
+        metadata: { name = '', namespace, generation, deletionTimestamp },
+      },
+    } = this
+    const now = (await client.get(
+      kind,
+      { name, ...(namespace !== undefined && { namespace }) },
+      { live: true, signal },
+    )) as KubeObject
+    const isSame =
+      now.metadata.uid === this.uid &&
+      now.metadata.generation === generation &&
+      now.metadata.deletionTimestamp === deletionTimestamp
     if (!isSame) throw conflict({ group: kind.group, kind: kind.kind, name }, 'it has changed since it was looked at')
   }
 
@@ -138,7 +155,10 @@ export class Session {
   async call<R>(operation: Operation, call: (given: DriverCall) => Promise<R>): Promise<R> {
     const { signal, clock, random } = this.base
     try {
-      return await this.parts.calls.make({ signal, clock, random, timeoutMs: this.parts.settings.callTimeoutMs, connection: this.#connection }, call)
+      return await this.parts.calls.make(
+        { signal, clock, random, timeoutMs: this.parts.settings.callTimeoutMs, connection: this.#connection },
+        call,
+      )
     } catch (error) {
       if (signal.aborted || isProviderUnavailable(error)) throw error
       throw new CallFailed(operation, error)
@@ -158,11 +178,19 @@ export class Session {
 
   /** All things with these marks. */
   async list(marks: Partial<Marks>): Promise<readonly Sighting<unknown>[]> {
-    const { driver: { list }, driver, calls, settings: { callTimeoutMs: timeoutMs } } = this.parts
+    const {
+      driver: { list },
+      driver,
+      calls,
+      settings: { callTimeoutMs: timeoutMs },
+    } = this.parts
     if (!list) return []
     const { signal, clock, random } = this.base
     try {
-      return await calls.collect({ signal, clock, random, timeoutMs, connection: this.#connection }, { open: (given) => list.call(driver, { marks }, given), itemsMax: thingsMax })
+      return await calls.collect(
+        { signal, clock, random, timeoutMs, connection: this.#connection },
+        { open: (given) => list.call(driver, { marks }, given), itemsMax: thingsMax },
+      )
     } catch (error) {
       if (signal.aborted || isProviderUnavailable(error)) throw error
       throw new CallFailed('list', error)

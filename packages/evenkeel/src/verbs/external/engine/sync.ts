@@ -31,13 +31,20 @@ export async function sync(session: Session): Promise<Synced> {
   const remembered = await session.recall()
   const found = await locate(session, remembered, { isCleanup: false })
   switch (found.state) {
-    case 'absent': return bringBack(session, remembered)
-    case 'unsure': return waitFor(session, remembered, found.afterMs)
-    case 'unknown': return ask(session, remembered, found)
-    case 'foreign': return refuse(session, remembered, found)
-    case 'missing': return waitForThing(session, found.id)
-    case 'adoptable': return adopt(session, remembered, found.thing)
-    case 'ours': return bring(session, rememberedAs(remembered, found.thing.id), found)
+    case 'absent':
+      return bringBack(session, remembered)
+    case 'unsure':
+      return waitFor(session, remembered, found.afterMs)
+    case 'unknown':
+      return ask(session, remembered, found)
+    case 'foreign':
+      return refuse(session, remembered, found)
+    case 'missing':
+      return waitForThing(session, found.id)
+    case 'adoptable':
+      return adopt(session, remembered, found.thing)
+    case 'ours':
+      return bring(session, rememberedAs(remembered, found.thing.id), found)
   }
 }
 
@@ -45,7 +52,7 @@ export async function sync(session: Session): Promise<Synced> {
 function rememberedAs(remembered: Remembered, id: string): Remembered {
   const { attempt } = remembered
   const isOpen = attempt !== undefined && attempt.outcome !== 'Created' && attempt.outcome !== 'Adopted'
-  return { ...remembered, id, ...isOpen && { attempt: { ...attempt, outcome: 'Created' as const } } }
+  return { ...remembered, id, ...(isOpen && { attempt: { ...attempt, outcome: 'Created' as const } }) }
 }
 
 function stopped(result: Reconciled): Synced {
@@ -56,7 +63,10 @@ function waitFor(session: Session, remembered: Remembered, afterMs: number): Syn
   const { attempt } = remembered
   // A thing that was there a moment ago is looked for once more before anybody hears of it.
   if (attempt && attempt.outcome !== 'Created' && attempt.outcome !== 'Adopted') {
-    sayNotSynced(session, { reason: 'Settling', message: 'it was begun to be made; until it is sure what came of that nothing is done' })
+    sayNotSynced(session, {
+      reason: 'Settling',
+      message: 'it was begun to be made; until it is sure what came of that nothing is done',
+    })
     writeReport(session, remembered, { isSeen: false })
   }
   return stopped({ afterMs })
@@ -69,21 +79,40 @@ function waitForThing(session: Session, id: string): Synced {
 }
 
 function ask(session: Session, remembered: Remembered, { attempt }: Extract<Found, { state: 'unknown' }>): Synced {
-  const { object, parts: { driver } } = session
+  const {
+    object,
+    parts: { driver },
+  } = session
   const choices = choicesFor(object, attempt, { isCleanup: false })
-  sayNotSynced(session, { reason: 'CreateOutcomeUnknown', message: `${driver.name} did not say whether it was made (attempt ${attempt.key}), and it cannot be found out: ${choices}` })
+  sayNotSynced(session, {
+    reason: 'CreateOutcomeUnknown',
+    message: `${driver.name} did not say whether it was made (attempt ${attempt.key}), and it cannot be found out: ${choices}`,
+  })
   sayNotOwned(session, { reason: 'CreateOutcomeUnknown', message: choices })
   writeReport(session, remembered, { isSeen: false })
   return stopped({ park: 'an answer on whether the thing was made' })
 }
 
 const foreignReasons = {
-  unmarked: ['MarksMissing', 'it does not carry our marks (any more)'], otherInstance: ['OwnedByOther', 'it belongs to another installation'], otherKind: ['OwnedByOther', 'it belongs to an object of another kind'],
-  otherObject: ['OwnedByOther', 'it belongs to another object'], orphaned: ['Orphaned', 'an object has let go of it'], forged: ['MarksForged', 'its marks are not sealed by us'], unproven: ['Unproven', 'nothing says that we made it'], ours: ['Owned', ''],
+  unmarked: ['MarksMissing', 'it does not carry our marks (any more)'],
+  otherInstance: ['OwnedByOther', 'it belongs to another installation'],
+  otherKind: ['OwnedByOther', 'it belongs to an object of another kind'],
+  otherObject: ['OwnedByOther', 'it belongs to another object'],
+  orphaned: ['Orphaned', 'an object has let go of it'],
+  forged: ['MarksForged', 'its marks are not sealed by us'],
+  unproven: ['Unproven', 'nothing says that we made it'],
+  ours: ['Owned', ''],
 } as const
 
-function refuse(session: Session, remembered: Remembered, { thing, why }: Extract<Found, { state: 'foreign' }>): Synced {
-  const { object, policy: { pollIntervalMs } } = session
+function refuse(
+  session: Session,
+  remembered: Remembered,
+  { thing, why }: Extract<Found, { state: 'foreign' }>,
+): Synced {
+  const {
+    object,
+    policy: { pollIntervalMs },
+  } = session
   const [reason, sentence] = foreignReasons[why]
   const message = `${thing.id}: ${sentence}, so it is not touched; ${choicesFor(object, remembered.attempt, { isCleanup: false })}`
   sayNotOwned(session, { reason, message })
@@ -93,25 +122,44 @@ function refuse(session: Session, remembered: Remembered, { thing, why }: Extrac
 }
 
 async function adopt(session: Session, remembered: Remembered, thing: Sighting<unknown>): Promise<Synced> {
-  const { memory, policy: { paused }, parts: { driver }, marks, base: { log } } = session
+  const {
+    memory,
+    policy: { paused },
+    parts: { driver },
+    marks,
+    base: { log },
+  } = session
   if (paused) {
     sayNotSynced(session, { reason: 'Paused', message: `${thing.id} would be taken over` })
     return stopped({ afterMs: session.policy.pollIntervalMs })
   }
-  const next: Remembered = { id: thing.id, attempt: { ...remembered.attempt ?? firstAttempt(session), outcome: 'Adopted' } }
+  const next: Remembered = {
+    id: thing.id,
+    attempt: { ...(remembered.attempt ?? firstAttempt(session)), outcome: 'Adopted' },
+  }
   await memory.write(next)
   log.info('took over a thing outside', { system: driver.name, id: thing.id })
   // Another object's marks on it would be believed; none at all is no harm.
-  if (thing.marks !== undefined && driver.mark) await session.call('mark', async (given) => driver.mark?.(thing.id, marks, given))
+  if (thing.marks !== undefined && driver.mark)
+    await session.call('mark', async (given) => driver.mark?.(thing.id, marks, given))
   return bring(session, next, { thing, twins: [] })
 }
 
 async function bringBack(session: Session, remembered: Remembered): Promise<Synced> {
-  const { object, policy: { paused, manage, drift, pollIntervalMs } } = session
+  const {
+    object,
+    policy: { paused, manage, drift, pollIntervalMs },
+  } = session
   const isAnswered = resolutionOf(object, remembered)?.type === 'recreate'
   const wasThere = remembered.observedGeneration !== undefined && !isAnswered
   const isDrift = wasThere && remembered.observedGeneration === session.generation
-  const why = paused ? 'Paused' : !manage.includes('create') ? 'CreateNotAllowed' : isDrift && drift !== 'revert' ? 'Missing' : undefined
+  const why = paused
+    ? 'Paused'
+    : !manage.includes('create')
+      ? 'CreateNotAllowed'
+      : isDrift && drift !== 'revert'
+        ? 'Missing'
+        : undefined
   if (why !== undefined) {
     sayNotSynced(session, { reason: why, message: 'it is not there, and is not made' })
     if (wasThere) sayDrift(session, drift === 'report' ? [''] : [], { reason: 'Missing' })
@@ -140,8 +188,16 @@ interface Bringing {
   readonly isBack?: boolean
 }
 
-async function bring(session: Session, remembered: Remembered, { thing, twins, isBack = false }: Bringing): Promise<Synced> {
-  const { parts: { seen }, uid, nowMs } = session
+async function bring(
+  session: Session,
+  remembered: Remembered,
+  { thing, twins, isBack = false }: Bringing,
+): Promise<Synced> {
+  const {
+    parts: { seen },
+    uid,
+    nowMs,
+  } = session
   seen.of(uid).lastSeenMs = nowMs
   const left = await removeTwins(session, thing.id, twins)
   if (left.length > 0) return tellTwins(session, remembered, [thing.id, ...left])
@@ -152,7 +208,8 @@ async function bring(session: Session, remembered: Remembered, { thing, twins, i
   const waitMs = isNewWish ? 0 : doubtMs(session, drift)
   // A single look may be old, and would be taken for a change of somebody else.
   if (waitMs > 0) return stopped({ afterMs: waitMs })
-  if (wanted.length === 0) return settled(session, { remembered, thing, reported: isNewWish ? [] : drift.report, isReverted: isBack })
+  if (wanted.length === 0)
+    return settled(session, { remembered, thing, reported: isNewWish ? [] : drift.report, isReverted: isBack })
   return change(session, { remembered, thing, paths: wanted, isNewWish })
 }
 
@@ -176,20 +233,38 @@ interface Change {
 }
 
 async function change(session: Session, { remembered, thing, paths, isNewWish }: Change): Promise<Synced> {
-  const { policy: { paused, manage, pollIntervalMs }, parts: { driver }, object, marks, windowMs, base: { log } } = session
+  const {
+    policy: { paused, manage, pollIntervalMs },
+    parts: { driver },
+    object,
+    marks,
+    windowMs,
+    base: { log },
+  } = session
   sayDrift(session, isNewWish ? [] : paths)
   if (paused || !manage.includes('update')) {
-    sayNotSynced(session, { reason: paused ? 'Paused' : 'UpdateNotAllowed', message: `not as desired, and not changed: ${shown(paths)}` })
+    sayNotSynced(session, {
+      reason: paused ? 'Paused' : 'UpdateNotAllowed',
+      message: `not as desired, and not changed: ${shown(paths)}`,
+    })
     await session.memory.note(remembered)
     writeReport(session, remembered, { isSeen: true, drift: { paths } })
     return { thing, ...stopped({ afterMs: pollIntervalMs }) }
   }
   await session.assertCurrent()
-  await session.call('update', (given) => driver.update(thing.id, driver.desired(object as never), { ...given, observed: thing.observed, paths, marks }))
+  await session.call('update', (given) =>
+    driver.update(thing.id, driver.desired(object as never), { ...given, observed: thing.observed, paths, marks }),
+  )
   log.info('changed a thing outside', { system: driver.name, id: thing.id, paths: shown(paths) })
   const after = await session.observe(thing.id)
   const left = after ? compare(session, after) : undefined
-  if (after && left?.revert.length === 0) return settled(session, { remembered, thing: after, reported: isNewWish ? [] : left.report, isReverted: !isNewWish })
+  if (after && left?.revert.length === 0)
+    return settled(session, {
+      remembered,
+      thing: after,
+      reported: isNewWish ? [] : left.report,
+      isReverted: !isNewWish,
+    })
   sayNotSynced(session, { reason: 'Settling', message: `changed, and not shown yet: ${shown(paths)}` })
   await session.memory.note(remembered)
   writeReport(session, remembered, { isSeen: true, drift: { paths } })
@@ -204,25 +279,38 @@ interface Settled {
 }
 
 async function settled(session: Session, { remembered, thing, reported, isReverted }: Settled): Promise<Synced> {
-  const { parts: { driver, seen }, uid, generation, policy: { pollIntervalMs } } = session
+  const {
+    parts: { driver, seen },
+    uid,
+    generation,
+    policy: { pollIntervalMs },
+  } = session
   if (reported.length === 0) delete seen.of(uid).driftSinceMs
   const readiness = driver.ready?.(thing.observed) ?? true
   const isReady = typeof readiness === 'boolean' ? readiness : readiness.ready
   const next: Remembered = { ...remembered, observedGeneration: generation }
   await session.memory.note(next)
   sayDrift(session, reported)
-  if (reported.length > 0) sayNotSynced(session, { reason: 'Drifted', message: `somebody changed it: ${shown(reported)}` })
+  if (reported.length > 0)
+    sayNotSynced(session, { reason: 'Drifted', message: `somebody changed it: ${shown(reported)}` })
   else saySynced(session, readiness)
   writeReport(session, next, { isSeen: true, drift: { paths: reported, isReverted } })
   // What a list shows need not be asked for one by one; what is not ready yet soon is, or is not.
-  const result = isReady ? driver.list ? undefined : { afterMs: session.jittered(pollIntervalMs) } : { afterMs: Math.min(unreadyMs, pollIntervalMs) }
+  const result = isReady
+    ? driver.list
+      ? undefined
+      : { afterMs: session.jittered(pollIntervalMs) }
+    : { afterMs: Math.min(unreadyMs, pollIntervalMs) }
   return { thing, isSynced: reported.length === 0, isReady, result }
 }
 
 const unreadyMs = 5000
 
 function tellTwins(session: Session, remembered: Remembered, ids: readonly string[]): Synced {
-  const words = { reason: 'Duplicate', message: `${ids.length} things say that they are of this object: ${ids.join(', ')}; none is touched. Remove the wrong one, or set duplicates to delete to keep ${ids[0] ?? ''}` }
+  const words = {
+    reason: 'Duplicate',
+    message: `${ids.length} things say that they are of this object: ${ids.join(', ')}; none is touched. Remove the wrong one, or set duplicates to delete to keep ${ids[0] ?? ''}`,
+  }
   sayNotOwned(session, words)
   sayNotSynced(session, words)
   writeReport(session, remembered, { isSeen: true })

@@ -5,8 +5,16 @@ import { judgeMarks } from '../driver/marks.ts'
 import type { Session } from './session.ts'
 
 /** Removes the others where the policy says so. @returns those that are left */
-export async function removeTwins(session: Session, kept: string, twins: readonly string[]): Promise<readonly string[]> {
-  const { policy: { duplicates, paused, manage }, parts: { driver, seen, marker }, uid } = session
+export async function removeTwins(
+  session: Session,
+  kept: string,
+  twins: readonly string[],
+): Promise<readonly string[]> {
+  const {
+    policy: { duplicates, paused, manage },
+    parts: { driver, seen, marker },
+    uid,
+  } = session
   const left: string[] = []
   for (const id of twins) {
     const twin = await session.observe(id)

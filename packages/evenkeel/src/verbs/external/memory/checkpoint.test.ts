@@ -5,8 +5,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CheckpointRecords, fileCheckpoint } from './checkpoint.ts'
 
 let folder = ''
-beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'checkpoint-')) })
-afterEach(async () => { await rm(folder, { recursive: true }) })
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'checkpoint-'))
+})
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+})
 
 const owner = { namespace: 'default', name: 'foo', uid: 'u-1' }
 const attempt = { number: 1, key: 'u-1-1', time: '2026-01-01T00:00:00Z', outcome: 'Pending' as const }
@@ -19,7 +23,10 @@ test('fileCheckpoint is there after a restart, and what was removed is not', asy
   const again = new CheckpointRecords(fileCheckpoint(path))
   expect(await again.find('u-1')).toEqual({ owner, remembered: { attempt }, isLetGo: false })
   expect((await again.find('__proto__'))?.remembered).toEqual({ id: 'x', attempt, observedGeneration: 3 })
-  expect((await again.ofKey({ name: 'foo', namespace: 'default' })).map(({ owner: { uid } }) => uid)).toEqual(['__proto__', 'u-1'])
+  expect((await again.ofKey({ name: 'foo', namespace: 'default' })).map(({ owner: { uid } }) => uid)).toEqual([
+    '__proto__',
+    'u-1',
+  ])
   expect(await again.ofKey({ name: 'foo' })).toEqual([])
   await again.remove('u-1')
   await again.remove('nobody')
@@ -29,7 +36,9 @@ test('fileCheckpoint is there after a restart, and what was removed is not', asy
 test('fileCheckpoint: many writes at once leave the last state', async () => {
   const path = join(folder, 'things')
   const records = new CheckpointRecords(fileCheckpoint(path))
-  await Promise.all(Array.from({ length: 30 }, (_, each) => records.save({ ...owner, uid: `u-${each}` }, { id: String(each) })))
+  await Promise.all(
+    Array.from({ length: 30 }, (_, each) => records.save({ ...owner, uid: `u-${each}` }, { id: String(each) })),
+  )
   expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object).length).toBe(30)
 })
 
@@ -40,5 +49,7 @@ test('fileCheckpoint refuses what it cannot read, instead of taking it for nothi
     await expect(fileCheckpoint(path).entries()).rejects.toThrow()
   }
   await writeFile(path, JSON.stringify({ 'u-1': 'torn' }))
-  await expect(new CheckpointRecords(fileCheckpoint(path)).find('u-1')).rejects.toThrow('the checkpoint of u-1 cannot be read')
+  await expect(new CheckpointRecords(fileCheckpoint(path)).find('u-1')).rejects.toThrow(
+    'the checkpoint of u-1 cannot be read',
+  )
 })

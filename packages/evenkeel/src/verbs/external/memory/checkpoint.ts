@@ -23,14 +23,16 @@ export interface Checkpoint {
 export function fileCheckpoint(path: string): Checkpoint {
   let entries: Promise<Map<string, string>> | undefined
   let writing: Promise<void> = Promise.resolve()
-  const load = (): Promise<Map<string, string>> => entries ??= readEntries(path)
+  const load = (): Promise<Map<string, string>> => (entries ??= readEntries(path))
   return {
     entries: load,
     put: async (uid, text) => {
       const known = await load()
       if (text === undefined) known.delete(uid)
       else known.set(uid, text)
-      const write = async (): Promise<void> => { await replaceFile(path, JSON.stringify(Object.fromEntries(known), undefined, 2)) }
+      const write = async (): Promise<void> => {
+        await replaceFile(path, JSON.stringify(Object.fromEntries(known), undefined, 2))
+      }
       // One after the other: an older state must not take the place of a newer one.
       writing = writing.then(write, write)
       await writing
@@ -41,7 +43,8 @@ export function fileCheckpoint(path: string): Checkpoint {
 async function readEntries(path: string): Promise<Map<string, string>> {
   try {
     const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
-    if (!isJsonObject(parsed)) throw new RangeError(`${path} is not a checkpoint: move it out of the way if nothing in it is needed`)
+    if (!isJsonObject(parsed))
+      throw new RangeError(`${path} is not a checkpoint: move it out of the way if nothing in it is needed`)
     return new Map(Object.entries(parsed).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
   } catch (error) {
     if ((error as { readonly code?: unknown }).code === 'ENOENT') return new Map()
@@ -85,7 +88,7 @@ export class CheckpointRecords implements Records {
   }
 
   async all(): Promise<readonly ThingRecord[]> {
-    const entries = [...await this.#checkpoint.entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+    const entries = [...(await this.#checkpoint.entries())].sort(([a], [b]) => (a < b ? -1 : 1))
     return entries.map(([uid, text]) => parseRecord(uid, text))
   }
 }
@@ -95,9 +98,18 @@ function parseRecord(uid: string, text: string): ThingRecord {
   const parsed = parseObject(text)
   const owner = getOwn(parsed, 'owner')
   const { id, attempt, observedGeneration } = parsed
-  if (!isJsonObject(owner) || typeof owner['name'] !== 'string') throw new RangeError(`the checkpoint of ${uid} cannot be read: ${text.slice(0, 80)}`)
-  const remembered: Remembered = { ...typeof id === 'string' && { id }, attempt: isJsonObject(attempt) ? readAttempt(attempt) : undefined, ...typeof observedGeneration === 'number' && { observedGeneration } }
-  return { owner: { namespace: String(owner['namespace'] ?? ''), name: owner['name'], uid }, remembered, isLetGo: false }
+  if (!isJsonObject(owner) || typeof owner['name'] !== 'string')
+    throw new RangeError(`the checkpoint of ${uid} cannot be read: ${text.slice(0, 80)}`)
+  const remembered: Remembered = {
+    ...(typeof id === 'string' && { id }),
+    attempt: isJsonObject(attempt) ? readAttempt(attempt) : undefined,
+    ...(typeof observedGeneration === 'number' && { observedGeneration }),
+  }
+  return {
+    owner: { namespace: String(owner['namespace'] ?? ''), name: owner['name'], uid },
+    remembered,
+    isLetGo: false,
+  }
 }
 
 function parseObject(text: string): JsonObject {

@@ -14,10 +14,21 @@ export interface ExternalRefObject extends KubeObject {
     /** The driver, and the installation. */
     readonly system: string
     readonly instance: string
-    readonly owner: { readonly apiVersion: string, readonly kind: string, readonly namespace?: string, readonly name: string, readonly uid: string }
+    readonly owner: {
+      readonly apiVersion: string
+      readonly kind: string
+      readonly namespace?: string
+      readonly name: string
+      readonly uid: string
+    }
     readonly phase: 'Intent' | 'Created' | 'Deleting'
     readonly id?: string
-    readonly attempt?: { readonly number: number, readonly key: string, readonly time: string, readonly outcome: string }
+    readonly attempt?: {
+      readonly number: number
+      readonly key: string
+      readonly time: string
+      readonly outcome: string
+    }
     readonly observedGeneration?: number
   }
 }
@@ -29,22 +40,43 @@ const text: JsonObject = { type: 'string' }
 const count: JsonObject = { type: 'integer', format: 'int64' }
 
 export const ExternalRef = declareKind<ExternalRefObject>({
-  group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ExternalRef', scope: 'Cluster', statusSubresource: false,
+  group: 'evenkeel.dev',
+  version: 'v1alpha1',
+  kind: 'ExternalRef',
+  scope: 'Cluster',
+  statusSubresource: false,
   printerColumns: [
-    { name: 'System', type: 'string', jsonPath: '.spec.system' }, { name: 'Phase', type: 'string', jsonPath: '.spec.phase' },
-    { name: 'Id', type: 'string', jsonPath: '.spec.id' }, { name: 'Owner', type: 'string', jsonPath: '.spec.owner.name' },
+    { name: 'System', type: 'string', jsonPath: '.spec.system' },
+    { name: 'Phase', type: 'string', jsonPath: '.spec.phase' },
+    { name: 'Id', type: 'string', jsonPath: '.spec.id' },
+    { name: 'Owner', type: 'string', jsonPath: '.spec.owner.name' },
   ],
   schema: {
-    type: 'object', required: ['spec'],
+    type: 'object',
+    required: ['spec'],
     properties: {
-      apiVersion: text, kind: text, metadata: { type: 'object' },
+      apiVersion: text,
+      kind: text,
+      metadata: { type: 'object' },
       spec: {
-        type: 'object', required: ['system', 'instance', 'owner', 'phase'],
+        type: 'object',
+        required: ['system', 'instance', 'owner', 'phase'],
         properties: {
-          system: text, instance: text, id: text, observedGeneration: count,
+          system: text,
+          instance: text,
+          id: text,
+          observedGeneration: count,
           phase: { type: 'string', enum: ['Intent', 'Created', 'Deleting'] },
-          owner: { type: 'object', required: ['apiVersion', 'kind', 'name', 'uid'], properties: { apiVersion: text, kind: text, namespace: text, name: text, uid: text } },
-          attempt: { type: 'object', required: ['key', 'outcome'], properties: { number: count, key: text, time: text, outcome: text } },
+          owner: {
+            type: 'object',
+            required: ['apiVersion', 'kind', 'name', 'uid'],
+            properties: { apiVersion: text, kind: text, namespace: text, name: text, uid: text },
+          },
+          attempt: {
+            type: 'object',
+            required: ['key', 'outcome'],
+            properties: { number: count, key: text, time: text, outcome: text },
+          },
         },
       },
     },

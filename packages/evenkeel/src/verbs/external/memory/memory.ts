@@ -64,7 +64,19 @@ export function ownerOf({ metadata: { namespace = '', name = '', uid = '' } }: K
 const outcomes: ReadonlySet<string> = new Set<Outcome>(['Pending', 'Created', 'Adopted', 'Refused', 'Unknown'])
 
 /** An attempt as somebody wrote it down; undefined when that is none. */
-export function readAttempt({ number, key, time, outcome }: { readonly number?: unknown, readonly key?: unknown, readonly time?: unknown, readonly outcome?: unknown } = {}): Attempt | undefined {
+export function readAttempt({
+  number,
+  key,
+  time,
+  outcome,
+}: { readonly number?: unknown; readonly key?: unknown; readonly time?: unknown; readonly outcome?: unknown } = {}):
+  | Attempt
+  | undefined {
   if (typeof key !== 'string' || typeof outcome !== 'string' || !outcomes.has(outcome)) return undefined
-  return { number: typeof number === 'number' ? number : 1, key, time: typeof time === 'string' ? time : '', outcome: outcome as Outcome }
+  return {
+    number: typeof number === 'number' ? number : 1,
+    key,
+    time: typeof time === 'string' ? time : '',
+    outcome: outcome as Outcome,
+  }
 }

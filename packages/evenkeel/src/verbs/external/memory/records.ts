@@ -50,7 +50,14 @@ export class RecordMemory implements Memory {
 
   async note(next: Remembered): Promise<void> {
     const { id, attempt, observedGeneration, isDeleting = false } = this.#last
-    if (next.id === id && next.observedGeneration === observedGeneration && (next.isDeleting ?? false) === isDeleting && next.attempt?.key === attempt?.key && next.attempt?.outcome === attempt?.outcome) return
+    if (
+      next.id === id &&
+      next.observedGeneration === observedGeneration &&
+      (next.isDeleting ?? false) === isDeleting &&
+      next.attempt?.key === attempt?.key &&
+      next.attempt?.outcome === attempt?.outcome
+    )
+      return
     await this.#records.save(this.#owner, next, { isSure: true })
     this.#last = next
   }

@@ -52,7 +52,17 @@ export class RefRecords implements Records {
     const { client, signal } = this.#options
     const ref = await this.#find(owner.uid, live)
     const spec = this.#specOf(owner, remembered)
-    if (!ref) await client.create(ExternalRef, { apiVersion: ExternalRef.apiVersion, kind: ExternalRef.kind, metadata: { name: this.#nameFor(owner.uid), finalizers: [refFinalizer] }, spec }, { signal })
+    if (!ref)
+      await client.create(
+        ExternalRef,
+        {
+          apiVersion: ExternalRef.apiVersion,
+          kind: ExternalRef.kind,
+          metadata: { name: this.#nameFor(owner.uid), finalizers: [refFinalizer] },
+          spec,
+        },
+        { signal },
+      )
     else await client.patchFrom(ref, { ...ref, spec }, { signal })
   }
 
@@ -61,7 +71,10 @@ export class RefRecords implements Records {
     const ref = await this.#find(uid, false)
     if (!ref) return
     try {
-      const held = ref.metadata.deletionTimestamp === undefined ? await client.delete(ref, { preconditions: { uid: ref.metadata.uid ?? '' }, ignoreNotFound: true, signal }) : ref
+      const held =
+        ref.metadata.deletionTimestamp === undefined
+          ? await client.delete(ref, { preconditions: { uid: ref.metadata.uid ?? '' }, ignoreNotFound: true, signal })
+          : ref
       if (held) await client.removeFinalizer(held as ExternalRefObject, refFinalizer, { signal })
     } catch (error) {
       if (!isNotFound(error)) throw error
@@ -71,13 +84,20 @@ export class RefRecords implements Records {
   async ofKey({ name, namespace = '' }: CacheKey): Promise<readonly ThingRecord[]> {
     const { client, signal } = this.#options
     const { items } = await client.list(ExternalRef, { signal })
-    const mine = items.filter((ref) => isRefOf(ref as ExternalRefObject, this.#options) && ref.spec.owner.name === name && (ref.spec.owner.namespace ?? '') === namespace)
+    const mine = items.filter(
+      (ref) =>
+        isRefOf(ref as ExternalRefObject, this.#options) &&
+        ref.spec.owner.name === name &&
+        (ref.spec.owner.namespace ?? '') === namespace,
+    )
     return mine.map((ref) => recordOf(ref as ExternalRefObject)).sort((a, b) => (a.owner.uid < b.owner.uid ? -1 : 1))
   }
 
   async #find(uid: string, live: boolean): Promise<ExternalRefObject | undefined> {
     const { client, signal } = this.#options
-    return await client.find(ExternalRef, { name: this.#nameFor(uid) }, { live, signal }) as ExternalRefObject | undefined
+    return (await client.find(ExternalRef, { name: this.#nameFor(uid) }, { live, signal })) as
+      | ExternalRefObject
+      | undefined
   }
 
   #nameFor(uid: string): string {
@@ -85,25 +105,59 @@ export class RefRecords implements Records {
     return `${system}-${instance}-${shortHash(uid)}`
   }
 
-  #specOf({ namespace, name, uid }: Owner, { id, attempt, observedGeneration, isDeleting = false }: Remembered): ExternalRefObject['spec'] {
-    const { system, instance, kind: { apiVersion, kind } } = this.#options
+  #specOf(
+    { namespace, name, uid }: Owner,
+    { id, attempt, observedGeneration, isDeleting = false }: Remembered,
+  ): ExternalRefObject['spec'] {
+    const {
+      system,
+      instance,
+      kind: { apiVersion, kind },
+    } = this.#options
     return {
-      system, instance, owner: { apiVersion, kind, ...namespace !== '' && { namespace }, name, uid }, phase: isDeleting ? 'Deleting' : id === undefined ? 'Intent' : 'Created',
-      ...id !== undefined && { id }, ...attempt && { attempt }, ...observedGeneration !== undefined && { observedGeneration },
+      system,
+      instance,
+      owner: { apiVersion, kind, ...(namespace !== '' && { namespace }), name, uid },
+      phase: isDeleting ? 'Deleting' : id === undefined ? 'Intent' : 'Created',
+      ...(id !== undefined && { id }),
+      ...(attempt && { attempt }),
+      ...(observedGeneration !== undefined && { observedGeneration }),
     }
   }
 }
 
 /** Whether a ref is about a thing of this installation, for an object of this kind. */
-export function isRefOf({ spec: { system, instance, owner } }: ExternalRefObject, of: Pick<RefRecordsOptions, 'system' | 'instance' | 'kind'>): boolean {
-  return system === of.system && instance === of.instance && owner.kind === of.kind.kind && groupOf(owner.apiVersion) === groupOf(of.kind.apiVersion)
+export function isRefOf(
+  { spec: { system, instance, owner } }: ExternalRefObject,
+  of: Pick<RefRecordsOptions, 'system' | 'instance' | 'kind'>,
+): boolean {
+  return (
+    system === of.system &&
+    instance === of.instance &&
+    owner.kind === of.kind.kind &&
+    groupOf(owner.apiVersion) === groupOf(of.kind.apiVersion)
+  )
 }
 
 function groupOf(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 }
 
-function recordOf({ spec: { owner: { namespace = '', name, uid }, id, attempt, observedGeneration, phase }, metadata: { deletionTimestamp } }: ExternalRefObject): ThingRecord {
-  const remembered = { ...id !== undefined && { id }, attempt: readAttempt(attempt ?? {}), ...observedGeneration !== undefined && { observedGeneration }, ...phase === 'Deleting' && { isDeleting: true } }
+function recordOf({
+  spec: {
+    owner: { namespace = '', name, uid },
+    id,
+    attempt,
+    observedGeneration,
+    phase,
+  },
+  metadata: { deletionTimestamp },
+}: ExternalRefObject): ThingRecord {
+  const remembered = {
+    ...(id !== undefined && { id }),
+    attempt: readAttempt(attempt ?? {}),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...(phase === 'Deleting' && { isDeleting: true }),
+  }
   return { owner: { namespace, name, uid }, remembered, isLetGo: deletionTimestamp !== undefined }
 }

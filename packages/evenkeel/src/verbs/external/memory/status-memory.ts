@@ -51,7 +51,9 @@ export class StatusMemory implements Memory {
     const { uid, resourceVersion } = this.#object.metadata
     const { id = null, attempt = null, observedGeneration = null } = next
     const external = { id, lastCreateAttempt: attempt, observedGeneration }
-    this.#object = await this.#client.subresource('status').patch(this.#object, { metadata: { uid, resourceVersion }, status: { external } }, { signal: this.#signal })
+    this.#object = await this.#client
+      .subresource('status')
+      .patch(this.#object, { metadata: { uid, resourceVersion }, status: { external } }, { signal: this.#signal })
     this.#remembered = next
   }
 
@@ -70,11 +72,15 @@ export class StatusMemory implements Memory {
 export function reportIn(object: KubeObject): ExternalReport {
   const { status } = object as { readonly status?: { readonly external?: unknown } }
   const external: unknown = isJsonObject(status) ? status['external'] : undefined
-  return isJsonObject(external) ? external as ExternalReport : {}
+  return isJsonObject(external) ? (external as ExternalReport) : {}
 }
 
 /** What the status of an object says; whoever may write it is believed. */
 export function rememberedIn(object: KubeObject): Remembered {
   const { id, lastCreateAttempt, observedGeneration } = reportIn(object)
-  return { ...typeof id === 'string' && { id }, attempt: readAttempt(lastCreateAttempt ?? {}), ...typeof observedGeneration === 'number' && { observedGeneration } }
+  return {
+    ...(typeof id === 'string' && { id }),
+    attempt: readAttempt(lastCreateAttempt ?? {}),
+    ...(typeof observedGeneration === 'number' && { observedGeneration }),
+  }
 }

@@ -13,14 +13,28 @@ export type Drift = Readonly<Record<DriftRule, readonly string[]>>
 const depthMax = 32
 
 /** Paths of `desired` at which something else is there: `size.width`. Lists are compared as a whole. */
-function differences(desired: unknown, observed: unknown, { path = '', depth = 0 }: { path?: string, depth?: number } = {}): string[] {
+function differences(
+  desired: unknown,
+  observed: unknown,
+  { path = '', depth = 0 }: { path?: string; depth?: number } = {},
+): string[] {
   if (desired === undefined) return []
-  if (depth >= depthMax || !isJsonObject(desired) || !isJsonObject(observed)) return deepEqual(desired, observed) ? [] : [path]
-  return Object.keys(desired).flatMap((name) => differences(getOwn(desired, name), getOwn(observed, name), { path: path === '' ? name : `${path}.${name}`, depth: depth + 1 }))
+  if (depth >= depthMax || !isJsonObject(desired) || !isJsonObject(observed))
+    return deepEqual(desired, observed) ? [] : [path]
+  return Object.keys(desired).flatMap((name) =>
+    differences(getOwn(desired, name), getOwn(observed, name), {
+      path: path === '' ? name : `${path}.${name}`,
+      depth: depth + 1,
+    }),
+  )
 }
 
 /** What differs, sorted by rule. */
-export function driftOf(desired: unknown, observed: unknown, { driver, policy }: { driver: Pick<Driver, 'diff'>, policy: Pick<Policy, 'drift' | 'driftPaths'> }): Drift {
+export function driftOf(
+  desired: unknown,
+  observed: unknown,
+  { driver, policy }: { driver: Pick<Driver, 'diff'>; policy: Pick<Policy, 'drift' | 'driftPaths'> },
+): Drift {
   const drift: Record<DriftRule, string[]> = { revert: [], report: [], ignore: [] }
   const paths = driver.diff ? driver.diff(desired, observed) : differences(desired, observed)
   for (const path of [...new Set(paths)].sort()) drift[ruleFor(path, policy)].push(path)

@@ -39,7 +39,16 @@ const allowed = {
   duplicates: ['report', 'delete'],
 } as const
 
-const defaults: Policy = { manage: allowed.manage, deletion: 'delete', drift: 'revert', driftPaths: {}, adoption: 'never', duplicates: 'report', pollIntervalMs: 60_000, paused: false }
+const defaults: Policy = {
+  manage: allowed.manage,
+  deletion: 'delete',
+  drift: 'revert',
+  driftPaths: {},
+  adoption: 'never',
+  duplicates: 'report',
+  pollIntervalMs: 60_000,
+  paused: false,
+}
 
 /** The least time between two looks: below it a typo is a denial of service. */
 const pollMsMin = 100
@@ -54,7 +63,8 @@ export function basePolicy(given: Partial<Policy> = {}): Policy {
   check('adoption', policy.adoption)
   check('duplicates', policy.duplicates)
   for (const each of policy.manage) check('manage', each)
-  if (!(policy.pollIntervalMs >= pollMsMin && policy.pollIntervalMs < Infinity)) throw new RangeError(`pollIntervalMs must be ${pollMsMin} or more, got ${policy.pollIntervalMs}`)
+  if (!(policy.pollIntervalMs >= pollMsMin && policy.pollIntervalMs < Infinity))
+    throw new RangeError(`pollIntervalMs must be ${pollMsMin} or more, got ${policy.pollIntervalMs}`)
   return policy
 }
 
@@ -80,16 +90,25 @@ export function annotationOf({ metadata: { annotations = {} } }: KubeObject, nam
 }
 
 function annotated(object: KubeObject, { driftPaths = {} }: Partial<Policy>): Partial<Policy> {
-  const [manage, deletion, drift, adoption, duplicates, poll, paused] = ['manage', 'deletion', 'drift', 'adoption', 'duplicates', 'poll-interval-ms', 'paused'].map((name) => annotationOf(object, name))
-  if (paused !== undefined && paused !== 'true' && paused !== 'false') throw new RangeError(`${annotationPrefix}paused must be true or false, got ${JSON.stringify(paused)}`)
+  const [manage, deletion, drift, adoption, duplicates, poll, paused] = [
+    'manage',
+    'deletion',
+    'drift',
+    'adoption',
+    'duplicates',
+    'poll-interval-ms',
+    'paused',
+  ].map((name) => annotationOf(object, name))
+  if (paused !== undefined && paused !== 'true' && paused !== 'false')
+    throw new RangeError(`${annotationPrefix}paused must be true or false, got ${JSON.stringify(paused)}`)
   return {
-    ...manage !== undefined && { manage: manage.split(',').map((each) => each.trim()) as Managed[] },
-    ...deletion !== undefined && { deletion: deletion as Policy['deletion'] },
-    ...drift !== undefined && driftOf(drift, driftPaths),
-    ...adoption !== undefined && { adoption: adoption as Adoption },
-    ...duplicates !== undefined && { duplicates: duplicates as Policy['duplicates'] },
-    ...poll !== undefined && { pollIntervalMs: Number(poll) },
-    ...paused !== undefined && { paused: paused === 'true' },
+    ...(manage !== undefined && { manage: manage.split(',').map((each) => each.trim()) as Managed[] }),
+    ...(deletion !== undefined && { deletion: deletion as Policy['deletion'] }),
+    ...(drift !== undefined && driftOf(drift, driftPaths)),
+    ...(adoption !== undefined && { adoption: adoption as Adoption }),
+    ...(duplicates !== undefined && { duplicates: duplicates as Policy['duplicates'] }),
+    ...(poll !== undefined && { pollIntervalMs: Number(poll) }),
+    ...(paused !== undefined && { paused: paused === 'true' }),
   }
 }
 
@@ -100,11 +119,18 @@ function driftOf(text: string, known: Policy['driftPaths']): Partial<Policy> {
   for (const part of text.split(',').map((each) => each.trim())) {
     const at = part.lastIndexOf('=')
     if (at < 0) drift = part as DriftRule
-    else Object.defineProperty(paths, part.slice(0, at), { value: part.slice(at + 1), enumerable: true, configurable: true, writable: true })
+    else
+      Object.defineProperty(paths, part.slice(0, at), {
+        value: part.slice(at + 1),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
   }
-  return { ...drift !== undefined && { drift }, driftPaths: paths }
+  return { ...(drift !== undefined && { drift }), driftPaths: paths }
 }
 
 function check(what: keyof typeof allowed, value: string): void {
-  if (!(allowed[what] as readonly string[]).includes(value)) throw new RangeError(`${what} must be one of ${allowed[what].join(', ')}, got ${JSON.stringify(value)}`)
+  if (!(allowed[what] as readonly string[]).includes(value))
+    throw new RangeError(`${what} must be one of ${allowed[what].join(', ')}, got ${JSON.stringify(value)}`)
 }

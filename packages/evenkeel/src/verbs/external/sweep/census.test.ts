@@ -12,15 +12,37 @@ import { settingsOf } from '../options.ts'
 import { takeCensus } from './census.ts'
 import type { Census } from './census.ts'
 
-const Shape = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Shape', spec: { type: 'object', properties: { color: { type: 'string' } } }, status: { type: 'object', properties: {} }, reports: ['external'] })
+const Shape = defineKind({
+  group: 'demo.example.com',
+  version: 'v1',
+  kind: 'Shape',
+  spec: { type: 'object', properties: { color: { type: 'string' } } },
+  status: { type: 'object', properties: {} },
+  reports: ['external'],
+})
 
 function partsOf(capabilities: Capabilities = { marks: 'atomicOnCreate' }): Parts {
   const driver = { name: 'shapes', capabilities, desired: ({ spec }: { spec: unknown }) => spec } as unknown as Driver
-  return { driver, kind: Shape, strategy: 'S2', settings: settingsOf({ instance: 'here', secret: 's' }), calls: new Calls(driver), seen: new Seen(), marker: { instance: 'here', kind: Shape, secret: 's' }, hasRoom: true }
+  return {
+    driver,
+    kind: Shape,
+    strategy: 'S2',
+    settings: settingsOf({ instance: 'here', secret: 's' }),
+    calls: new Calls(driver),
+    seen: new Seen(),
+    marker: { instance: 'here', kind: Shape, secret: 's' },
+    hasRoom: true,
+  }
 }
 
 function objectOf(uid: string): KubeObject {
-  return { apiVersion: Shape.apiVersion, kind: 'Shape', metadata: { name: `n-${uid}`, namespace: 'default', uid }, spec: { color: 'red' }, status: { external: { lastObservedTime: '2026-01-01T00:00:00Z' } } } as KubeObject
+  return {
+    apiVersion: Shape.apiVersion,
+    kind: 'Shape',
+    metadata: { name: `n-${uid}`, namespace: 'default', uid },
+    spec: { color: 'red' },
+    status: { external: { lastObservedTime: '2026-01-01T00:00:00Z' } },
+  } as KubeObject
 }
 
 function thingOf(id: string, uid: string, color = 'red'): Sighting<unknown> {
@@ -28,11 +50,25 @@ function thingOf(id: string, uid: string, color = 'red'): Sighting<unknown> {
 }
 
 function census(things: readonly Sighting<unknown>[], uids: readonly string[], parts: Parts = partsOf()): Census {
-  return takeCensus(things, { parts, objects: uids.map(objectOf), remembered: new Map(uids.map((uid) => [uid, { id: `t-${uid}`, observedGeneration: 1 }])), nowMs: 1_767_225_600_000 })
+  return takeCensus(things, {
+    parts,
+    objects: uids.map(objectOf),
+    remembered: new Map(uids.map((uid) => [uid, { id: `t-${uid}`, observedGeneration: 1 }])),
+    nowMs: 1_767_225_600_000,
+  })
 }
 
 test('takeCensus sorts things by whose they are', () => {
-  const found = census([thingOf('t-a', 'a'), thingOf('t-b', 'b', 'blue'), thingOf('t-x', 'x'), { id: 'foreign', observed: {} }, { ...thingOf('forged', 'y'), marks: { ...thingOf('forged', 'y').marks as object, seal: 'no' } }], ['a', 'b', 'c'])
+  const found = census(
+    [
+      thingOf('t-a', 'a'),
+      thingOf('t-b', 'b', 'blue'),
+      thingOf('t-x', 'x'),
+      { id: 'foreign', observed: {} },
+      { ...thingOf('forged', 'y'), marks: { ...(thingOf('forged', 'y').marks as object), seal: 'no' } },
+    ],
+    ['a', 'b', 'c'],
+  )
   expect(found).toMatchObject({ expected: 3, fine: ['a'], suspicious: ['forged'] })
   expect(found.changed.map(({ metadata: { uid } }) => uid)).toEqual(['b'])
   expect(found.missing.map(({ metadata: { uid } }) => uid)).toEqual(['c'])
@@ -43,7 +79,15 @@ test('takeCensus sorts things by whose they are', () => {
 test('takeCensus knows twins, and names of ours where there are no marks', () => {
   expect(census([thingOf('t-a', 'a'), thingOf('copy', 'a')], ['a']).twins).toEqual(new Map([['a', ['copy', 't-a']]]))
   const parts = partsOf({ ids: 'deterministic' })
-  const named = census([{ id: ownName(parts.marker, 'a'), observed: { color: 'red' } }, { id: ownName(parts.marker, 'gone'), observed: {} }, { id: 'other', observed: {} }], ['a'], parts)
+  const named = census(
+    [
+      { id: ownName(parts.marker, 'a'), observed: { color: 'red' } },
+      { id: ownName(parts.marker, 'gone'), observed: {} },
+      { id: 'other', observed: {} },
+    ],
+    ['a'],
+    parts,
+  )
   expect(named.fine).toEqual(['a'])
   expect(named.orphans.map(({ thing: { id } }) => id)).toEqual([ownName(parts.marker, 'gone')])
   expect(named.foreign.map(({ id }) => id)).toEqual(['other'])
@@ -51,11 +95,22 @@ test('takeCensus knows twins, and names of ours where there are no marks', () =>
 
 test('takeCensus never calls a thing of a living object an orphan or foreign, nor one that an object remembers', () => {
   const uid = fc.constantFrom('a', 'b', 'c', 'd', 'e')
-  fc.assert(fc.property(fc.uniqueArray(uid), fc.array(fc.tuple(uid, fc.constantFrom('t', 'u'), fc.boolean())), (alive, made) => {
-    const things = made.map(([each, prefix, isMarked]) => (isMarked ? thingOf(`${prefix}-${each}`, each) : { id: `${prefix}-${each}`, observed: {} }))
-    const found = census([...new Map(things.map((thing) => [thing.id, thing])).values()], alive)
-    for (const { marks, thing } of found.orphans) expect(alive.some((each) => each === marks?.uid) || alive.some((each) => thing.id === `t-${each}`)).toBe(false)
-    for (const { id } of found.foreign) expect(alive.some((each) => id === `t-${each}`)).toBe(false)
-    expect(found.missing.length + found.changed.length + found.fine.length).toBeLessThanOrEqual(found.expected)
-  }))
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(uid),
+      fc.array(fc.tuple(uid, fc.constantFrom('t', 'u'), fc.boolean())),
+      (alive, made) => {
+        const things = made.map(([each, prefix, isMarked]) =>
+          isMarked ? thingOf(`${prefix}-${each}`, each) : { id: `${prefix}-${each}`, observed: {} },
+        )
+        const found = census([...new Map(things.map((thing) => [thing.id, thing])).values()], alive)
+        for (const { marks, thing } of found.orphans)
+          expect(alive.some((each) => each === marks?.uid) || alive.some((each) => thing.id === `t-${each}`)).toBe(
+            false,
+          )
+        for (const { id } of found.foreign) expect(alive.some((each) => id === `t-${each}`)).toBe(false)
+        expect(found.missing.length + found.changed.length + found.fine.length).toBeLessThanOrEqual(found.expected)
+      },
+    ),
+  )
 })

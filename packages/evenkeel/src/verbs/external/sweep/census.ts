@@ -47,10 +47,24 @@ interface CensusOptions {
   readonly nowMs: number
 }
 
-export function takeCensus(things: readonly Sighting<unknown>[], { parts, objects, remembered, nowMs }: CensusOptions): Census {
+export function takeCensus(
+  things: readonly Sighting<unknown>[],
+  { parts, objects, remembered, nowMs }: CensusOptions,
+): Census {
   const uids = new Map(objects.map((object) => [object.metadata.uid ?? '', object]))
-  const { byUid, ...others } = sortThings(things, { parts, uids, known: new Set([...remembered.values()].flatMap(({ id }) => id ?? [])) })
-  const census = { expected: 0, missing: [] as KubeObject[], changed: [] as KubeObject[], stale: [] as KubeObject[], fine: [] as string[], twins: new Map<string, readonly string[]>() }
+  const { byUid, ...others } = sortThings(things, {
+    parts,
+    uids,
+    known: new Set([...remembered.values()].flatMap(({ id }) => id ?? [])),
+  })
+  const census = {
+    expected: 0,
+    missing: [] as KubeObject[],
+    changed: [] as KubeObject[],
+    stale: [] as KubeObject[],
+    fine: [] as string[],
+    twins: new Map<string, readonly string[]>(),
+  }
   for (const [uid, object] of uids) {
     if (object.metadata.deletionTimestamp !== undefined) continue
     const policy = policyOf(object, parts)
@@ -59,11 +73,16 @@ export function takeCensus(things: readonly Sighting<unknown>[], { parts, object
     const isExpected = memory.id !== undefined && memory.observedGeneration !== undefined
     if (isExpected) census.expected++
     const thing = mine.find(({ id }) => id === memory.id) ?? mine[0]
-    if (mine.length > 1) census.twins.set(uid, mine.map(({ id }) => id))
+    if (mine.length > 1)
+      census.twins.set(
+        uid,
+        mine.map(({ id }) => id),
+      )
     if (!policy) continue
     if (!thing) {
       if (isExpected) census.missing.push(object)
-    } else if (mine.length > 1 || (isExpected && isChanged(object, thing, { parts, policy }))) census.changed.push(object)
+    } else if (mine.length > 1 || (isExpected && isChanged(object, thing, { parts, policy })))
+      census.changed.push(object)
     else if (isExpected) {
       census.fine.push(uid)
       if (isStale(object, parts, { policy, nowMs })) census.stale.push(object)
@@ -89,7 +108,7 @@ function sortThings(things: readonly Sighting<unknown>[], { parts, uids, known }
   const byName = new Map([...uids.keys()].map((uid) => [ownName(parts.marker, uid), uid]))
   for (const thing of [...things].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     const { uid, verdict, marks } = ownerOf(thing, parts, byName)
-    if (verdict === 'mine' && uid !== undefined && uids.has(uid)) byUid.set(uid, [...byUid.get(uid) ?? [], thing])
+    if (verdict === 'mine' && uid !== undefined && uids.has(uid)) byUid.set(uid, [...(byUid.get(uid) ?? []), thing])
     else if (known.has(thing.id)) continue
     else if (verdict === 'mine') sorted.orphans.push({ thing, marks })
     else if (verdict === 'forged') sorted.suspicious.push(thing.id)
@@ -98,9 +117,14 @@ function sortThings(things: readonly Sighting<unknown>[], { parts, uids, known }
   return { byUid, ...sorted }
 }
 
-function ownerOf(thing: Sighting<unknown>, { driver, marker }: Parts, byName: ReadonlyMap<string, string>): { uid?: string | undefined, verdict: 'mine' | 'forged' | 'foreign', marks: Marks | undefined } {
+function ownerOf(
+  thing: Sighting<unknown>,
+  { driver, marker }: Parts,
+  byName: ReadonlyMap<string, string>,
+): { uid?: string | undefined; verdict: 'mine' | 'forged' | 'foreign'; marks: Marks | undefined } {
   if ((driver.capabilities.marks ?? 'none') === 'none') {
-    const isNamed = thing.id.startsWith(namePrefix(marker)) && !driver.identify && driver.capabilities.ids === 'deterministic'
+    const isNamed =
+      thing.id.startsWith(namePrefix(marker)) && !driver.identify && driver.capabilities.ids === 'deterministic'
     return { uid: byName.get(thing.id), verdict: isNamed ? 'mine' : 'foreign', marks: undefined }
   }
   const marks = readMarks(thing.marks)
@@ -117,12 +141,22 @@ function policyOf(object: KubeObject, { settings }: Parts): Policy | undefined {
   }
 }
 
-function isChanged(object: KubeObject, thing: Sighting<unknown>, { parts: { driver }, policy }: { parts: Parts, policy: Policy }): boolean {
+function isChanged(
+  object: KubeObject,
+  thing: Sighting<unknown>,
+  { parts: { driver }, policy }: { parts: Parts; policy: Policy },
+): boolean {
   const drift = driftOf(driver.desired(object as never), thing.observed, { driver, policy })
   // What was told already is no news.
   return drift.revert.length > 0 || !deepEqual(drift.report.slice(0, 20), reportIn(object).drift?.paths ?? [])
 }
 
-function isStale(object: KubeObject, { hasRoom, settings: { maxAgeMs } }: Parts, { policy: { pollIntervalMs }, nowMs }: { policy: Policy, nowMs: number }): boolean {
-  return hasRoom && nowMs - (parseTime(reportIn(object).lastObservedTime ?? '') ?? -Infinity) >= maxAgeMs - pollIntervalMs
+function isStale(
+  object: KubeObject,
+  { hasRoom, settings: { maxAgeMs } }: Parts,
+  { policy: { pollIntervalMs }, nowMs }: { policy: Policy; nowMs: number },
+): boolean {
+  return (
+    hasRoom && nowMs - (parseTime(reportIn(object).lastObservedTime ?? '') ?? -Infinity) >= maxAgeMs - pollIntervalMs
+  )
 }

@@ -38,17 +38,44 @@ const text: JsonObject = { type: 'string' }
 const texts: JsonObject = { type: 'array', items: text }
 
 export const ExternalSweep = declareKind<ExternalSweepObject>({
-  group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ExternalSweep', scope: 'Cluster', statusSubresource: false,
-  printerColumns: [{ name: 'System', type: 'string', jsonPath: '.report.system' }, { name: 'Asks', type: 'string', jsonPath: '.report.questions[*].what' }],
+  group: 'evenkeel.dev',
+  version: 'v1alpha1',
+  kind: 'ExternalSweep',
+  scope: 'Cluster',
+  statusSubresource: false,
+  printerColumns: [
+    { name: 'System', type: 'string', jsonPath: '.report.system' },
+    { name: 'Asks', type: 'string', jsonPath: '.report.questions[*].what' },
+  ],
   schema: {
-    type: 'object', required: ['report'],
+    type: 'object',
+    required: ['report'],
     properties: {
-      apiVersion: text, kind: text, metadata: { type: 'object' },
+      apiVersion: text,
+      kind: text,
+      metadata: { type: 'object' },
       report: {
-        type: 'object', required: ['system', 'instance'],
+        type: 'object',
+        required: ['system', 'instance'],
         properties: {
-          system: text, instance: text, orphans: texts, suspicious: texts,
-          questions: { type: 'array', items: { type: 'object', required: ['what', 'hash'], properties: { what: text, message: text, hash: text, ids: texts, count: { type: 'integer', format: 'int64' } } } },
+          system: text,
+          instance: text,
+          orphans: texts,
+          suspicious: texts,
+          questions: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['what', 'hash'],
+              properties: {
+                what: text,
+                message: text,
+                hash: text,
+                ids: texts,
+                count: { type: 'integer', format: 'int64' },
+              },
+            },
+          },
         },
       },
     },
@@ -59,23 +86,51 @@ const idsMax = 100
 
 export function makeQuestion(what: Question['what'], message: string, ids: readonly string[]): Question {
   const sorted = [...ids].sort()
-  return { what, message, count: sorted.length, ids: sorted.slice(0, idsMax), hash: shortHash(JSON.stringify([what, sorted])) }
+  return {
+    what,
+    message,
+    count: sorted.length,
+    ids: sorted.slice(0, idsMax),
+    hash: shortHash(JSON.stringify([what, sorted])),
+  }
 }
 
-export function sweepName({ system, instance, kind }: { readonly system: string, readonly instance: string, readonly kind: string }): string {
+export function sweepName({
+  system,
+  instance,
+  kind,
+}: {
+  readonly system: string
+  readonly instance: string
+  readonly kind: string
+}): string {
   return `${system}-${instance}-${kind.toLowerCase()}`
 }
 
 /** Whether a person agreed to exactly this. */
 export function isConfirmed(sweep: ExternalSweepObject | undefined, { hash }: Question): boolean {
-  return sweep !== undefined && (annotationOf(sweep, 'confirm') ?? '').split(',').map((each) => each.trim()).includes(hash)
+  return (
+    sweep !== undefined &&
+    (annotationOf(sweep, 'confirm') ?? '')
+      .split(',')
+      .map((each) => each.trim())
+      .includes(hash)
+  )
 }
 
 /** Writes the report if it says something new; one that has nothing to say is only written over one that had. */
-export async function writeSweep(known: ExternalSweepObject | undefined, { name, report }: { name: string, report: SweepReport }, { client, signal }: Pick<BaseContext, 'client' | 'signal'>): Promise<void> {
+export async function writeSweep(
+  known: ExternalSweepObject | undefined,
+  { name, report }: { name: string; report: SweepReport },
+  { client, signal }: Pick<BaseContext, 'client' | 'signal'>,
+): Promise<void> {
   const isEmpty = report.questions.length === 0 && report.orphans.length === 0 && report.suspicious.length === 0
   if (known ? deepEqual(known.report, report) : isEmpty) return
   const capped = { ...report, orphans: report.orphans.slice(0, idsMax), suspicious: report.suspicious.slice(0, idsMax) }
   if (known && deepEqual(known.report, capped)) return
-  await client.apply(ExternalSweep, { apiVersion: ExternalSweep.apiVersion, kind: ExternalSweep.kind, metadata: { name }, report: capped }, { fieldOwner: 'evenkeel-external', force: true, signal })
+  await client.apply(
+    ExternalSweep,
+    { apiVersion: ExternalSweep.apiVersion, kind: ExternalSweep.kind, metadata: { name }, report: capped },
+    { fieldOwner: 'evenkeel-external', force: true, signal },
+  )
 }

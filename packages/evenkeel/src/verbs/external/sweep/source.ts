@@ -40,7 +40,12 @@ export class ExternalSource implements Source {
 
   start(context: SourceContext): StartedSource {
     this.#context = context
-    this.#missed = context.metrics?.counter('evenkeel_external_missed_events_total', { help: 'Changes outside that a watch should have told, and a sweep found.', labels: ['system'] }).with({ system: this.parts.driver.name })
+    this.#missed = context.metrics
+      ?.counter('evenkeel_external_missed_events_total', {
+        help: 'Changes outside that a watch should have told, and a sweep found.',
+        labels: ['system'],
+      })
+      .with({ system: this.parts.driver.name })
     return new StartedExternal(this, context, this.#leftKeys)
   }
 
@@ -68,7 +73,11 @@ class StartedExternal implements StartedSource {
     this.#source = source
     this.#context = context
     const { driver } = source.parts
-    this.#done = Promise.all([this.#tellLeft(leftKeys), driver.list ? this.#sweepNowAndThen() : undefined, driver.watch ? this.#watch() : undefined])
+    this.#done = Promise.all([
+      this.#tellLeft(leftKeys),
+      driver.list ? this.#sweepNowAndThen() : undefined,
+      driver.watch ? this.#watch() : undefined,
+    ])
   }
 
   get name(): string {
@@ -108,7 +117,9 @@ class StartedExternal implements StartedSource {
     while (!signal.aborted) {
       // Before all objects: what a list has shown need not be asked for one by one.
       this.#source.enqueue(this.#source.sweepKey, 'time to sweep', { priority: 1 })
-      await sleep(clock, this.#source.parts.settings.sweepMs * (0.9 + 0.2 * randomFraction(random)), { signal }).catch(() => undefined)
+      await sleep(clock, this.#source.parts.settings.sweepMs * (0.9 + 0.2 * randomFraction(random)), { signal }).catch(
+        () => undefined,
+      )
     }
   }
 
@@ -126,7 +137,11 @@ class StartedExternal implements StartedSource {
       }
       // Whatever happened in the gap is found by looking at everything.
       this.#source.enqueue(this.#source.sweepKey, 'the watch had a gap')
-      await sleep(clock, Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random)), { signal }).catch(() => undefined)
+      await sleep(
+        clock,
+        Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random)),
+        { signal },
+      ).catch(() => undefined)
     }
   }
 
@@ -137,7 +152,11 @@ class StartedExternal implements StartedSource {
     const { signal } = this.#stopping
     const iterator = driver.watch?.(this.#cursor, { signal, clock, connection: undefined })[Symbol.asyncIterator]()
     let stopListening = (): void => undefined
-    const aborted = new Promise<undefined>((resolve) => { stopListening = onAbort(signal, () => { resolve(undefined) }) })
+    const aborted = new Promise<undefined>((resolve) => {
+      stopListening = onAbort(signal, () => {
+        resolve(undefined)
+      })
+    })
     let isHeard = false
     try {
       for (;;) {
@@ -159,11 +178,23 @@ class StartedExternal implements StartedSource {
     const { parts, sweepKey } = this.#source
     const marks = readMarks(given)
     const isOurs = marks !== undefined && judgeMarks(given, parts.marker, marks.uid) === 'ours'
-    if (isOurs) this.#source.enqueue({ name: marks.name, ...marks.namespace !== '' && { namespace: marks.namespace } }, 'told by the outside')
+    if (isOurs)
+      this.#source.enqueue(
+        { name: marks.name, ...(marks.namespace !== '' && { namespace: marks.namespace }) },
+        'told by the outside',
+      )
     const known = id === undefined ? undefined : this.#objectOf(id)
-    if (known) this.#source.enqueue({ name: known.metadata.name ?? '', ...known.metadata.namespace !== undefined && { namespace: known.metadata.namespace } }, 'told by the outside')
+    if (known)
+      this.#source.enqueue(
+        {
+          name: known.metadata.name ?? '',
+          ...(known.metadata.namespace !== undefined && { namespace: known.metadata.namespace }),
+        },
+        'told by the outside',
+      )
     // Strangers' things are their business; what cannot be told apart is looked at.
-    else if (!isOurs && (id === undefined || !parts.hasRoom) && parts.driver.list) this.#source.enqueue(sweepKey, 'something happened outside')
+    else if (!isOurs && (id === undefined || !parts.hasRoom) && parts.driver.list)
+      this.#source.enqueue(sweepKey, 'something happened outside')
   }
 
   /** By what objects remember; a thing that nobody remembers is found by a sweep. */
@@ -172,6 +203,8 @@ class StartedExternal implements StartedSource {
     const { cache } = this.#context
     // Before the first list there is nobody to remember; every object is looked at then anyway.
     const isReady = hasRoom && cache.hasSynced
-    return isReady ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => rememberedIn(object).id === id) : undefined
+    return isReady
+      ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => rememberedIn(object).id === id)
+      : undefined
   }
 }

@@ -44,37 +44,85 @@ export async function sweep(given: SweepRun): Promise<Reconciled> {
   if (!things) return undefined
   parts.seen.noteSwept(new Set(things.flatMap(({ marks }) => readMarks(marks)?.uid ?? [])))
   const objects = run.cache.list(parts.kind) as unknown as readonly KubeObject[]
-  const census = takeCensus(things, { parts, objects, remembered: await given.remembered(objects), nowMs: base.clock.now() })
+  const census = takeCensus(things, {
+    parts,
+    objects,
+    remembered: await given.remembered(objects),
+    nowMs: base.clock.now(),
+  })
   const name = sweepName({ system: parts.driver.name, instance: parts.settings.instance, kind: parts.kind.kind })
-  const known = await base.client.find(ExternalSweep, { name }, { signal: base.signal }) as ExternalSweepObject | undefined
+  const known = (await base.client.find(ExternalSweep, { name }, { signal: base.signal })) as
+    | ExternalSweepObject
+    | undefined
   tellObjects(given, census)
   const orphans = await abandonedOf(given, census)
-  const questions = [...askMissing(given, census, known), ...await clearOrphans(given, { ...census, orphans }, known), ...await clearForeign(given, { ...census, orphans }, known)]
+  const questions = [
+    ...askMissing(given, census, known),
+    ...(await clearOrphans(given, { ...census, orphans }, known)),
+    ...(await clearForeign(given, { ...census, orphans }, known)),
+  ]
   const isLeft = parts.settings.scope === undefined && !deletesOrphans(parts)
-  const report = { system: parts.driver.name, instance: parts.settings.instance, questions, orphans: isLeft ? orphans.map(({ thing }) => thing.id) : [], suspicious: census.suspicious }
+  const report = {
+    system: parts.driver.name,
+    instance: parts.settings.instance,
+    questions,
+    orphans: isLeft ? orphans.map(({ thing }) => thing.id) : [],
+    suspicious: census.suspicious,
+  }
   await writeSweep(known, { name, report }, base)
   return undefined
 }
 
-async function listThings({ parts: { driver, calls, settings: { callTimeoutMs, scope, instance }, marker }, base: { signal, clock, random } }: SweepRun): Promise<Sighting<unknown>[] | undefined> {
+async function listThings({
+  parts: {
+    driver,
+    calls,
+    settings: { callTimeoutMs, scope, instance },
+    marker,
+  },
+  base: { signal, clock, random },
+}: SweepRun): Promise<Sighting<unknown>[] | undefined> {
   const { list } = driver
   if (!list) return undefined
   const marks = scope === undefined ? { instance, kind: kindMark(marker) } : {}
-  return calls.collect({ signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined }, { open: (call) => list.call(driver, { marks, ...scope !== undefined && { scope } }, call), itemsMax: thingsMax })
+  return calls.collect(
+    { signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined },
+    { open: (call) => list.call(driver, { marks, ...(scope !== undefined && { scope }) }, call), itemsMax: thingsMax },
+  )
 }
 
 /** Nothing follows from a list that failed, but that nobody has looked for a while: each object finds out, and says so. */
-function unlisted({ base: { log, signal, clock }, run, parts: { driver, kind, seen, settings: { sweepMs } }, enqueue }: SweepRun, error: unknown): undefined {
+function unlisted(
+  {
+    base: { log, signal, clock },
+    run,
+    parts: {
+      driver,
+      kind,
+      seen,
+      settings: { sweepMs },
+    },
+    enqueue,
+  }: SweepRun,
+  error: unknown,
+): undefined {
   if (signal.aborted) throw error
   for (const object of run.cache.list(kind) as unknown as readonly KubeObject[]) {
     const { lastSeenMs = -Infinity } = seen.of(object.metadata.uid ?? '')
     if (clock.monotonic() - lastSeenMs > 2 * sweepMs) enqueue(keyOf(object), 'nobody could look at it')
   }
-  log.warn('things outside could not be listed', { system: driver.name, error: messageOf(error), ...isProviderUnavailable(error) && { retryAfterMs: error.retryAfterMs } })
+  log.warn('things outside could not be listed', {
+    system: driver.name,
+    error: messageOf(error),
+    ...(isProviderUnavailable(error) && { retryAfterMs: error.retryAfterMs }),
+  })
   return undefined
 }
 
-function tellObjects({ parts: { seen, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun, { fine, changed, stale, twins }: Census): void {
+function tellObjects(
+  { parts: { seen, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun,
+  { fine, changed, stale, twins }: Census,
+): void {
   for (const uid of fine) seen.of(uid).lastSeenMs = clock.monotonic()
   for (const [uid, ids] of twins) seen.of(uid).twins = ids
   for (const object of changed) enqueue(keyOf(object), 'not as desired')
@@ -84,12 +132,33 @@ function tellObjects({ parts: { seen, driver }, base: { clock, log }, enqueue, o
   log.warn('the watch of things outside has missed changes', { system: driver.name, count: changed.length })
 }
 
-function askMissing({ parts: { settings: { missingPercentMax }, driver }, base: { log }, enqueue, onMissed }: SweepRun, { missing, expected }: Census, known: ExternalSweepObject | undefined): Question[] {
+function askMissing(
+  {
+    parts: {
+      settings: { missingPercentMax },
+      driver,
+    },
+    base: { log },
+    enqueue,
+    onMissed,
+  }: SweepRun,
+  { missing, expected }: Census,
+  known: ExternalSweepObject | undefined,
+): Question[] {
   const ids = missing.map(({ metadata: { namespace = '', name = '' } }) => `${namespace}/${name}`)
-  const question = makeQuestion('recreateMissing', `${missing.length} of ${expected} things are not in the list of ${driver.name}: a mistake of the list, or are they really gone?`, ids)
+  const question = makeQuestion(
+    'recreateMissing',
+    `${missing.length} of ${expected} things are not in the list of ${driver.name}: a mistake of the list, or are they really gone?`,
+    ids,
+  )
   const isTooMany = missing.length > fewMax && missing.length * 100 > expected * missingPercentMax
   if (isTooMany && !isConfirmed(known, question)) {
-    log.error('too many things outside are missing: nothing is done about it until somebody agrees', { system: driver.name, missing: missing.length, expected, confirm: question.hash })
+    log.error('too many things outside are missing: nothing is done about it until somebody agrees', {
+      system: driver.name,
+      missing: missing.length,
+      expected,
+      confirm: question.hash,
+    })
     return [question]
   }
   for (const object of missing) enqueue(keyOf(object), 'not in the list')
@@ -102,15 +171,30 @@ function deletesOrphans({ settings: { orphans, secret } }: Parts): boolean {
   return (orphans ?? (secret === undefined ? 'report' : 'delete')) === 'delete'
 }
 
-async function clearOrphans(given: SweepRun, { orphans, expected }: Census, known: ExternalSweepObject | undefined): Promise<Question[]> {
-  const { parts, base: { log } } = given
+async function clearOrphans(
+  given: SweepRun,
+  { orphans, expected }: Census,
+  known: ExternalSweepObject | undefined,
+): Promise<Question[]> {
+  const {
+    parts,
+    base: { log },
+  } = given
   if (orphans.length === 0 || parts.settings.scope !== undefined) return []
   const ids = orphans.map(({ thing }) => thing.id)
   if (!deletesOrphans(parts)) {
-    log.warn('things outside carry our marks and have no object: leftovers, or forged', { system: parts.driver.name, ids: ids.slice(0, 20), count: ids.length })
+    log.warn('things outside carry our marks and have no object: leftovers, or forged', {
+      system: parts.driver.name,
+      ids: ids.slice(0, 20),
+      count: ids.length,
+    })
     return []
   }
-  const question = makeQuestion('deleteOrphans', `${ids.length} things have no object any more, and only ${expected} have one: is this the right cluster?`, ids)
+  const question = makeQuestion(
+    'deleteOrphans',
+    `${ids.length} things have no object any more, and only ${expected} have one: is this the right cluster?`,
+    ids,
+  )
   const isTooMany = ids.length > fewMax && ids.length * 100 > (ids.length + expected) * parts.settings.missingPercentMax
   if (isTooMany && !isConfirmed(known, question)) return [question]
   for (const { thing } of orphans) await removeThing(given, thing)
@@ -118,11 +202,19 @@ async function clearOrphans(given: SweepRun, { orphans, expected }: Census, know
 }
 
 /** In exclusive use everything that no object asks for goes, after somebody has agreed to this very list. */
-async function clearForeign(given: SweepRun, { foreign, orphans, suspicious }: Census, known: ExternalSweepObject | undefined): Promise<Question[]> {
+async function clearForeign(
+  given: SweepRun,
+  { foreign, orphans, suspicious }: Census,
+  known: ExternalSweepObject | undefined,
+): Promise<Question[]> {
   const { scope } = given.parts.settings
   const doomed = [...foreign.map(({ id }) => id), ...orphans.map(({ thing }) => thing.id), ...suspicious]
   if (scope === undefined || doomed.length === 0) return []
-  const question = makeQuestion('deleteForeign', `${doomed.length} things in ${scope} are asked for by no object, and would be deleted`, doomed)
+  const question = makeQuestion(
+    'deleteForeign',
+    `${doomed.length} things in ${scope} are asked for by no object, and would be deleted`,
+    doomed,
+  )
   if (!isConfirmed(known, question)) return [question]
   for (const id of doomed.sort()) await removeThing(given, { id, observed: undefined })
   return []
@@ -135,11 +227,17 @@ async function abandonedOf(given: SweepRun, { orphans }: Census): Promise<readon
   return abandoned
 }
 
-async function isAbandoned({ parts, base: { client, signal }, enqueue }: SweepRun, { thing, marks }: Orphan): Promise<boolean> {
+async function isAbandoned(
+  { parts, base: { client, signal }, enqueue }: SweepRun,
+  { thing, marks }: Orphan,
+): Promise<boolean> {
   if (!marks) return isUnnamed({ parts, client, signal }, thing)
   const { name, namespace } = marks
-  const place = { name, ...namespace !== '' && { namespace } }
-  const object = await client.find(parts.kind, place, { live: true, signal }).catch((error: unknown) => { if (isNotFound(error)) return undefined; throw error }) as KubeObject | undefined
+  const place = { name, ...(namespace !== '' && { namespace }) }
+  const object = (await client.find(parts.kind, place, { live: true, signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined
+    throw error
+  })) as KubeObject | undefined
   if (!object) return true
   if (object.metadata.uid === marks.uid) return false
   if (policyFor(object as never, parts.settings.policy).adoption !== 'ifMarked') return true
@@ -147,20 +245,36 @@ async function isAbandoned({ parts, base: { client, signal }, enqueue }: SweepRu
   return false
 }
 
-async function isUnnamed({ parts, client, signal }: { parts: Parts } & Pick<BaseContext, 'client' | 'signal'>, thing: Sighting<unknown>): Promise<boolean> {
+async function isUnnamed(
+  { parts, client, signal }: { parts: Parts } & Pick<BaseContext, 'client' | 'signal'>,
+  thing: Sighting<unknown>,
+): Promise<boolean> {
   const { items } = await client.list(parts.kind, { live: true, signal })
-  const again = takeCensus([thing], { parts, objects: items as unknown as readonly KubeObject[], remembered: new Map(), nowMs: 0 })
+  const again = takeCensus([thing], {
+    parts,
+    objects: items as unknown as readonly KubeObject[],
+    remembered: new Map(),
+    nowMs: 0,
+  })
   return again.orphans.length === 1
 }
 
 /** Looked at once more: what it was a moment ago proves nothing. */
-async function removeThing({ parts: { driver, calls, settings, marker }, base: { signal, clock, random, log } }: SweepRun, { id, marks }: Sighting<unknown>): Promise<void> {
+async function removeThing(
+  { parts: { driver, calls, settings, marker }, base: { signal, clock, random, log } }: SweepRun,
+  { id, marks }: Sighting<unknown>,
+): Promise<void> {
   const caller = { signal, clock, random, timeoutMs: settings.callTimeoutMs, connection: undefined }
   try {
     const now = await calls.make(caller, (call) => driver.observe(id, call))
     if (!now) return
     const uid = (marks as { readonly uid?: string } | undefined)?.uid ?? ''
-    if (settings.scope === undefined && (driver.capabilities.marks ?? 'none') !== 'none' && judgeMarks(now.marks, marker, uid) !== 'ours') return
+    if (
+      settings.scope === undefined &&
+      (driver.capabilities.marks ?? 'none') !== 'none' &&
+      judgeMarks(now.marks, marker, uid) !== 'ours'
+    )
+      return
     await calls.make(caller, (call) => driver.remove(id, call))
     log.info('removed a thing outside that has no object', { system: driver.name, id })
   } catch (error) {
@@ -169,5 +283,5 @@ async function removeThing({ parts: { driver, calls, settings, marker }, base: {
 }
 
 function keyOf({ metadata: { name = '', namespace } }: KubeObject): CacheKey {
-  return { name, ...namespace !== undefined && { namespace } }
+  return { name, ...(namespace !== undefined && { namespace }) }
 }

@@ -19,13 +19,21 @@ function below(name: string, owner: string): Step[] {
   const reference = `{apiVersion: v1, kind: ConfigMap, name: ${owner}, uid: $UID, blockOwnerDeletion: true}`
   return [
     { run: `get cm ${owner} -o jsonpath={.metadata.uid}`, keep: '$UID', expect: { out: /^[-0-9a-f]{36}$/ } },
-    says('create -f -', `configmap/${name} created`, { stdin: configMap(name, { metadata: `, ownerReferences: [${reference}]` }) }),
+    says('create -f -', `configmap/${name} created`, {
+      stdin: configMap(name, { metadata: `, ownerReferences: [${reference}]` }),
+    }),
   ]
 }
 
 /** It may be gone before kubectl looks; older ones take that for a mistake. */
 function goes(what: string): Step {
-  return says(`wait --for=delete ${what} --timeout=50s`, new RegExp(`^(?:${what.replace(/^cm/, 'configmap').replace(/^ns/, 'namespace').replace('$', '\\$')} condition met\n)?$`), { since: '1.24' })
+  return says(
+    `wait --for=delete ${what} --timeout=50s`,
+    new RegExp(
+      `^(?:${what.replace(/^cm/, 'configmap').replace(/^ns/, 'namespace').replace('$', '\\$')} condition met\n)?$`,
+    ),
+    { since: '1.24' },
+  )
 }
 
 export const cascades: Session = {
@@ -45,7 +53,9 @@ export const cascades: Session = {
     ...tree('or'),
     says('delete cm or-root --cascade=orphan', 'configmap "or-root" deleted<any>', { since: '1.20' }),
     says('get cm or-middle -o jsonpath={.metadata.ownerReferences}', ''),
-    says('get cm -l !x -o name', ['configmap/kube-root-ca.crt', 'configmap/or-bottom', 'configmap/or-middle'], { since: '1.24' }),
+    says('get cm -l !x -o name', ['configmap/kube-root-ca.crt', 'configmap/or-bottom', 'configmap/or-middle'], {
+      since: '1.24',
+    }),
   ],
 }
 
@@ -55,10 +65,15 @@ export const namespaceEnd: Session = {
   name: 'namespace-end',
   steps: [
     says('create ns $NS-stuck', 'namespace/$NS-stuck created'),
-    says('create -n $NS-stuck -f -', 'configmap/held created', { stdin: configMap('held', { metadata: `, finalizers: [${hold}]` }) }),
+    says('create -n $NS-stuck -f -', 'configmap/held created', {
+      stdin: configMap('held', { metadata: `, finalizers: [${hold}]` }),
+    }),
     says('create cm -n $NS-stuck free', 'configmap/free created'),
     says('delete ns $NS-stuck --wait=false', 'namespace "$NS-stuck" deleted<any>'),
-    { run: 'get ns $NS-stuck --watch -o jsonpath={.status}', during: { ready: /SomeFinalizersRemain/, steps: [], enough: /SomeFinalizersRemain/ } },
+    {
+      run: 'get ns $NS-stuck --watch -o jsonpath={.status}',
+      during: { ready: /SomeFinalizersRemain/, steps: [], enough: /SomeFinalizersRemain/ },
+    },
     says(`get ns $NS-stuck ${conditions}`, [
       'NamespaceDeletionDiscoveryFailure=False All resources successfully discovered',
       'NamespaceDeletionGroupVersionParsingFailure=False All legacy kube types successfully parsed',

@@ -11,7 +11,8 @@ export interface Address {
 /** The address, or why the text is none. */
 export function parseAddress(text: string): Address | string {
   const parsed = text.includes(':') ? parseV6(text) : parseV4(text)
-  if (typeof parsed === 'string') return `IP Address ${quote(text)} parse error during conversion from string: ParseAddr(${quote(text)}): ${parsed}`
+  if (typeof parsed === 'string')
+    return `IP Address ${quote(text)} parse error during conversion from string: ParseAddr(${quote(text)}): ${parsed}`
   if (text.includes('%')) return `IP address ${quote(text)} with zone value is not allowed`
   return isMapped(parsed) ? `IPv4-mapped IPv6 address ${quote(text)} is not allowed` : parsed
 }
@@ -28,10 +29,10 @@ export function isMapped({ bits, value }: Address): boolean {
 
 /** The canonical text. */
 export function formatAddress({ bits, value }: Address): string {
-  if (bits === 32) return [24n, 16n, 8n, 0n].map(shift => value >> shift & 0xffn).join('.')
-  const groups = Array.from({ length: 8 }, (_, index) => Number(value >> BigInt(112 - 16 * index) & 0xffffn))
+  if (bits === 32) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
+  const groups = Array.from({ length: 8 }, (_, index) => Number((value >> BigInt(112 - 16 * index)) & 0xffffn))
   const { start, length } = longestZeros(groups)
-  const hex = groups.map(group => group.toString(16))
+  const hex = groups.map((group) => group.toString(16))
   return length < 2 ? hex.join(':') : `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }
 
@@ -44,12 +45,12 @@ export function hasPrefix(address: Address, prefix: bigint, length: number): boo
 function parseV4(text: string): Address | string {
   const parts = text.split('.')
   if (!text.includes('.')) return 'unable to parse IP'
-  if (parts.some(part => part !== '' && !/^\d+$/.test(part))) return 'unexpected character'
+  if (parts.some((part) => part !== '' && !/^\d+$/.test(part))) return 'unexpected character'
   if (parts.length !== 4) return parts.length < 4 ? 'IPv4 address too short' : 'IPv4 address too long'
-  if (parts.some(part => part === '')) return 'IPv4 field must have at least one digit'
-  if (parts.some(part => part.length > 1 && part.startsWith('0'))) return 'IPv4 field has octet with leading zero'
-  if (parts.some(part => part.length > 3 || Number(part) > 255)) return 'IPv4 field has value >255'
-  return { bits: 32, value: parts.reduce((sum, part) => sum << 8n | BigInt(part), 0n) }
+  if (parts.some((part) => part === '')) return 'IPv4 field must have at least one digit'
+  if (parts.some((part) => part.length > 1 && part.startsWith('0'))) return 'IPv4 field has octet with leading zero'
+  if (parts.some((part) => part.length > 3 || Number(part) > 255)) return 'IPv4 field has value >255'
+  return { bits: 32, value: parts.reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) }
 }
 
 function parseV6(text: string): Address | string {
@@ -57,14 +58,14 @@ function parseV6(text: string): Address | string {
   if (zone === '') return 'zone must be a non-empty string'
   const halves = plain.split('::')
   if (halves.length > 2) return 'multiple :: in address'
-  const sides = halves.map(half => half === '' ? [] : groupsOf(half))
-  const problem = sides.find(side => typeof side === 'string')
+  const sides = halves.map((half) => (half === '' ? [] : groupsOf(half)))
+  const problem = sides.find((side) => typeof side === 'string')
   if (typeof problem === 'string') return problem
   const [head = [], tail] = sides as number[][]
   const count = head.length + (tail?.length ?? 0)
   if (tail ? count > 7 : count !== 8) return count < 8 ? 'address string too short' : 'trailing garbage after address'
   const groups = tail ? [...head, ...new Array<number>(8 - count).fill(0), ...tail] : head
-  return { bits: 128, value: groups.reduce((sum, group) => sum << 16n | BigInt(group), 0n) }
+  return { bits: 128, value: groups.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n) }
 }
 
 /** The groups of one side of a `::`; the last may be an IPv4 address, which is two. */
@@ -82,7 +83,7 @@ function groupsOf(half: string): number[] | string {
   return groups
 }
 
-function longestZeros(groups: readonly number[]): { start: number, length: number } {
+function longestZeros(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 }
   for (let start = 0; start < groups.length; start++) {
     let length = 0

@@ -15,37 +15,80 @@ function run(text: string): string {
 
 describe('addresses', () => {
   test('are read as they were written canonically', () => {
-    fc.assert(fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), text => {
-      const address = parseAddress(text)
-      if (typeof address !== 'string') expect(parseAddress(formatAddress(address))).toEqual(address)
-    }))
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
+        const address = parseAddress(text)
+        if (typeof address !== 'string') expect(parseAddress(formatAddress(address))).toEqual(address)
+      }),
+    )
   })
 
   test.each([
-    ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'], ['0:0:0:0:0:0:0:0', '::'], ['1:0:0:2:0:0:0:3', '1:0:0:2::3'], ['::1.2.3.4', '::102:304'], ['10.0.0.1', '10.0.0.1'],
+    ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+    ['0:0:0:0:0:0:0:0', '::'],
+    ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
+    ['::1.2.3.4', '::102:304'],
+    ['10.0.0.1', '10.0.0.1'],
   ])('%s is written %s', (text, canonical) => {
     const address = parseAddress(text)
     expect(typeof address === 'string' ? address : formatAddress(address)).toBe(canonical)
   })
 
-  test.each(['', '1.2.3', '1.2.3.4.5', '01.2.3.4', '256.1.1.1', '1.2.3.4/8', ':', ':::', '1::2::3', '1:2:3:4:5:6:7:8:9', 'g::', '::ffff:1.2.3.4', 'fe80::1%eth0', '1:2:3:4:5:6:7'])('%j is none', text => {
+  test.each([
+    '',
+    '1.2.3',
+    '1.2.3.4.5',
+    '01.2.3.4',
+    '256.1.1.1',
+    '1.2.3.4/8',
+    ':',
+    ':::',
+    '1::2::3',
+    '1:2:3:4:5:6:7:8:9',
+    'g::',
+    '::ffff:1.2.3.4',
+    'fe80::1%eth0',
+    '1:2:3:4:5:6:7',
+  ])('%j is none', (text) => {
     expect(parseAddress(text)).toBeTypeOf('string')
   })
 })
 
 describe('URLs', () => {
-  test.each(['https://a.b/c?d#e', '/only/a/path', 'http://[::1]:80/', 'mailto:a@b', 'http://u:p@h/', 'http://h:/', 'HTTP://X', '*'])('%s is one', text => {
+  test.each([
+    'https://a.b/c?d#e',
+    '/only/a/path',
+    'http://[::1]:80/',
+    'mailto:a@b',
+    'http://u:p@h/',
+    'http://h:/',
+    'HTTP://X',
+    '*',
+  ])('%s is one', (text) => {
     expect(parseRequestUrl(text)).toBeTypeOf('object')
   })
 
-  test.each(['', 'a/b', 'http://a b/', 'http://h:x/', 'http://[::1/', '://x', 'http://h/%zz', 'http://%41/', 'http://a\u0000/', 'http://h:80:80/'])('%j is none', text => {
+  test.each([
+    '',
+    'a/b',
+    'http://a b/',
+    'http://h:x/',
+    'http://[::1/',
+    '://x',
+    'http://h/%zz',
+    'http://%41/',
+    'http://a\u0000/',
+    'http://h:80:80/',
+  ])('%j is none', (text) => {
     expect(parseRequestUrl(text)).toBeTypeOf('string')
   })
 
   test('paths are unescaped to what they were before escaping', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), path => {
-      if (!path.includes('%')) expect(unescapeUrl(escapedPath(path))).toBe(path)
-    }))
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (path) => {
+        if (!path.includes('%')) expect(unescapeUrl(escapedPath(path))).toBe(path)
+      }),
+    )
   })
 })
 
@@ -54,7 +97,10 @@ describe('functions of Kubernetes', () => {
     ['quantity("1.5Gi").add(quantity("512Mi"))', '2Gi'],
     ['quantity("1").sub(2).compareTo(quantity("-1"))', '0'],
     ['quantity("1000m").isInteger()', 'false'],
-    ['quantity("x")', 'error: quantities must match the regular expression \'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$\''],
+    [
+      'quantity("x")',
+      "error: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    ],
     ['semver("1.2.3-rc.1").isLessThan(semver("1.2.3"))', 'true'],
     ['semver("v1", true)', '1.0.0'],
     ['semver("1.2")', 'error: No Major.Minor.Patch elements found'],

@@ -2,7 +2,17 @@
  * What Kubernetes adds to lists: sums, extremes, order and places.
  */
 import {
-  boolType, bytesType, doubleType, durationType, intType, listOf, parameterType, stringType, timestampType, uintType, type Type,
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  intType,
+  listOf,
+  parameterType,
+  stringType,
+  timestampType,
+  uintType,
+  type Type,
 } from '../../check/type.ts'
 import { equal } from '../../value/equality.ts'
 import type { ListValue } from '../../value/list.ts'
@@ -14,24 +24,50 @@ import { compare } from '../../value/order.ts'
 
 const a = parameterType('A')
 const summable: readonly (readonly [string, Type, Value])[] = [
-  ['int', intType, 0], ['uint', uintType, new Uint(0n)], ['double', doubleType, new Double(0)], ['duration', durationType, new Duration(0n)],
+  ['int', intType, 0],
+  ['uint', uintType, new Uint(0n)],
+  ['double', doubleType, new Double(0)],
+  ['duration', durationType, new Duration(0n)],
 ]
 const comparable: readonly (readonly [string, Type])[] = [
-  ['int', intType], ['uint', uintType], ['double', doubleType], ['bool', boolType], ['duration', durationType], ['timestamp', timestampType],
-  ['string', stringType], ['bytes', bytesType],
+  ['int', intType],
+  ['uint', uintType],
+  ['double', doubleType],
+  ['bool', boolType],
+  ['duration', durationType],
+  ['timestamp', timestampType],
+  ['string', stringType],
+  ['bytes', bytesType],
 ]
 
 export const kubernetesLists: Library = {
-  isSorted: comparable.map(([name, type]) => member(`list_${name}_is_sorted_bool`, [listOf(type)], { to: boolType, run: isSorted })),
-  sum: summable.map(([name, type, zero]) => member(`list_${name}_sum_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => sum(list, zero) })),
-  max: comparable.map(([name, type]) => member(`list_${name}_max_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => extreme(list, 'max', -1) })),
-  min: comparable.map(([name, type]) => member(`list_${name}_min_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => extreme(list, 'min', 1) })),
-  indexOf: [member('list_a_index_of_int', [listOf(a), a], {
-    to: intType, run: (list: ListValue, value: Value) => list.values().findIndex(element => equal(element, value) === true),
-  })],
-  lastIndexOf: [member('list_a_last_index_of_int', [listOf(a), a], {
-    to: intType, run: (list: ListValue, value: Value) => list.values().findLastIndex(element => equal(element, value) === true),
-  })],
+  isSorted: comparable.map(([name, type]) =>
+    member(`list_${name}_is_sorted_bool`, [listOf(type)], { to: boolType, run: isSorted }),
+  ),
+  sum: summable.map(([name, type, zero]) =>
+    member(`list_${name}_sum_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => sum(list, zero) }),
+  ),
+  max: comparable.map(([name, type]) =>
+    member(`list_${name}_max_${name}`, [listOf(type)], {
+      to: type,
+      run: (list: ListValue) => extreme(list, 'max', -1),
+    }),
+  ),
+  min: comparable.map(([name, type]) =>
+    member(`list_${name}_min_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => extreme(list, 'min', 1) }),
+  ),
+  indexOf: [
+    member('list_a_index_of_int', [listOf(a), a], {
+      to: intType,
+      run: (list: ListValue, value: Value) => list.values().findIndex((element) => equal(element, value) === true),
+    }),
+  ],
+  lastIndexOf: [
+    member('list_a_last_index_of_int', [listOf(a), a], {
+      to: intType,
+      run: (list: ListValue, value: Value) => list.values().findLastIndex((element) => equal(element, value) === true),
+    }),
+  ],
 }
 
 function isSorted(list: ListValue): Value {

@@ -1,7 +1,13 @@
 /**
  * Named formats of texts: `format.dns1123Label().validate(x)` and `format.named('uuid')`.
  */
-import { checkDns1035LabelName, checkDnsLabelName, checkDnsSubdomainName, checkLabelValue, checkQualifiedName } from '../../../names.ts'
+import {
+  checkDns1035LabelName,
+  checkDnsLabelName,
+  checkDnsSubdomainName,
+  checkLabelValue,
+  checkQualifiedName,
+} from '../../../names.ts'
 import { parseTimestamp } from '../../../time.ts'
 import { listOf, objectType, optionalOf, stringType } from '../../check/type.ts'
 import { ListValue } from '../../value/list.ts'
@@ -39,32 +45,40 @@ const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/
 
 const formats: Readonly<Record<string, NamedFormat>> = {
-  dns1123Label: new NamedFormat('DNS1123Label', 30, text => checkDnsLabelName(text)),
-  dns1123Subdomain: new NamedFormat('DNS1123Subdomain', 60, text => checkDnsSubdomainName(text)),
-  dns1035Label: new NamedFormat('DNS1035Label', 30, text => checkDns1035LabelName(text)),
+  dns1123Label: new NamedFormat('DNS1123Label', 30, (text) => checkDnsLabelName(text)),
+  dns1123Subdomain: new NamedFormat('DNS1123Subdomain', 60, (text) => checkDnsSubdomainName(text)),
+  dns1035Label: new NamedFormat('DNS1035Label', 30, (text) => checkDns1035LabelName(text)),
   qualifiedName: new NamedFormat('QualifiedName', 60, checkQualifiedName),
-  dns1123LabelPrefix: new NamedFormat('DNS1123LabelPrefix', 30, text => checkDnsLabelName(text, prefix)),
-  dns1123SubdomainPrefix: new NamedFormat('DNS1123SubdomainPrefix', 60, text => checkDnsSubdomainName(text, prefix)),
-  dns1035LabelPrefix: new NamedFormat('DNS1035LabelPrefix', 30, text => checkDns1035LabelName(text, prefix)),
+  dns1123LabelPrefix: new NamedFormat('DNS1123LabelPrefix', 30, (text) => checkDnsLabelName(text, prefix)),
+  dns1123SubdomainPrefix: new NamedFormat('DNS1123SubdomainPrefix', 60, (text) => checkDnsSubdomainName(text, prefix)),
+  dns1035LabelPrefix: new NamedFormat('DNS1035LabelPrefix', 30, (text) => checkDns1035LabelName(text, prefix)),
   labelValue: new NamedFormat('LabelValue', 40, checkLabelValue),
-  uri: new NamedFormat('URI', 1103, text => {
+  uri: new NamedFormat('URI', 1103, (text) => {
     const url = parseRequestUrl(text)
     return typeof url === 'string' ? [url] : []
   }),
-  uuid: new NamedFormat('uuid', 70, text => uuid.test(text) ? [] : ['does not match the UUID format']),
-  byte: new NamedFormat('byte', 84, text => base64.test(text) ? [] : ['invalid base64']),
-  date: new NamedFormat('date', 71, text => isDate(text) ? [] : ['invalid date']),
-  datetime: new NamedFormat('datetime', 71, text => isDateTime(text) ? [] : ['invalid datetime']),
+  uuid: new NamedFormat('uuid', 70, (text) => (uuid.test(text) ? [] : ['does not match the UUID format'])),
+  byte: new NamedFormat('byte', 84, (text) => (base64.test(text) ? [] : ['invalid base64'])),
+  date: new NamedFormat('date', 71, (text) => (isDate(text) ? [] : ['invalid date'])),
+  datetime: new NamedFormat('datetime', 71, (text) => (isDateTime(text) ? [] : ['invalid datetime'])),
 }
 
 export const namedFormats: Library = {
-  ...Object.fromEntries(Object.entries(formats).map(([name, format]) => [
-    `format.${name}`, [overload(`format.${name}`, [], { to: formatType, run: () => format })],
-  ])),
-  'format.named': [overload('format-named', [stringType], {
-    to: optionalOf(formatType), run: (name: string) => Object.hasOwn(formats, name) ? Optional.of(formats[name]!) : Optional.none,
-  })],
-  validate: [member('format-validate', [formatType, stringType], { to: optionalOf(listOf(stringType)), run: validate })],
+  ...Object.fromEntries(
+    Object.entries(formats).map(([name, format]) => [
+      `format.${name}`,
+      [overload(`format.${name}`, [], { to: formatType, run: () => format })],
+    ]),
+  ),
+  'format.named': [
+    overload('format-named', [stringType], {
+      to: optionalOf(formatType),
+      run: (name: string) => (Object.hasOwn(formats, name) ? Optional.of(formats[name]!) : Optional.none),
+    }),
+  ],
+  validate: [
+    member('format-validate', [formatType, stringType], { to: optionalOf(listOf(stringType)), run: validate }),
+  ],
 }
 
 function validate({ check }: NamedFormat, text: string): Optional {

@@ -22,7 +22,9 @@ class IpValue extends Opaque {
   }
 
   equals(other: Opaque): boolean {
-    return other instanceof IpValue && this.address.bits === other.address.bits && this.address.value === other.address.value
+    return (
+      other instanceof IpValue && this.address.bits === other.address.bits && this.address.value === other.address.value
+    )
   }
 
   override toString(): string {
@@ -48,7 +50,12 @@ class CidrValue extends Opaque {
   }
 
   equals(other: Opaque): boolean {
-    return other instanceof CidrValue && this.length === other.length && this.address.bits === other.address.bits && this.address.value === other.address.value
+    return (
+      other instanceof CidrValue &&
+      this.length === other.length &&
+      this.address.bits === other.address.bits &&
+      this.address.value === other.address.value
+    )
   }
 
   override toString(): string {
@@ -61,7 +68,7 @@ class CidrValue extends Opaque {
 
   masked(): CidrValue {
     const shift = BigInt(this.address.bits - this.length)
-    return new CidrValue({ bits: this.address.bits, value: this.address.value >> shift << shift }, this.length)
+    return new CidrValue({ bits: this.address.bits, value: (this.address.value >> shift) << shift }, this.length)
   }
 }
 
@@ -75,20 +82,33 @@ export const network: Library = {
   ],
   isIP: [overload('is_ip', [stringType], { to: boolType, run: (text: string) => readIp(text) instanceof IpValue })],
   'ip.isCanonical': [overload('ip_is_canonical', [stringType], { to: boolType, run: isCanonical })],
-  family: [member('ip_family', [ipType], { to: intType, run: ({ address }: IpValue) => address.bits === 32 ? 4 : 6 })],
+  family: [
+    member('ip_family', [ipType], { to: intType, run: ({ address }: IpValue) => (address.bits === 32 ? 4 : 6) }),
+  ],
   isUnspecified: has('ip_is_unspecified', isUnspecified),
   isLoopback: has('ip_is_loopback', isLoopback),
-  isLinkLocalMulticast: has('ip_is_link_local_multicast', ip => ip.startsWith(0xe000_0000n, 24, 32) || isLinkLocalMulticastV6(ip)),
+  isLinkLocalMulticast: has(
+    'ip_is_link_local_multicast',
+    (ip) => ip.startsWith(0xe000_0000n, 24, 32) || isLinkLocalMulticastV6(ip),
+  ),
   isLinkLocalUnicast: has('ip_is_link_local_unicast', isLinkLocalUnicast),
   isGlobalUnicast: has('ip_is_global_unicast', isGlobalUnicast),
   cidr: [overload('string_to_cidr', [stringType], { to: cidrType, run: readCidr })],
-  isCIDR: [overload('is_cidr', [stringType], { to: boolType, run: (text: string) => readCidr(text) instanceof CidrValue })],
+  isCIDR: [
+    overload('is_cidr', [stringType], { to: boolType, run: (text: string) => readCidr(text) instanceof CidrValue }),
+  ],
   containsIP: [
-    member('cidr_contains_ip_string', withText, { to: boolType, run: (cidr: CidrValue, text: string) => containsIp(cidr, readIp(text)) }),
+    member('cidr_contains_ip_string', withText, {
+      to: boolType,
+      run: (cidr: CidrValue, text: string) => containsIp(cidr, readIp(text)),
+    }),
     member('cidr_contains_ip_ip', [cidrType, ipType], { to: boolType, run: containsIp }),
   ],
   containsCIDR: [
-    member('cidr_contains_cidr_string', withText, { to: boolType, run: (cidr: CidrValue, text: string) => containsCidr(cidr, readCidr(text)) }),
+    member('cidr_contains_cidr_string', withText, {
+      to: boolType,
+      run: (cidr: CidrValue, text: string) => containsCidr(cidr, readCidr(text)),
+    }),
     member('cidr_contains_cidr', [cidrType, cidrType], { to: boolType, run: containsCidr }),
   ],
   prefixLength: [member('cidr_prefix_length', [cidrType], { to: intType, run: ({ length }: CidrValue) => length })],
@@ -113,15 +133,19 @@ function readCidr(text: string): CidrValue | EvaluationError {
   const problem = 'network address parse error during conversion from string: '
   const slash = text.lastIndexOf('/')
   const unparsed = (why: string) => new EvaluationError(`${problem}${problem}netip.ParsePrefix(${quote(text)}): ${why}`)
-  if (slash < 0) return unparsed('no \'/\'')
+  if (slash < 0) return unparsed("no '/'")
   const [written, bits] = [text.slice(0, slash), text.slice(slash + 1)]
   const address = parseAddress(written)
   if (typeof address === 'string') {
-    return address.startsWith('IPv4-mapped') ? new EvaluationError(`${problem}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : unparsed(address)
+    return address.startsWith('IPv4-mapped')
+      ? new EvaluationError(`${problem}IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
+      : unparsed(address)
   }
   if (!/^(?:0|[1-9]\d{0,2})$/.test(bits)) return unparsed(`bad bits after slash: ${quote(bits)}`)
   if (Number(bits) > address.bits) return unparsed('prefix length out of range')
-  return isMapped(address) ? new EvaluationError(`${problem}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : new CidrValue(address, Number(bits))
+  return isMapped(address)
+    ? new EvaluationError(`${problem}IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
+    : new CidrValue(address, Number(bits))
 }
 
 function containsIp(cidr: CidrValue, ip: IpValue | EvaluationError): Value {
@@ -146,7 +170,7 @@ function isLinkLocalUnicast(ip: IpValue): boolean {
 
 /** ff02, ff12, ...: the third digit is flags. */
 function isLinkLocalMulticastV6({ address }: IpValue): boolean {
-  return address.bits === 128 && (address.value >> 112n & 0xff0fn) === 0xff02n
+  return address.bits === 128 && ((address.value >> 112n) & 0xff0fn) === 0xff02n
 }
 
 function isMulticast(ip: IpValue): boolean {

@@ -5,7 +5,14 @@
  * remembers beside the exact quantity how upstream would hold it.
  */
 import {
-  addQuantities, compareQuantities, formatQuantity, isQuantity, parseQuantity, quantityOf, subtractQuantities, type Quantity,
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  isQuantity,
+  parseQuantity,
+  quantityOf,
+  subtractQuantities,
+  type Quantity,
 } from '../../../quantity.ts'
 import { boolType, doubleType, intType, objectType, stringType } from '../../check/type.ts'
 import { intIfFits, type Int } from '../../value/integer.ts'
@@ -59,7 +66,10 @@ class QuantityValue extends Opaque {
     const [a, b] = [this.quantity.unscaled, other.quantity.unscaled]
     const [mine, theirs] = [this.#held, other.#held]
     const scale = b === 0n ? mine.scale : a === 0n ? theirs.scale : Math.min(mine.scale, theirs.scale)
-    return new QuantityValue(operation(this.quantity, other.quantity), { scale, isSmall: mine.isSmall && theirs.isSmall })
+    return new QuantityValue(operation(this.quantity, other.quantity), {
+      scale,
+      isSmall: mine.isSmall && theirs.isSmall,
+    })
   }
 }
 
@@ -69,20 +79,62 @@ const withInt = [quantityType, intType]
 export const quantity: Library = {
   quantity: [overload('string_to_quantity', [stringType], { to: quantityType, run: QuantityValue.parse })],
   isQuantity: [overload('is_quantity_string', [stringType], { to: boolType, run: isQuantity })],
-  sign: [overload('quantity_sign', [quantityType], { to: intType, run: ({ quantity: { unscaled } }: QuantityValue) => unscaled < 0n ? -1 : unscaled > 0n ? 1 : 0 })],
-  isGreaterThan: [member('quantity_is_greater_than', two, { to: boolType, run: (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) > 0 })],
-  isLessThan: [member('quantity_is_less_than', two, { to: boolType, run: (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) < 0 })],
-  compareTo: [member('quantity_compare_to', two, { to: intType, run: (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) })],
-  asApproximateFloat: [member('quantity_get_float', [quantityType], { to: doubleType, run: (value: QuantityValue) => new Double(value.approximate) })],
+  sign: [
+    overload('quantity_sign', [quantityType], {
+      to: intType,
+      run: ({ quantity: { unscaled } }: QuantityValue) => (unscaled < 0n ? -1 : unscaled > 0n ? 1 : 0),
+    }),
+  ],
+  isGreaterThan: [
+    member('quantity_is_greater_than', two, {
+      to: boolType,
+      run: (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) > 0,
+    }),
+  ],
+  isLessThan: [
+    member('quantity_is_less_than', two, {
+      to: boolType,
+      run: (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity) < 0,
+    }),
+  ],
+  compareTo: [
+    member('quantity_compare_to', two, {
+      to: intType,
+      run: (a: QuantityValue, b: QuantityValue) => compareQuantities(a.quantity, b.quantity),
+    }),
+  ],
+  asApproximateFloat: [
+    member('quantity_get_float', [quantityType], {
+      to: doubleType,
+      run: (value: QuantityValue) => new Double(value.approximate),
+    }),
+  ],
   asInteger: [member('quantity_get_int', [quantityType], { to: intType, run: asInteger })],
-  isInteger: [member('quantity_is_integer', [quantityType], { to: boolType, run: (value: QuantityValue) => value.integer !== undefined })],
+  isInteger: [
+    member('quantity_is_integer', [quantityType], {
+      to: boolType,
+      run: (value: QuantityValue) => value.integer !== undefined,
+    }),
+  ],
   add: [
-    member('quantity_add', two, { to: quantityType, run: (a: QuantityValue, b: QuantityValue) => a.combine(b, addQuantities) }),
-    member('quantity_add_int', withInt, { to: quantityType, run: (a: QuantityValue, b: Int) => a.combine(ofInt(b), addQuantities) }),
+    member('quantity_add', two, {
+      to: quantityType,
+      run: (a: QuantityValue, b: QuantityValue) => a.combine(b, addQuantities),
+    }),
+    member('quantity_add_int', withInt, {
+      to: quantityType,
+      run: (a: QuantityValue, b: Int) => a.combine(ofInt(b), addQuantities),
+    }),
   ],
   sub: [
-    member('quantity_sub', two, { to: quantityType, run: (a: QuantityValue, b: QuantityValue) => a.combine(b, subtractQuantities) }),
-    member('quantity_sub_int', withInt, { to: quantityType, run: (a: QuantityValue, b: Int) => a.combine(ofInt(b), subtractQuantities) }),
+    member('quantity_sub', two, {
+      to: quantityType,
+      run: (a: QuantityValue, b: QuantityValue) => a.combine(b, subtractQuantities),
+    }),
+    member('quantity_sub_int', withInt, {
+      to: quantityType,
+      run: (a: QuantityValue, b: Int) => a.combine(ofInt(b), subtractQuantities),
+    }),
   ],
 }
 
@@ -94,7 +146,17 @@ function asInteger(value: QuantityValue): Value {
   return value.integer ?? new EvaluationError('cannot convert value to integer')
 }
 
-const decimalScales = new Map([['n', -9], ['u', -6], ['m', -3], ['k', 3], ['M', 6], ['G', 9], ['T', 12], ['P', 15], ['E', 18]])
+const decimalScales = new Map([
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+])
 
 /** The digits as 64 bits in units of a power of ten, or, when they are too many, in some other way. */
 interface Held {

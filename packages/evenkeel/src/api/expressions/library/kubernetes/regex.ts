@@ -20,8 +20,16 @@ export const regex: Library = {
   ],
   find: [withPattern(member('string_find_string', two, { to: stringType }), find, 'Illegal regex: ')],
   findAll: [
-    withPattern(member('string_find_all_string', two, { to: texts }), (pattern, text) => findAll(pattern, text, -1), 'Illegal regex: '),
-    withPattern(member('string_find_all_string_int', [...two, intType], { to: texts }), (pattern, text, limit) => findAll(pattern, text, limit as Int), 'Illegal regex: '),
+    withPattern(
+      member('string_find_all_string', two, { to: texts }),
+      (pattern, text) => findAll(pattern, text, -1),
+      'Illegal regex: ',
+    ),
+    withPattern(
+      member('string_find_all_string_int', [...two, intType], { to: texts }),
+      (pattern, text, limit) => findAll(pattern, text, limit as Int),
+      'Illegal regex: ',
+    ),
   ],
 }
 
@@ -30,20 +38,23 @@ type Search = (pattern: RE2JS, text: string, limit?: Value) => Value
 function withPattern(declared: Overload, search: Search, complaint: string): Overload {
   const run: Run = (text, pattern, limit) => {
     const compiled = compilePattern(pattern as string)
-    return compiled instanceof EvaluationError ? new EvaluationError(complaint + compiled.message) : search(compiled, text as string, limit)
+    return compiled instanceof EvaluationError
+      ? new EvaluationError(complaint + compiled.message)
+      : search(compiled, text as string, limit)
   }
-  return { ...declared, run, prepare: { operand: 1, run: constant => prepare(constant, search) } }
+  return { ...declared, run, prepare: { operand: 1, run: (constant) => prepare(constant, search) } }
 }
 
 function prepare(constant: Value, search: Search): Run | EvaluationError {
   if (typeof constant !== 'string') return () => noSuchOverload
   const pattern = compilePattern(constant)
   if (pattern instanceof EvaluationError) return pattern
-  return (text, _, limit) => typeof text === 'string' ? search(pattern, text, limit ?? -1) : noSuchOverload
+  return (text, _, limit) => (typeof text === 'string' ? search(pattern, text, limit ?? -1) : noSuchOverload)
 }
 
 function compile(pattern: string): RE2JS | EvaluationError {
-  if (pattern.length > patternMax) return new EvaluationError(`error parsing regexp: the pattern is longer than ${patternMax}`)
+  if (pattern.length > patternMax)
+    return new EvaluationError(`error parsing regexp: the pattern is longer than ${patternMax}`)
   try {
     return RE2JS.compile(pattern)
   } catch (error) {
@@ -68,7 +79,7 @@ export function compilePattern(pattern: string): RE2JS | EvaluationError {
 
 function find(pattern: RE2JS, text: string): string {
   const matcher = pattern.matcher(text)
-  return matcher.find() ? matcher.group() ?? '' : ''
+  return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
 function findAll(pattern: RE2JS, text: string, limit: Int): ListValue {

@@ -36,29 +36,48 @@ class SemverValue extends Opaque {
   }
 
   override toString(): string {
-    const suffix = (mark: string, parts: readonly string[]) => parts.length === 0 ? '' : mark + parts.join('.')
+    const suffix = (mark: string, parts: readonly string[]) => (parts.length === 0 ? '' : mark + parts.join('.'))
     return `${this.numbers.join('.')}${suffix('-', this.prerelease)}${suffix('+', this.build)}`
   }
 }
 
 const two = [semverType, semverType]
-const parsed = (text: string, normalize: boolean) => normalize ? parseNormalized(text) : parse(text)
+const parsed = (text: string, normalize: boolean) => (normalize ? parseNormalized(text) : parse(text))
 
 export const semver: Library = {
   semver: [
     overload('string_to_semver', [stringType], { to: semverType, run: (text: string) => parse(text) }),
-    overload('string_bool_to_semver', [stringType, boolType], { to: semverType, run: (text: string, normalize: boolean) => parsed(text, normalize) }),
+    overload('string_bool_to_semver', [stringType, boolType], {
+      to: semverType,
+      run: (text: string, normalize: boolean) => parsed(text, normalize),
+    }),
   ],
   isSemver: [
-    overload('is_semver_string', [stringType], { to: boolType, run: (text: string) => parse(text) instanceof SemverValue }),
-    overload('is_semver_string_bool', [stringType, boolType], { to: boolType, run: (text: string, normalize: boolean) => parsed(text, normalize) instanceof SemverValue }),
+    overload('is_semver_string', [stringType], {
+      to: boolType,
+      run: (text: string) => parse(text) instanceof SemverValue,
+    }),
+    overload('is_semver_string_bool', [stringType, boolType], {
+      to: boolType,
+      run: (text: string, normalize: boolean) => parsed(text, normalize) instanceof SemverValue,
+    }),
   ],
-  isGreaterThan: [member('semver_is_greater_than', two, { to: boolType, run: (a: SemverValue, b: SemverValue) => a.compare(b) > 0 })],
-  isLessThan: [member('semver_is_less_than', two, { to: boolType, run: (a: SemverValue, b: SemverValue) => a.compare(b) < 0 })],
+  isGreaterThan: [
+    member('semver_is_greater_than', two, { to: boolType, run: (a: SemverValue, b: SemverValue) => a.compare(b) > 0 }),
+  ],
+  isLessThan: [
+    member('semver_is_less_than', two, { to: boolType, run: (a: SemverValue, b: SemverValue) => a.compare(b) < 0 }),
+  ],
   compareTo: [member('semver_compare_to', two, { to: intType, run: (a: SemverValue, b: SemverValue) => a.compare(b) })],
-  major: [member('semver_major', [semverType], { to: intType, run: ({ numbers }: SemverValue) => intFromBigInt(numbers[0]) })],
-  minor: [member('semver_minor', [semverType], { to: intType, run: ({ numbers }: SemverValue) => intFromBigInt(numbers[1]) })],
-  patch: [member('semver_patch', [semverType], { to: intType, run: ({ numbers }: SemverValue) => intFromBigInt(numbers[2]) })],
+  major: [
+    member('semver_major', [semverType], { to: intType, run: ({ numbers }: SemverValue) => intFromBigInt(numbers[0]) }),
+  ],
+  minor: [
+    member('semver_minor', [semverType], { to: intType, run: ({ numbers }: SemverValue) => intFromBigInt(numbers[1]) }),
+  ],
+  patch: [
+    member('semver_patch', [semverType], { to: intType, run: ({ numbers }: SemverValue) => intFromBigInt(numbers[2]) }),
+  ],
 }
 
 /** Longer texts are no versions; reading their numbers would take long. */
@@ -73,11 +92,15 @@ function parse(text: string): SemverValue | EvaluationError {
   const dash = core.indexOf('-')
   const patch = dash < 0 ? core : core.slice(0, dash)
   const numbers = [parts[0]!, parts[1]!, patch]
-  const wrong = numbers.map((number, index) => checkNumber(number, places[index]!)).find(problem => problem !== undefined)
+  const wrong = numbers
+    .map((number, index) => checkNumber(number, places[index]!))
+    .find((problem) => problem !== undefined)
   if (wrong !== undefined) return new EvaluationError(wrong)
   const prerelease = dash < 0 ? [] : core.slice(dash + 1).split('.')
   const builds = rest.length === 0 ? [] : build.split('.')
-  const problem = prerelease.map(checkPrerelease).find(found => found !== undefined) ?? builds.map(checkBuild).find(found => found !== undefined)
+  const problem =
+    prerelease.map(checkPrerelease).find((found) => found !== undefined) ??
+    builds.map(checkBuild).find((found) => found !== undefined)
   if (problem !== undefined) return new EvaluationError(problem)
   return new SemverValue({ numbers: numbers.map(BigInt) as [bigint, bigint, bigint], prerelease, build: builds })
 }
@@ -86,12 +109,13 @@ const places = ['major', 'minor', 'patch']
 
 /** Fills up what is missing and drops a `v` and leading zeros. */
 function parseNormalized(text: string): SemverValue | EvaluationError {
-  const parts = splitInThree(text.replace(/^v/, '')).map(part => {
+  const parts = splitInThree(text.replace(/^v/, '')).map((part) => {
     if (part.length <= 1) return part
     const stripped = part.replace(/^0+/, '')
     return /^\d/.test(stripped) ? stripped : `0${stripped}`
   })
-  if (parts.length < 3 && /[+-]/.test(parts.at(-1)!)) return new EvaluationError('short version cannot contain PreRelease/Build meta data')
+  if (parts.length < 3 && /[+-]/.test(parts.at(-1)!))
+    return new EvaluationError('short version cannot contain PreRelease/Build meta data')
   while (parts.length < 3) parts.push('0')
   return parse(parts.join('.'))
 }
@@ -110,7 +134,10 @@ function checkNumber(text: string, place: string): string | undefined {
 
 function checkPrerelease(text: string): string | undefined {
   if (text === '') return 'Prerelease is empty'
-  if (/^\d+$/.test(text)) return text.length > 1 && text.startsWith('0') ? `Numeric PreRelease version must not contain leading zeroes ${quote(text)}` : undefined
+  if (/^\d+$/.test(text))
+    return text.length > 1 && text.startsWith('0')
+      ? `Numeric PreRelease version must not contain leading zeroes ${quote(text)}`
+      : undefined
   return /^[0-9A-Za-z-]+$/.test(text) ? undefined : `Invalid character(s) found in prerelease ${quote(text)}`
 }
 
@@ -136,4 +163,3 @@ function compareIdentifiers(a: string, b: string): number {
   if (left !== right) return left ? -1 : 1
   return a < b ? -1 : 1
 }
-

@@ -37,8 +37,8 @@ export function parseUrl(text: string): ParsedUrl | string {
 export function unescapeUrl(text: string, { plusIsSpace = false }: { plusIsSpace?: boolean } = {}): string | undefined {
   if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined
   const plain = plusIsSpace ? text.replaceAll('+', ' ') : text
-  return plain.replace(/(?:%[0-9a-fA-F]{2})+/g, escapes => {
-    const bytes = Uint8Array.from(escapes.slice(1).split('%'), hex => parseInt(hex, 16))
+  return plain.replace(/(?:%[0-9a-fA-F]{2})+/g, (escapes) => {
+    const bytes = Uint8Array.from(escapes.slice(1).split('%'), (hex) => parseInt(hex, 16))
     return new TextDecoder().decode(bytes)
   })
 }
@@ -50,12 +50,14 @@ export function escapedPath(path: string): string {
 }
 
 function escape(text: string): string {
-  return text.replace(/[^A-Za-z0-9\-_.~$&+,/:;=@]+/g, part => [...new TextEncoder().encode(part)]
-    .map(byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''))
+  return text.replace(/[^A-Za-z0-9\-_.~$&+,/:;=@]+/g, (part) =>
+    [...new TextEncoder().encode(part)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  )
 }
 
 function parse(text: string, viaRequest: boolean): ParsedUrl | string {
-  if ([...text].some(character => character < ' ' || character === '\x7f')) return 'net/url: invalid control character in URL'
+  if ([...text].some((character) => character < ' ' || character === '\x7f'))
+    return 'net/url: invalid control character in URL'
   if (text.startsWith(':')) return 'missing protocol scheme'
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)?.[1]?.toLowerCase() ?? ''
   const rest = scheme === '' ? text : text.slice(scheme.length + 1)
@@ -68,11 +70,13 @@ function parse(text: string, viaRequest: boolean): ParsedUrl | string {
     if (viaRequest) return 'invalid URI for request'
     if (body.split('/', 1)[0]!.includes(':')) return 'first path segment in URL cannot contain colon'
   }
-  const hasAuthority = body.startsWith('//') && (scheme !== '' || !viaRequest && !body.startsWith('///'))
+  const hasAuthority = body.startsWith('//') && (scheme !== '' || (!viaRequest && !body.startsWith('///')))
   if (!hasAuthority) return withPath({ ...common, path: body })
   const end = body.indexOf('/', 2)
   const authority = parseAuthority(body.slice(2, end < 0 ? undefined : end))
-  return typeof authority === 'string' ? authority : withPath({ ...common, ...authority, hasAuthority: true, path: end < 0 ? '' : body.slice(end) })
+  return typeof authority === 'string'
+    ? authority
+    : withPath({ ...common, ...authority, hasAuthority: true, path: end < 0 ? '' : body.slice(end) })
 }
 
 function withPath(url: ParsedUrl): ParsedUrl | string {
@@ -84,7 +88,7 @@ function invalidEscape(text: string): string {
   return `invalid URL escape ${quote(text.slice(at, at + 3))}`
 }
 
-function parseAuthority(authority: string): { user: string | undefined, host: string } | string {
+function parseAuthority(authority: string): { user: string | undefined; host: string } | string {
   const at = authority.lastIndexOf('@')
   const host = parseHost(authority.slice(at + 1))
   if (host.problem !== undefined) return host.problem
@@ -94,7 +98,7 @@ function parseAuthority(authority: string): { user: string | undefined, host: st
   return unescapeUrl(user) === undefined ? invalidEscape(user) : { user, host: host.text }
 }
 
-function parseHost(host: string): { text: string, problem?: string } {
+function parseHost(host: string): { text: string; problem?: string } {
   const bad = (problem: string) => ({ text: '', problem })
   if (host.startsWith('[')) return parseBracketed(host, bad)
   if (host.includes('[')) return bad('invalid IP-literal')
@@ -103,15 +107,19 @@ function parseHost(host: string): { text: string, problem?: string } {
   if (!/^(?::\d*)?$/.test(port)) return bad(`invalid port ${quote(port)} after host`)
   // An escape in a host may only stand for a byte beyond ASCII, or a percent sign.
   const escape = /%(?:25|[89a-fA-F][0-9a-fA-F])|(%.{0,2})/g
-  for (const [, wrong] of host.matchAll(escape)) if (wrong !== undefined) return bad(`invalid URL escape ${quote(wrong)}`)
+  for (const [, wrong] of host.matchAll(escape))
+    if (wrong !== undefined) return bad(`invalid URL escape ${quote(wrong)}`)
   const invalid = /[^A-Za-z0-9\-_.~!$&'()*+,;=:[\]<>"%\u0080-\uffff]/.exec(host)
   if (invalid) return bad(`invalid character ${quote(invalid[0])} in host name`)
   return { text: unescapeUrl(host) ?? host }
 }
 
-function parseBracketed(host: string, bad: (problem: string) => { text: string, problem: string }): { text: string, problem?: string } {
+function parseBracketed(
+  host: string,
+  bad: (problem: string) => { text: string; problem: string },
+): { text: string; problem?: string } {
   const close = host.lastIndexOf(']')
-  if (close < 0) return bad('missing \']\' in host')
+  if (close < 0) return bad("missing ']' in host")
   const port = host.slice(close + 1)
   if (!/^(?::\d*)?$/.test(port)) return bad(`invalid port ${quote(port)} after host`)
   const inner = host.slice(1, close)

@@ -32,11 +32,18 @@ class UrlValue extends Opaque {
   }
 }
 
-const part = (id: string, read: (url: ParsedUrl) => string) => [member(id, [urlType], { to: stringType, run: ({ url }: UrlValue) => read(url) })]
+const part = (id: string, read: (url: ParsedUrl) => string) => [
+  member(id, [urlType], { to: stringType, run: ({ url }: UrlValue) => read(url) }),
+]
 
 export const url: Library = {
   url: [overload('string_to_url', [stringType], { to: urlType, run: readUrl })],
-  isURL: [overload('is_url_string', [stringType], { to: boolType, run: (text: string) => typeof parseRequestUrl(text) !== 'string' })],
+  isURL: [
+    overload('is_url_string', [stringType], {
+      to: boolType,
+      run: (text: string) => typeof parseRequestUrl(text) !== 'string',
+    }),
+  ],
   getScheme: part('url_get_scheme', ({ scheme }) => scheme),
   getHost: part('url_get_host', ({ host }) => host),
   getHostname: part('url_get_hostname', ({ host }) => host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1')),
@@ -48,7 +55,9 @@ export const url: Library = {
 function readUrl(text: string): UrlValue | EvaluationError {
   const problem = parseRequestUrl(text)
   const parsed = typeof problem === 'string' ? problem : parseUrl(text)
-  return typeof parsed === 'string' ? new EvaluationError(`URL parse error during conversion from string: ${parsed}`) : new UrlValue(parsed)
+  return typeof parsed === 'string'
+    ? new EvaluationError(`URL parse error during conversion from string: ${parsed}`)
+    : new UrlValue(parsed)
 }
 
 /** Pairs that are broken or hold a semicolon are left out, as Go does. */
@@ -59,7 +68,7 @@ function queryOf({ url: { query = '' } }: UrlValue): Value {
     const [name = '', ...rest] = pair.split('=')
     const [key, value] = [unescapeUrl(name, { plusIsSpace: true }), unescapeUrl(rest.join('='), { plusIsSpace: true })]
     if (key === undefined || value === undefined) continue
-    values.set(key, [...values.get(key) ?? [], value])
+    values.set(key, [...(values.get(key) ?? []), value])
   }
   return EntryMap.from([...values].map(([key, found]) => [key, ListValue.of(found)]))
 }

@@ -7,7 +7,12 @@ import { Double } from '../../value/value.ts'
 export function parseFloating(written: string): Double | undefined {
   const text = written.replace(/(?<=\d)_(?=\d)/g, '')
   const special = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i.exec(text)
-  if (special) return special[2] === undefined ? (special[1] === '' ? new Double(NaN) : undefined) : new Double(special[1] === '-' ? -Infinity : Infinity)
+  if (special)
+    return special[2] === undefined
+      ? special[1] === ''
+        ? new Double(NaN)
+        : undefined
+      : new Double(special[1] === '-' ? -Infinity : Infinity)
   if (/^[+-]?0[xX]/.test(text)) return parseHexadecimal(text)
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return undefined
   const value = Number(text)

@@ -28,27 +28,53 @@ export class FormatProblem {
 }
 
 /** What may stand for a value in each clause, and the sentence when it does not. */
-export const clauseRules: Readonly<Record<Verb, { readonly types: readonly string[], readonly complaint: string }>> = {
+export const clauseRules: Readonly<Record<Verb, { readonly types: readonly string[]; readonly complaint: string }>> = {
   s: {
-    types: ['list', 'map', 'int', 'uint', 'double', 'bool', 'string', 'google.protobuf.Timestamp', 'bytes', 'google.protobuf.Duration', 'type', 'null_type'],
-    complaint: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given',
+    types: [
+      'list',
+      'map',
+      'int',
+      'uint',
+      'double',
+      'bool',
+      'string',
+      'google.protobuf.Timestamp',
+      'bytes',
+      'google.protobuf.Duration',
+      'type',
+      'null_type',
+    ],
+    complaint:
+      'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given',
   },
   d: { types: ['int', 'uint'], complaint: 'decimal clause can only be used on integers, was given' },
   f: { types: ['double', 'string'], complaint: 'fixed-point clause can only be used on doubles, was given' },
   e: { types: ['double', 'string'], complaint: 'scientific clause can only be used on doubles, was given' },
   b: { types: ['int', 'uint', 'bool'], complaint: 'only integers and bools can be formatted as binary, was given' },
-  x: { types: ['int', 'uint', 'string', 'bytes'], complaint: 'only integers, byte buffers, and strings can be formatted as hex, was given' },
-  X: { types: ['int', 'uint', 'string', 'bytes'], complaint: 'only integers, byte buffers, and strings can be formatted as hex, was given' },
+  x: {
+    types: ['int', 'uint', 'string', 'bytes'],
+    complaint: 'only integers, byte buffers, and strings can be formatted as hex, was given',
+  },
+  X: {
+    types: ['int', 'uint', 'string', 'bytes'],
+    complaint: 'only integers, byte buffers, and strings can be formatted as hex, was given',
+  },
   o: { types: ['int', 'uint'], complaint: 'octal clause can only be used on integers, was given' },
 }
 
 export function formatText(format: string, values: ListValue): Value {
-  const result = interpolate(format, values.size, (index, verb, precision) => formatClause(values.at(index), verb, precision))
+  const result = interpolate(format, values.size, (index, verb, precision) =>
+    formatClause(values.at(index), verb, precision),
+  )
   return typeof result === 'string' ? result : new EvaluationError(result.message)
 }
 
 /** Replaces every clause by what `write` makes of the argument it is for. */
-export function interpolate(format: string, count: number, write: (index: number, verb: Verb, precision?: number) => string | FormatProblem): string | FormatProblem {
+export function interpolate(
+  format: string,
+  count: number,
+  write: (index: number, verb: Verb, precision?: number) => string | FormatProblem,
+): string | FormatProblem {
   let result = ''
   let position = 0
   let index = 0
@@ -65,22 +91,31 @@ export function interpolate(format: string, count: number, write: (index: number
     const clause = readClause(format, next + 1)
     if (clause instanceof FormatProblem) return clause
     const written = write(index++, clause.verb, clause.precision)
-    if (written instanceof FormatProblem) return new FormatProblem(`error during formatting: ${written.message}`, written.argument ?? index - 1)
+    if (written instanceof FormatProblem)
+      return new FormatProblem(`error during formatting: ${written.message}`, written.argument ?? index - 1)
     result += written
     position = clause.end
   }
   return result
 }
 
-function readClause(format: string, start: number): { verb: Verb, precision?: number, end: number } | FormatProblem {
+function readClause(format: string, start: number): { verb: Verb; precision?: number; end: number } | FormatProblem {
   if (start >= format.length) return new FormatProblem('unexpected end of string')
   const match = /^(?:\.(\d*))?(.?)/su.exec(format.slice(start, start + 40))
   const [whole = '', digits, verb = ''] = match ?? []
   const unparsed = (reason: string) => new FormatProblem(`could not parse formatting clause: ${reason}`)
-  if (digits !== undefined && verb === '') return unparsed('error while parsing precision: could not find end of precision specifier')
-  if (digits === '') return unparsed('error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax')
+  if (digits !== undefined && verb === '')
+    return unparsed('error while parsing precision: could not find end of precision specifier')
+  if (digits === '')
+    return unparsed(
+      'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax',
+    )
   if (!Object.hasOwn(clauseRules, verb)) return unparsed(`unrecognized formatting clause "${verb}"`)
-  return { verb: verb as Verb, ...digits !== undefined && { precision: Math.min(Number(digits), precisionMax) }, end: start + whole.length }
+  return {
+    verb: verb as Verb,
+    ...(digits !== undefined && { precision: Math.min(Number(digits), precisionMax) }),
+    end: start + whole.length,
+  }
 }
 
 /** Ours; upstream lets an expression ask for a text of gigabytes. */
@@ -119,8 +154,9 @@ function inBase(value: Value, verb: Verb, base: number): string | FormatProblem 
 }
 
 function hexadecimal(value: Value, verb: 'x' | 'X'): string | FormatProblem {
-  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value instanceof Bytes ? value.value : undefined
-  const digits = bytes ? [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('') : inBase(value, verb, 16)
+  const bytes =
+    typeof value === 'string' ? new TextEncoder().encode(value) : value instanceof Bytes ? value.value : undefined
+  const digits = bytes ? [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('') : inBase(value, verb, 16)
   return typeof digits === 'string' && verb === 'X' ? digits.toUpperCase() : digits
 }
 
@@ -134,7 +170,11 @@ function formatFloating(value: Value, verb: 'f' | 'e', precision: number): strin
   return shown ?? groupThousands(fixedPoint(amount, precision))
 }
 
-const specials = new Map([['NaN', NaN], ['Infinity', Infinity], ['-Infinity', -Infinity]])
+const specials = new Map([
+  ['NaN', NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+])
 
 function formatString(value: Value): string | FormatProblem {
   if (value === null) return 'null'
@@ -162,7 +202,8 @@ function formatNested(value: Value): string | FormatProblem {
   if (value instanceof MapValue) return formatMap(value)
   if (value instanceof Timestamp) return `timestamp(${quote(printTimestamp(value))})`
   if (value instanceof Duration) return `duration(${quote(printDuration(value))})`
-  if (value instanceof Double) return Number.isFinite(value.value) ? fixedPoint(value.value, defaultPrecision) : quote(formatShortest(value.value))
+  if (value instanceof Double)
+    return Number.isFinite(value.value) ? fixedPoint(value.value, defaultPrecision) : quote(formatShortest(value.value))
   const text = formatString(value)
   if (typeof text !== 'string') return new FormatProblem(`no formatting function for ${typeNameOf(value)}`)
   if (typeof value === 'string') return quote(text)
@@ -170,17 +211,25 @@ function formatNested(value: Value): string | FormatProblem {
 }
 
 function formatMap(map: MapValue): string | FormatProblem {
-  const entries: { key: string, text: string | FormatProblem }[] = []
+  const entries: { key: string; text: string | FormatProblem }[] = []
   for (const key of map.keys()) {
-    const shown = typeof key === 'string' || typeof key === 'boolean' || isInt(key) || key instanceof Uint ? formatNested(key) : undefined
-    if (typeof shown !== 'string') return new FormatProblem(`no formatting function for map key of type ${typeNameOf(key)}`)
+    const shown =
+      typeof key === 'string' || typeof key === 'boolean' || isInt(key) || key instanceof Uint
+        ? formatNested(key)
+        : undefined
+    if (typeof shown !== 'string')
+      return new FormatProblem(`no formatting function for map key of type ${typeNameOf(key)}`)
     const text = formatNested(map.find(key) ?? null)
     entries.push({ key: shown, text: typeof text === 'string' ? `${shown}:${text}` : text })
   }
   entries.sort((a, b) => compareText(a.key, b.key))
-  return joinParts('{', entries.map(({ text }) => text), '}')
+  return joinParts(
+    '{',
+    entries.map(({ text }) => text),
+    '}',
+  )
 }
 
 function joinParts(open: string, parts: readonly (string | FormatProblem)[], close: string): string | FormatProblem {
-  return parts.find(part => part instanceof FormatProblem) ?? `${open}${parts.join(', ')}${close}`
+  return parts.find((part) => part instanceof FormatProblem) ?? `${open}${parts.join(', ')}${close}`
 }

@@ -3,7 +3,13 @@
  */
 import { dynType, intType, listOf, stringType } from '../../check/type.ts'
 import { utf8Length } from '../../../text.ts'
-import { characterAt, characterCount, findCharacters, findLastCharacters, sliceCharacters } from '../../value/characters.ts'
+import {
+  characterAt,
+  characterCount,
+  findCharacters,
+  findLastCharacters,
+  sliceCharacters,
+} from '../../value/characters.ts'
 import type { Int } from '../../value/integer.ts'
 import { ListValue } from '../../value/list.ts'
 import { describe } from '../../value/names.ts'
@@ -24,26 +30,56 @@ export const strings: Library = {
     member('string_last_index_of_string', two, { to: intType, run: findLastAnywhere }),
     member('string_last_index_of_string_int', [...two, intType], { to: intType, run: findLast }),
   ],
-  lowerAscii: [member('string_lower_ascii', [stringType], { to: stringType, run: (text: string) => text.replace(/[A-Z]+/g, upper => upper.toLowerCase()) })],
-  upperAscii: [member('string_upper_ascii', [stringType], { to: stringType, run: (text: string) => text.replace(/[a-z]+/g, lower => lower.toUpperCase()) })],
+  lowerAscii: [
+    member('string_lower_ascii', [stringType], {
+      to: stringType,
+      run: (text: string) => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase()),
+    }),
+  ],
+  upperAscii: [
+    member('string_upper_ascii', [stringType], {
+      to: stringType,
+      run: (text: string) => text.replace(/[a-z]+/g, (lower) => lower.toUpperCase()),
+    }),
+  ],
   replace: [
-    member('string_replace_string_string', [...two, stringType], { to: stringType, run: (text: string, from: string, to: string) => replace(text, from, { to, count: -1 }) }),
-    member('string_replace_string_string_int', [...two, stringType, intType], { to: stringType, run: (text: string, from: string, ...[to, count]: [string, Int]) => replace(text, from, { to, count }) }),
+    member('string_replace_string_string', [...two, stringType], {
+      to: stringType,
+      run: (text: string, from: string, to: string) => replace(text, from, { to, count: -1 }),
+    }),
+    member('string_replace_string_string_int', [...two, stringType, intType], {
+      to: stringType,
+      run: (text: string, from: string, ...[to, count]: [string, Int]) => replace(text, from, { to, count }),
+    }),
   ],
   split: [
-    member('string_split_string', two, { to: texts, run: (text: string, separator: string) => split(text, separator, -1) }),
+    member('string_split_string', two, {
+      to: texts,
+      run: (text: string, separator: string) => split(text, separator, -1),
+    }),
     member('string_split_string_int', [...two, intType], { to: texts, run: split }),
   ],
   substring: [
-    member('string_substring_int', [stringType, intType], { to: stringType, run: (text: string, start: Int) => substring(text, start) }),
-    member('string_substring_int_int', [stringType, intType, intType], { to: stringType, run: (text: string, start: Int, end: Int) => substring(text, start, end) }),
+    member('string_substring_int', [stringType, intType], {
+      to: stringType,
+      run: (text: string, start: Int) => substring(text, start),
+    }),
+    member('string_substring_int_int', [stringType, intType, intType], {
+      to: stringType,
+      run: (text: string, start: Int, end: Int) => substring(text, start, end),
+    }),
   ],
   trim: [member('string_trim', [stringType], { to: stringType, run: trim })],
   join: [
     member('list_join', [texts], { to: stringType, run: (list: ListValue) => join(list, '') }),
     member('list_join_string', [texts, stringType], { to: stringType, run: join }),
   ],
-  format: [{ ...member('string_format', [stringType, listOf(dynType)], { to: stringType, run: formatText }), stopsEarly: true }],
+  format: [
+    {
+      ...member('string_format', [stringType, listOf(dynType)], { to: stringType, run: formatText }),
+      stopsEarly: true,
+    },
+  ],
   'strings.quote': [overload('strings_quote', [stringType], { to: stringType, run: quote })],
 }
 
@@ -78,7 +114,7 @@ function findLast(whole: string, part: string, from: Int): Value {
 }
 
 /** Replaces the first `count` occurrences, all when it is negative. An empty `from` stands between all characters. */
-function replace(text: string, from: string, { to, count }: { to: string, count: Int }): Value {
+function replace(text: string, from: string, { to, count }: { to: string; count: Int }): Value {
   const pieces = from === '' ? ['', ...text] : text.split(from)
   if (text.length + pieces.length * to.length > lengthMax) return tooLong
   if (count < 0 && from !== '') return pieces.join(to)
@@ -86,7 +122,13 @@ function replace(text: string, from: string, { to, count }: { to: string, count:
   const replaced = count < 0 ? places : Math.min(places, Number(count))
   if (replaced === 0) return text
   if (from === '') return pieces.map((piece, index) => piece + (index < replaced ? to : '')).join('')
-  return pieces.slice(0, replaced + 1).join(to) + pieces.slice(replaced + 1).map(piece => from + piece).join('')
+  return (
+    pieces.slice(0, replaced + 1).join(to) +
+    pieces
+      .slice(replaced + 1)
+      .map((piece) => from + piece)
+      .join('')
+  )
 }
 
 function split(text: string, separator: string, limit: Int): ListValue {
@@ -99,7 +141,8 @@ function split(text: string, separator: string, limit: Int): ListValue {
 
 function substring(text: string, start: Int, end?: Int): Value {
   const length = characterCount(text)
-  if (end !== undefined && start > end) return new EvaluationError(`invalid substring range. start: ${start}, end: ${end}`)
+  if (end !== undefined && start > end)
+    return new EvaluationError(`invalid substring range. start: ${start}, end: ${end}`)
   if (start < 0 || start > length) return outOfRange(start)
   if (end !== undefined && (end < 0 || end > length)) return outOfRange(end)
   return sliceCharacters(text, Number(start), end === undefined ? undefined : Number(end))
@@ -121,10 +164,18 @@ function join(list: ListValue, separator: string): Value {
 }
 
 const quoted = new Map([
-  ['\x07', '\\a'], ['\b', '\\b'], ['\f', '\\f'], ['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t'], ['\v', '\\v'], ['\\', '\\\\'], ['"', '\\"'],
+  ['\x07', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
+  ['\\', '\\\\'],
+  ['"', '\\"'],
 ])
 
 function quote(text: string): string {
   // Lone surrogates are no characters; Go shows them as replacement characters.
-  return `"${[...text].map(character => quoted.get(character) ?? (/^[\ud800-\udfff]$/.test(character) ? '\ufffd' : character)).join('')}"`
+  return `"${[...text].map((character) => quoted.get(character) ?? (/^[\ud800-\udfff]$/.test(character) ? '\ufffd' : character)).join('')}"`
 }

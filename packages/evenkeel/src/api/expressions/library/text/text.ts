@@ -18,10 +18,14 @@ export const text: Library = {
   endsWith: question('ends_with_string', (whole, end) => whole.endsWith(end)),
   startsWith: question('starts_with_string', (whole, start) => whole.startsWith(start)),
   size: unguarded(size, [
-    overload('size_bytes', [bytesType], { to: intType }), member('bytes_size', [bytesType], { to: intType }),
-    overload('size_list', [listOfA], { to: intType }), member('list_size', [listOfA], { to: intType }),
-    overload('size_map', [mapOfAB], { to: intType }), member('map_size', [mapOfAB], { to: intType }),
-    overload('size_string', [stringType], { to: intType }), member('string_size', [stringType], { to: intType }),
+    overload('size_bytes', [bytesType], { to: intType }),
+    member('bytes_size', [bytesType], { to: intType }),
+    overload('size_list', [listOfA], { to: intType }),
+    member('list_size', [listOfA], { to: intType }),
+    overload('size_map', [mapOfAB], { to: intType }),
+    member('map_size', [mapOfAB], { to: intType }),
+    overload('size_string', [stringType], { to: intType }),
+    member('string_size', [stringType], { to: intType }),
   ]),
 }
 
@@ -34,6 +38,7 @@ function size(value: Value): Value {
 const sizeless = new EvaluationError('no such overload: size')
 
 function question(id: string, ask: (whole: string, part: string) => boolean): Overload[] {
-  const run = (whole: Value, part: Value) => typeof whole === 'string' && typeof part === 'string' ? ask(whole, part) : noSuchOverload
+  const run = (whole: Value, part: Value) =>
+    typeof whole === 'string' && typeof part === 'string' ? ask(whole, part) : noSuchOverload
   return unguarded(run, [member(id, [stringType, stringType], { to: boolType })])
 }

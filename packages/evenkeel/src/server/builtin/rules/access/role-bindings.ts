@@ -26,7 +26,9 @@ function bindingRules({ kinds, namespaced }: BindingOptions): Hooks {
     default: defaultBinding,
     validate: (object) => [
       ...validateRole(objectIn(object, 'roleRef'), kinds),
-      ...objectsIn(object, 'subjects').flatMap((subject, index) => validateSubject(subject, FieldPath.of('subjects').index(index), { namespaced })),
+      ...objectsIn(object, 'subjects').flatMap((subject, index) =>
+        validateSubject(subject, FieldPath.of('subjects').index(index), { namespaced }),
+      ),
     ],
     validateUpdate: validateRoleKept,
   }

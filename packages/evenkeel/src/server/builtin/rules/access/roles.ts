@@ -21,10 +21,12 @@ interface RuleOptions {
 
 function validateRules(object: UnstructuredObject, options: RuleOptions): FieldError[] {
   return objectsIn(object, 'rules').flatMap((rule, index) => [
-    ...textsIn(rule, 'verbs').length > 0 ? [] : [fieldError.required(rulePath(index).child('verbs'), 'verbs must contain at least one value')],
-    ...textsIn(rule, 'nonResourceURLs').length > 0
+    ...(textsIn(rule, 'verbs').length > 0
+      ? []
+      : [fieldError.required(rulePath(index).child('verbs'), 'verbs must contain at least one value')]),
+    ...(textsIn(rule, 'nonResourceURLs').length > 0
       ? validatePathRule(rule, rulePath(index), options)
-      : validateResourceRule(rule, rulePath(index)),
+      : validateResourceRule(rule, rulePath(index))),
   ])
 }
 
@@ -35,7 +37,9 @@ function rulePath(index: number): FieldPath {
 function validatePathRule(rule: JsonObject, path: FieldPath, { namespaced }: RuleOptions): FieldError[] {
   const urls = textsIn(rule, 'nonResourceURLs')
   const here = path.child('nonResourceURLs')
-  const errors = namespaced ? [fieldError.invalid(here, urls, 'namespaced rules cannot apply to non-resource URLs')] : []
+  const errors = namespaced
+    ? [fieldError.invalid(here, urls, 'namespaced rules cannot apply to non-resource URLs')]
+    : []
   if (['apiGroups', 'resources', 'resourceNames'].some((key) => textsIn(rule, key).length > 0)) {
     errors.push(fieldError.invalid(here, urls, 'rules cannot apply to both regular resources and non-resource URLs'))
   }
@@ -57,7 +61,9 @@ function validateAggregation(object: UnstructuredObject): FieldError[] {
   if (optionalObjectIn(object, 'aggregationRule') === undefined) return []
   const selectors = objectsIn(objectIn(object, 'aggregationRule'), 'clusterRoleSelectors')
   if (selectors.length === 0) {
-    return [fieldError.required(aggregationPath, 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
+    return [
+      fieldError.required(aggregationPath, 'at least one clusterRoleSelector required if aggregationRule is non-nil'),
+    ]
   }
   return selectors.flatMap((selector, index) => {
     const path = aggregationPath.index(index)

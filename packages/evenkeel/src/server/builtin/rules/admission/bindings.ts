@@ -14,7 +14,8 @@ import { defaultMatchResources, validateMatchResources, validateMutatingOperatio
 const specPath = FieldPath.of('spec')
 const matchPath = specPath.child('matchResources')
 const actions = ['Audit', 'Deny', 'Warn']
-const bothComplaint = 'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'
+const bothComplaint =
+  'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'
 
 export const validatingBindingRules: Hooks = {
   default: defaultBinding,
@@ -28,7 +29,10 @@ export const mutatingBindingRules: Hooks = {
   default: defaultBinding,
   validate(object) {
     const spec = objectIn(object, 'spec')
-    return [...validateBinding(spec), ...validateMutatingOperations(optionalObjectIn(spec, 'matchResources'), matchPath)]
+    return [
+      ...validateBinding(spec),
+      ...validateMutatingOperations(optionalObjectIn(spec, 'matchResources'), matchPath),
+    ]
   },
 }
 
@@ -40,7 +44,10 @@ function defaultBinding(object: ObjectDraft): void {
 
 function validateBinding(spec: JsonObject): FieldError[] {
   const name = textIn(spec, 'policyName')
-  const errors = name === '' ? [fieldError.required(specPath.child('policyName'))] : refuse(name, specPath.child('policyName'), checkDnsSubdomain(name))
+  const errors =
+    name === ''
+      ? [fieldError.required(specPath.child('policyName'))]
+      : refuse(name, specPath.child('policyName'), checkDnsSubdomain(name))
   const [param, match] = [optionalObjectIn(spec, 'paramRef'), optionalObjectIn(spec, 'matchResources')]
   if (param !== undefined) errors.push(...validateParam(param, specPath.child('paramRef')))
   if (match !== undefined) errors.push(...validateMatchResources(match, matchPath))
@@ -49,19 +56,32 @@ function validateBinding(spec: JsonObject): FieldError[] {
 
 function validateParam(param: JsonObject, path: FieldPath): FieldError[] {
   const [name, hasSelector] = [textIn(param, 'name'), optionalObjectIn(param, 'selector') !== undefined]
-  const errors = [...refuse(name, path.child('name'), checkPathSegmentName(name)), ...validateSelectorIn(param, 'selector', path)]
+  const errors = [
+    ...refuse(name, path.child('name'), checkPathSegmentName(name)),
+    ...validateSelectorIn(param, 'selector', path),
+  ]
   if (name !== '' && hasSelector) {
-    errors.push(...['name', 'selector'].map((key) => fieldError.forbidden(path.child(key), 'name and selector are mutually exclusive')))
+    errors.push(
+      ...['name', 'selector'].map((key) =>
+        fieldError.forbidden(path.child(key), 'name and selector are mutually exclusive'),
+      ),
+    )
   }
   if (name === '' && !hasSelector) errors.push(fieldError.required(path, 'one of name or selector must be specified'))
-  return [...errors, ...requireChoice(textIn(param, 'parameterNotFoundAction'), path.child('parameterNotFoundAction'), ['Deny', 'Allow'])]
+  return [
+    ...errors,
+    ...requireChoice(textIn(param, 'parameterNotFoundAction'), path.child('parameterNotFoundAction'), [
+      'Deny',
+      'Allow',
+    ]),
+  ]
 }
 
 function validateActions(list: readonly string[]): FieldError[] {
   const path = specPath.child('validationActions')
   const errors = list.flatMap((action, index) => [
     ...requireOneOf(action, path.index(index), actions),
-    ...list.indexOf(action) < index ? [fieldError.duplicate(path.index(index), action)] : [],
+    ...(list.indexOf(action) < index ? [fieldError.duplicate(path.index(index), action)] : []),
   ])
   if (list.includes('Deny') && list.includes('Warn')) errors.push(fieldError.invalid(path, list, bothComplaint))
   if (list.length === 0) errors.push(fieldError.required(path, 'at least one validation action is required'))

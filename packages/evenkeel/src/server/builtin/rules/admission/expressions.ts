@@ -22,7 +22,7 @@ interface ExpressionsOptions {
 /** The expressions of one object, to be judged in the order in which they stand there. */
 export class Expressions {
   readonly #options: ExpressionsOptions
-  readonly #variables: { readonly name: string, readonly text: string }[] = []
+  readonly #variables: { readonly name: string; readonly text: string }[] = []
   #conditions: AdmissionCompiler | undefined
   #validations: AdmissionCompiler | undefined
   #messages: AdmissionCompiler | undefined
@@ -38,7 +38,7 @@ export class Expressions {
     return complaints(this.#conditions.compile(text.trim(), { gives: ['bool'] }), path)
   }
 
-  variable(name: string, { text, path }: { text: string, path: FieldPath }): FieldError[] {
+  variable(name: string, { text, path }: { text: string; path: FieldPath }): FieldError[] {
     const errors = complaints(this.#validating().define(name, text), path)
     this.#variables.push({ name, text })
     return errors
@@ -55,7 +55,9 @@ export class Expressions {
   }
 
   annotation(text: string, path: FieldPath): FieldError[] {
-    return complaints(this.#validating().compile(text.trim(), { gives: ['string', 'null_type'] }), path, { shown: text })
+    return complaints(this.#validating().compile(text.trim(), { gives: ['string', 'null_type'] }), path, {
+      shown: text,
+    })
   }
 
   configuration(text: string, path: FieldPath): FieldError[] {
@@ -67,23 +69,31 @@ export class Expressions {
   }
 
   #validating(): AdmissionCompiler {
-    return this.#validations ??= this.#compiler()
+    return (this.#validations ??= this.#compiler())
   }
 
   #patching(): AdmissionCompiler {
-    return this.#patches ??= this.#compiler({ hasPatches: true })
+    return (this.#patches ??= this.#compiler({ hasPatches: true }))
   }
 
-  #compiler(scope: { hasAuthorizer?: boolean, hasPatches?: boolean } = {}): AdmissionCompiler {
+  #compiler(scope: { hasAuthorizer?: boolean; hasPatches?: boolean } = {}): AdmissionCompiler {
     const compiler = loaded().compiler({ ...this.#options, ...scope })
     for (const { name, text } of this.#variables) compiler.define(name, text)
     return compiler
   }
 }
 
-function complaints({ text, mistake }: AdmissionExpression, path: FieldPath, { shown = text }: { shown?: string } = {}): FieldError[] {
+function complaints(
+  { text, mistake }: AdmissionExpression,
+  path: FieldPath,
+  { shown = text }: { shown?: string } = {},
+): FieldError[] {
   if (mistake === undefined) return []
-  return [mistake.startsWith('program instantiation failed') ? fieldError.internal(path, mistake) : fieldError.invalid(path, shown, mistake)]
+  return [
+    mistake.startsWith('program instantiation failed')
+      ? fieldError.internal(path, mistake)
+      : fieldError.invalid(path, shown, mistake),
+  ]
 }
 
 /** Expressions must not pass because somebody forgot {@link prepareExpressions}. */

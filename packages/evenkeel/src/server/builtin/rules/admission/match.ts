@@ -34,18 +34,24 @@ export function defaultMatchResources(match: JsonObjectDraft): void {
 export function validateMatchResources(match: JsonObject, path: FieldPath): FieldError[] {
   return [
     ...requireChoice(textIn(match, 'matchPolicy'), path.child('matchPolicy'), matchPolicies),
-    ...['namespaceSelector', 'objectSelector'].flatMap((key) => optionalObjectIn(match, key) === undefined
-      ? [fieldError.required(path.child(key))]
-      : validateSelectorIn(match, key, path)),
-    ...['resourceRules', 'excludeResourceRules'].flatMap((key) => objectsIn(match, key)
-      .flatMap((rule, index) => validateNamedRule(rule, path.child(key).index(index)))),
+    ...['namespaceSelector', 'objectSelector'].flatMap((key) =>
+      optionalObjectIn(match, key) === undefined
+        ? [fieldError.required(path.child(key))]
+        : validateSelectorIn(match, key, path),
+    ),
+    ...['resourceRules', 'excludeResourceRules'].flatMap((key) =>
+      objectsIn(match, key).flatMap((rule, index) => validateNamedRule(rule, path.child(key).index(index))),
+    ),
   ]
 }
 
 /** Deletion leaves nothing to change, so policies that change objects cannot be about it. */
 export function validateMutatingOperations(match: JsonObject | undefined, path: FieldPath): FieldError[] {
-  return objectsIn(match, 'resourceRules').flatMap((rule) => textsIn(rule, 'operations')
-    .flatMap((operation) => requireOneOf(operation, path.child('resourceRules', 'operations'), mutatingOperations)))
+  return objectsIn(match, 'resourceRules').flatMap((rule) =>
+    textsIn(rule, 'operations').flatMap((operation) =>
+      requireOneOf(operation, path.child('resourceRules', 'operations'), mutatingOperations),
+    ),
+  )
 }
 
 /** A rule with operations, as webhooks have them. */
@@ -53,23 +59,38 @@ export function validateRule(rule: JsonObject, path: FieldPath): FieldError[] {
   const asked = textsIn(rule, 'operations')
   const errors = asked.length === 0 ? [fieldError.required(path.child('operations'))] : []
   errors.push(...validateWildcard(asked, path.child('operations'), { things: 'operations' }))
-  errors.push(...asked.flatMap((operation, index) => requireOneOf(operation, path.child('operations').index(index), operations)))
-  for (const [key, things] of [['apiGroups', 'API groups'], ['apiVersions', 'API versions']] as const) {
+  errors.push(
+    ...asked.flatMap((operation, index) => requireOneOf(operation, path.child('operations').index(index), operations)),
+  )
+  for (const [key, things] of [
+    ['apiGroups', 'API groups'],
+    ['apiVersions', 'API versions'],
+  ] as const) {
     if (textsIn(rule, key).length === 0) errors.push(fieldError.required(path.child(key)))
     errors.push(...validateWildcard(textsIn(rule, key), path.child(key), { things }))
   }
-  textsIn(rule, 'apiVersions').forEach((version, index) => errors.push(...requireText(version, path.child('apiVersions').index(index))))
+  textsIn(rule, 'apiVersions').forEach((version, index) =>
+    errors.push(...requireText(version, path.child('apiVersions').index(index))),
+  )
   errors.push(...validateResources(textsIn(rule, 'resources'), path.child('resources')))
   return [...errors, ...allowOneOf(rule['scope'], path.child('scope'), scopes)]
 }
 
-export function validateMatchConditions(conditions: readonly JsonObject[], path: FieldPath, { expressions = new Expressions() }: { expressions?: Expressions } = {}): FieldError[] {
+export function validateMatchConditions(
+  conditions: readonly JsonObject[],
+  path: FieldPath,
+  { expressions = new Expressions() }: { expressions?: Expressions } = {},
+): FieldError[] {
   const seen = new Set<string>()
   const errors = conditions.length > conditionsMax ? [fieldError.tooMany(path, conditions.length, conditionsMax)] : []
   conditions.forEach((condition, index) => {
     const [here, name] = [path.index(index), textIn(condition, 'name')]
     const text = textIn(condition, 'expression').trim()
-    errors.push(...text === '' ? [fieldError.required(here.child('expression'))] : expressions.condition(text, here.child('expression')))
+    errors.push(
+      ...(text === ''
+        ? [fieldError.required(here.child('expression'))]
+        : expressions.condition(text, here.child('expression'))),
+    )
     if (name === '') errors.push(fieldError.required(here.child('name')))
     else errors.push(...requireQualifiedName(name, here.child('name')))
     if (name !== '' && seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))

@@ -11,7 +11,12 @@ import { draftIn, ensureDraft, setDefault } from '../drafts.ts'
 import type { Hooks } from '../hooks.ts'
 import { objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
 import { Expressions, prepareExpressions } from './expressions.ts'
-import { defaultMatchResources, validateMatchConditions, validateMatchResources, validateMutatingOperations } from './match.ts'
+import {
+  defaultMatchResources,
+  validateMatchConditions,
+  validateMatchResources,
+  validateMutatingOperations,
+} from './match.ts'
 import { validateMutations } from './mutations.ts'
 import { failurePolicies } from './webhooks.ts'
 
@@ -20,8 +25,27 @@ const annotationsMax = 20
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
 const reserved: ReadonlySet<string> = new Set([
-  'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package', 'namespace',
-  'return', 'var', 'void', 'while',
+  'true',
+  'false',
+  'null',
+  'in',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
 ])
 const noteBytesMax = 5 * 1024
 
@@ -44,7 +68,10 @@ export const mutatingPolicyRules: Hooks = {
   ready: prepareExpressions,
   validate(object) {
     const spec = objectIn(object, 'spec')
-    const expressions = new Expressions({ hasParams: optionalObjectIn(spec, 'paramKind') !== undefined, hasVariables: true })
+    const expressions = new Expressions({
+      hasParams: optionalObjectIn(spec, 'paramKind') !== undefined,
+      hasVariables: true,
+    })
     return [
       ...validateSubject(spec, expressions),
       ...validateMutatingOperations(optionalObjectIn(spec, 'matchConstraints'), specPath.child('matchConstraints')),
@@ -70,19 +97,37 @@ function validateSubject(spec: JsonObject, expressions: Expressions): FieldError
   if (match === undefined) errors.push(fieldError.required(matchPath))
   else {
     errors.push(...validateMatchResources(match, matchPath))
-    if (objectsIn(match, 'resourceRules').length === 0) errors.push(fieldError.required(matchPath.child('resourceRules')))
+    if (objectsIn(match, 'resourceRules').length === 0)
+      errors.push(fieldError.required(matchPath.child('resourceRules')))
   }
-  errors.push(...validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions'), { expressions }))
-  return [...errors, ...objectsIn(spec, 'variables').flatMap((variable, index) => validateVariable(variable, specPath.child('variables').index(index), { expressions }))]
+  errors.push(
+    ...validateMatchConditions(objectsIn(spec, 'matchConditions'), specPath.child('matchConditions'), { expressions }),
+  )
+  return [
+    ...errors,
+    ...objectsIn(spec, 'variables').flatMap((variable, index) =>
+      validateVariable(variable, specPath.child('variables').index(index), { expressions }),
+    ),
+  ]
 }
 
 function validateParamKind(paramKind: JsonObject, path: FieldPath): FieldError[] {
   const [apiVersion, kind] = [textIn(paramKind, 'apiVersion'), textIn(paramKind, 'kind')]
-  const errors = apiVersion === '' ? [fieldError.required(path.child('apiVersion'))] : validateVersion(apiVersion, path.child('apiVersion'))
+  const errors =
+    apiVersion === ''
+      ? [fieldError.required(path.child('apiVersion'))]
+      : validateVersion(apiVersion, path.child('apiVersion'))
   if (kind === '') return [...errors, fieldError.required(path.child('kind'))]
   const complaints = checkDns1035Label(kind.toLowerCase())
   if (complaints.length === 0) return errors
-  return [...errors, fieldError.invalid(path.child('kind'), kind, `may have mixed case, but should otherwise match: ${complaints.join(',')}`)]
+  return [
+    ...errors,
+    fieldError.invalid(
+      path.child('kind'),
+      kind,
+      `may have mixed case, but should otherwise match: ${complaints.join(',')}`,
+    ),
+  ]
 }
 
 function validateVersion(apiVersion: string, path: FieldPath): FieldError[] {
@@ -96,12 +141,18 @@ function validateVersion(apiVersion: string, path: FieldPath): FieldError[] {
   return complaints.length > 0 ? [...errors, fieldError.invalid(path, version, complaints.join(','))] : errors
 }
 
-function validateVariable(variable: JsonObject, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
+function validateVariable(
+  variable: JsonObject,
+  path: FieldPath,
+  { expressions }: { expressions: Expressions },
+): FieldError[] {
   const [name, text] = [textIn(variable, 'name'), textIn(variable, 'expression')]
   const errors = requireText(name.trim(), path.child('name'), { detail: 'name is not specified' })
   const isIdentifier = identifier.test(name) && !reserved.has(name)
-  if (errors.length === 0 && !isIdentifier) errors.push(fieldError.invalid(path.child('name'), name, 'must be a valid CEL identifier'))
-  if (text.trim() === '') return [...errors, fieldError.required(path.child('expression'), 'expression is not specified')]
+  if (errors.length === 0 && !isIdentifier)
+    errors.push(fieldError.invalid(path.child('name'), name, 'must be a valid CEL identifier'))
+  if (text.trim() === '')
+    return [...errors, fieldError.required(path.child('expression'), 'expression is not specified')]
   return [...errors, ...expressions.variable(name, { text, path: path.child('expression') })]
 }
 
@@ -113,29 +164,47 @@ function validateDecisions(object: UnstructuredObject, expressions: Expressions)
     return ['validations', 'auditAnnotations'].map((key) => fieldError.required(specPath.child(key), detail))
   }
   return [
-    ...validations.flatMap((validation, index) => validateValidation(validation, specPath.child('validations').index(index), { expressions })),
+    ...validations.flatMap((validation, index) =>
+      validateValidation(validation, specPath.child('validations').index(index), { expressions }),
+    ),
     ...validateAnnotations(annotations, object.metadata.name ?? '', { expressions }),
   ]
 }
 
-function validateValidation(validation: JsonObject, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
-  const [text, message, expression] = [textIn(validation, 'expression'), textIn(validation, 'message'), textIn(validation, 'messageExpression')]
-  const errors = text.trim() === ''
-    ? [fieldError.required(path.child('expression'), 'expression is not specified')]
-    : expressions.validation(text, path.child('expression'))
+function validateValidation(
+  validation: JsonObject,
+  path: FieldPath,
+  { expressions }: { expressions: Expressions },
+): FieldError[] {
+  const [text, message, expression] = [
+    textIn(validation, 'expression'),
+    textIn(validation, 'message'),
+    textIn(validation, 'messageExpression'),
+  ]
+  const errors =
+    text.trim() === ''
+      ? [fieldError.required(path.child('expression'), 'expression is not specified')]
+      : expressions.validation(text, path.child('expression'))
   if (expression !== '' && expression.trim() === '') {
     errors.push(fieldError.invalid(path.child('messageExpression'), expression, 'must be non-empty if specified'))
   } else if (expression !== '') errors.push(...expressions.message(expression, path.child('messageExpression')))
-  if (message !== '' && message.trim() === '') errors.push(fieldError.invalid(path.child('message'), message, 'must be non-empty if specified'))
-  else if (/[\n\r]/.test(message.trim())) errors.push(fieldError.invalid(path.child('message'), message, 'must not contain line breaks'))
+  if (message !== '' && message.trim() === '')
+    errors.push(fieldError.invalid(path.child('message'), message, 'must be non-empty if specified'))
+  else if (/[\n\r]/.test(message.trim()))
+    errors.push(fieldError.invalid(path.child('message'), message, 'must not contain line breaks'))
   return [...errors, ...allowOneOf(validation['reason'], path.child('reason'), reasons)]
 }
 
-function validateAnnotations(annotations: readonly JsonObject[], name: string, { expressions }: { expressions: Expressions }): FieldError[] {
+function validateAnnotations(
+  annotations: readonly JsonObject[],
+  name: string,
+  { expressions }: { expressions: Expressions },
+): FieldError[] {
   const path = specPath.child('auditAnnotations')
-  const errors = annotations.length > annotationsMax
-    ? [fieldError.invalid(path, annotations, `must not have more than ${annotationsMax} auditAnnotations`)]
-    : []
+  const errors =
+    annotations.length > annotationsMax
+      ? [fieldError.invalid(path, annotations, `must not have more than ${annotationsMax} auditAnnotations`)]
+      : []
   const seen = new Set<string>()
   annotations.forEach((annotation, index) => {
     const [here, key] = [path.index(index), textIn(annotation, 'key')]
@@ -150,6 +219,7 @@ function validateAnnotations(annotations: readonly JsonObject[], name: string, {
 
 function validateNote(text: string, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
   if (text.trim() === '') return [fieldError.required(path, 'valueExpression is not specified')]
-  if (Buffer.byteLength(text.trim()) > noteBytesMax) return [fieldError.required(path, `must not exceed ${noteBytesMax} bytes in length`)]
+  if (Buffer.byteLength(text.trim()) > noteBytesMax)
+    return [fieldError.required(path, `must not exceed ${noteBytesMax} bytes in length`)]
   return expressions.annotation(text, path)
 }

@@ -12,10 +12,12 @@ export function validateResources(patterns: readonly string[], path: FieldPath):
   const errors = patterns.length === 0 ? [fieldError.required(path)] : []
   errors.push(...validateCovered(patterns, path))
   if (patterns.length > 1 && patterns.includes(everything)) {
-    errors.push(fieldError.invalid(path, patterns, 'if \'*/*\' is present, must not specify other resources'))
+    errors.push(fieldError.invalid(path, patterns, "if '*/*' is present, must not specify other resources"))
   }
   if (patterns.includes('*') && endsWithPlain(patterns)) {
-    errors.push(fieldError.invalid(path, patterns, 'if \'*\' is present, must not specify other resources without subresources'))
+    errors.push(
+      fieldError.invalid(path, patterns, "if '*' is present, must not specify other resources without subresources"),
+    )
   }
   return errors
 }
@@ -32,7 +34,9 @@ function validateCovered(patterns: readonly string[], path: FieldPath): FieldErr
     if (wholeSubresources.has(subresource)) covering.push(`*/${subresource}`)
     if (subresource === '*') wholeResources.add(resource)
     if (resource === '*') wholeSubresources.add(subresource)
-    return covering.map((cover) => fieldError.invalid(path.index(index), pattern, `if '${cover}' is present, must not specify ${pattern}`))
+    return covering.map((cover) =>
+      fieldError.invalid(path.index(index), pattern, `if '${cover}' is present, must not specify ${pattern}`),
+    )
   })
 }
 

@@ -22,12 +22,14 @@ export const mutatingWebhookRules: Hooks = webhookRules({ mutating: true })
 
 function webhookRules({ mutating }: { mutating: boolean }): Hooks {
   return {
-    default: (object) => draftsIn(object, 'webhooks').forEach((hook) => {
-      defaultHook(hook)
-      if (mutating) setDefault(hook, 'reinvocationPolicy', 'Never')
-    }),
+    default: (object) =>
+      draftsIn(object, 'webhooks').forEach((hook) => {
+        defaultHook(hook)
+        if (mutating) setDefault(hook, 'reinvocationPolicy', 'Never')
+      }),
     async ready(object) {
-      if (objectsIn(object, 'webhooks').some((hook) => objectsIn(hook, 'matchConditions').length > 0)) await prepareExpressions()
+      if (objectsIn(object, 'webhooks').some((hook) => objectsIn(hook, 'matchConditions').length > 0))
+        await prepareExpressions()
     },
     validate: (object) => validateHooks(objectsIn(object, 'webhooks')),
   }
@@ -51,7 +53,11 @@ function validateHooks(hooks: readonly JsonObject[]): FieldError[] {
     const [path, name] = [FieldPath.of('webhooks').index(index), textIn(hook, 'name')]
     const duplicate = name !== '' && seen.has(name) ? [fieldError.duplicate(path.child('name'), name)] : []
     seen.add(name)
-    return [...validateHook(hook, path), ...validateVersions(textsIn(hook, 'admissionReviewVersions'), path.child('admissionReviewVersions')), ...duplicate]
+    return [
+      ...validateHook(hook, path),
+      ...validateVersions(textsIn(hook, 'admissionReviewVersions'), path.child('admissionReviewVersions')),
+      ...duplicate,
+    ]
   })
 }
 
@@ -63,9 +69,15 @@ function validateHook(hook: JsonObject, path: FieldPath): FieldError[] {
     ...allowOneOf(hook['failurePolicy'], path.child('failurePolicy'), failurePolicies),
     ...allowOneOf(hook['matchPolicy'], path.child('matchPolicy'), matchPolicies),
     ...validateSideEffects(hook, path.child('sideEffects')),
-    ...timeout >= 1 && timeout <= 30
+    ...(timeout >= 1 && timeout <= 30
       ? []
-      : [fieldError.invalid(path.child('timeoutSeconds'), timeout, 'the timeout value must be between 1 and 30 seconds')],
+      : [
+          fieldError.invalid(
+            path.child('timeoutSeconds'),
+            timeout,
+            'the timeout value must be between 1 and 30 seconds',
+          ),
+        ]),
     ...validateSelectorIn(hook, 'namespaceSelector', path),
     ...validateSelectorIn(hook, 'objectSelector', path),
     ...allowOneOf(hook['reinvocationPolicy'], path.child('reinvocationPolicy'), reinvocationPolicies),
@@ -83,7 +95,8 @@ function validateHookName(name: string, path: FieldPath): FieldError[] {
 }
 
 function validateSideEffects(hook: JsonObject, path: FieldPath): FieldError[] {
-  if (hook['sideEffects'] === undefined) return [fieldError.required(path, `must specify one of ${sideEffects.join(', ')}`)]
+  if (hook['sideEffects'] === undefined)
+    return [fieldError.required(path, `must specify one of ${sideEffects.join(', ')}`)]
   return requireOneOf(textIn(hook, 'sideEffects'), path, sideEffects)
 }
 

@@ -6,13 +6,21 @@ const sound = { version: 'v1', group: 'a.b', groupPriorityMinimum: 1000, version
 
 test('apiServiceRules accept a local service and one elsewhere, whose port is 443', () => {
   expect(write({ object: { ...kind, metadata: { name: 'v1.a.b' }, spec: sound } }).errors).toEqual([])
-  const { object, errors } = write({ object: { ...kind, metadata: { name: 'v1.a.b' }, spec: { ...sound, service: { namespace: 'n', name: 's' } } } })
+  const { object, errors } = write({
+    object: { ...kind, metadata: { name: 'v1.a.b' }, spec: { ...sound, service: { namespace: 'n', name: 's' } } },
+  })
   expect(errors).toEqual([])
   expect(object['spec']).toMatchObject({ service: { port: 443 } })
 })
 
 test('apiServiceRules refuse a wrong name, priorities out of range and certificates of local services', () => {
-  const spec = { version: 'v1', group: 'a.b', groupPriorityMinimum: 20_001, caBundle: 'eA==', insecureSkipTLSVerify: true }
+  const spec = {
+    version: 'v1',
+    group: 'a.b',
+    groupPriorityMinimum: 20_001,
+    caBundle: 'eA==',
+    insecureSkipTLSVerify: true,
+  }
   expect(write({ object: { ...kind, metadata: { name: 'x' }, spec } }).errors).toEqual([
     'metadata.name: Invalid value: "x": must be `spec.version+"."+spec.group`: "v1.a.b"',
     'spec.caBundle: Invalid value: "1 bytes": local APIServices may not have a caBundle',

@@ -15,9 +15,29 @@ const specPath = FieldPath.of('spec')
 const conditionsPath = FieldPath.of('status', 'conditions')
 const decisions = ['Approved', 'Denied', 'Failed']
 const usages = [
-  'any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment', 'decipher only', 'digital signature',
-  'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel', 'ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc',
-  'netscape sgc', 'ocsp signing', 's/mime', 'server auth', 'signing', 'timestamping',
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
 ]
 
 export const certificateSigningRequestRules: Hooks = {
@@ -28,9 +48,13 @@ export const certificateSigningRequestRules: Hooks = {
     object['status'] = {}
   },
   prepareUpdate: keepRequest,
-  validate: (object) => [...validateSpec(objectIn(object, 'spec')), ...validateConditions(objectsIn(objectIn(object, 'status'), 'conditions'))],
+  validate: (object) => [
+    ...validateSpec(objectIn(object, 'spec')),
+    ...validateConditions(objectsIn(objectIn(object, 'status'), 'conditions')),
+  ],
   validateStatusUpdate: (object, old) => [
-    ...validateConditions(objectsIn(objectIn(object, 'status'), 'conditions')), ...validateConditionsKept(object, old),
+    ...validateConditions(objectsIn(objectIn(object, 'status'), 'conditions')),
+    ...validateConditionsKept(object, old),
   ],
 }
 
@@ -40,11 +64,15 @@ function keepRequest(object: ObjectDraft, old: UnstructuredObject, { subresource
   if (subresource !== 'approval') return
   const conditions = objectIn(object, 'status')['conditions']
   restore(object, 'status', old['status'])
-  object['status'] = { ...objectIn(object, 'status'), ...conditions !== undefined && { conditions } }
+  object['status'] = { ...objectIn(object, 'status'), ...(conditions !== undefined && { conditions }) }
 }
 
 function validateSpec(spec: JsonObject): FieldError[] {
-  const [asked, path, expiration] = [textsIn(spec, 'usages'), specPath.child('usages'), numberIn(spec, 'expirationSeconds')]
+  const [asked, path, expiration] = [
+    textsIn(spec, 'usages'),
+    specPath.child('usages'),
+    numberIn(spec, 'expirationSeconds'),
+  ]
   const errors = validateRequest(textIn(spec, 'request'), specPath.child('request'))
   if (asked.length === 0) errors.push(fieldError.required(path))
   asked.forEach((usage, index) => {
@@ -65,12 +93,23 @@ function validateSigner(name: string, path: FieldPath): FieldError[] {
     return [fieldError.invalid(path, name, 'the legacy signerName is not allowed via this API version')]
   }
   const parts = name.split('/')
-  if (parts.length !== 2) return [fieldError.invalid(path, name, 'must be a fully qualified domain and path of the form \'example.com/signer-name\'')]
+  if (parts.length !== 2)
+    return [
+      fieldError.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+    ]
   const [domain = ''] = parts
-  const errors = domain.split('.').flatMap((label) =>
-    checkDnsLabel(label).map((complaint) => fieldError.invalid(path, domain, `validating label "${label}": ${complaint}`)))
+  const errors = domain
+    .split('.')
+    .flatMap((label) =>
+      checkDnsLabel(label).map((complaint) =>
+        fieldError.invalid(path, domain, `validating label "${label}": ${complaint}`),
+      ),
+    )
   if (domain.includes('.')) return errors
-  return [...errors, fieldError.invalid(path, domain, 'should be a domain with at least two segments separated by dots')]
+  return [
+    ...errors,
+    fieldError.invalid(path, domain, 'should be a domain with at least two segments separated by dots'),
+  ]
 }
 
 function validateRequest(request: string, path: FieldPath): FieldError[] {
@@ -83,7 +122,10 @@ function validateConditions(conditions: readonly JsonObject[]): FieldError[] {
   return conditions.flatMap((condition, index) => {
     const [path, type] = [conditionsPath.index(index), textIn(condition, 'type')]
     const statuses = decisions.includes(type) ? ['True'] : ['False', 'True', 'Unknown']
-    const errors = [...requireText(type, path.child('type')), ...requireChoice(textIn(condition, 'status'), path.child('status'), statuses)]
+    const errors = [
+      ...requireText(type, path.child('type')),
+      ...requireChoice(textIn(condition, 'status'), path.child('status'), statuses),
+    ]
     const opposite = type === 'Approved' ? 'Denied' : 'Approved'
     if ((type === 'Approved' || type === 'Denied') && seen.has(opposite)) {
       errors.push(fieldError.invalid(conditionsPath, type, 'Approved and Denied conditions are mutually exclusive'))
@@ -97,6 +139,7 @@ function validateConditions(conditions: readonly JsonObject[]): FieldError[] {
 function validateConditionsKept(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {
   const count = (of: UnstructuredObject, type: string): number =>
     objectsIn(objectIn(of, 'status'), 'conditions').filter((condition) => textIn(condition, 'type') === type).length
-  return decisions.filter((type) => count(object, type) < count(old, type))
+  return decisions
+    .filter((type) => count(object, type) < count(old, type))
     .map((type) => fieldError.forbidden(conditionsPath, `updates may not remove a condition of type "${type}"`))
 }

@@ -50,7 +50,12 @@ export const customResourceDefinitionRules: Hooks = {
 
 /** What judging a definition takes from others: patterns and expressions, which `ready` has loaded. */
 function checks(): ValidateDefinitionOptions {
-  return { checkClientConfig: validateClientConfig, checkPattern: patternMistake, matches: matchesPattern, expressions: ruleLanguage() }
+  return {
+    checkClientConfig: validateClientConfig,
+    checkPattern: patternMistake,
+    matches: matchesPattern,
+    expressions: ruleLanguage(),
+  }
 }
 
 /** Adds the version that objects are stored in from now on to those they may be found in. */

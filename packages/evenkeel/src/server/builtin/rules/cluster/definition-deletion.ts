@@ -24,7 +24,14 @@ function markTerminating(object: ObjectDraft): void {
   const finalizers = textsIn(metadata, 'finalizers')
   if (!finalizers.includes(cleanupFinalizer)) metadata['finalizers'] = [...finalizers, cleanupFinalizer]
   const status = ensureDraft(object, 'status')
-  const condition = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending', message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon' } as const
+  const condition = {
+    type: 'Terminating',
+    status: 'True',
+    reason: 'InstanceDeletionPending',
+    message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  } as const
   const now = textIn(metadata, 'deletionTimestamp')
-  status['conditions'] = setCondition(objectsIn(status, 'conditions') as unknown as Condition[], condition, { now }) as unknown as JsonValue
+  status['conditions'] = setCondition(objectsIn(status, 'conditions') as unknown as Condition[], condition, {
+    now,
+  }) as unknown as JsonValue
 }

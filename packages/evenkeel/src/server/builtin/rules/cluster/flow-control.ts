@@ -27,6 +27,11 @@ export const priorityLevelRules: Hooks = {
     const response = draftIn(limited, 'limitResponse')
     const queuing = response && textIn(response, 'type') === 'Queue' ? draftIn(response, 'queuing') : undefined
     if (queuing === undefined) return
-    for (const [field, number] of [['queues', 64], ['handSize', 8], ['queueLengthLimit', 50]] as const) setDefaultNumber(queuing, field, number)
+    for (const [field, number] of [
+      ['queues', 64],
+      ['handSize', 8],
+      ['queueLengthLimit', 50],
+    ] as const)
+      setDefaultNumber(queuing, field, number)
   },
 }

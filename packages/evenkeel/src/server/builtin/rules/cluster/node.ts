@@ -21,7 +21,8 @@ export const nodeRules: Hooks = {
     if (status === undefined) return
     canonicalizeAmounts(status, 'capacity')
     canonicalizeAmounts(status, 'allocatable')
-    if (status['allocatable'] === undefined && status['capacity'] !== undefined) fillAmounts(status, 'allocatable', objectIn(status, 'capacity'))
+    if (status['allocatable'] === undefined && status['capacity'] !== undefined)
+      fillAmounts(status, 'allocatable', objectIn(status, 'capacity'))
   },
   validate: (object) => [
     ...validateTaints(objectsIn(objectIn(object, 'spec'), 'taints')),
@@ -42,7 +43,13 @@ function validateTaints(taints: readonly JsonObject[]): FieldError[] {
     if (complaints.length > 0) errors.push(fieldError.invalid(path.child('value'), value, complaints.join(';')))
     errors.push(...requireChoice(effect, path.child('effect'), ['NoSchedule', 'PreferNoSchedule', 'NoExecute']))
     const identity = JSON.stringify([effect, key])
-    if (seen.has(identity)) errors.push(withDetail(fieldError.duplicate(path, { Key: key, Value: value, Effect: effect, TimeAdded: taint['timeAdded'] ?? null }), 'taints must be unique by key and effect pair'))
+    if (seen.has(identity))
+      errors.push(
+        withDetail(
+          fieldError.duplicate(path, { Key: key, Value: value, Effect: effect, TimeAdded: taint['timeAdded'] ?? null }),
+          'taints must be unique by key and effect pair',
+        ),
+      )
     seen.add(identity)
     return errors
   })
@@ -54,8 +61,11 @@ function withDetail(error: FieldError, detail: string): FieldError {
 
 function validateResources(object: UnstructuredObject): FieldError[] {
   const status = objectIn(object, 'status')
-  return ['capacity', 'allocatable'].flatMap((part) => Object.entries(objectIn(status, part))
-    .flatMap(([name, value]) => validateAmount(name, value, FieldPath.of('status', part, name))))
+  return ['capacity', 'allocatable'].flatMap((part) =>
+    Object.entries(objectIn(status, part)).flatMap(([name, value]) =>
+      validateAmount(name, value, FieldPath.of('status', part, name)),
+    ),
+  )
 }
 
 function validateRanges(ranges: readonly string[]): FieldError[] {
@@ -72,7 +82,14 @@ function validateAddresses(object: UnstructuredObject): FieldError[] {
     const identity = JSON.stringify([address['type'], address['address']])
     const repeated = seen.has(identity)
     seen.add(identity)
-    return repeated ? [fieldError.duplicate(FieldPath.of('status', 'addresses').index(index), { Type: address['type'], Address: address['address'] })] : []
+    return repeated
+      ? [
+          fieldError.duplicate(FieldPath.of('status', 'addresses').index(index), {
+            Type: address['type'],
+            Address: address['address'],
+          }),
+        ]
+      : []
   })
 }
 
@@ -80,10 +97,17 @@ function validateKept(object: UnstructuredObject, old: UnstructuredObject): Fiel
   const [spec, before] = [objectIn(object, 'spec'), objectIn(old, 'spec')]
   const errors: FieldError[] = []
   if (textsIn(before, 'podCIDRs').length > 0 && !deepEqual(valueIn(spec, 'podCIDRs'), valueIn(before, 'podCIDRs'))) {
-    errors.push(fieldError.forbidden(specPath.child('podCIDRs'), 'node updates may not change podCIDR except from "" to valid'))
+    errors.push(
+      fieldError.forbidden(specPath.child('podCIDRs'), 'node updates may not change podCIDR except from "" to valid'),
+    )
   }
   if (textIn(before, 'providerID') !== '' && textIn(spec, 'providerID') !== textIn(before, 'providerID')) {
-    errors.push(fieldError.forbidden(specPath.child('providerID'), 'node updates may not change providerID except from "" to valid'))
+    errors.push(
+      fieldError.forbidden(
+        specPath.child('providerID'),
+        'node updates may not change providerID except from "" to valid',
+      ),
+    )
   }
   return errors
 }

@@ -10,7 +10,10 @@ import { isSet, numberIn, textIn } from '../reading.ts'
 
 const valueMax = 1_000_000_000
 const systemPrefix = 'system-'
-const systemClasses = new Map([['system-node-critical', 2_000_001_000], ['system-cluster-critical', 2_000_000_000]])
+const systemClasses = new Map([
+  ['system-node-critical', 2_000_001_000],
+  ['system-cluster-critical', 2_000_000_000],
+])
 const policyPath = FieldPath.of('preemptionPolicy')
 
 export const priorityClassRules: Hooks = {
@@ -24,7 +27,7 @@ export const priorityClassRules: Hooks = {
   validateUpdate(object, old) {
     const same = (numberIn(object, 'value') ?? 0) === (numberIn(old, 'value') ?? 0)
     return [
-      ...same ? [] : [fieldError.forbidden(FieldPath.of('value'), 'may not be changed in an update.')],
+      ...(same ? [] : [fieldError.forbidden(FieldPath.of('value'), 'may not be changed in an update.')]),
       ...requireSame(textIn(object, 'preemptionPolicy'), textIn(old, 'preemptionPolicy'), policyPath),
     ]
   },
@@ -33,7 +36,9 @@ export const priorityClassRules: Hooks = {
 function validateValue(object: UnstructuredObject): FieldError[] {
   const [name, value] = [object.metadata.name ?? '', numberIn(object, 'value') ?? 0]
   if (!name.startsWith(systemPrefix)) {
-    return value > valueMax ? [fieldError.forbidden(FieldPath.of('value'), `maximum allowed value of a user defined priority is ${valueMax}`)] : []
+    return value > valueMax
+      ? [fieldError.forbidden(FieldPath.of('value'), `maximum allowed value of a user defined priority is ${valueMax}`)]
+      : []
   }
   const complaint = systemComplaint(name, value, { globalDefault: isSet(object, 'globalDefault') })
   if (complaint === undefined) return []
@@ -41,7 +46,11 @@ function validateValue(object: UnstructuredObject): FieldError[] {
   return [fieldError.forbidden(FieldPath.of('metadata', 'name'), detail)]
 }
 
-function systemComplaint(name: string, value: number, { globalDefault }: { globalDefault: boolean }): string | undefined {
+function systemComplaint(
+  name: string,
+  value: number,
+  { globalDefault }: { globalDefault: boolean },
+): string | undefined {
   const expected = systemClasses.get(name)
   if (expected === undefined) return `${name} is not a known system priority class`
   if (value !== expected) return `value of ${name} PriorityClass must be ${expected}`

@@ -10,6 +10,7 @@ for (const each of cases) {
 
 test('configMapRules count the bytes of all values together', () => {
   const data = { a: 'x'.repeat(1024 * 1024), b: 'y' }
-  expect(write({ object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data } }).errors)
-    .toEqual(['[]: Too long: may not be more than 1048576 bytes'])
+  expect(write({ object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data } }).errors).toEqual([
+    '[]: Too long: may not be more than 1048576 bytes',
+  ])
 })

@@ -19,10 +19,14 @@ export const configMapRules: Hooks = {
 
 function validateConfigMap(object: UnstructuredObject): FieldError[] {
   const [data, binary] = [objectIn(object, 'data'), objectIn(object, 'binaryData')]
-  const errors = [...validateDataKeys(Object.keys(data), dataPath), ...validateDataKeys(Object.keys(binary), binaryPath)]
+  const errors = [
+    ...validateDataKeys(Object.keys(data), dataPath),
+    ...validateDataKeys(Object.keys(binary), binaryPath),
+  ]
   let bytes = 0
   for (const [key, value] of Object.entries(data)) {
-    if (Object.hasOwn(binary, key)) errors.push(fieldError.invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'))
+    if (Object.hasOwn(binary, key))
+      errors.push(fieldError.invalid(dataPath.key(key), key, 'duplicate of key present in binaryData'))
     if (typeof value === 'string') bytes += utf8Length(value)
   }
   for (const [key, value] of Object.entries(binary)) {

@@ -11,8 +11,9 @@ import { isSet, valueIn } from '../reading.ts'
 export const dataBytesMax = 1024 * 1024
 
 const keyPattern = /^[-._a-zA-Z0-9]+$/
-const keyComplaint = 'a valid config key must consist of alphanumeric characters, \'-\', \'_\' or \'.\' '
-  + '(e.g. \'key.name\',  or \'KEY_NAME\',  or \'key-name\', regex used for validation is \'[-._a-zA-Z0-9]+\')'
+const keyComplaint =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' " +
+  "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 const closedComplaint = 'field is immutable when `immutable` is set'
 
 /** A key of a ConfigMap or a Secret. */
@@ -21,7 +22,7 @@ export function checkDataKey(key: string): string[] {
   if (utf8Length(key) > 253) complaints.push('must be no more than 253 characters')
   if (!keyPattern.test(key)) complaints.push(keyComplaint)
   if (key === '.' || key === '..') complaints.push(`must not be '${key}'`)
-  else if (key.startsWith('..')) complaints.push('must not start with \'..\'')
+  else if (key.startsWith('..')) complaints.push("must not start with '..'")
   return complaints
 }
 
@@ -41,11 +42,16 @@ export function base64Bytes(text: string): number {
 }
 
 /** Changes to fields of an object that was closed. */
-export function validateClosed(object: UnstructuredObject, old: UnstructuredObject, { fields }: { fields: readonly string[] }): FieldError[] {
+export function validateClosed(
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+  { fields }: { fields: readonly string[] },
+): FieldError[] {
   if (!isSet(old, 'immutable')) return []
   const errors = isSet(object, 'immutable') ? [] : [fieldError.forbidden(FieldPath.of('immutable'), closedComplaint)]
   for (const field of fields) {
-    if (!sameMap(valueIn(object, field), valueIn(old, field))) errors.push(fieldError.forbidden(FieldPath.of(field), closedComplaint))
+    if (!sameMap(valueIn(object, field), valueIn(old, field)))
+      errors.push(fieldError.forbidden(FieldPath.of(field), closedComplaint))
   }
   return errors
 }

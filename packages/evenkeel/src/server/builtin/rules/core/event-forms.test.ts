@@ -2,12 +2,30 @@ import { expect, test } from 'vitest'
 import { coreToEvents, eventsToCore } from './event-forms.ts'
 
 const core = {
-  apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, involvedObject: { kind: 'Pod' }, message: 'm', source: { component: 'c' }, count: 2,
-  firstTimestamp: 'f', lastTimestamp: 'l', reportingComponent: 'r', reason: 'why',
+  apiVersion: 'v1',
+  kind: 'Event',
+  metadata: { name: 'e' },
+  involvedObject: { kind: 'Pod' },
+  message: 'm',
+  source: { component: 'c' },
+  count: 2,
+  firstTimestamp: 'f',
+  lastTimestamp: 'l',
+  reportingComponent: 'r',
+  reason: 'why',
 }
 const events = {
-  apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'e' }, regarding: { kind: 'Pod' }, note: 'm', deprecatedSource: { component: 'c' },
-  deprecatedCount: 2, deprecatedFirstTimestamp: 'f', deprecatedLastTimestamp: 'l', reportingController: 'r', reason: 'why',
+  apiVersion: 'events.k8s.io/v1',
+  kind: 'Event',
+  metadata: { name: 'e' },
+  regarding: { kind: 'Pod' },
+  note: 'm',
+  deprecatedSource: { component: 'c' },
+  deprecatedCount: 2,
+  deprecatedFirstTimestamp: 'f',
+  deprecatedLastTimestamp: 'l',
+  reportingController: 'r',
+  reason: 'why',
 }
 
 test('coreToEvents and eventsToCore rename, and are inverse', () => {

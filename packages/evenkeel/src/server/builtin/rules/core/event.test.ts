@@ -16,7 +16,13 @@ test('eventRules keep events for an hour', () => {
 
 test('eventRules select both forms by the same fields', () => {
   const event = {
-    apiVersion: 'v1', kind: 'Event', metadata: {}, involvedObject: { kind: 'Pod', name: 'p', uid: 'u' }, reason: 'r', type: 'Normal', reportingComponent: 'c',
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {},
+    involvedObject: { kind: 'Pod', name: 'p', uid: 'u' },
+    reason: 'r',
+    type: 'Normal',
+    reportingComponent: 'c',
   }
   for (const form of [event, coreToEvents(event)]) {
     expect(eventRules.fields?.['involvedObject.name']?.(form)).toBe('p')

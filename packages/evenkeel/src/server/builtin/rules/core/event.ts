@@ -50,7 +50,7 @@ export const strictEventRules: Hooks = {
     const event = eventsToCore(object)
     // The strict half is for new events: an old one may have been made through the lenient group.
     const isNew = object.metadata.resourceVersion === undefined
-    return [...validateEvent(event, 'reportingController'), ...isNew ? validateStrictly(event) : []]
+    return [...validateEvent(event, 'reportingController'), ...(isNew ? validateStrictly(event) : [])]
   },
   validateUpdate(object, old) {
     const [event, before] = [eventsToCore(object), eventsToCore(old)]
@@ -63,9 +63,12 @@ function reporter(object: UnstructuredObject): string {
 }
 
 function referenceFields(prefix: string): NonNullable<Hooks['fields']> {
-  return Object.fromEntries(references.map((name) => [
-    `${prefix}.${name}`, (object: UnstructuredObject) => textIn(objectIn(eventsToCore(object), 'involvedObject'), name),
-  ]))
+  return Object.fromEntries(
+    references.map((name) => [
+      `${prefix}.${name}`,
+      (object: UnstructuredObject) => textIn(objectIn(eventsToCore(object), 'involvedObject'), name),
+    ]),
+  )
 }
 
 function validateEvent(event: UnstructuredObject, reporterName: string): FieldError[] {
@@ -88,9 +91,11 @@ function validateDetails(event: UnstructuredObject, reporterName: string): Field
   const reporting = textIn(event, 'reportingComponent')
   const reporterPath = FieldPath.of(reporterName)
   return [
-    ...requireText(reporting, reporterPath), ...requireQualifiedName(reporting, reporterPath),
+    ...requireText(reporting, reporterPath),
+    ...requireQualifiedName(reporting, reporterPath),
     ...['reportingInstance', 'action', 'reason'].flatMap((field) => [
-      ...requireText(textIn(event, field), FieldPath.of(field)), ...validateLength(event, field, 128),
+      ...requireText(textIn(event, field), FieldPath.of(field)),
+      ...validateLength(event, field, 128),
     ]),
     ...validateLength(event, 'message', 1024),
   ]
@@ -106,7 +111,8 @@ function validateStrictly(event: UnstructuredObject): FieldError[] {
   const errors = [...refuse(name, FieldPath.of('metadata', 'name'), checkDnsSubdomain(name)), ...validateSeries(event)]
   if (!hasTime(event, 'eventTime')) errors.push(fieldError.required(FieldPath.of('eventTime')))
   const type = textIn(event, 'type')
-  if (type !== 'Normal' && type !== 'Warning') errors.push(fieldError.invalid(FieldPath.of('type'), '', `has invalid value: ${type}`))
+  if (type !== 'Normal' && type !== 'Warning')
+    errors.push(fieldError.invalid(FieldPath.of('type'), '', `has invalid value: ${type}`))
   for (const field of ['firstTimestamp', 'lastTimestamp']) if (hasTime(event, field)) errors.push(unset(field))
   if ((numberIn(event, 'count') ?? 0) !== 0) errors.push(unset('count'))
   const source = objectIn(event, 'source')
@@ -122,8 +128,10 @@ function validateSeries(event: UnstructuredObject): FieldError[] {
   const series = optionalObjectIn(event, 'series')
   if (series === undefined) return []
   const errors: FieldError[] = []
-  if ((numberIn(series, 'count') ?? 0) < 2) errors.push(fieldError.invalid(FieldPath.of('series', 'count'), '', 'should be at least 2'))
-  if (textIn(series, 'lastObservedTime') === '') errors.push(fieldError.required(FieldPath.of('series', 'lastObservedTime')))
+  if ((numberIn(series, 'count') ?? 0) < 2)
+    errors.push(fieldError.invalid(FieldPath.of('series', 'count'), '', 'should be at least 2'))
+  if (textIn(series, 'lastObservedTime') === '')
+    errors.push(fieldError.required(FieldPath.of('series', 'lastObservedTime')))
   return errors
 }
 
@@ -133,14 +141,30 @@ function validateSeriesChange(event: UnstructuredObject, old: UnstructuredObject
 }
 
 const frozenFields = [
-  'involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'action', 'related', 'reportingInstance',
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'type',
+  'action',
+  'related',
+  'reportingInstance',
 ]
 
 function validateUnchanged(event: UnstructuredObject, old: UnstructuredObject): FieldError[] {
   return [
     ...frozenFields.flatMap((field) => requireSame(plain(event, field), plain(old, field), FieldPath.of(field))),
-    ...deepEqual(microsecond(event), microsecond(old)) ? [] : requireSame(event['eventTime'], old['eventTime'], FieldPath.of('eventTime')),
-    ...requireSame(plain(event, 'reportingComponent'), plain(old, 'reportingComponent'), FieldPath.of('reportingController')),
+    ...(deepEqual(microsecond(event), microsecond(old))
+      ? []
+      : requireSame(event['eventTime'], old['eventTime'], FieldPath.of('eventTime'))),
+    ...requireSame(
+      plain(event, 'reportingComponent'),
+      plain(old, 'reportingComponent'),
+      FieldPath.of('reportingController'),
+    ),
   ]
 }
 

@@ -9,9 +9,17 @@ for (const each of cases) {
 }
 
 test('namespaceRules make an active namespace with its finalizer and label', () => {
-  const { object } = write({ object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a', labels: { 'kubernetes.io/metadata.name': 'z' } } } })
+  const { object } = write({
+    object: {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'a', labels: { 'kubernetes.io/metadata.name': 'z' } },
+    },
+  })
   expect(object).toMatchObject({
-    metadata: { labels: { 'kubernetes.io/metadata.name': 'a' } }, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' },
+    metadata: { labels: { 'kubernetes.io/metadata.name': 'a' } },
+    spec: { finalizers: ['kubernetes'] },
+    status: { phase: 'Active' },
   })
 })
 

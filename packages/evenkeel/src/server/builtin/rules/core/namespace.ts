@@ -33,9 +33,11 @@ export const namespaceRules: Hooks = {
     if (finalizers === undefined && object['spec'] === undefined) return
     restore(ensureDraft(object, 'spec'), 'finalizers', finalizers)
   },
-  validate: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').flatMap((finalizer) => [
-    ...refuse(finalizer, finalizersPath, checkQualifiedName(finalizer)), ...validateFinalizer(finalizer),
-  ]),
+  validate: (object) =>
+    textsIn(objectIn(object, 'spec'), 'finalizers').flatMap((finalizer) => [
+      ...refuse(finalizer, finalizersPath, checkQualifiedName(finalizer)),
+      ...validateFinalizer(finalizer),
+    ]),
   validateStatusUpdate: (object) => validatePhase(object),
   deletion: {
     holds: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').length > 0,
@@ -55,13 +57,23 @@ function labelWithName(object: ObjectDraft): void {
 
 function validateFinalizer(finalizer: string): FieldError[] {
   if (finalizer.includes('/') || standardFinalizers.includes(finalizer)) return []
-  return [fieldError.invalid(finalizersPath, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]
+  return [
+    fieldError.invalid(
+      finalizersPath,
+      finalizer,
+      'name is neither a standard finalizer name nor is it fully qualified',
+    ),
+  ]
 }
 
 function validatePhase(object: UnstructuredObject): FieldError[] {
   const phase = textIn(objectIn(object, 'status'), 'phase')
   if (object.metadata.deletionTimestamp === undefined) {
-    return phase === 'Active' ? [] : [fieldError.invalid(phasePath, phase, 'may only be \'Active\' if `deletionTimestamp` is empty')]
+    return phase === 'Active'
+      ? []
+      : [fieldError.invalid(phasePath, phase, "may only be 'Active' if `deletionTimestamp` is empty")]
   }
-  return phase === 'Terminating' ? [] : [fieldError.invalid(phasePath, phase, 'may only be \'Terminating\' if `deletionTimestamp` is not empty')]
+  return phase === 'Terminating'
+    ? []
+    : [fieldError.invalid(phasePath, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
 }

@@ -11,11 +11,15 @@ for (const each of cases) {
 }
 
 test('secretRules fold stringData into data, over what is there, whatever the keys are called', () => {
-  const text = '{ "apiVersion": "v1", "kind": "Secret", "metadata": {}, "data": { "a": "eA==" }, "stringData": { "a": "é", "__proto__": "p" } }'
+  const text =
+    '{ "apiVersion": "v1", "kind": "Secret", "metadata": {}, "data": { "a": "eA==" }, "stringData": { "a": "é", "__proto__": "p" } }'
   const { object } = write({ object: JSON.parse(text) as JsonObject })
   expect(object['type']).toBe('Opaque')
   expect(object['stringData']).toBeUndefined()
-  expect(Object.entries(object['data'] as JsonObject)).toEqual([['a', 'w6k='], ['__proto__', 'cA==']])
+  expect(Object.entries(object['data'] as JsonObject)).toEqual([
+    ['a', 'w6k='],
+    ['__proto__', 'cA=='],
+  ])
 })
 
 test('secretRules copy frozen data instead of changing it', () => {
@@ -27,7 +31,13 @@ test('secretRules copy frozen data instead of changing it', () => {
 })
 
 test('secretRules never repeat a value', () => {
-  const object = { apiVersion: 'v1', kind: 'Secret', metadata: {}, type: 'kubernetes.io/dockercfg', data: { '.dockercfg': 'bm9wZQ==', b: '!!' } }
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {},
+    type: 'kubernetes.io/dockercfg',
+    data: { '.dockercfg': 'bm9wZQ==', b: '!!' },
+  }
   const text = write({ object }).errors.join()
   expect(text).toContain('<secret contents redacted>')
   expect(text).not.toContain('nope')

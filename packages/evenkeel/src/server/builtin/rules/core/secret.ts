@@ -52,13 +52,17 @@ function validateByType(object: UnstructuredObject): FieldError[] {
   const data = objectIn(object, 'data')
   switch (textIn(object, 'type')) {
     case 'kubernetes.io/service-account-token':
-      return object.metadata.annotations?.[accountNameKey] ? [] : [fieldError.required(FieldPath.of('metadata', 'annotations').key(accountNameKey))]
+      return object.metadata.annotations?.[accountNameKey]
+        ? []
+        : [fieldError.required(FieldPath.of('metadata', 'annotations').key(accountNameKey))]
     case 'kubernetes.io/dockercfg':
       return validateJson(data, '.dockercfg')
     case 'kubernetes.io/dockerconfigjson':
       return validateJson(data, '.dockerconfigjson')
     case 'kubernetes.io/basic-auth':
-      return Object.hasOwn(data, 'username') || Object.hasOwn(data, 'password') ? [] : requireKeys(data, ['username', 'password'])
+      return Object.hasOwn(data, 'username') || Object.hasOwn(data, 'password')
+        ? []
+        : requireKeys(data, ['username', 'password'])
     case 'kubernetes.io/ssh-auth':
       return textIn(data, 'ssh-privatekey') === '' ? [fieldError.required(dataPath.key('ssh-privatekey'))] : []
     case 'kubernetes.io/tls':

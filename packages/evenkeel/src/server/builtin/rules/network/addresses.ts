@@ -43,7 +43,7 @@ export function isWithin(range: string, outer: string): boolean {
 }
 
 /** IPAddress objects are named by their address. */
-export const checkAddressName: NameRule = (name) => familyOf(name) === undefined ? [addressComplaint] : []
+export const checkAddressName: NameRule = (name) => (familyOf(name) === undefined ? [addressComplaint] : [])
 
 const addressComplaint = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 const rangeComplaint = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'

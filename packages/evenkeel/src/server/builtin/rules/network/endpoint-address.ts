@@ -18,7 +18,9 @@ export function validateEndpointAddress(address: string, path: FieldPath): Field
     case 'link-local':
       return [fieldError.invalid(path, address, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')]
     case 'link-local multicast':
-      return [fieldError.invalid(path, address, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')]
+      return [
+        fieldError.invalid(path, address, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'),
+      ]
     default:
       return []
   }

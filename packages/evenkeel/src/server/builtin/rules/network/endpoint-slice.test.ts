@@ -10,8 +10,14 @@ for (const each of cases) {
 }
 
 test('endpointSliceRules count labels as content, annotations not', () => {
-  const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'a' }, addressType: 'IPv4' }
-  const changes = (other: object): boolean | undefined => endpointSliceRules.changesGeneration?.({ ...slice, ...other }, slice)
+  const slice = {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'a' },
+    addressType: 'IPv4',
+  }
+  const changes = (other: object): boolean | undefined =>
+    endpointSliceRules.changesGeneration?.({ ...slice, ...other }, slice)
   expect(changes({ metadata: { labels: { a: 'b' } } })).toBe(true)
   expect(changes({ endpoints: [] })).toBe(true)
   expect(changes({ metadata: { annotations: { a: 'b' }, resourceVersion: '2' } })).toBe(false)

@@ -45,7 +45,9 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
     if (seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))
     seen.add(name)
     errors.push(...requireChoice(textIn(port, 'protocol'), here.child('protocol'), ['SCTP', 'TCP', 'UDP']))
-    return typeof protocol === 'string' ? [...errors, ...requireQualifiedName(protocol, here.child('appProtocol'))] : errors
+    return typeof protocol === 'string'
+      ? [...errors, ...requireQualifiedName(protocol, here.child('appProtocol'))]
+      : errors
   })
 }
 
@@ -53,26 +55,38 @@ function validateEndpoints(object: UnstructuredObject, path: FieldPath): FieldEr
   const [endpoints, type] = [objectsIn(object, 'endpoints'), textIn(object, 'addressType')]
   if (endpoints.length > endpointsMax) return [fieldError.tooMany(path, endpoints.length, endpointsMax)]
   return endpoints.flatMap((endpoint, index) => {
-    const [here, addresses, node, hostname] = [path.index(index), textsIn(endpoint, 'addresses'), endpoint['nodeName'], endpoint['hostname']]
+    const [here, addresses, node, hostname] = [
+      path.index(index),
+      textsIn(endpoint, 'addresses'),
+      endpoint['nodeName'],
+      endpoint['hostname'],
+    ]
     const errors = validateAddresses(addresses, here.child('addresses'), { type })
     if (typeof node === 'string') errors.push(...refuse(node, here.child('nodeName'), checkDnsSubdomain(node)))
     if (typeof hostname === 'string') errors.push(...refuse(hostname, here.child('hostname'), checkDnsLabel(hostname)))
     const hints = objectIn(endpoint, 'hints')
     errors.push(...validateHints(objectsIn(hints, 'forZones'), here.child('hints', 'forZones'), checkLabelValue))
-    return [...errors, ...validateHints(objectsIn(hints, 'forNodes'), here.child('hints', 'forNodes'), checkDnsSubdomain)]
+    return [
+      ...errors,
+      ...validateHints(objectsIn(hints, 'forNodes'), here.child('hints', 'forNodes'), checkDnsSubdomain),
+    ]
   })
 }
 
 function validateAddresses(addresses: readonly string[], path: FieldPath, { type }: { type: string }): FieldError[] {
   if (addresses.length === 0) return [fieldError.required(path, 'must contain at least 1 address')]
   const errors = addresses.length > addressesMax ? [fieldError.tooMany(path, addresses.length, addressesMax)] : []
-  return [...errors, ...addresses.flatMap((address, index) => {
-    if (type === 'FQDN') return validateDomain(address, path.index(index))
-    if (type !== 'IPv4' && type !== 'IPv6') return []
-    const family = familyOf(address)
-    const mismatch = family !== undefined && family !== type ? [fieldError.invalid(path, address, `must be an ${type} address`)] : []
-    return [...mismatch, ...validateEndpointAddress(address, path.index(index))]
-  })]
+  return [
+    ...errors,
+    ...addresses.flatMap((address, index) => {
+      if (type === 'FQDN') return validateDomain(address, path.index(index))
+      if (type !== 'IPv4' && type !== 'IPv6') return []
+      const family = familyOf(address)
+      const mismatch =
+        family !== undefined && family !== type ? [fieldError.invalid(path, address, `must be an ${type} address`)] : []
+      return [...mismatch, ...validateEndpointAddress(address, path.index(index))]
+    }),
+  ]
 }
 
 function validateDomain(name: string, path: FieldPath): FieldError[] {
@@ -80,7 +94,9 @@ function validateDomain(name: string, path: FieldPath): FieldError[] {
   const domain = name.replace(/\.$/, '')
   const complaints = checkDnsSubdomain(domain)
   if (complaints.length > 0) return [fieldError.invalid(path, domain, complaints.join(','))]
-  return domain.includes('.') ? [] : [fieldError.invalid(path, domain, 'should be a domain with at least two segments separated by dots')]
+  return domain.includes('.')
+    ? []
+    : [fieldError.invalid(path, domain, 'should be a domain with at least two segments separated by dots')]
 }
 
 function validateHints(hints: readonly JsonObject[], path: FieldPath, check: (name: string) => string[]): FieldError[] {
@@ -88,6 +104,9 @@ function validateHints(hints: readonly JsonObject[], path: FieldPath, check: (na
   const names = hints.map((hint) => textIn(hint, 'name'))
   return names.flatMap((name, index) => {
     const here = path.index(index).child('name')
-    return [...names.indexOf(name) < index ? [fieldError.duplicate(here, name)] : [], ...refuse(name, here, check(name))]
+    return [
+      ...(names.indexOf(name) < index ? [fieldError.duplicate(here, name)] : []),
+      ...refuse(name, here, check(name)),
+    ]
   })
 }

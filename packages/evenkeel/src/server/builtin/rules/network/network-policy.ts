@@ -17,7 +17,8 @@ export const networkPolicyRules: Hooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     defaultPorts(spec)
-    if (textsIn(spec, 'policyTypes').length === 0) spec['policyTypes'] = objectsIn(spec, 'egress').length > 0 ? types : ['Ingress']
+    if (textsIn(spec, 'policyTypes').length === 0)
+      spec['policyTypes'] = objectsIn(spec, 'egress').length > 0 ? types : ['Ingress']
   },
   validate(object) {
     const spec = objectIn(object, 'spec')
@@ -32,7 +33,8 @@ export const networkPolicyRules: Hooks = {
 
 function defaultPorts(spec: JsonObjectDraft): void {
   for (const direction of ['ingress', 'egress']) {
-    for (const rule of draftsIn(spec, direction)) for (const port of draftsIn(rule, 'ports')) setDefault(port, 'protocol', 'TCP')
+    for (const rule of draftsIn(spec, direction))
+      for (const port of draftsIn(rule, 'ports')) setDefault(port, 'protocol', 'TCP')
   }
 }
 
@@ -51,12 +53,15 @@ function validatePort(port: JsonObject, path: FieldPath): FieldError[] {
   const [value, end, endPath] = [port['port'], numberIn(port, 'endPort'), path.child('endPort')]
   if (typeof value === 'number') {
     errors.push(...requirePort(value, path.child('port')))
-    if (end !== undefined && end < value) errors.push(fieldError.invalid(endPath, value, 'must be greater than or equal to `port`'))
+    if (end !== undefined && end < value)
+      errors.push(fieldError.invalid(endPath, value, 'must be greater than or equal to `port`'))
     if (end !== undefined && !isPort(end)) errors.push(...requirePort(end, endPath))
   } else if (typeof value === 'string') {
-    if (end !== undefined) errors.push(fieldError.invalid(endPath, end, 'may not be specified when `port` is non-numeric'))
+    if (end !== undefined)
+      errors.push(fieldError.invalid(endPath, end, 'may not be specified when `port` is non-numeric'))
     errors.push(...refuse(value, path.child('port'), checkPortName(value)))
-  } else if (end !== undefined) errors.push(fieldError.invalid(endPath, end, 'may not be specified when `port` is not specified'))
+  } else if (end !== undefined)
+    errors.push(fieldError.invalid(endPath, end, 'may not be specified when `port` is not specified'))
   return errors
 }
 
@@ -66,7 +71,8 @@ function validatePeer(peer: JsonObject, path: FieldPath): FieldError[] {
   const errors = selectors.flatMap((key) => validateSelectorIn(peer, key, path))
   if (block !== undefined) errors.push(...validateBlock(block, path.child('ipBlock')))
   if (block === undefined && selectors.length === 0) errors.push(fieldError.required(path, 'must specify a peer'))
-  if (block !== undefined && selectors.length > 0) errors.push(fieldError.forbidden(path, 'may not specify both ipBlock and another peer'))
+  if (block !== undefined && selectors.length > 0)
+    errors.push(fieldError.forbidden(path, 'may not specify both ipBlock and another peer'))
   return errors
 }
 

@@ -18,11 +18,15 @@ export function validateAddresses(spec: JsonObject): FieldError[] {
   const errors = [
     ...validateInStep(textIn(spec, 'clusterIP'), addresses),
     ...validateFamilies(textsIn(spec, 'ipFamilies')),
-    ...allowOneOf(spec['ipFamilyPolicy'], specPath.child('ipFamilyPolicy'), ['PreferDualStack', 'RequireDualStack', 'SingleStack']),
+    ...allowOneOf(spec['ipFamilyPolicy'], specPath.child('ipFamilyPolicy'), [
+      'PreferDualStack',
+      'RequireDualStack',
+      'SingleStack',
+    ]),
   ]
   const wrong = validateEach(addresses)
   if (addresses.length > 2) wrong.push(fieldError.invalid(addressesPath, addresses, 'may only hold up to 2 values'))
-  return [...errors, ...wrong, ...wrong.length > 0 ? [] : validateTogether(addresses, textsIn(spec, 'ipFamilies'))]
+  return [...errors, ...wrong, ...(wrong.length > 0 ? [] : validateTogether(addresses, textsIn(spec, 'ipFamilies')))]
 }
 
 /** An address may be added or given up, but not exchanged. */
@@ -34,10 +38,13 @@ export function validateAddressesKept(spec: JsonObject, old: JsonObject): FieldE
     return [fieldError.invalid(addressesPath.index(0), now, 'primary clusterIP can not be unset')]
   }
   const compared = now.length === before.length ? before.length : Math.min(1, before.length)
-  const errors = before.slice(0, compared).flatMap((address, index) =>
-    address === now[index] ? [] : [fieldError.invalid(addressesPath.index(index), now, 'may not change once set')])
+  const errors = before
+    .slice(0, compared)
+    .flatMap((address, index) =>
+      address === now[index] ? [] : [fieldError.invalid(addressesPath.index(index), now, 'may not change once set')],
+    )
   if (before.length > now.length && spec['ipFamilyPolicy'] !== 'SingleStack') {
-    const detail = 'must be set to \'SingleStack\' when releasing the secondary clusterIP'
+    const detail = "must be set to 'SingleStack' when releasing the secondary clusterIP"
     errors.push(fieldError.invalid(specPath.child('ipFamilyPolicy'), spec['ipFamilyPolicy'], detail))
   }
   return errors
@@ -45,23 +52,29 @@ export function validateAddressesKept(spec: JsonObject, old: JsonObject): FieldE
 
 function validateInStep(address: string, addresses: readonly string[]): FieldError[] {
   if (address === '') {
-    return addresses.length === 0 ? [] : [fieldError.invalid(addressesPath, addresses, 'must be empty when `clusterIP` is not specified')]
+    return addresses.length === 0
+      ? []
+      : [fieldError.invalid(addressesPath, addresses, 'must be empty when `clusterIP` is not specified')]
   }
   if (addresses.length === 0) return [fieldError.required(addressesPath)]
-  return addresses[0] === address ? [] : [fieldError.invalid(addressesPath, addresses, 'first value must match `clusterIP`')]
+  return addresses[0] === address
+    ? []
+    : [fieldError.invalid(addressesPath, addresses, 'first value must match `clusterIP`')]
 }
 
 function validateFamilies(list: readonly string[]): FieldError[] {
   return list.flatMap((family, index) => [
     ...requireOneOf(family, familiesPath.index(index), families),
-    ...list.indexOf(family) < index ? [fieldError.duplicate(familiesPath.index(index), family)] : [],
+    ...(list.indexOf(family) < index ? [fieldError.duplicate(familiesPath.index(index), family)] : []),
   ])
 }
 
 function validateEach(addresses: readonly string[]): FieldError[] {
   return addresses.flatMap((address, index) => {
     if (index > 0 || address !== 'None') return validateAddress(address, addressesPath.index(index))
-    return addresses.length > 1 ? [fieldError.invalid(addressesPath, addresses, '\'None\' must be the first and only value')] : []
+    return addresses.length > 1
+      ? [fieldError.invalid(addressesPath, addresses, "'None' must be the first and only value")]
+      : []
   })
 }
 
@@ -75,7 +88,13 @@ function validateTogether(addresses: readonly string[], list: readonly string[])
   addresses.forEach((address, index) => {
     const expected = list[index]
     if (expected !== undefined && families.includes(expected) && actual[index] !== expected) {
-      errors.push(fieldError.invalid(addressesPath.index(index), address, `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``))
+      errors.push(
+        fieldError.invalid(
+          addressesPath.index(index),
+          address,
+          `expected an ${expected} value as indicated by \`ipFamilies[${index}]\``,
+        ),
+      )
     }
   })
   return errors

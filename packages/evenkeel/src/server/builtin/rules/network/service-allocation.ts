@@ -20,7 +20,10 @@ const nodePortStart = 30_000
 const nodePortCount = 2768
 
 /** Fills what a server decides: cluster addresses, families and node ports. Refuses what another service has. */
-export function allocate(service: ObjectDraft, { others = [], refuse }: Pick<WriteContext, 'others' | 'refuse'> = {}): void {
+export function allocate(
+  service: ObjectDraft,
+  { others = [], refuse }: Pick<WriteContext, 'others' | 'refuse'> = {},
+): void {
   const taken = takenBy(others)
   const spec = ensureDraft(service, 'spec')
   if (spec['type'] === 'ExternalName') return
@@ -31,7 +34,8 @@ export function allocate(service: ObjectDraft, { others = [], refuse }: Pick<Wri
   else if (addresses.length === 0) setAddress(spec, address)
   for (const error of collisions(spec, taken)) refuse?.(error)
   setFamilies(spec)
-  if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false) allocateNodePorts(spec, seed, taken.ports)
+  if (needsNodePorts(spec) && spec['allocateLoadBalancerNodePorts'] !== false)
+    allocateNodePorts(spec, seed, taken.ports)
   if (needsHealthCheckPort(spec) && (numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) {
     spec['healthCheckNodePort'] = freePort(`${seed}/health`, union(usedPorts(spec), taken.ports))
   }
@@ -44,11 +48,13 @@ export function keepAllocated(service: ObjectDraft, old: UnstructuredObject): vo
     const unsaid = textIn(spec, 'clusterIP') === '' || textIn(spec, 'clusterIP') === textIn(before, 'clusterIP')
     if (textIn(spec, 'clusterIP') === '') spec['clusterIP'] = textIn(before, 'clusterIP')
     if (unsaid && textsIn(spec, 'clusterIPs').length === 0) spec['clusterIPs'] = [...textsIn(before, 'clusterIPs')]
-    for (const key of ['ipFamilies', 'ipFamilyPolicy']) if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key]
+    for (const key of ['ipFamilies', 'ipFamilyPolicy'])
+      if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key]
   }
   if (needsNodePorts(spec) && needsNodePorts(before)) keepNodePorts(spec, before)
   if (needsHealthCheckPort(spec) && needsHealthCheckPort(before)) {
-    if ((numberIn(spec, 'healthCheckNodePort') ?? 0) === 0) spec['healthCheckNodePort'] = numberIn(before, 'healthCheckNodePort') ?? 0
+    if ((numberIn(spec, 'healthCheckNodePort') ?? 0) === 0)
+      spec['healthCheckNodePort'] = numberIn(before, 'healthCheckNodePort') ?? 0
   }
 }
 
@@ -68,14 +74,19 @@ function setAddress(spec: JsonObjectDraft, address: string): void {
 
 /** Nobody knows which addresses somebody else will give to a headless service without a selector: both, then. */
 function setFamilies(spec: JsonObjectDraft): void {
-  const [addresses, isUnsaid] = [textsIn(spec, 'clusterIPs'), spec['ipFamilyPolicy'] === undefined && textsIn(spec, 'ipFamilies').length === 0]
+  const [addresses, isUnsaid] = [
+    textsIn(spec, 'clusterIPs'),
+    spec['ipFamilyPolicy'] === undefined && textsIn(spec, 'ipFamilies').length === 0,
+  ]
   const isOpen = isUnsaid && addresses[0] === 'None' && Object.keys(objectIn(spec, 'selector')).length === 0
   if (textsIn(spec, 'ipFamilies').length === 0) spec['ipFamilies'] = isOpen ? ['IPv4', 'IPv6'] : familiesOf(spec)
   spec['ipFamilyPolicy'] ??= isOpen || addresses.length > 1 ? 'RequireDualStack' : 'SingleStack'
 }
 
 function familiesOf(spec: JsonObject): string[] {
-  const families = textsIn(spec, 'clusterIPs').map(familyOf).filter((family) => family !== undefined)
+  const families = textsIn(spec, 'clusterIPs')
+    .map(familyOf)
+    .filter((family) => family !== undefined)
   return families.length > 0 ? [...new Set(families)] : ['IPv4']
 }
 
@@ -95,18 +106,36 @@ function takenBy(others: readonly UnstructuredObject[]): Taken {
 function collisions(spec: JsonObject, { addresses, ports }: Taken): FieldError[] {
   const wanted = textsIn(spec, 'clusterIPs')
   const address = wanted.find((one) => one !== 'None' && addresses.has(one))
-  const first = address === undefined ? [] : [fieldError.invalid(FieldPath.of('spec', 'clusterIPs'), wanted, `failed to allocate IP ${address}: provided IP is already allocated`)]
-  return [...first, ...objectsIn(spec, 'ports').flatMap((port, index) => {
-    const number = numberIn(port, 'nodePort') ?? 0
-    if (number === 0 || !ports.has(number)) return []
-    return [fieldError.invalid(FieldPath.of('spec', 'ports').index(index).child('nodePort'), number, 'provided port is already allocated')]
-  })]
+  const first =
+    address === undefined
+      ? []
+      : [
+          fieldError.invalid(
+            FieldPath.of('spec', 'clusterIPs'),
+            wanted,
+            `failed to allocate IP ${address}: provided IP is already allocated`,
+          ),
+        ]
+  return [
+    ...first,
+    ...objectsIn(spec, 'ports').flatMap((port, index) => {
+      const number = numberIn(port, 'nodePort') ?? 0
+      if (number === 0 || !ports.has(number)) return []
+      return [
+        fieldError.invalid(
+          FieldPath.of('spec', 'ports').index(index).child('nodePort'),
+          number,
+          'provided port is already allocated',
+        ),
+      ]
+    }),
+  ]
 }
 
 function freeAddress(seed: string, taken: ReadonlySet<string>): string {
   const start = hash(seed)
   for (let step = 0; ; step++) {
-    const number = rangeStart + reserved + (start + step) % (rangeSize - 2 * reserved)
+    const number = rangeStart + reserved + ((start + step) % (rangeSize - 2 * reserved))
     const address = [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
     if (!taken.has(address) || step > taken.size) return address
   }
@@ -123,7 +152,9 @@ function allocateNodePorts(spec: JsonObjectDraft, seed: string, taken: ReadonlyS
 }
 
 function keepNodePorts(spec: JsonObjectDraft, before: JsonObject): void {
-  const kept = new Map(objectsIn(before, 'ports').map((port) => [textIn(port, 'name'), numberIn(port, 'nodePort') ?? 0]))
+  const kept = new Map(
+    objectsIn(before, 'ports').map((port) => [textIn(port, 'name'), numberIn(port, 'nodePort') ?? 0]),
+  )
   const used = usedPorts(spec)
   for (const port of draftsIn(spec, 'ports')) {
     const old = kept.get(textIn(port, 'name')) ?? 0
@@ -142,7 +173,7 @@ function union(one: ReadonlySet<number>, other: ReadonlySet<number>): Set<number
 function freePort(seed: string, used: ReadonlySet<number>): number {
   const start = hash(seed)
   for (let step = 0; step < nodePortCount; step++) {
-    const port = nodePortStart + (start + step) % nodePortCount
+    const port = nodePortStart + ((start + step) % nodePortCount)
     if (!used.has(port)) return port
   }
   return nodePortStart

@@ -23,7 +23,9 @@ export function validateService(object: UnstructuredObject): FieldError[] {
     ...validateLabels(textMapIn(spec, 'selector'), specPath.child('selector')),
     ...validateAffinity(spec),
     ...validateAddresses(spec),
-    ...textsIn(spec, 'externalIPs').flatMap((address, index) => validateEndpointAddress(address, specPath.child('externalIPs').index(index))),
+    ...textsIn(spec, 'externalIPs').flatMap((address, index) =>
+      validateEndpointAddress(address, specPath.child('externalIPs').index(index)),
+    ),
     ...requireChoice(textIn(spec, 'type'), specPath.child('type'), types),
     ...validatePortUse(spec),
     ...validateBalancer(spec),
@@ -34,16 +36,25 @@ export function validateService(object: UnstructuredObject): FieldError[] {
 /** Whether clients outside the cluster can reach it. */
 export function isExternallyAccessible(spec: JsonObject): boolean {
   const type = textIn(spec, 'type')
-  return type === 'LoadBalancer' || type === 'NodePort' || type === 'ClusterIP' && textsIn(spec, 'externalIPs').length > 0
+  return (
+    type === 'LoadBalancer' || type === 'NodePort' || (type === 'ClusterIP' && textsIn(spec, 'externalIPs').length > 0)
+  )
 }
 
 function validateByType(spec: JsonObject): FieldError[] {
   const [type, addresses] = [textIn(spec, 'type'), textsIn(spec, 'clusterIPs')]
   const isHeadless = addresses.length === 1 && addresses[0] === 'None'
   const errors: FieldError[] = []
-  if (objectsIn(spec, 'ports').length === 0 && !isHeadless && type !== 'ExternalName') errors.push(fieldError.required(portsPath))
+  if (objectsIn(spec, 'ports').length === 0 && !isHeadless && type !== 'ExternalName')
+    errors.push(fieldError.required(portsPath))
   if (isHeadless && (type === 'LoadBalancer' || type === 'NodePort')) {
-    errors.push(fieldError.invalid(specPath.child('clusterIPs').index(0), 'None', `may not be set to 'None' for ${type} services`))
+    errors.push(
+      fieldError.invalid(
+        specPath.child('clusterIPs').index(0),
+        'None',
+        `may not be set to 'None' for ${type} services`,
+      ),
+    )
   }
   if (type !== 'ExternalName') return errors
   for (const key of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
@@ -52,7 +63,7 @@ function validateByType(spec: JsonObject): FieldError[] {
   }
   const name = textIn(spec, 'externalName').replace(/\.$/, '')
   const path = specPath.child('externalName')
-  return [...errors, ...name === '' ? [fieldError.required(path)] : refuse(name, path, checkDnsSubdomain(name))]
+  return [...errors, ...(name === '' ? [fieldError.required(path)] : refuse(name, path, checkDnsSubdomain(name)))]
 }
 
 function validatePorts(spec: JsonObject): FieldError[] {
@@ -69,7 +80,9 @@ function validatePorts(spec: JsonObject): FieldError[] {
     errors.push(...requireChoice(textIn(port, 'protocol'), path.child('protocol'), ['SCTP', 'TCP', 'UDP']))
     errors.push(...requirePortOrName(port['targetPort'], path.child('targetPort')))
     const protocol = port['appProtocol']
-    return typeof protocol === 'string' ? [...errors, ...requireQualifiedName(protocol, path.child('appProtocol'))] : errors
+    return typeof protocol === 'string'
+      ? [...errors, ...requireQualifiedName(protocol, path.child('appProtocol'))]
+      : errors
   })
 }
 
@@ -80,13 +93,25 @@ function validatePortUse(spec: JsonObject): FieldError[] {
   const [nodePorts, ports] = [new Set<string>(), new Set<string>()]
   const [first, second, third]: [FieldError[], FieldError[], FieldError[]] = [[], [], []]
   objectsIn(spec, 'ports').forEach((port, index) => {
-    const [path, protocol, number, nodePort] = [portsPath.index(index), textIn(port, 'protocol'), numberIn(port, 'port') ?? 0, numberIn(port, 'nodePort') ?? 0]
+    const [path, protocol, number, nodePort] = [
+      portsPath.index(index),
+      textIn(port, 'protocol'),
+      numberIn(port, 'port') ?? 0,
+      numberIn(port, 'nodePort') ?? 0,
+    ]
     if (nodePort !== 0) {
-      const detail = 'may not be used when `type` is \'ClusterIP\''
+      const detail = "may not be used when `type` is 'ClusterIP'"
       if (textIn(spec, 'type') === 'ClusterIP') first.push(fieldError.forbidden(path.child('nodePort'), detail))
       if (nodePorts.has(`${protocol}/${nodePort}`)) second.push(fieldError.duplicate(path.child('nodePort'), nodePort))
       nodePorts.add(`${protocol}/${nodePort}`)
-      if (nodePort < nodePortMin || nodePort > nodePortMax) third.push(fieldError.invalid(path.child('nodePort'), nodePort, `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`))
+      if (nodePort < nodePortMin || nodePort > nodePortMax)
+        third.push(
+          fieldError.invalid(
+            path.child('nodePort'),
+            nodePort,
+            `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`,
+          ),
+        )
     }
     if (ports.has(`${protocol}/${number}`)) third.push(fieldError.duplicate(path, shownPort(protocol, number)))
     ports.add(`${protocol}/${number}`)
@@ -106,12 +131,19 @@ function validateAffinity(spec: JsonObject): FieldError[] {
   const seconds = numberIn(optionalObjectIn(objectIn(spec, 'sessionAffinityConfig'), 'clientIP'), 'timeoutSeconds')
   if (seconds === undefined) return [...errors, fieldError.required(path, 'when session affinity type is ClientIP')]
   if (seconds > 0 && seconds <= affinitySecondsMax) return errors
-  return [...errors, fieldError.invalid(path.child('clientIP', 'timeoutSeconds'), seconds, `must be greater than 0 and less than ${affinitySecondsMax}`)]
+  return [
+    ...errors,
+    fieldError.invalid(
+      path.child('clientIP', 'timeoutSeconds'),
+      seconds,
+      `must be greater than 0 and less than ${affinitySecondsMax}`,
+    ),
+  ]
 }
 
 function validateBalancer(spec: JsonObject): FieldError[] {
   const [isBalanced, ranges] = [textIn(spec, 'type') === 'LoadBalancer', textsIn(spec, 'loadBalancerSourceRanges')]
-  const only = 'may only be used when `type` is \'LoadBalancer\''
+  const only = "may only be used when `type` is 'LoadBalancer'"
   const rangesPath = specPath.child('LoadBalancerSourceRanges')
   const errors = ranges.length > 0 && !isBalanced ? [fieldError.forbidden(rangesPath, only)] : []
   errors.push(...ranges.flatMap((range, index) => validateRange(range.trim(), rangesPath.index(index))))
@@ -120,7 +152,7 @@ function validateBalancer(spec: JsonObject): FieldError[] {
   }
   const [balancer, path] = [spec['loadBalancerClass'], specPath.child('loadBalancerClass')]
   if (typeof balancer !== 'string') return errors
-  return [...errors, ...isBalanced ? requireQualifiedName(balancer, path) : [fieldError.forbidden(path, only)]]
+  return [...errors, ...(isBalanced ? requireQualifiedName(balancer, path) : [fieldError.forbidden(path, only)])]
 }
 
 function validateTraffic(spec: JsonObject): FieldError[] {
@@ -128,15 +160,21 @@ function validateTraffic(spec: JsonObject): FieldError[] {
   const [port, portPath] = [numberIn(spec, 'healthCheckNodePort') ?? 0, specPath.child('healthCheckNodePort')]
   const errors: FieldError[] = []
   if (isExternallyAccessible(spec)) errors.push(...requireChoice(policy, policyPath, ['Cluster', 'Local']))
-  else if (policy !== '') errors.push(fieldError.invalid(policyPath, policy, 'may only be set for externally-accessible services'))
-  if (needsHealthCheckPort(spec)) errors.push(...port === 0 ? [fieldError.required(portPath)] : requirePort(port, portPath))
+  else if (policy !== '')
+    errors.push(fieldError.invalid(policyPath, policy, 'may only be set for externally-accessible services'))
+  if (needsHealthCheckPort(spec))
+    errors.push(...(port === 0 ? [fieldError.required(portPath)] : requirePort(port, portPath)))
   else if (port !== 0) {
-    const detail = 'may only be set when `type` is \'LoadBalancer\' and `externalTrafficPolicy` is \'Local\''
+    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
     errors.push(fieldError.invalid(portPath, port, detail))
   }
   return [
     ...errors,
     ...allowOneOf(spec['internalTrafficPolicy'], specPath.child('internalTrafficPolicy'), ['Cluster', 'Local']),
-    ...allowOneOf(spec['trafficDistribution'], specPath.child('trafficDistribution'), ['PreferClose', 'PreferSameZone', 'PreferSameNode']),
+    ...allowOneOf(spec['trafficDistribution'], specPath.child('trafficDistribution'), [
+      'PreferClose',
+      'PreferSameZone',
+      'PreferSameNode',
+    ]),
   ]
 }

@@ -37,7 +37,9 @@ export const serviceRules: Hooks = {
     const classPath = FieldPath.of('spec', 'loadBalancerClass')
     return [
       ...validateAddressesKept(spec, before),
-      ...bothBalanced ? requireSame(spec['loadBalancerClass'], before['loadBalancerClass'], classPath).map(onceSet) : [],
+      ...(bothBalanced
+        ? requireSame(spec['loadBalancerClass'], before['loadBalancerClass'], classPath).map(onceSet)
+        : []),
     ]
   },
 }
@@ -65,7 +67,8 @@ function defaultAffinity(spec: JsonObjectDraft): void {
   if (spec['sessionAffinity'] === 'None') delete spec['sessionAffinityConfig']
   if (spec['sessionAffinity'] !== 'ClientIP') return
   const client = optionalObjectIn(objectIn(spec, 'sessionAffinityConfig'), 'clientIP')
-  if (numberIn(client, 'timeoutSeconds') === undefined) spec['sessionAffinityConfig'] = { clientIP: { timeoutSeconds: clientAffinitySeconds } }
+  if (numberIn(client, 'timeoutSeconds') === undefined)
+    spec['sessionAffinityConfig'] = { clientIP: { timeoutSeconds: clientAffinitySeconds } }
 }
 
 /** What was allocated for the old type goes with it, unless the client says something new about it. */
@@ -90,5 +93,7 @@ function dropTypeDependent(spec: JsonObjectDraft, old: JsonObject): void {
 }
 
 function nodePorts(spec: JsonObject): readonly number[] {
-  return objectsIn(spec, 'ports').map((port) => numberIn(port, 'nodePort') ?? 0).sort((a, b) => a - b)
+  return objectsIn(spec, 'ports')
+    .map((port) => numberIn(port, 'nodePort') ?? 0)
+    .sort((a, b) => a - b)
 }

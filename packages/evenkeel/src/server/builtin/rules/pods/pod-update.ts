@@ -7,7 +7,9 @@ import type { FieldError, FieldPath, JsonObject, JsonObjectDraft, JsonValue } fr
 import { numberIn, objectIn, objectsIn, textIn } from '../reading.ts'
 
 const mutable = [
-  '`spec.containers[*].image`', '`spec.initContainers[*].image`', '`spec.activeDeadlineSeconds`',
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
   '`spec.tolerations` (only additions to existing tolerations)',
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ]
@@ -18,11 +20,19 @@ export function validatePodChange(spec: JsonObject, old: JsonObject, path: Field
       return [fieldError.forbidden(path.child(key), 'pod updates may not add or remove containers')]
     }
   }
-  const deadline = validateDeadline(numberIn(spec, 'activeDeadlineSeconds'), numberIn(old, 'activeDeadlineSeconds'), path.child('activeDeadlineSeconds'))
+  const deadline = validateDeadline(
+    numberIn(spec, 'activeDeadlineSeconds'),
+    numberIn(old, 'activeDeadlineSeconds'),
+    path.child('activeDeadlineSeconds'),
+  )
   const errors = [
     ...deadline,
     ...validateTolerations(objectsIn(spec, 'tolerations'), objectsIn(old, 'tolerations'), path.child('tolerations')),
-    ...validateGates(objectsIn(spec, 'schedulingGates'), objectsIn(old, 'schedulingGates'), path.child('schedulingGates')),
+    ...validateGates(
+      objectsIn(spec, 'schedulingGates'),
+      objectsIn(old, 'schedulingGates'),
+      path.child('schedulingGates'),
+    ),
   ]
   if (deepEqual(comparable(spec, old), comparable(old, old))) return errors
   return [...errors, fieldError.forbidden(path, `pod updates may not change fields other than ${mutable.join(',')}`)]
@@ -35,8 +45,12 @@ function validateDeadline(now: number | undefined, before: number | undefined, p
 }
 
 function validateTolerations(now: readonly JsonObject[], before: readonly JsonObject[], path: FieldPath): FieldError[] {
-  const kept = before.every((old) => now.some((toleration) => deepEqual(withoutSeconds(toleration), withoutSeconds(old))))
-  return kept ? [] : [fieldError.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')]
+  const kept = before.every((old) =>
+    now.some((toleration) => deepEqual(withoutSeconds(toleration), withoutSeconds(old))),
+  )
+  return kept
+    ? []
+    : [fieldError.forbidden(path, 'existing toleration can not be modified except its tolerationSeconds')]
 }
 
 function withoutSeconds({ tolerationSeconds: _, ...toleration }: JsonObject): JsonObject {
@@ -48,7 +62,12 @@ function validateGates(now: readonly JsonObject[], before: readonly JsonObject[]
   return now.flatMap((gate, index) => {
     const name = textIn(gate, 'name')
     if (names.has(name)) return []
-    return [fieldError.forbidden(path.index(index).child('name'), `only deletion is allowed, but found new scheduling gate '${name}'`)]
+    return [
+      fieldError.forbidden(
+        path.index(index).child('name'),
+        `only deletion is allowed, but found new scheduling gate '${name}'`,
+      ),
+    ]
   })
 }
 
@@ -56,11 +75,16 @@ function validateGates(now: readonly JsonObject[], before: readonly JsonObject[]
 function comparable(spec: JsonObject, old: JsonObject): JsonObject {
   const copy: JsonObjectDraft = { ...spec }
   for (const key of ['containers', 'initContainers']) {
-    copy[key] = objectsIn(spec, key).map((container, index) => ({ ...container, image: textIn(objectsIn(old, key)[index], 'image') }))
+    copy[key] = objectsIn(spec, key).map((container, index) => ({
+      ...container,
+      image: textIn(objectsIn(old, key)[index], 'image'),
+    }))
   }
   const isGated = objectsIn(old, 'schedulingGates').length > 0
-  for (const key of ['activeDeadlineSeconds', 'tolerations', 'schedulingGates', ...isGated ? ['nodeSelector'] : []]) copy[key] = old[key]
-  if (isGated) copy['affinity'] = { ...objectIn(spec, 'affinity'), nodeAffinity: objectIn(old, 'affinity')['nodeAffinity'] }
+  for (const key of ['activeDeadlineSeconds', 'tolerations', 'schedulingGates', ...(isGated ? ['nodeSelector'] : [])])
+    copy[key] = old[key]
+  if (isGated)
+    copy['affinity'] = { ...objectIn(spec, 'affinity'), nodeAffinity: objectIn(old, 'affinity')['nodeAffinity'] }
   if ((numberIn(old, 'terminationGracePeriodSeconds') ?? 0) < 0 && copy['terminationGracePeriodSeconds'] === 1) {
     copy['terminationGracePeriodSeconds'] = old['terminationGracePeriodSeconds']
   }

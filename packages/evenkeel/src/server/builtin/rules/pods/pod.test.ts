@@ -11,7 +11,10 @@ for (const each of cases) {
 }
 
 const grace = (spec: object, status: object, asked?: number): number | undefined =>
-  podRules.graceSeconds?.({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec, status } as unknown as UnstructuredObject, asked)
+  podRules.graceSeconds?.(
+    { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec, status } as unknown as UnstructuredObject,
+    asked,
+  )
 
 test('podRules give a running pod its time, and one that never ran or has ended none', () => {
   expect(grace({ nodeName: 'n', terminationGracePeriodSeconds: 7 }, {})).toBe(7)
@@ -25,27 +28,59 @@ test('podRules give a running pod its time, and one that never ran or has ended 
 
 test('podRules make a pending pod, say its quality, and request what is limited', () => {
   const container = { name: 'c', image: 'i', resources: { limits: { cpu: '0.5', memory: '1024Mi' } } }
-  const { object } = write({ object: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [container] }, status: { phase: 'Running' } } })
+  const { object } = write({
+    object: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a' },
+      spec: { containers: [container] },
+      status: { phase: 'Running' },
+    },
+  })
   expect(object['status']).toEqual({ phase: 'Pending', qosClass: 'Guaranteed' })
   const amounts = { cpu: '500m', memory: '1Gi' }
-  expect(object['spec']).toMatchObject({ enableServiceLinks: true, containers: [{ resources: { limits: amounts, requests: amounts } }] })
+  expect(object['spec']).toMatchObject({
+    enableServiceLinks: true,
+    containers: [{ resources: { limits: amounts, requests: amounts } }],
+  })
 })
 
 test('podRules mirror the account and complete volumes', () => {
-  const spec = { serviceAccount: 'x', containers: [], volumes: [{ name: 'a' }, { name: 'b', configMap: { name: 'm' } }, { name: 'c', hostPath: { path: '/' } }] }
+  const spec = {
+    serviceAccount: 'x',
+    containers: [],
+    volumes: [{ name: 'a' }, { name: 'b', configMap: { name: 'm' } }, { name: 'c', hostPath: { path: '/' } }],
+  }
   expect(write({ object: { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec } }).object['spec']).toMatchObject({
-    serviceAccount: 'x', serviceAccountName: 'x',
-    volumes: [{ name: 'a', emptyDir: {} }, { name: 'b', configMap: { name: 'm', defaultMode: 420 } }, { name: 'c', hostPath: { path: '/', type: '' } }],
+    serviceAccount: 'x',
+    serviceAccountName: 'x',
+    volumes: [
+      { name: 'a', emptyDir: {} },
+      { name: 'b', configMap: { name: 'm', defaultMode: 420 } },
+      { name: 'c', hostPath: { path: '/', type: '' } },
+    ],
   })
 })
 
 test('podRules select by what schedulers and kubelets ask for', () => {
   const object = {
-    apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { nodeName: 'n', restartPolicy: 'Never', hostNetwork: true }, status: { phase: 'Running', podIPs: [{ ip: '1.2.3.4' }] },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {},
+    spec: { nodeName: 'n', restartPolicy: 'Never', hostNetwork: true },
+    status: { phase: 'Running', podIPs: [{ ip: '1.2.3.4' }] },
   }
   const values = Object.fromEntries(Object.entries(podRules.fields ?? {}).map(([field, read]) => [field, read(object)]))
   expect(values).toEqual({
-    'spec.nodeName': 'n', 'spec.host': 'n', 'spec.restartPolicy': 'Never', 'spec.schedulerName': '', 'spec.serviceAccountName': '', 'spec.hostNetwork': 'true',
-    'status.phase': 'Running', 'status.podIP': '1.2.3.4', 'status.podIPs': '1.2.3.4', 'status.nominatedNodeName': '',
+    'spec.nodeName': 'n',
+    'spec.host': 'n',
+    'spec.restartPolicy': 'Never',
+    'spec.schedulerName': '',
+    'spec.serviceAccountName': '',
+    'spec.hostNetwork': 'true',
+    'status.phase': 'Running',
+    'status.podIP': '1.2.3.4',
+    'status.podIPs': '1.2.3.4',
+    'status.nominatedNodeName': '',
   })
 })

@@ -37,9 +37,12 @@ export const podRules: Hooks = {
   prepareUpdate,
   validate: (object) => validatePod(object),
   validateUpdate: (object, old) => validatePodChange(objectIn(object, 'spec'), objectIn(old, 'spec'), specPath),
-  validateStatusUpdate: (object, old) => requireSame(
-    textIn(objectIn(object, 'status'), 'qosClass'), textIn(objectIn(old, 'status'), 'qosClass'), FieldPath.of('status', 'qosClass'),
-  ),
+  validateStatusUpdate: (object, old) =>
+    requireSame(
+      textIn(objectIn(object, 'status'), 'qosClass'),
+      textIn(objectIn(old, 'status'), 'qosClass'),
+      FieldPath.of('status', 'qosClass'),
+    ),
   graceSeconds,
 }
 
@@ -73,7 +76,8 @@ function validatePod(object: UnstructuredObject): FieldError[] {
     objectsIn(spec, key).forEach((container, index) => {
       const image = textIn(container, 'image')
       const path = specPath.child(key).index(index).child('image')
-      if (image.trim() !== image) errors.push(fieldError.invalid(path, image, 'must not have leading or trailing whitespace'))
+      if (image.trim() !== image)
+        errors.push(fieldError.invalid(path, image, 'must not have leading or trailing whitespace'))
     })
   }
   // Only running pods get ephemeral containers; an object without a version is not stored yet.
@@ -81,7 +85,9 @@ function validatePod(object: UnstructuredObject): FieldError[] {
     errors.push(fieldError.forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'))
   }
   if (textIn(spec, 'nodeName') !== '' && objectsIn(spec, 'schedulingGates').length > 0) {
-    errors.push(fieldError.forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'))
+    errors.push(
+      fieldError.forbidden(specPath.child('nodeName'), 'cannot be set until all schedulingGates have been cleared'),
+    )
   }
   return errors
 }

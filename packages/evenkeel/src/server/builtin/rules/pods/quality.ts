@@ -14,9 +14,12 @@ type Sums = Map<string, Quantity>
 
 export function qualityOf(spec: JsonObject): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const whole = optionalObjectIn(spec, 'resources')
-  const resources = whole === undefined
-    ? [...objectsIn(spec, 'containers'), ...objectsIn(spec, 'initContainers')].map((container) => objectIn(container, 'resources'))
-    : [whole]
+  const resources =
+    whole === undefined
+      ? [...objectsIn(spec, 'containers'), ...objectsIn(spec, 'initContainers')].map((container) =>
+          objectIn(container, 'resources'),
+        )
+      : [whole]
   const [requests, limits]: [Sums, Sums] = [new Map(), new Map()]
   let isLimited = true
   for (const each of resources) {

@@ -15,9 +15,13 @@ const podScopes = ['Terminating', 'NotTerminating', 'NotBestEffort', 'PriorityCl
 const switchScopes = ['BestEffort', 'NotBestEffort', 'Terminating', 'NotTerminating', 'CrossNamespacePodAffinity']
 const scopes = [...podScopes, 'BestEffort', 'VolumeAttributesClass']
 const podResources = ['pods', 'cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
-const conflicts = [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]
-const existsComplaint = 'must be \'Exists\' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, '
-  + 'ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity'
+const conflicts = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+]
+const existsComplaint =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, " +
+  'ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity'
 
 export const resourceQuotaRules: Hooks = {
   default(object) {
@@ -51,7 +55,7 @@ function validateScopes(spec: JsonObject): FieldError[] {
   const complain = (detail: string): FieldError => fieldError.invalid(path, list, detail)
   return [
     ...list.flatMap((scope) => [
-      ...scopes.includes(scope) ? [] : [complain('unsupported scope')],
+      ...(scopes.includes(scope) ? [] : [complain('unsupported scope')]),
       ...misplaced(spec, scope).map(() => complain('unsupported scope applied to resource')),
     ]),
     ...contradictions(list).map(() => complain('conflicting scopes')),
@@ -66,25 +70,33 @@ function validateSelector(spec: JsonObject): FieldError[] {
     ...requirements.flatMap((requirement) => {
       const scope = textIn(requirement, 'scopeName')
       return [
-        ...scopes.includes(scope) ? [] : [fieldError.invalid(path.child('scopeName'), scope, 'unsupported scope')],
-        ...misplaced(spec, scope).map(() => fieldError.invalid(path, selector, 'unsupported scope applied to resource')),
+        ...(scopes.includes(scope) ? [] : [fieldError.invalid(path.child('scopeName'), scope, 'unsupported scope')]),
+        ...misplaced(spec, scope).map(() =>
+          fieldError.invalid(path, selector, 'unsupported scope applied to resource'),
+        ),
         ...validateOperator(requirement, path),
       ]
     }),
-    ...contradictions(requirements.map((requirement) => textIn(requirement, 'scopeName')))
-      .map(() => fieldError.invalid(path, valueIn(spec, 'scopes'), 'conflicting scopes')),
+    ...contradictions(requirements.map((requirement) => textIn(requirement, 'scopeName'))).map(() =>
+      fieldError.invalid(path, valueIn(spec, 'scopes'), 'conflicting scopes'),
+    ),
   ]
 }
 
 function validateOperator(requirement: JsonObject, path: FieldPath): FieldError[] {
-  const [scope, operator, values] = [textIn(requirement, 'scopeName'), textIn(requirement, 'operator'), textsIn(requirement, 'values')]
+  const [scope, operator, values] = [
+    textIn(requirement, 'scopeName'),
+    textIn(requirement, 'operator'),
+    textsIn(requirement, 'values'),
+  ]
   const errors: FieldError[] = []
-  if (switchScopes.includes(scope) && operator !== 'Exists') errors.push(fieldError.invalid(path.child('operator'), operator, existsComplaint))
+  if (switchScopes.includes(scope) && operator !== 'Exists')
+    errors.push(fieldError.invalid(path.child('operator'), operator, existsComplaint))
   if (operator === 'In' || operator === 'NotIn') {
-    const detail = 'must be at least one value when `operator` is \'In\' or \'NotIn\' for scope selector'
+    const detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
     if (values.length === 0) errors.push(fieldError.required(path.child('values'), detail))
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    const detail = 'must be no value when `operator` is \'Exist\' or \'DoesNotExist\' for scope selector'
+    const detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
     if (values.length > 0) errors.push(fieldError.invalid(path.child('values'), values, detail))
   } else errors.push(fieldError.invalid(path.child('operator'), operator, 'not a valid selector operator'))
   return errors
@@ -107,7 +119,11 @@ function contradictions(list: readonly string[]): readonly (readonly string[])[]
 }
 
 function validateScopesKept(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {
-  const [now, before] = [objectIn(object, 'spec'), objectIn(old, 'spec')].map((spec) => new Set(textsIn(spec, 'scopes'))) as [Set<string>, Set<string>]
+  const [now, before] = [objectIn(object, 'spec'), objectIn(old, 'spec')].map(
+    (spec) => new Set(textsIn(spec, 'scopes')),
+  ) as [Set<string>, Set<string>]
   const same = now.size === before.size && [...now].every((scope) => before.has(scope))
-  return same ? [] : [fieldError.invalid(specPath.child('scopes'), valueIn(objectIn(object, 'spec'), 'scopes'), 'field is immutable')]
+  return same
+    ? []
+    : [fieldError.invalid(specPath.child('scopes'), valueIn(objectIn(object, 'spec'), 'scopes'), 'field is immutable')]
 }

@@ -29,7 +29,9 @@ export const podDisruptionBudgetRules: Hooks = {
 }
 
 function isWhole(condition: Condition): boolean {
-  return [condition.type, condition.status, condition.reason, condition.message].every((text) => typeof text === 'string')
+  return [condition.type, condition.status, condition.reason, condition.message].every(
+    (text) => typeof text === 'string',
+  )
 }
 
 /** The spec in upstream's internal form. */
@@ -45,11 +47,15 @@ function validateSpec(spec: JsonObject): FieldError[] {
   }
   for (const key of ['minAvailable', 'maxUnavailable']) {
     const value = spec[key]
-    if (value !== undefined) errors.push(...validateShare(value, specPath.child(key)), ...validateAtMostAll(value, specPath.child(key)))
+    if (value !== undefined)
+      errors.push(...validateShare(value, specPath.child(key)), ...validateAtMostAll(value, specPath.child(key)))
   }
   return [
     ...errors,
     ...validateSelectorIn(spec, 'selector', specPath),
-    ...allowOneOf(spec['unhealthyPodEvictionPolicy'], specPath.child('unhealthyPodEvictionPolicy'), ['AlwaysAllow', 'IfHealthyBudget']),
+    ...allowOneOf(spec['unhealthyPodEvictionPolicy'], specPath.child('unhealthyPodEvictionPolicy'), [
+      'AlwaysAllow',
+      'IfHealthyBudget',
+    ]),
   ]
 }

@@ -12,7 +12,8 @@ import { objectIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 
 const specPath = FieldPath.of('spec')
-const changeComplaint = 'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+const changeComplaint =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 export const volumeModes = ['Block', 'Filesystem']
 
@@ -33,11 +34,13 @@ export const persistentVolumeClaimRules: Hooks = {
 export function validateClaimSpec(spec: JsonObject, path: FieldPath): FieldError[] {
   const [modes, className] = [textsIn(spec, 'accessModes'), textIn(spec, 'storageClassName')]
   return [
-    ...modes.length === 0 ? [fieldError.required(path.child('accessModes'), 'at least 1 access mode is required')] : [],
+    ...(modes.length === 0
+      ? [fieldError.required(path.child('accessModes'), 'at least 1 access mode is required')]
+      : []),
     ...validateSelectorIn(spec, 'selector', path),
     ...validateModes(modes, path.child('accessModes')),
     ...validateSize(objectIn(objectIn(spec, 'resources'), 'requests'), path.child('resources').key('storage')),
-    ...className === '' ? [] : refuse(className, path.child('storageClassName'), checkDnsSubdomain(className)),
+    ...(className === '' ? [] : refuse(className, path.child('storageClassName'), checkDnsSubdomain(className))),
     ...allowOneOf(spec['volumeMode'], path.child('volumeMode'), volumeModes),
     ...validateSource(optionalObjectIn(spec, 'dataSource'), path.child('dataSource')),
     ...validateSource(optionalObjectIn(spec, 'dataSourceRef'), path.child('dataSourceRef')),
@@ -45,7 +48,9 @@ export function validateClaimSpec(spec: JsonObject, path: FieldPath): FieldError
 }
 
 export function validateModes(modes: readonly string[], path: FieldPath): FieldError[] {
-  const errors = modes.filter((mode) => !accessModes.includes(mode)).map((mode) => fieldError.notSupported(path, mode, accessModes))
+  const errors = modes
+    .filter((mode) => !accessModes.includes(mode))
+    .map((mode) => fieldError.notSupported(path, mode, accessModes))
   const isSingle = modes.includes('ReadWriteOncePod')
   if (!isSingle || modes.every((mode) => mode === 'ReadWriteOncePod' || !accessModes.includes(mode))) return errors
   return [...errors, fieldError.forbidden(path, 'may not use ReadWriteOncePod with other access modes')]
@@ -54,7 +59,8 @@ export function validateModes(modes: readonly string[], path: FieldPath): FieldE
 function validateSize(requests: JsonObject, path: FieldPath): FieldError[] {
   if (!Object.hasOwn(requests, 'storage')) return [fieldError.required(path)]
   const quantity = quantityFrom(requests['storage'])
-  if (quantity !== undefined && quantity.unscaled <= 0n) return [fieldError.invalid(path, requests['storage'], 'must be greater than zero')]
+  if (quantity !== undefined && quantity.unscaled <= 0n)
+    return [fieldError.invalid(path, requests['storage'], 'must be greater than zero')]
   return validateAmount('storage', requests['storage'], path)
 }
 
@@ -63,7 +69,7 @@ function validateSource(source: JsonObject | undefined, path: FieldPath): FieldE
   const [kind, group] = [textIn(source, 'kind'), textIn(source, 'apiGroup')]
   const errors = [...requireText(textIn(source, 'name'), path.child('name')), ...requireText(kind, path.child('kind'))]
   if (group === '' && kind !== 'PersistentVolumeClaim') {
-    errors.push(fieldError.invalid(path, kind, 'must be \'PersistentVolumeClaim\' when referencing the default apiGroup'))
+    errors.push(fieldError.invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
   }
   return group === '' ? errors : [...errors, ...refuse(group, path.child('apiGroup'), checkDnsSubdomain(group))]
 }
@@ -73,12 +79,16 @@ function mirrorSource(spec: JsonObjectDraft): void {
   const [source, reference] = [optionalObjectIn(spec, 'dataSource'), optionalObjectIn(spec, 'dataSourceRef')]
   if (source !== undefined && !isOldSource(source)) delete spec['dataSource']
   else if (source !== undefined && reference === undefined) spec['dataSourceRef'] = { ...source }
-  if (spec['dataSource'] === undefined && reference !== undefined && textIn(reference, 'namespace') === '') spec['dataSource'] = { ...reference }
+  if (spec['dataSource'] === undefined && reference !== undefined && textIn(reference, 'namespace') === '')
+    spec['dataSource'] = { ...reference }
 }
 
 function isOldSource(source: JsonObject): boolean {
   const [kind, group] = [textIn(source, 'kind'), textIn(source, 'apiGroup')]
-  return kind === 'PersistentVolumeClaim' && group === '' || kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io'
+  return (
+    (kind === 'PersistentVolumeClaim' && group === '') ||
+    (kind === 'VolumeSnapshot' && group === 'snapshot.storage.k8s.io')
+  )
 }
 
 function validateChange(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {
@@ -88,7 +98,8 @@ function validateChange(object: UnstructuredObject, old: UnstructuredObject): Fi
     ? []
     : [fieldError.forbidden(specPath, changeComplaint)]
   return [
-    ...errors, ...validateShrinking(spec, old),
+    ...errors,
+    ...validateShrinking(spec, old),
     ...requireSame(spec['volumeMode'], before['volumeMode'], FieldPath.of('volumeMode')),
   ]
 }
@@ -113,5 +124,10 @@ function validateShrinking(spec: JsonObject, old: UnstructuredObject): FieldErro
   if (now === undefined || before === undefined || compareQuantities(now, before) >= 0) return []
   const actual = sizeOf(objectIn(objectIn(old, 'status'), 'capacity'))
   if (actual === undefined || compareQuantities(now, actual) > 0) return []
-  return [fieldError.forbidden(specPath.child('resources', 'requests', 'storage'), 'field can not be less than status.capacity')]
+  return [
+    fieldError.forbidden(
+      specPath.child('resources', 'requests', 'storage'),
+      'field can not be less than status.capacity',
+    ),
+  ]
 }

@@ -13,8 +13,15 @@ import { validateModes, volumeModes } from './persistent-volume-claim.ts'
 const specPath = FieldPath.of('spec')
 /** Everything else in a spec is a source. */
 const plainFields = [
-  'accessModes', 'capacity', 'claimRef', 'mountOptions', 'nodeAffinity', 'persistentVolumeReclaimPolicy', 'storageClassName',
-  'volumeAttributesClassName', 'volumeMode',
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'mountOptions',
+  'nodeAffinity',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeAttributesClassName',
+  'volumeMode',
 ]
 
 export const persistentVolumeRules: Hooks = {
@@ -35,7 +42,12 @@ export const persistentVolumeRules: Hooks = {
     const [spec, before] = [objectIn(object, 'spec'), objectIn(old, 'spec')]
     const errors = deepEqual(sourcesOf(spec), sourcesOf(before))
       ? []
-      : [fieldError.forbidden(specPath.child('persistentvolumesource'), 'spec.persistentvolumesource is immutable after creation')]
+      : [
+          fieldError.forbidden(
+            specPath.child('persistentvolumesource'),
+            'spec.persistentvolumesource is immutable after creation',
+          ),
+        ]
     return [...errors, ...requireSame(spec['volumeMode'], before['volumeMode'], FieldPath.of('volumeMode'))]
   },
   prepareUpdate: (object, old, { subresource, now }) => {
@@ -53,15 +65,25 @@ function sourcesOf(spec: JsonObject): JsonObject {
 }
 
 function validateSpec(spec: JsonObject): FieldError[] {
-  const [modes, className, sources] = [textsIn(spec, 'accessModes'), textIn(spec, 'storageClassName'), Object.keys(sourcesOf(spec))]
+  const [modes, className, sources] = [
+    textsIn(spec, 'accessModes'),
+    textIn(spec, 'storageClassName'),
+    Object.keys(sourcesOf(spec)),
+  ]
   return [
-    ...modes.length === 0 ? [fieldError.required(specPath.child('accessModes'))] : [],
+    ...(modes.length === 0 ? [fieldError.required(specPath.child('accessModes'))] : []),
     ...validateModes(modes, specPath.child('accessModes')),
     ...validateCapacity(objectIn(spec, 'capacity'), specPath.child('capacity')),
-    ...allowOneOf(spec['persistentVolumeReclaimPolicy'], specPath.child('persistentVolumeReclaimPolicy'), ['Delete', 'Recycle', 'Retain']),
-    ...sources.length === 0 ? [fieldError.required(specPath, 'must specify a volume type')] : [],
-    ...sources.slice(1).map((key) => fieldError.forbidden(specPath.child(key), 'may not specify more than 1 volume type')),
-    ...className === '' ? [] : refuse(className, specPath.child('storageClassName'), checkDnsSubdomain(className)),
+    ...allowOneOf(spec['persistentVolumeReclaimPolicy'], specPath.child('persistentVolumeReclaimPolicy'), [
+      'Delete',
+      'Recycle',
+      'Retain',
+    ]),
+    ...(sources.length === 0 ? [fieldError.required(specPath, 'must specify a volume type')] : []),
+    ...sources
+      .slice(1)
+      .map((key) => fieldError.forbidden(specPath.child(key), 'may not specify more than 1 volume type')),
+    ...(className === '' ? [] : refuse(className, specPath.child('storageClassName'), checkDnsSubdomain(className))),
     ...allowOneOf(spec['volumeMode'], specPath.child('volumeMode'), volumeModes),
   ]
 }
@@ -69,9 +91,15 @@ function validateSpec(spec: JsonObject): FieldError[] {
 function validateCapacity(capacity: JsonObject, path: FieldPath): FieldError[] {
   const names = Object.keys(capacity)
   const errors = names.length === 0 ? [fieldError.required(path)] : []
-  if (names.length !== 1 || names[0] !== 'storage') errors.push(fieldError.notSupported(path, names.length === 0 ? null : capacity, ['storage']))
-  return [...errors, ...Object.entries(capacity).flatMap(([name, value]) => {
-    const quantity = quantityFrom(value)
-    return quantity !== undefined && quantity.unscaled > 0n ? [] : [fieldError.invalid(path.key(name), value, 'must be greater than zero')]
-  })]
+  if (names.length !== 1 || names[0] !== 'storage')
+    errors.push(fieldError.notSupported(path, names.length === 0 ? null : capacity, ['storage']))
+  return [
+    ...errors,
+    ...Object.entries(capacity).flatMap(([name, value]) => {
+      const quantity = quantityFrom(value)
+      return quantity !== undefined && quantity.unscaled > 0n
+        ? []
+        : [fieldError.invalid(path.key(name), value, 'must be greater than zero')]
+    }),
+  ]
 }

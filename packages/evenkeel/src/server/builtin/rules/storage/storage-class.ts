@@ -21,7 +21,10 @@ export const storageClassRules: Hooks = {
     ...validateProvisioner(textIn(object, 'provisioner')),
     ...validateParameters(object),
     ...allowOneOf(object['reclaimPolicy'], FieldPath.of('reclaimPolicy'), ['Delete', 'Retain']),
-    ...allowOneOf(object['volumeBindingMode'], FieldPath.of('volumeBindingMode'), ['Immediate', 'WaitForFirstConsumer']),
+    ...allowOneOf(object['volumeBindingMode'], FieldPath.of('volumeBindingMode'), [
+      'Immediate',
+      'WaitForFirstConsumer',
+    ]),
   ],
   validateUpdate: (object, old) => fixed.flatMap((key) => requireSame(object[key], old[key], FieldPath.of(key))),
 }

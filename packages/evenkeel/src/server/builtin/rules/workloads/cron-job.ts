@@ -31,9 +31,16 @@ export const cronJobRules: Hooks = {
   },
   validate(object) {
     const [spec, name] = [objectIn(object, 'spec'), object.metadata.name ?? '']
-    const errors = utf8Length(name) > nameBytesMax
-      ? [fieldError.invalid(FieldPath.of('metadata', 'name'), name, `must be no more than ${nameBytesMax} characters`)]
-      : []
+    const errors =
+      utf8Length(name) > nameBytesMax
+        ? [
+            fieldError.invalid(
+              FieldPath.of('metadata', 'name'),
+              name,
+              `must be no more than ${nameBytesMax} characters`,
+            ),
+          ]
+        : []
     return [...validateSpec(spec), ...errors]
   },
 }
@@ -44,14 +51,24 @@ function validateSpec(spec: JsonObject): FieldError[] {
     ...validateSchedule(textIn(spec, 'schedule'), specPath.child('schedule')),
     ...requireNonNegative(numberIn(spec, 'startingDeadlineSeconds'), specPath.child('startingDeadlineSeconds')),
     ...validateTimeZone(spec['timeZone'], specPath.child('timeZone')),
-    ...requireChoice(textIn(spec, 'concurrencyPolicy'), specPath.child('concurrencyPolicy'), ['Allow', 'Forbid', 'Replace']),
+    ...requireChoice(textIn(spec, 'concurrencyPolicy'), specPath.child('concurrencyPolicy'), [
+      'Allow',
+      'Forbid',
+      'Replace',
+    ]),
     ...validateJobSpec(job, templatePath),
   ]
-  if (job['selector'] !== undefined) errors.push(fieldError.invalid(templatePath.child('selector'), job['selector'], '`selector` will be auto-generated'))
-  if (isSet(job, 'manualSelector')) errors.push(fieldError.notSupported(templatePath.child('manualSelector'), true, ['nil', 'false']))
+  if (job['selector'] !== undefined)
+    errors.push(
+      fieldError.invalid(templatePath.child('selector'), job['selector'], '`selector` will be auto-generated'),
+    )
+  if (isSet(job, 'manualSelector'))
+    errors.push(fieldError.notSupported(templatePath.child('manualSelector'), true, ['nil', 'false']))
   return [
     ...errors,
-    ...['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'].flatMap((key) => requireNonNegative(numberIn(spec, key), specPath.child(key))),
+    ...['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'].flatMap((key) =>
+      requireNonNegative(numberIn(spec, key), specPath.child(key)),
+    ),
   ]
 }
 
@@ -60,12 +77,23 @@ function validateSchedule(schedule: string, path: FieldPath): FieldError[] {
   const complaint = scheduleComplaint(schedule)
   const errors = complaint === undefined ? [] : [fieldError.invalid(path, schedule, complaint)]
   if (!schedule.includes('TZ')) return errors
-  return [...errors, fieldError.invalid(path, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')]
+  return [
+    ...errors,
+    fieldError.invalid(path, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'),
+  ]
 }
 
 /** Whether a zone exists is known where schedules are computed; here only that one is named. */
 function validateTimeZone(zone: unknown, path: FieldPath): FieldError[] {
   if (typeof zone !== 'string') return []
   if (zone === '') return [fieldError.invalid(path, zone, 'timeZone must be nil or non-empty string')]
-  return zone.toLowerCase() === 'local' ? [fieldError.invalid(path, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')] : []
+  return zone.toLowerCase() === 'local'
+    ? [
+        fieldError.invalid(
+          path,
+          zone,
+          'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
+        ),
+      ]
+    : []
 }

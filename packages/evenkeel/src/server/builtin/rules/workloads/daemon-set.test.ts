@@ -11,12 +11,22 @@ for (const each of cases) {
 
 test('daemonSetRules count template changes in an annotation that clients cannot set', () => {
   const make = (image: string, annotations = {}): JsonObject => ({
-    apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'a', annotations }, spec: { template: { spec: { containers: [{ name: 'c', image }] } } },
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'a', annotations },
+    spec: { template: { spec: { containers: [{ name: 'c', image }] } } },
   })
   const count = (object: { metadata: { annotations?: Readonly<Record<string, string>> } }): string | undefined =>
     object.metadata.annotations?.['deprecated.daemonset.template.generation']
   const old = write({ object: make('i') }).object
   expect(count(old)).toBe('1')
   expect(count(write({ object: make('i'), old: old as unknown as JsonObject }).object)).toBe('1')
-  expect(count(write({ object: make('j', { 'deprecated.daemonset.template.generation': '9' }), old: old as unknown as JsonObject }).object)).toBe('2')
+  expect(
+    count(
+      write({
+        object: make('j', { 'deprecated.daemonset.template.generation': '9' }),
+        old: old as unknown as JsonObject,
+      }).object,
+    ),
+  ).toBe('2')
 })

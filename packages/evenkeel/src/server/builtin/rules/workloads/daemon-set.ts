@@ -41,7 +41,8 @@ export const daemonSetRules: Hooks = {
     setCount(object, countOf(old.metadata.annotations ?? {}) + Number(changed))
   },
   validate: validateDaemonSet,
-  validateUpdate: (object, old) => requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
+  validateUpdate: (object, old) =>
+    requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
 }
 
 function countOf(annotations: Readonly<Record<string, string>>): number {
@@ -57,11 +58,11 @@ function validateDaemonSet(object: UnstructuredObject): FieldError[] {
   const spec = objectIn(object, 'spec')
   const [selector, path] = [selectorIn(spec, 'selector'), specPath.child('selector')]
   return [
-    ...selector === undefined ? [] : validateLabelSelector(selector, path),
+    ...(selector === undefined ? [] : validateLabelSelector(selector, path)),
     ...validateSelection(spec, selector),
-    ...selector !== undefined && isEmptySelector(selector)
+    ...(selector !== undefined && isEmptySelector(selector)
       ? [fieldError.invalid(path, spec['selector'], 'empty selector is invalid for daemonset')]
-      : [],
+      : []),
     ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'DaemonSet' }),
     ...validateCounts(spec, ['minReadySeconds']),
     ...validateStrategy(objectIn(spec, 'updateStrategy')),
@@ -70,19 +71,34 @@ function validateDaemonSet(object: UnstructuredObject): FieldError[] {
 }
 
 function validateStrategy(strategy: JsonObject): FieldError[] {
-  const [type, rolling, path] = [textIn(strategy, 'type'), optionalObjectIn(strategy, 'rollingUpdate'), strategyPath.child('rollingUpdate')]
+  const [type, rolling, path] = [
+    textIn(strategy, 'type'),
+    optionalObjectIn(strategy, 'rollingUpdate'),
+    strategyPath.child('rollingUpdate'),
+  ]
   if (type === 'OnDelete') return []
-  if (type !== 'RollingUpdate') return [fieldError.notSupported(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, ['RollingUpdate', 'OnDelete'])]
+  if (type !== 'RollingUpdate')
+    return [
+      fieldError.notSupported(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, [
+        'RollingUpdate',
+        'OnDelete',
+      ]),
+    ]
   return rolling === undefined ? [fieldError.required(path)] : validateRolling(rolling, path)
 }
 
 function validateRolling(rolling: JsonObject, path: FieldPath): FieldError[] {
   const keys = ['maxUnavailable', 'maxSurge']
   const errors = [
-    ...keys.flatMap((key) => validateShare(rolling[key], path.child(key))), ...keys.flatMap((key) => validateAtMostAll(rolling[key], path.child(key))),
+    ...keys.flatMap((key) => validateShare(rolling[key], path.child(key))),
+    ...keys.flatMap((key) => validateAtMostAll(rolling[key], path.child(key))),
   ]
   const [missing, extra] = keys.map((key) => (percentOf(rolling[key]) ?? rolling[key]) !== 0)
-  if (missing && extra) errors.push(fieldError.invalid(path.child('maxSurge'), rolling['maxSurge'], 'may not be set when maxUnavailable is non-zero'))
-  if (!missing && !extra) errors.push(fieldError.required(path.child('maxUnavailable'), 'cannot be 0 when maxSurge is 0'))
+  if (missing && extra)
+    errors.push(
+      fieldError.invalid(path.child('maxSurge'), rolling['maxSurge'], 'may not be set when maxUnavailable is non-zero'),
+    )
+  if (!missing && !extra)
+    errors.push(fieldError.required(path.child('maxUnavailable'), 'cannot be 0 when maxSurge is 0'))
   return errors
 }

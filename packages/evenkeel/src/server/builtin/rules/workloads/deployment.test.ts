@@ -10,7 +10,10 @@ for (const each of cases) {
 }
 
 test('deploymentRules complete a minimal deployment', () => {
-  const spec = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } } }
+  const spec = {
+    selector: { matchLabels: { a: 'b' } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } },
+  }
   const { object } = write({ object: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' }, spec } })
   expect(object['spec']).toEqual({
     ...spec,
@@ -21,11 +24,21 @@ test('deploymentRules complete a minimal deployment', () => {
     template: {
       metadata: { labels: { a: 'b' } },
       spec: {
-        containers: [{
-          name: 'c', image: 'nginx:1', imagePullPolicy: 'IfNotPresent', terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File',
-          resources: {},
-        }],
-        restartPolicy: 'Always', terminationGracePeriodSeconds: 30, dnsPolicy: 'ClusterFirst', securityContext: {}, schedulerName: 'default-scheduler',
+        containers: [
+          {
+            name: 'c',
+            image: 'nginx:1',
+            imagePullPolicy: 'IfNotPresent',
+            terminationMessagePath: '/dev/termination-log',
+            terminationMessagePolicy: 'File',
+            resources: {},
+          },
+        ],
+        restartPolicy: 'Always',
+        terminationGracePeriodSeconds: 30,
+        dnsPolicy: 'ClusterFirst',
+        securityContext: {},
+        schedulerName: 'default-scheduler',
       },
     },
   })
@@ -33,7 +46,8 @@ test('deploymentRules complete a minimal deployment', () => {
 
 test('deploymentRules count a change of spec or annotations as a new generation, labels not', () => {
   const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, spec: { replicas: 1 } }
-  const changes = (other: object): boolean | undefined => deploymentRules.changesGeneration?.({ ...object, ...other }, object)
+  const changes = (other: object): boolean | undefined =>
+    deploymentRules.changesGeneration?.({ ...object, ...other }, object)
   expect(changes({ spec: { replicas: 2 } })).toBe(true)
   expect(changes({ metadata: { annotations: { a: 'b' } } })).toBe(true)
   expect(changes({ metadata: { labels: { a: 'b' } }, status: { replicas: 1 } })).toBe(false)

@@ -10,15 +10,23 @@ import type { Hooks } from '../hooks.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
 import { numberIn, objectIn, optionalObjectIn, textIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
-import { isUsable, validateCounts, validateLastingTemplate, validateReplicaStatus, validateSelection, validateSelector } from './selected-pods.ts'
+import {
+  isUsable,
+  validateCounts,
+  validateLastingTemplate,
+  validateReplicaStatus,
+  validateSelection,
+  validateSelector,
+} from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const strategyPath = specPath.child('strategy')
 
 export const deploymentRules: Hooks = {
   // Annotations count: that is how rollbacks and pauses used to be asked for.
-  changesGeneration: (object, old) => !deepEqual(object['spec'], old['spec'])
-    || !deepEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
+  changesGeneration: (object, old) =>
+    !deepEqual(object['spec'], old['spec']) ||
+    !deepEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -37,15 +45,20 @@ export const deploymentRules: Hooks = {
     object['status'] = {}
   },
   validate: (object) => validateDeployment(object),
-  validateUpdate: (object, old) => requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
-  validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
+  validateUpdate: (object, old) =>
+    requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
+  validateStatusUpdate: (object) =>
+    validateReplicaStatus(objectIn(object, 'status'), ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
 }
 
 function validateDeployment(object: UnstructuredObject): FieldError[] {
   const spec = objectIn(object, 'spec')
   const selector = selectorIn(spec, 'selector')
   const template = isUsable(selector)
-    ? [...validateSelection(spec, selector), ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' })]
+    ? [
+        ...validateSelection(spec, selector),
+        ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' }),
+      ]
     : [fieldError.invalid(specPath.child('selector'), spec['selector'], 'invalid label selector')]
   return [
     ...validateCounts(spec, ['replicas']),
@@ -58,15 +71,31 @@ function validateDeployment(object: UnstructuredObject): FieldError[] {
 }
 
 function validateStrategy(strategy: JsonObject): FieldError[] {
-  const [type, rolling, path] = [textIn(strategy, 'type'), optionalObjectIn(strategy, 'rollingUpdate'), strategyPath.child('rollingUpdate')]
-  if (type === 'RollingUpdate') return rolling === undefined ? [fieldError.required(path)] : validateRolling(rolling, path)
-  if (type !== 'Recreate') return [fieldError.notSupported(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, ['Recreate', 'RollingUpdate'])]
-  return rolling === undefined ? [] : [fieldError.forbidden(path, 'may not be specified when strategy `type` is \'Recreate\'')]
+  const [type, rolling, path] = [
+    textIn(strategy, 'type'),
+    optionalObjectIn(strategy, 'rollingUpdate'),
+    strategyPath.child('rollingUpdate'),
+  ]
+  if (type === 'RollingUpdate')
+    return rolling === undefined ? [fieldError.required(path)] : validateRolling(rolling, path)
+  if (type !== 'Recreate')
+    return [
+      fieldError.notSupported(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, [
+        'Recreate',
+        'RollingUpdate',
+      ]),
+    ]
+  return rolling === undefined
+    ? []
+    : [fieldError.forbidden(path, "may not be specified when strategy `type` is 'Recreate'")]
 }
 
 function validateRolling(rolling: JsonObject, path: FieldPath): FieldError[] {
   const [missing, extra] = [rolling['maxUnavailable'], rolling['maxSurge']]
-  const errors = [...validateShare(missing, path.child('maxUnavailable')), ...validateShare(extra, path.child('maxSurge'))]
+  const errors = [
+    ...validateShare(missing, path.child('maxUnavailable')),
+    ...validateShare(extra, path.child('maxSurge')),
+  ]
   if (isNone(missing) && isNone(extra)) {
     errors.push(fieldError.invalid(path.child('maxUnavailable'), missing, 'may not be 0 when `maxSurge` is 0'))
   }
@@ -74,10 +103,12 @@ function validateRolling(rolling: JsonObject, path: FieldPath): FieldError[] {
 }
 
 function isNone(share: unknown): boolean {
-  return (percentOf(share) ?? share) === 0 || typeof share === 'string' && percentOf(share) === undefined
+  return (percentOf(share) ?? share) === 0 || (typeof share === 'string' && percentOf(share) === undefined)
 }
 
 function validateDeadline(deadline: number | undefined, readySeconds: number): FieldError[] {
   if (deadline === undefined || deadline > readySeconds) return []
-  return [fieldError.invalid(specPath.child('progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds')]
+  return [
+    fieldError.invalid(specPath.child('progressDeadlineSeconds'), deadline, 'must be greater than minReadySeconds'),
+  ]
 }

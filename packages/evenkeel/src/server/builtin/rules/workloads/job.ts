@@ -21,7 +21,11 @@ export const jobRules: Hooks = {
   fields: { 'status.successful': (object) => String(numberIn(objectIn(object, 'status'), 'succeeded') ?? 0) },
   default: defaultJob,
   prepareCreate: addSelector,
-  validate: (object) => [...validateSelector(object), ...validateJobSpec(objectIn(object, 'spec'), specPath), ...validateHostnames(object)],
+  validate: (object) => [
+    ...validateSelector(object),
+    ...validateJobSpec(objectIn(object, 'spec'), specPath),
+    ...validateHostnames(object),
+  ],
   validateUpdate: validateChange,
 }
 
@@ -32,7 +36,8 @@ function defaultJob(object: ObjectDraft): void {
   setDefault(spec, 'parallelism', 1)
   setDefault(spec, 'backoffLimit', spec['backoffLimitPerIndex'] === undefined ? 6 : backoffLimitMax)
   const labels = optionalObjectIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
-  if (labels !== undefined && Object.keys(objectIn(object.metadata, 'labels')).length === 0) object.metadata['labels'] = { ...labels }
+  if (labels !== undefined && Object.keys(objectIn(object.metadata, 'labels')).length === 0)
+    object.metadata['labels'] = { ...labels }
   setDefault(spec, 'completionMode', 'NonIndexed')
   setDefault(spec, 'suspend', false)
   setDefault(spec, 'podReplacementPolicy', spec['podFailurePolicy'] === undefined ? 'TerminatingOrFailed' : 'Failed')
@@ -46,14 +51,20 @@ function addSelector(object: ObjectDraft): void {
   if (isSet(spec, 'manualSelector')) return
   const labels = ensureDraft(ensureDraft(ensureDraft(spec, 'template'), 'metadata'), 'labels')
   const isTemplates = deepEqual(objectIn(object.metadata, 'labels'), labels)
-  for (const [key, value] of generatedLabels(textIn(object.metadata, 'name'), textIn(object.metadata, 'uid'))) setDefault(labels, key, value)
+  for (const [key, value] of generatedLabels(textIn(object.metadata, 'name'), textIn(object.metadata, 'uid')))
+    setDefault(labels, key, value)
   setDefault(ensureDraft(ensureDraft(spec, 'selector'), 'matchLabels'), uidLabel, textIn(object.metadata, 'uid'))
   // A job without labels of its own has those of its template, and these are more now.
   if (isTemplates) object.metadata['labels'] = { ...labels }
 }
 
 function generatedLabels(name: string, uid: string): readonly (readonly [string, string])[] {
-  return [['job-name', name], ['batch.kubernetes.io/job-name', name], ['controller-uid', uid], [uidLabel, uid]]
+  return [
+    ['job-name', name],
+    ['batch.kubernetes.io/job-name', name],
+    ['controller-uid', uid],
+    [uidLabel, uid],
+  ]
 }
 
 function validateSelector(object: UnstructuredObject): FieldError[] {
@@ -105,7 +116,12 @@ function validateCompletions(spec: JsonObject, before: JsonObject): FieldError[]
   const path = specPath.child('completions')
   if (textIn(spec, 'completionMode') !== 'Indexed') return requireSame(spec['completions'], before['completions'], path)
   const completions = numberIn(spec, 'completions')
-  if (completions === undefined || completions === numberIn(before, 'completions') || completions === numberIn(spec, 'parallelism')) return []
+  if (
+    completions === undefined ||
+    completions === numberIn(before, 'completions') ||
+    completions === numberIn(spec, 'parallelism')
+  )
+    return []
   return [fieldError.invalid(path, completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
@@ -113,7 +129,13 @@ function validateCompletions(spec: JsonObject, before: JsonObject): FieldError[]
 function templateOf(spec: JsonObject, before: JsonObject): JsonObject {
   const template = objectIn(spec, 'template')
   if (!isSet(before, 'suspend')) return template
-  const { nodeSelector: _selector, tolerations: _tolerations, schedulingGates: _gates, affinity: _affinity, ...pod } = objectIn(template, 'spec')
+  const {
+    nodeSelector: _selector,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    affinity: _affinity,
+    ...pod
+  } = objectIn(template, 'spec')
   const containers = ['containers', 'initContainers'].map((key) => [key, withoutResources(pod[key])] as const)
   return { spec: { ...pod, ...Object.fromEntries(containers) } }
 }

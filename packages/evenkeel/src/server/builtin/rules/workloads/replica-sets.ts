@@ -10,7 +10,14 @@ import type { Hooks } from '../hooks.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
 import { numberIn, objectIn, optionalObjectIn, textMapIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
-import { isUsable, validateCounts, validateLastingTemplate, validateReplicaStatus, validateSelection, validateSelector } from './selected-pods.ts'
+import {
+  isUsable,
+  validateCounts,
+  validateLastingTemplate,
+  validateReplicaStatus,
+  validateSelection,
+  validateSelector,
+} from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const statusCounts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']
@@ -26,11 +33,19 @@ export const replicaSetRules: Hooks = {
     const spec = objectIn(object, 'spec')
     const selector = selectorIn(spec, 'selector')
     const template = isUsable(selector)
-      ? [...validateSelection(spec, selector), ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' })]
+      ? [
+          ...validateSelection(spec, selector),
+          ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' }),
+        ]
       : [fieldError.invalid(specPath.child('selector'), spec['selector'], 'invalid label selector')]
-    return [...validateCounts(spec, ['replicas', 'minReadySeconds']), ...validateSelector(spec, { owner: 'deployment' }), ...template]
+    return [
+      ...validateCounts(spec, ['replicas', 'minReadySeconds']),
+      ...validateSelector(spec, { owner: 'deployment' }),
+      ...template,
+    ]
   },
-  validateUpdate: (object, old) => requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
+  validateUpdate: (object, old) =>
+    requireSame(objectIn(object, 'spec')['selector'], objectIn(old, 'spec')['selector'], specPath.child('selector')),
   validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), statusCounts),
 }
 
@@ -60,9 +75,11 @@ function validateController(object: UnstructuredObject): FieldError[] {
   const selector: LabelSelector = { matchLabels }
   const errors = validateCounts(spec, ['replicas', 'minReadySeconds'])
   if (Object.keys(matchLabels).length === 0) errors.push(fieldError.required(specPath.child('selector')))
-  if (optionalObjectIn(spec, 'template') === undefined) return [...errors, fieldError.required(specPath.child('template'))]
+  if (optionalObjectIn(spec, 'template') === undefined)
+    return [...errors, fieldError.required(specPath.child('template'))]
   return [
-    ...errors, ...validateSelection(spec, selector),
+    ...errors,
+    ...validateSelection(spec, selector),
     ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicationController' }),
   ]
 }

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { scheduleComplaint } from './schedule.ts'
 
-test.each(['* * * * *', '@daily', '@every 1h30m', '*/5 1-3 1,2 jan mon', '0 0 ? * *', '10/5 * * * *', 'TZ=UTC 1 2 3 4 5'])('scheduleComplaint accepts %s', (schedule) => {
+test.each([
+  '* * * * *',
+  '@daily',
+  '@every 1h30m',
+  '*/5 1-3 1,2 jan mon',
+  '0 0 ? * *',
+  '10/5 * * * *',
+  'TZ=UTC 1 2 3 4 5',
+])('scheduleComplaint accepts %s', (schedule) => {
   expect(scheduleComplaint(schedule)).toBeUndefined()
 })
 

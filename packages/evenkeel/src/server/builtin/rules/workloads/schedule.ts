@@ -15,7 +15,10 @@ interface Field {
 }
 
 const fields: readonly Field[] = [
-  { min: 0, max: 59, names: [] }, { min: 0, max: 23, names: [] }, { min: 1, max: 31, names: [] }, { min: 1, max: 12, names: months },
+  { min: 0, max: 59, names: [] },
+  { min: 0, max: 23, names: [] },
+  { min: 1, max: 31, names: [] },
+  { min: 1, max: 12, names: months },
   { min: 0, max: 6, names: days },
 ]
 
@@ -24,9 +27,13 @@ export function scheduleComplaint(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s+/, '').trim()
   if (text.startsWith('@')) return descriptorComplaint(text)
   const parts = text === '' ? [] : text.split(/\s+/)
-  if (parts.length !== fields.length) return `expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`
+  if (parts.length !== fields.length)
+    return `expected exactly ${fields.length} fields, found ${parts.length}: [${parts.join(' ')}]`
   for (const [index, field] of fields.entries()) {
-    const complaint = (parts[index] ?? '').split(',').map((part) => rangeComplaint(part, field)).find((found) => found !== undefined)
+    const complaint = (parts[index] ?? '')
+      .split(',')
+      .map((part) => rangeComplaint(part, field))
+      .find((found) => found !== undefined)
     if (complaint !== undefined) return complaint
   }
   return undefined
@@ -36,7 +43,9 @@ function descriptorComplaint(text: string): string | undefined {
   if (descriptors.includes(text)) return undefined
   if (!text.startsWith(everyPrefix)) return `unrecognized descriptor: ${text}`
   const duration = text.slice(everyPrefix.length)
-  return parseDuration(duration) === undefined ? `failed to parse duration ${text}: time: invalid duration ${quote(duration)}` : undefined
+  return parseDuration(duration) === undefined
+    ? `failed to parse duration ${text}: time: invalid duration ${quote(duration)}`
+    : undefined
 }
 
 function rangeComplaint(text: string, field: Field): string | undefined {
@@ -45,10 +54,13 @@ function rangeComplaint(text: string, field: Field): string | undefined {
   if (rest.length > 0) return `too many slashes: ${text}`
   if (more.length > 0) return `too many hyphens: ${text}`
   const isAny = low === '*' || low === '?'
-  const wrong = [isAny ? undefined : low, isAny ? undefined : high, step].find((part) => part !== undefined && numberOf(part, field) === undefined)
-  if (wrong !== undefined) return `failed to parse int from ${wrong}: strconv.Atoi: parsing ${quote(wrong)}: invalid syntax`
-  const start = isAny ? field.min : numberOf(low, field) ?? field.min
-  const end = isAny ? field.max : high === undefined ? endOf(start, step, field) : numberOf(high, field) ?? field.max
+  const wrong = [isAny ? undefined : low, isAny ? undefined : high, step].find(
+    (part) => part !== undefined && numberOf(part, field) === undefined,
+  )
+  if (wrong !== undefined)
+    return `failed to parse int from ${wrong}: strconv.Atoi: parsing ${quote(wrong)}: invalid syntax`
+  const start = isAny ? field.min : (numberOf(low, field) ?? field.min)
+  const end = isAny ? field.max : high === undefined ? endOf(start, step, field) : (numberOf(high, field) ?? field.max)
   const every = step === undefined ? 1 : numberOf(step, field)
   if (start < field.min) return `beginning of range (${start}) below minimum (${field.min}): ${text}`
   if (end > field.max) return `end of range (${end}) above maximum (${field.max}): ${text}`

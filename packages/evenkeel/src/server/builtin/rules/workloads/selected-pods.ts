@@ -16,7 +16,9 @@ export function validateSelector(spec: JsonObject, { owner }: { owner: string })
   const [selector, path] = [selectorIn(spec, 'selector'), specPath.child('selector')]
   if (selector === undefined) return [fieldError.required(path)]
   const errors = validateLabelSelector(selector, path)
-  return isEmptySelector(selector) ? [...errors, fieldError.invalid(path, spec['selector'], `empty selector is invalid for ${owner}`)] : errors
+  return isEmptySelector(selector)
+    ? [...errors, fieldError.invalid(path, spec['selector'], `empty selector is invalid for ${owner}`)]
+    : errors
 }
 
 /** Whether a selector can be used at all. */
@@ -31,12 +33,18 @@ export function isUsable(selector: LabelSelector | undefined): boolean {
 
 /** The template's own labels must satisfy the selector, or the controller would never find its pods. */
 export function validateSelection(spec: JsonObject, selector: LabelSelector | undefined): FieldError[] {
-  if (!isUsable(selector) || selector !== undefined && isEmptySelector(selector)) return []
+  if (!isUsable(selector) || (selector !== undefined && isEmptySelector(selector))) return []
   const metadata = objectIn(objectIn(spec, 'template'), 'metadata')
   const requirements = labelRequirementsOf(selector)
   if (requirements !== undefined && matchesLabels(requirements, textMapIn(metadata, 'labels'))) return []
   const labels = optionalObjectIn(metadata, 'labels')
-  return [fieldError.invalid(templatePath.child('metadata', 'labels'), labels && sorted(labels), '`selector` does not match template `labels`')]
+  return [
+    fieldError.invalid(
+      templatePath.child('metadata', 'labels'),
+      labels && sorted(labels),
+      '`selector` does not match template `labels`',
+    ),
+  ]
 }
 
 /** A map as messages show it: by key. */
@@ -51,7 +59,10 @@ export function validateLastingTemplate(template: JsonObject, { owner }: { owner
   const errors = validateTemplate(template, templatePath)
   if (policy !== 'Always') errors.push(fieldError.notSupported(path.child('restartPolicy'), policy, ['Always']))
   if (numberIn(spec, 'activeDeadlineSeconds') === undefined) return errors
-  return [...errors, fieldError.forbidden(path.child('activeDeadlineSeconds'), `activeDeadlineSeconds in ${owner} is not Supported`)]
+  return [
+    ...errors,
+    fieldError.forbidden(path.child('activeDeadlineSeconds'), `activeDeadlineSeconds in ${owner} is not Supported`),
+  ]
 }
 
 /** Numbers of a spec that may be absent but not negative. */
@@ -63,12 +74,21 @@ export function validateCounts(spec: JsonObject, keys: readonly string[]): Field
 export function validateReplicaStatus(status: JsonObject, keys: readonly string[]): FieldError[] {
   const path = FieldPath.of('status')
   const count = (key: string): number => numberIn(status, key) ?? 0
-  const errors = ['replicas', 'observedGeneration', ...keys].flatMap((key) => requireNonNegative(numberIn(status, key), path.child(key)))
+  const errors = ['replicas', 'observedGeneration', ...keys].flatMap((key) =>
+    requireNonNegative(numberIn(status, key), path.child(key)),
+  )
   for (const key of keys) {
-    if (count(key) > count('replicas')) errors.push(fieldError.invalid(path.child(key), count(key), 'cannot be greater than status.replicas'))
+    if (count(key) > count('replicas'))
+      errors.push(fieldError.invalid(path.child(key), count(key), 'cannot be greater than status.replicas'))
   }
   if (count('availableReplicas') > count('readyReplicas')) {
-    errors.push(fieldError.invalid(path.child('availableReplicas'), count('availableReplicas'), 'cannot be greater than readyReplicas'))
+    errors.push(
+      fieldError.invalid(
+        path.child('availableReplicas'),
+        count('availableReplicas'),
+        'cannot be greater than readyReplicas',
+      ),
+    )
   }
   return errors
 }

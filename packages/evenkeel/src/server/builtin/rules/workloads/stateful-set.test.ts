@@ -9,16 +9,29 @@ for (const each of cases) {
 }
 
 test('statefulSetRules complete a minimal set and its claims', () => {
-  const { object } = write({ object: {
-    apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'a' },
-    spec: { volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { resources: { requests: { storage: '1024Mi' } } } }] },
-  } })
+  const { object } = write({
+    object: {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'a' },
+      spec: {
+        volumeClaimTemplates: [{ metadata: { name: 'd' }, spec: { resources: { requests: { storage: '1024Mi' } } } }],
+      },
+    },
+  })
   expect(object['spec']).toMatchObject({
-    replicas: 1, podManagementPolicy: 'OrderedReady', updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }, revisionHistoryLimit: 10,
+    replicas: 1,
+    podManagementPolicy: 'OrderedReady',
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+    revisionHistoryLimit: 10,
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-    volumeClaimTemplates: [{
-      apiVersion: 'v1', kind: 'PersistentVolumeClaim', status: { phase: 'Pending' },
-      spec: { volumeMode: 'Filesystem', resources: { requests: { storage: '1Gi' } } },
-    }],
+    volumeClaimTemplates: [
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        status: { phase: 'Pending' },
+        spec: { volumeMode: 'Filesystem', resources: { requests: { storage: '1Gi' } } },
+      },
+    ],
   })
 })

@@ -12,13 +12,28 @@ import { defaultClaimSpec } from '../pods/defaults/volume.ts'
 import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 import { validateClaimSpec } from '../storage/persistent-volume-claim.ts'
-import { isUsable, validateCounts, validateLastingTemplate, validateSelection, validateSelector } from './selected-pods.ts'
+import {
+  isUsable,
+  validateCounts,
+  validateLastingTemplate,
+  validateSelection,
+  validateSelector,
+} from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const strategyPath = specPath.child('updateStrategy')
-const mutable = ['replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds']
-const changeComplaint = 'updates to statefulset spec for fields other than \'replicas\', \'ordinals\', \'template\', \'updateStrategy\', '
-  + '\'revisionHistoryLimit\', \'persistentVolumeClaimRetentionPolicy\' and \'minReadySeconds\' are forbidden'
+const mutable = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+]
+const changeComplaint =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
+  "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
 export const statefulSetRules: Hooks = {
   default(object) {
@@ -54,7 +69,7 @@ export const statefulSetRules: Hooks = {
 /** ControllerRevisions: a snapshot, so its data stays what it was. */
 export const controllerRevisionRules: Hooks = {
   validate: (object) => [
-    ...object['data'] === undefined ? [fieldError.required(FieldPath.of('data'), 'data is mandatory')] : [],
+    ...(object['data'] === undefined ? [fieldError.required(FieldPath.of('data'), 'data is mandatory')] : []),
     ...requireNonNegative(numberIn(object, 'revision'), FieldPath.of('revision')),
   ],
   validateUpdate: (object, old) => requireSame(object['data'], old['data'], FieldPath.of('data')),
@@ -67,19 +82,23 @@ function validateStatefulSet(object: UnstructuredObject): FieldError[] {
   return [
     ...validatePolicy(textIn(spec, 'podManagementPolicy')),
     ...validateStrategy(objectIn(spec, 'updateStrategy')),
-    ...['whenDeleted', 'whenScaled'].flatMap((key) => requireOneOf(
-      textIn(objectIn(spec, 'persistentVolumeClaimRetentionPolicy'), key),
-      specPath.child('persistentVolumeClaimRetentionPolicy', key), ['Retain', 'Delete'],
-    )),
+    ...['whenDeleted', 'whenScaled'].flatMap((key) =>
+      requireOneOf(
+        textIn(objectIn(spec, 'persistentVolumeClaimRetentionPolicy'), key),
+        specPath.child('persistentVolumeClaimRetentionPolicy', key),
+        ['Retain', 'Delete'],
+      ),
+    ),
     ...objectsIn(spec, 'volumeClaimTemplates').flatMap((claim, index) =>
-      validateClaimSpec(objectIn(claim, 'spec'), specPath.child('volumeClaimTemplates').index(index).child('spec'))),
+      validateClaimSpec(objectIn(claim, 'spec'), specPath.child('volumeClaimTemplates').index(index).child('spec')),
+    ),
     ...validateCounts(spec, ['replicas', 'minReadySeconds']),
     ...requireNonNegative(numberIn(objectIn(spec, 'ordinals'), 'start'), specPath.child('ordinals.start')),
-    ...service === '' ? [] : refuse(service, specPath.child('serviceName'), checkDnsLabel(service)),
+    ...(service === '' ? [] : refuse(service, specPath.child('serviceName'), checkDnsLabel(service))),
     ...validateSelector(spec, { owner: 'statefulset' }),
-    ...isUsable(selector)
+    ...(isUsable(selector)
       ? [...validateSelection(spec, selector), ...validateLastingTemplate(template, { owner: 'StatefulSet' })]
-      : [fieldError.invalid(specPath.child('selector'), spec['selector'], '')],
+      : [fieldError.invalid(specPath.child('selector'), spec['selector'], '')]),
   ]
 }
 
@@ -98,15 +117,28 @@ function withClaims(spec: JsonObject): JsonObject {
 
 function validatePolicy(policy: string): FieldError[] {
   if (policy === 'OrderedReady' || policy === 'Parallel') return []
-  return [fieldError.invalid(specPath.child('podManagementPolicy'), policy, 'must be \'OrderedReady\' or \'Parallel\'')]
+  return [fieldError.invalid(specPath.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'")]
 }
 
 function validateStrategy(strategy: JsonObject): FieldError[] {
-  const [type, rolling, path] = [textIn(strategy, 'type'), optionalObjectIn(strategy, 'rollingUpdate'), strategyPath.child('rollingUpdate')]
+  const [type, rolling, path] = [
+    textIn(strategy, 'type'),
+    optionalObjectIn(strategy, 'rollingUpdate'),
+    strategyPath.child('rollingUpdate'),
+  ]
   if (type === 'OnDelete') {
-    return rolling === undefined ? [] : [fieldError.invalid(path, rolling, 'only allowed for updateStrategy \'RollingUpdate\'')]
+    return rolling === undefined
+      ? []
+      : [fieldError.invalid(path, rolling, "only allowed for updateStrategy 'RollingUpdate'")]
   }
-  if (type !== 'RollingUpdate') return [fieldError.invalid(strategyPath, { Type: type, RollingUpdate: rolling ?? null }, 'must be \'RollingUpdate\' or \'OnDelete\'')]
+  if (type !== 'RollingUpdate')
+    return [
+      fieldError.invalid(
+        strategyPath,
+        { Type: type, RollingUpdate: rolling ?? null },
+        "must be 'RollingUpdate' or 'OnDelete'",
+      ),
+    ]
   const errors = requireNonNegative(numberIn(rolling, 'partition'), path.child('partition'))
   const [missing, missingPath] = [rolling?.['maxUnavailable'], path.child('maxUnavailable')]
   if (missing === undefined) return errors

@@ -27,12 +27,14 @@ export function defaultContainer(container: JsonObjectDraft): void {
 /** In a pod, a limit without a request is the request. Templates leave that to the pod that is made from them. */
 export function requestLimits(container: JsonObjectDraft): void {
   const resources = draftIn(container, 'resources')
-  if (resources !== undefined && optionalObjectIn(resources, 'limits') !== undefined) fillAmounts(resources, 'requests', objectIn(resources, 'limits'))
+  if (resources !== undefined && optionalObjectIn(resources, 'limits') !== undefined)
+    fillAmounts(resources, 'requests', objectIn(resources, 'limits'))
 }
 
 /** On the network of the host, a container's port is the host's port. */
 export function useHostPorts(container: JsonObjectDraft): void {
-  for (const port of draftsIn(container, 'ports')) setDefaultNumber(port, 'hostPort', numberIn(port, 'containerPort') ?? 0)
+  for (const port of draftsIn(container, 'ports'))
+    setDefaultNumber(port, 'hostPort', numberIn(port, 'containerPort') ?? 0)
 }
 
 function defaultVariable(variable: JsonObjectDraft): void {

@@ -6,7 +6,8 @@
  */
 
 const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
-const domain = '(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?'
+const domain =
+  '(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?'
 const path = new RegExp(`^${component}(?:/${component})*$`)
 const host = new RegExp(`^${domain}$`)
 const tagPattern = /^\w[\w.-]{0,127}$/
@@ -26,7 +27,12 @@ function isLatest(image: string): boolean {
   const colon = rest.lastIndexOf(':')
   const hasTag = colon > rest.lastIndexOf('/')
   const [name, tag] = hasTag ? [rest.slice(0, colon), rest.slice(colon + 1)] : [rest, undefined]
-  if (!isName(name) || tag !== undefined && !tagPattern.test(tag) || digest !== undefined && !digestPattern.test(digest)) return false
+  if (
+    !isName(name) ||
+    (tag !== undefined && !tagPattern.test(tag)) ||
+    (digest !== undefined && !digestPattern.test(digest))
+  )
+    return false
   return tag === undefined ? digest === undefined : tag === 'latest'
 }
 

@@ -31,7 +31,8 @@ export function defaultTemplate(spec: JsonObjectDraft): void {
 
 function defaultPodSpec(spec: JsonObjectDraft): void {
   draftsIn(spec, 'volumes').forEach(defaultVolume)
-  for (const key of ['initContainers', 'containers', 'ephemeralContainers']) draftsIn(spec, key).forEach(defaultContainer)
+  for (const key of ['initContainers', 'containers', 'ephemeralContainers'])
+    draftsIn(spec, key).forEach(defaultContainer)
   setDefaultText(spec, 'restartPolicy', 'Always')
   setDefault(spec, 'terminationGracePeriodSeconds', graceSeconds)
   setDefaultText(spec, 'dnsPolicy', 'ClusterFirst')

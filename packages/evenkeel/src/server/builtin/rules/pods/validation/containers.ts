@@ -20,20 +20,25 @@ const lifeFields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProb
 
 /** All containers of a pod spec; names are unique among all sorts. */
 export function validateContainers(spec: JsonObject, { volumes, path }: ContainerOptions): FieldError[] {
-  const [containers, graceSeconds] = [objectsIn(spec, 'containers'), numberIn(spec, 'terminationGracePeriodSeconds') ?? 0]
+  const [containers, graceSeconds] = [
+    objectsIn(spec, 'containers'),
+    numberIn(spec, 'terminationGracePeriodSeconds') ?? 0,
+  ]
   const names = new Set<string>()
   if (containers.length === 0) return [fieldError.required(path.child('containers'))]
   const main = containers.flatMap((container, index) => {
     const here = path.child('containers').index(index)
     return [
-      ...validateContainer(container, { path: here, volumes }), ...validateUnique(container, here, names),
+      ...validateContainer(container, { path: here, volumes }),
+      ...validateUnique(container, here, names),
       ...validateLife(container, here, { graceSeconds }),
     ]
   })
   const initial = objectsIn(spec, 'initContainers').flatMap((container, index) => {
     const here = path.child('initContainers').index(index)
     return [
-      ...validateContainer(container, { path: here, volumes }), ...validateUnique(container, here, names),
+      ...validateContainer(container, { path: here, volumes }),
+      ...validateUnique(container, here, names),
       ...validateInitial(container, here, { graceSeconds }),
     ]
   })
@@ -47,13 +52,22 @@ export function validateContainers(spec: JsonObject, { volumes, path }: Containe
 function validateContainer(container: JsonObject, { path, volumes }: ContainerOptions): FieldError[] {
   const name = textIn(container, 'name')
   return [
-    ...name === '' ? [fieldError.required(path.child('name'))] : refuse(name, path.child('name'), checkDnsLabel(name)),
-    ...textIn(container, 'image') === '' ? [fieldError.required(path.child('image'))] : [],
-    ...requireChoice(textIn(container, 'terminationMessagePolicy'), path.child('terminationMessagePolicy'), ['File', 'FallbackToLogsOnError']),
+    ...(name === ''
+      ? [fieldError.required(path.child('name'))]
+      : refuse(name, path.child('name'), checkDnsLabel(name))),
+    ...(textIn(container, 'image') === '' ? [fieldError.required(path.child('image'))] : []),
+    ...requireChoice(textIn(container, 'terminationMessagePolicy'), path.child('terminationMessagePolicy'), [
+      'File',
+      'FallbackToLogsOnError',
+    ]),
     ...validatePorts(objectsIn(container, 'ports'), path.child('ports')),
     ...validateEnvironment(container, path),
     ...validateMounts(container, path, volumes),
-    ...requireChoice(textIn(container, 'imagePullPolicy'), path.child('imagePullPolicy'), ['Always', 'IfNotPresent', 'Never']),
+    ...requireChoice(textIn(container, 'imagePullPolicy'), path.child('imagePullPolicy'), [
+      'Always',
+      'IfNotPresent',
+      'Never',
+    ]),
     ...validateContainerResources(objectIn(container, 'resources'), path.child('resources')),
   ]
 }
@@ -68,8 +82,11 @@ function validateUnique(container: JsonObject, path: FieldPath, names: Set<strin
 /** A container that runs before the others has no life to watch, unless it keeps running beside them. */
 function validateInitial(container: JsonObject, path: FieldPath, options: { graceSeconds: number }): FieldError[] {
   if (container['restartPolicy'] === 'Always') return validateLife(container, path, options)
-  return lifeFields.filter((key) => container[key] !== undefined)
-    .map((key) => fieldError.forbidden(path.child(key), 'may not be set for init containers without restartPolicy=Always'))
+  return lifeFields
+    .filter((key) => container[key] !== undefined)
+    .map((key) =>
+      fieldError.forbidden(path.child(key), 'may not be set for init containers without restartPolicy=Always'),
+    )
 }
 
 function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldError[] {
@@ -77,10 +94,15 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
   return ports.flatMap((port, index) => {
     const [here, name] = [path.index(index), textIn(port, 'name')]
     const errors = name === '' ? [] : refuse(name, here.child('name'), checkPortName(name))
-    if (errors.length === 0 && name !== '' && seen.has(name)) errors.push(fieldError.duplicate(here.child('name'), name))
+    if (errors.length === 0 && name !== '' && seen.has(name))
+      errors.push(fieldError.duplicate(here.child('name'), name))
     seen.add(name)
     const [inside, outside] = [numberIn(port, 'containerPort') ?? 0, numberIn(port, 'hostPort') ?? 0]
-    errors.push(...inside === 0 ? [fieldError.required(here.child('containerPort'))] : requirePort(inside, here.child('containerPort')))
+    errors.push(
+      ...(inside === 0
+        ? [fieldError.required(here.child('containerPort'))]
+        : requirePort(inside, here.child('containerPort'))),
+    )
     if (outside !== 0) errors.push(...requirePort(outside, here.child('hostPort')))
     return [...errors, ...requireChoice(textIn(port, 'protocol'), here.child('protocol'), ['SCTP', 'TCP', 'UDP'])]
   })
@@ -88,12 +110,16 @@ function validatePorts(ports: readonly JsonObject[], path: FieldPath): FieldErro
 
 function validateHostPorts(containers: readonly JsonObject[], path: FieldPath): FieldError[] {
   const seen = new Set<string>()
-  return containers.flatMap((container, index) => objectsIn(container, 'ports').flatMap((port, at) => {
-    const hostPort = numberIn(port, 'hostPort') ?? 0
-    if (hostPort === 0) return []
-    const identity = `${textIn(port, 'protocol')}/${textIn(port, 'hostIP')}/${hostPort}`
-    const repeated = seen.has(identity)
-    seen.add(identity)
-    return repeated ? [fieldError.duplicate(path.index(index).child('ports').index(at).child('hostPort'), identity)] : []
-  }))
+  return containers.flatMap((container, index) =>
+    objectsIn(container, 'ports').flatMap((port, at) => {
+      const hostPort = numberIn(port, 'hostPort') ?? 0
+      if (hostPort === 0) return []
+      const identity = `${textIn(port, 'protocol')}/${textIn(port, 'hostIP')}/${hostPort}`
+      const repeated = seen.has(identity)
+      seen.add(identity)
+      return repeated
+        ? [fieldError.duplicate(path.index(index).child('ports').index(at).child('hostPort'), identity)]
+        : []
+    }),
+  )
 }

@@ -23,7 +23,8 @@ export function validateContainerResources(resources: JsonObject, path: FieldPat
 
 function validateNames(amounts: JsonObject, path: FieldPath): FieldError[] {
   return Object.entries(amounts).flatMap(([name, value]) => [
-    ...validateContainerResourceName(name, path.key(name)), ...validateAmount(name, value, path.key(name)),
+    ...validateContainerResourceName(name, path.key(name)),
+    ...validateAmount(name, value, path.key(name)),
   ])
 }
 
@@ -32,11 +33,19 @@ function validateAgainstLimits(requests: JsonObject, limits: JsonObject, path: F
     const [request, limit] = [quantityFrom(value), Object.hasOwn(limits, name) ? quantityFrom(limits[name]) : undefined]
     if (request === undefined) return []
     if (limit === undefined) {
-      return mayOvercommit(name) ? [] : [fieldError.required(path.child('limits'), 'Limit must be set for non overcommitable resources')]
+      return mayOvercommit(name)
+        ? []
+        : [fieldError.required(path.child('limits'), 'Limit must be set for non overcommitable resources')]
     }
     const order = compareQuantities(request, limit)
-    if (order === 0 || order < 0 && mayOvercommit(name)) return []
+    if (order === 0 || (order < 0 && mayOvercommit(name))) return []
     const relation = mayOvercommit(name) ? 'less than or equal to' : 'equal to'
-    return [fieldError.invalid(path.child('requests'), formatQuantity(request), `must be ${relation} ${name} limit of ${formatQuantity(limit)}`)]
+    return [
+      fieldError.invalid(
+        path.child('requests'),
+        formatQuantity(request),
+        `must be ${relation} ${name} limit of ${formatQuantity(limit)}`,
+      ),
+    ]
   })
 }

@@ -9,12 +9,28 @@ import { allowOneOf, refuse, requireText } from '../../checks.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../reading.ts'
 
 const modeComplaint = 'must be a number between 0 and 0777 (octal), both inclusive'
-const hostPathTypes = ['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket']
+const hostPathTypes = [
+  '',
+  'BlockDevice',
+  'CharDevice',
+  'Directory',
+  'DirectoryOrCreate',
+  'File',
+  'FileOrCreate',
+  'Socket',
+]
 /** The field in which a type says what it is made from. */
-const nameFields: Readonly<Record<string, string>> = { configMap: 'name', secret: 'secretName', persistentVolumeClaim: 'claimName' }
+const nameFields: Readonly<Record<string, string>> = {
+  configMap: 'name',
+  secret: 'secretName',
+  persistentVolumeClaim: 'claimName',
+}
 
 /** The names of sound volumes, and what is wrong with the others. */
-export function validateVolumes(volumes: readonly JsonObject[], path: FieldPath): { names: ReadonlySet<string>, errors: FieldError[] } {
+export function validateVolumes(
+  volumes: readonly JsonObject[],
+  path: FieldPath,
+): { names: ReadonlySet<string>; errors: FieldError[] } {
   const names = new Set<string>()
   const errors = volumes.flatMap((volume, index) => {
     const [here, name] = [path.index(index), textIn(volume, 'name')]
@@ -31,7 +47,11 @@ export function validateVolumes(volumes: readonly JsonObject[], path: FieldPath)
 export function validateMounts(container: JsonObject, path: FieldPath, volumes: ReadonlySet<string>): FieldError[] {
   const seen = new Set<string>()
   const mounts = objectsIn(container, 'volumeMounts').flatMap((mount, index) => {
-    const [here, name, mountPath] = [path.child('volumeMounts').index(index), textIn(mount, 'name'), textIn(mount, 'mountPath')]
+    const [here, name, mountPath] = [
+      path.child('volumeMounts').index(index),
+      textIn(mount, 'name'),
+      textIn(mount, 'mountPath'),
+    ]
     const errors = requireText(name, here.child('name'))
     if (!volumes.has(name)) errors.push(fieldError.notFound(here.child('name'), name))
     errors.push(...requireText(mountPath, here.child('mountPath')))
@@ -42,7 +62,11 @@ export function validateMounts(container: JsonObject, path: FieldPath, volumes: 
   const devices = objectsIn(container, 'volumeDevices').flatMap((device, index) => {
     const [here, name] = [path.child('volumeDevices').index(index), textIn(device, 'name')]
     const missing = volumes.has(name) ? [] : [fieldError.notFound(here.child('name'), name)]
-    return [...requireText(name, here.child('name')), ...missing, ...requireText(textIn(device, 'devicePath'), here.child('devicePath'))]
+    return [
+      ...requireText(name, here.child('name')),
+      ...missing,
+      ...requireText(textIn(device, 'devicePath'), here.child('devicePath')),
+    ]
   })
   return [...mounts, ...devices]
 }
@@ -51,7 +75,9 @@ function validateSubPath(mount: JsonObject, path: FieldPath, here: FieldPath): F
   const [subPath, expression] = [textIn(mount, 'subPath'), textIn(mount, 'subPathExpr')]
   const errors = validateDescending(subPath, path.child('subPath'))
   if (subPath !== '' && expression !== '') {
-    errors.push(fieldError.invalid(here.child('subPathExpr'), expression, 'subPathExpr and subPath are mutually exclusive'))
+    errors.push(
+      fieldError.invalid(here.child('subPathExpr'), expression, 'subPathExpr and subPath are mutually exclusive'),
+    )
   }
   return [...errors, ...validateDescending(expression, path.child('subPathExpr'))]
 }
@@ -60,7 +86,7 @@ function validateSubPath(mount: JsonObject, path: FieldPath, here: FieldPath): F
 function validateDescending(text: string, path: FieldPath): FieldError[] {
   if (text === '') return []
   const errors = text.startsWith('/') ? [fieldError.invalid(path, text, 'must be a relative path')] : []
-  return text.split('/').includes('..') ? [...errors, fieldError.invalid(path, text, 'must not contain \'..\'')] : errors
+  return text.split('/').includes('..') ? [...errors, fieldError.invalid(path, text, "must not contain '..'")] : errors
 }
 
 function validateType(volume: JsonObject, path: FieldPath): FieldError[] {
@@ -77,12 +103,15 @@ function validateContent(type: string, source: JsonObject, path: FieldPath): Fie
   const errors = nameField === undefined ? [] : requireText(textIn(source, nameField), path.child(nameField))
   if (mode < 0 || mode > 0o777) errors.push(fieldError.invalid(path.child('defaultMode'), mode, modeComplaint))
   if (type === 'configMap' || type === 'secret') {
-    objectsIn(source, 'items').forEach((item, index) => errors.push(...validateItem(item, path.child('items').index(index))))
+    objectsIn(source, 'items').forEach((item, index) =>
+      errors.push(...validateItem(item, path.child('items').index(index))),
+    )
   }
   if (type !== 'hostPath') return errors
   const hostPath = textIn(source, 'path')
   if (hostPath === '') return [...errors, fieldError.required(path.child('path'))]
-  if (hostPath.split('/').includes('..')) errors.push(fieldError.invalid(path.child('path'), hostPath, 'must not contain \'..\''))
+  if (hostPath.split('/').includes('..'))
+    errors.push(fieldError.invalid(path.child('path'), hostPath, "must not contain '..'"))
   return [...errors, ...allowOneOf(source['type'], path.child('type'), hostPathTypes)]
 }
 
@@ -91,7 +120,7 @@ function validateItem(item: JsonObject, path: FieldPath): FieldError[] {
   const errors = [...requireText(textIn(item, 'key'), path.child('key')), ...requireText(target, path.child('path'))]
   errors.push(...validateDescending(target, path.child('path')))
   if (target.startsWith('..') && !target.startsWith('../') && target !== '..') {
-    errors.push(fieldError.invalid(path.child('path'), target, 'must not start with \'..\''))
+    errors.push(fieldError.invalid(path.child('path'), target, "must not start with '..'"))
   }
   return mode < 0 || mode > 0o777 ? [...errors, fieldError.invalid(path.child('mode'), mode, modeComplaint)] : errors
 }
