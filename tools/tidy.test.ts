@@ -14,6 +14,8 @@ const rules: Record<CheckName, string> = {
   layers: 'imports point downward',
   sizes: 'files, functions, parameters and folders stay below their limits',
   shape: 'files are named well, have a header and no syntax that cannot be erased',
+  names: 'an exported type name occurs once in a layer, log messages are constant',
+  merges: 'a file that one file imports is part of that file',
   bans: 'time and chance come from base only',
   dead: 'every export is needed by somebody',
   walk: 'docs/walk.md names the files that exist',

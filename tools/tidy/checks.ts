@@ -5,6 +5,8 @@ import { checkBans } from './bans.ts'
 import { checkDeadExports } from './dead.ts'
 import type { Finding, House } from './house.ts'
 import { checkLayers } from './layers.ts'
+import { checkMerges } from './merge.ts'
+import { checkNames } from './names.ts'
 import type { CheckName } from './samples.ts'
 import { checkShape } from './shape.ts'
 import { checkSizes } from './sizes.ts'
@@ -15,6 +17,8 @@ export const checks: Readonly<Record<CheckName, (house: House, page: string) => 
   layers: checkLayers,
   sizes: checkSizes,
   shape: checkShape,
+  names: checkNames,
+  merges: checkMerges,
   bans: checkBans,
   dead: checkDeadExports,
   walk: checkWalk,

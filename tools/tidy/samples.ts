@@ -6,7 +6,7 @@
  */
 import { limits } from './rules.ts'
 
-export type CheckName = 'layers' | 'sizes' | 'shape' | 'bans' | 'dead' | 'walk'
+export type CheckName = 'layers' | 'sizes' | 'shape' | 'names' | 'merges' | 'bans' | 'dead' | 'walk'
 
 export interface Sample {
   readonly check: CheckName
@@ -150,8 +150,17 @@ const sizeSamples: readonly Sample[] = [
     path: `${src}/api/full.ts`,
     text: line,
     beside: Object.fromEntries([...Array(limits.folderFiles).keys()].map((n) => [`${src}/api/f${n}.ts`, line])),
-    says: /files in folder: 15/,
+    says: /files in folder: 41/,
   },
+  { check: 'sizes', path: `${src}/api/a/b/c/d/deep.ts`, text: line, says: /folders below the layer: 4/ },
+  {
+    check: 'sizes',
+    path: `${src}/api/long.test.ts`,
+    text: '\n'.repeat(limits.caseLines) + line,
+    says: /lines of file: 801, the limit is 800/,
+  },
+  { check: 'sizes', path: `${src}/api/table.fixture.ts`, text: '\n'.repeat(limits.fileLines) + line },
+  { check: 'sizes', path: `${src}/api/a/b/c/good.ts`, text: line },
   {
     check: 'sizes',
     path: `${src}/api/good.test.ts`,
@@ -162,6 +171,7 @@ const sizeSamples: readonly Sample[] = [
 
 const shapeSamples: readonly Sample[] = [
   { check: 'shape', path: `${src}/api/bare.ts`, text: line, says: /header/ },
+  { check: 'shape', path: `${src}/api/options.ts`, text: header, says: /does not say what is inside/ },
   { check: 'shape', path: `${src}/api/utils.ts`, text: header, says: /does not say what is inside/ },
   { check: 'shape', path: `${src}/api/helpers/a.ts`, text: header, says: /does not say what is inside/ },
   { check: 'shape', path: `${src}/api/camelCase.ts`, text: header, says: /kebab-case/ },
@@ -192,6 +202,80 @@ const shapeSamples: readonly Sample[] = [
     text: `${header}// ${'TO'}DO(#12): later\nexport const a = '${'TO'}DO'`,
   },
   { check: 'shape', path: `${src}/api/common-ancestor.test.ts`, text: line },
+]
+
+const nameSamples: readonly Sample[] = [
+  {
+    check: 'names',
+    path: `${src}/server/second.ts`,
+    text: 'export type Place = string',
+    beside: { [`${src}/server/first.ts`]: 'export interface Place {}' },
+    says: /Place is exported by packages\/evenkeel\/src\/server\/first.ts too/,
+  },
+  {
+    check: 'names',
+    path: `${src}/server/message.ts`,
+    text: 'this.#log.warn(`cannot serve ${name}`)',
+    says: /a log message is a constant/,
+  },
+  {
+    check: 'names',
+    path: `${src}/server/passed.ts`,
+    text: 'options.log?.error(message)',
+    says: /a log message is a constant/,
+  },
+  { check: 'names', path: `${src}/server/view.ts`, text: header },
+  {
+    check: 'names',
+    path: `${src}/api/elsewhere.ts`,
+    text: 'export type Place = string\ntype Private = 1',
+    beside: {
+      [`${src}/server/first.ts`]: 'export interface Place {}',
+      [`${src}/api/private.ts`]: 'export type Private = 1',
+    },
+  },
+  {
+    check: 'names',
+    path: `${src}/server/constant.ts`,
+    text: "log.warn('API server warning', { text })\nlog.info(isOn ? 'started' : 'stopped')\nblog.warn(text)",
+  },
+]
+
+const mergeSamples: readonly Sample[] = [
+  {
+    check: 'merges',
+    path: `${src}/cache/paragraph.ts`,
+    text: line,
+    beside: { [`${src}/cache/page.ts`]: "import { a } from './paragraph.ts'" },
+    says: /only packages\/evenkeel\/src\/cache\/page.ts imports this file/,
+  },
+  {
+    check: 'merges',
+    path: `${src}/cache/tested.ts`,
+    text: line,
+    beside: { [`${src}/cache/page.ts`]: "import { a } from './tested.ts'", [`${src}/cache/tested.test.ts`]: line },
+  },
+  {
+    check: 'merges',
+    path: `${src}/cache/shared.ts`,
+    text: line,
+    beside: {
+      [`${src}/cache/page.ts`]: "import { a } from './shared.ts'",
+      [`${src}/cache/index.ts`]: "export { a } from './shared.ts'",
+    },
+  },
+  {
+    check: 'merges',
+    path: `${src}/cache/long.ts`,
+    text: '\n'.repeat(limits.fileLines - 1) + line,
+    beside: { [`${src}/cache/page.ts`]: "import { a } from './long.ts'" },
+  },
+  {
+    check: 'merges',
+    path: `${src}/cache/on-demand.ts`,
+    text: line,
+    beside: { [`${src}/cache/page.ts`]: "export const load = () => import('./on-demand.ts')" },
+  },
 ]
 
 const banSamples: readonly Sample[] = [
@@ -356,6 +440,8 @@ export const samples: readonly Sample[] = [
   ...layerSamples,
   ...sizeSamples,
   ...shapeSamples,
+  ...nameSamples,
+  ...mergeSamples,
   ...banSamples,
   ...deadSamples,
   ...walkSamples,

@@ -4,7 +4,7 @@
 import { posix } from 'node:path'
 import ts from 'typescript'
 import { findingAt, visit, type Finding, type House, type HouseFile } from './house.ts'
-import { limits } from './rules.ts'
+import { caseFiles, limits } from './rules.ts'
 
 /** The largest of each, for the report: what there is, and where. */
 export interface Measure {
@@ -30,21 +30,44 @@ export function measure(house: House): Measures {
   const files = [...house.files.values()]
   const functions = files.flatMap((file) => functionsOf(file).map((node) => ({ file, node })))
   return {
-    fileLines: sorted(
-      files.map((file) => toMeasure('lines of file', linesOf(file, file.source), findingAt(file, 0, ''))),
-    ),
-    functionLines: sorted(
-      functions
-        .filter(({ node }) => hasBody(node) && !isGroup(node))
-        .map(({ file, node }) => toMeasure(`lines of ${nameOf(node)}`, linesOf(file, node), findingAt(file, node, ''))),
-    ),
+    fileLines: fileLines(files.filter(({ path }) => !caseFiles.test(path))),
+    caseLines: fileLines(files.filter(({ path }) => caseFiles.test(path))),
+    functionLines: functionLines(functions.filter(({ file }) => !caseFiles.test(file.path))),
+    caseFunctionLines: functionLines(functions.filter(({ file }) => caseFiles.test(file.path))),
     parameters: sorted(
       functions.map(({ file, node }) =>
         toMeasure(`parameters of ${nameOf(node)}`, parametersOf(node), findingAt(file, node, '')),
       ),
     ),
     folderFiles: sorted(foldersOf(files)),
+    folderDepth: sorted(
+      files.map((file) => toMeasure('folders below the layer', depthOf(file), findingAt(file, 0, ''))),
+    ),
   }
+}
+
+interface FunctionIn {
+  readonly file: HouseFile
+  readonly node: ts.SignatureDeclaration
+}
+
+function fileLines(files: readonly HouseFile[]): Measure[] {
+  return sorted(files.map((file) => toMeasure('lines of file', linesOf(file, file.source), findingAt(file, 0, ''))))
+}
+
+function functionLines(functions: readonly FunctionIn[]): Measure[] {
+  return sorted(
+    functions
+      .filter(({ node }) => hasBody(node) && !isGroup(node))
+      .map(({ file, node }) => toMeasure(`lines of ${nameOf(node)}`, linesOf(file, node), findingAt(file, node, ''))),
+  )
+}
+
+/** `packages/evenkeel/src/LAYER/a/b/file.ts` is two folders deep; in other packages `src` is where counting starts. */
+function depthOf({ path }: HouseFile): number {
+  const [, owner, inside] = /^packages\/([^/]+)\/src\/(.*)$/.exec(path) ?? []
+  if (inside === undefined) return 0
+  return inside.split('/').length - (owner === 'evenkeel' ? 2 : 1)
 }
 
 function toMeasure(what: string, size: number, finding: Finding): Measure {

@@ -15,6 +15,7 @@ import { conversionCases } from './definitions/conversion.ts'
 import { definitionMistakeCases } from './definitions/invalid.ts'
 import { definitionLifeCases } from './definitions/lifecycle.ts'
 import { definitionPublishCases } from './definitions/publish.ts'
+import { crdDefaultCases } from './definitions/defaults.ts'
 import { schemaMistakeCases } from './definitions/schema-mistakes.ts'
 import { definitionVersionCases } from './definitions/versions.ts'
 import { deleteCollectionCases } from './delete/collection.ts'
@@ -95,6 +96,7 @@ export const serverSuite: readonly ServerCase[] = [
   ...operationCases,
   ...definitionMistakeCases,
   ...schemaMistakeCases,
+  ...crdDefaultCases,
   ...definitionLifeCases,
   ...definitionVersionCases,
   ...conversionCases,

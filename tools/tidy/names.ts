@@ -1,0 +1,64 @@
+/**
+ * Names that a reader looks for: an exported type name once in a layer, and log messages that can be searched for.
+ *
+ * A log message is a constant; what varies is in the fields. Only then can an operator count a message, filter by it and
+ * find the line of code that wrote it.
+ */
+import ts from 'typescript'
+import { findingAt, layerOf, visit, type Finding, type House, type HouseFile } from './house.ts'
+
+const levels = new Set(['debug', 'info', 'warn', 'error'])
+
+export function checkNames(house: House): Finding[] {
+  const files = [...house.files.values()].filter(isJudged)
+  return [...repeatedTypes(files), ...files.flatMap(computedMessages)]
+}
+
+function isJudged(file: HouseFile): boolean {
+  const isLibrary = layerOf(file.path) !== undefined
+  return isLibrary && !file.isTest && !file.isFixture && !file.path.includes('/generated/')
+}
+
+function repeatedTypes(files: readonly HouseFile[]): Finding[] {
+  const seen = new Map<string, string>()
+  return files.flatMap((file) =>
+    exportedTypes(file).flatMap((name) => {
+      const key = `${layerOf(file.path) ?? ''} ${name.text}`
+      const first = seen.get(key)
+      if (first === undefined) seen.set(key, file.path)
+      return first === undefined ? [] : [findingAt(file, name, `${name.text} is exported by ${first} too`)]
+    }),
+  )
+}
+
+function exportedTypes({ source }: HouseFile): ts.Identifier[] {
+  return source.statements.flatMap((statement) => {
+    const isType =
+      ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement) || ts.isClassDeclaration(statement)
+    const isExported = isType && statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+    return isExported && statement.name ? [statement.name] : []
+  })
+}
+
+function computedMessages(file: HouseFile): Finding[] {
+  const findings: Finding[] = []
+  visit(file.source, (node) => {
+    if (!ts.isCallExpression(node) || !isLog(node.expression)) return
+    const message = node.arguments[0]
+    if (message && !isConstant(message))
+      findings.push(findingAt(file, message, 'a log message is a constant: put what varies into fields'))
+  })
+  return findings
+}
+
+/** `log.warn(…)`, `this.#log.warn(…)`, `options.log?.warn(…)`. */
+function isLog(callee: ts.Expression): boolean {
+  if (!ts.isPropertyAccessExpression(callee) || !levels.has(callee.name.text)) return false
+  return /(?:^|[.#])(?:log|[a-z][A-Za-z]*Log)\??$/.test(callee.expression.getText())
+}
+
+/** One text, or a choice between texts. */
+function isConstant(message: ts.Expression): boolean {
+  if (ts.isConditionalExpression(message)) return isConstant(message.whenTrue) && isConstant(message.whenFalse)
+  return ts.isStringLiteralLike(message)
+}
